@@ -1,0 +1,168 @@
+//! How fast specs become grids: the first rows of the table in DESIGN.md §6.
+//!
+//! `cargo bench` runs on builds made here, and on the samples in `../shared/data`
+//! (or `$BUILDOFF_SAMPLES`) where that folder exists.
+
+use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
+
+use buildoff::voxel::{Effort, GridSize, Palette, Spec, Verdict, check, decode, encode, pack, unpack};
+use divan::{Bencher, black_box, counter::BytesCount};
+
+/// A spec's text and the settings it is for.
+struct Sample {
+    name: &'static str,
+    text: String,
+    size: GridSize,
+    palette: Palette,
+}
+
+static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
+    let mut samples = vec![
+        sample("solid256", solid256(), GridSize::G256, Palette::Simple),
+        sample("noise128", noise128(), GridSize::G128, Palette::Simple),
+        sample("checker64", checker64(), GridSize::G64, Palette::Simple),
+    ];
+    for name in ["castle", "terrain256", "city256", "duck"] {
+        match shared(name) {
+            Some(text) => samples.push(sample(name, text, GridSize::G256, Palette::Advanced)),
+            None => eprintln!("{name}: skipped, there is no {}", folder().join(name).display()),
+        }
+    }
+    samples
+});
+
+const NAMES: [&str; 7] = [
+    "solid256",
+    "noise128",
+    "checker64",
+    "castle",
+    "terrain256",
+    "city256",
+    "duck",
+];
+
+fn main() {
+    sizes();
+    divan::main();
+}
+
+/// From text to verdict, as an import goes.
+#[divan::bench(args = NAMES, sample_count = 10)]
+fn parse_expand_rules(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(sample) = find(name) else { return };
+    bencher
+        .counter(BytesCount::of_str(&sample.text))
+        .bench(|| verdict(black_box(sample)));
+}
+
+#[divan::bench(args = NAMES, sample_count = 10)]
+fn parse(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(sample) = find(name) else { return };
+    bencher
+        .counter(BytesCount::of_str(&sample.text))
+        .bench(|| Spec::find(black_box(&sample.text)));
+}
+
+#[divan::bench(args = NAMES, sample_count = 10)]
+fn encode_quick(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(sample) = find(name) else { return };
+    let verdict = verdict(sample);
+    let grid = verdict.grid().expect("a grid");
+    bencher.bench(|| pack(&encode(black_box(grid)), Effort::Quick));
+}
+
+#[divan::bench(args = NAMES, sample_count = 10)]
+fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(sample) = find(name) else { return };
+    let packed = pack(&encode(verdict(sample).grid().expect("a grid")), Effort::Quick);
+    bencher.bench(|| decode(&unpack(black_box(&packed)).expect("brotli")).expect("a grid"));
+}
+
+fn sizes() {
+    println!("bytes of encoded grids      canonical      quick       best");
+    for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
+        let encoded = encode(verdict(sample).grid().expect("a grid"));
+        let (quick, best) = (
+            pack(&encoded, Effort::Quick).len(),
+            pack(&encoded, Effort::Best).len(),
+        );
+        println!(
+            "  {:24} {:>11} {quick:>10} {best:>10}",
+            sample.name,
+            encoded.len()
+        );
+    }
+}
+
+fn verdict(sample: &Sample) -> Verdict {
+    check(sample.text.as_bytes(), sample.size, sample.palette, 256 << 20)
+}
+
+fn find(name: &str) -> Option<&'static Sample> {
+    SAMPLES.iter().find(|sample| sample.name == name)
+}
+
+fn sample(name: &'static str, text: String, size: GridSize, palette: Palette) -> Sample {
+    Sample {
+        name,
+        text,
+        size,
+        palette,
+    }
+}
+
+fn folder() -> PathBuf {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data");
+    std::env::var_os("BUILDOFF_SAMPLES").map_or_else(|| beside.into(), PathBuf::from)
+}
+
+fn shared(name: &str) -> Option<String> {
+    let file = fs::File::open(folder().join(format!("{name}.json.gz"))).ok()?;
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .ok()?;
+    Some(text)
+}
+
+fn solid256() -> String {
+    r#"{"version":"1.0","boxes":[{"x1":0,"y1":0,"z1":0,"x2":255,"y2":255,"z2":255,"type":"stone"}]}"#
+        .to_owned()
+}
+
+/// Blocks in places and of kinds that nothing predicts.
+fn noise128() -> String {
+    let mut state = 7_u32;
+    let mut next = move |below: u32| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state % below
+    };
+    let kinds = Palette::Simple.blocks();
+    let places = (0..1_000_000).map(|_| {
+        (
+            [next(128), next(128), next(128)],
+            next(kinds.len() as u32) as usize,
+        )
+    });
+    blocks(places.map(|(at, kind)| (at, kinds[kind].id.as_str())))
+}
+
+fn checker64() -> String {
+    let places = (0..64 * 64 * 64).map(|i| [i % 64, i / 64 / 64, i / 64 % 64]);
+    blocks(
+        places
+            .filter(|[x, y, z]| (x + y + z) % 2 == 0)
+            .map(|at| (at, "stone")),
+    )
+}
+
+fn blocks<'a>(blocks: impl Iterator<Item = ([u32; 3], &'a str)>) -> String {
+    let mut text = String::from(r#"{"version":"1.0","blocks":["#);
+    for (i, ([x, y, z], kind)) in blocks.enumerate() {
+        let comma = if i == 0 { "" } else { "," };
+        let _ = write!(text, r#"{comma}{{"x":{x},"y":{y},"z":{z},"type":"{kind}"}}"#);
+    }
+    text + "]}"
+}

@@ -1,0 +1,198 @@
+//! From any text to a verdict: the pipeline that generated, imported and pasted
+//! builds all go through.
+
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{
+    expand::expand,
+    grid::{Bounds, Census, Grid, GridSize},
+    palette::{Block, Palette},
+    refusal::{Code, Position, Refusal, Warning},
+    rules::Checked,
+    spec::Spec,
+};
+
+/// What came of an input.
+#[derive(Debug)]
+pub enum Verdict {
+    Accepted {
+        build: Checked,
+        warnings: Vec<Warning>,
+    },
+    /// Expanded, but against the rules.
+    Rejected {
+        grid: Grid,
+        census: Census,
+        warnings: Vec<Warning>,
+        refusal: Refusal,
+    },
+    /// Not even a spec that can be expanded.
+    Unreadable(Refusal),
+}
+
+/// Reads a spec out of any text, plain or gzipped, expands it and holds it to the rules.
+/// Text beyond `max_bytes`, inflated, is refused before it is read.
+pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -> Verdict {
+    let expanded = inflate(input, max_bytes).and_then(|bytes| {
+        let spec = Spec::find(text(&bytes)?)?;
+        drop(bytes);
+        expand(&spec, size, palette)
+    });
+    match expanded {
+        Err(refusal) => Verdict::Unreadable(refusal),
+        Ok((grid, warnings)) => match Checked::new(grid) {
+            Ok(build) => Verdict::Accepted { build, warnings },
+            Err((grid, census, refusal)) => Verdict::Rejected {
+                grid,
+                census,
+                warnings,
+                refusal,
+            },
+        },
+    }
+}
+
+/// The text of an input, out of its gzip wrapper if it has one.
+fn inflate(input: &[u8], max_bytes: usize) -> Result<std::borrow::Cow<'_, [u8]>, Refusal> {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    if !input.starts_with(&GZIP) {
+        return if input.len() > max_bytes {
+            Err(too_large(max_bytes))
+        } else {
+            Ok(input.into())
+        };
+    }
+    let mut inflated = Vec::new();
+    let read = MultiGzDecoder::new(input)
+        .take(max_bytes as u64 + 1)
+        .read_to_end(&mut inflated);
+    if inflated.len() > max_bytes {
+        return Err(too_large(max_bytes));
+    }
+    match read {
+        Ok(_) => Ok(inflated.into()),
+        Err(error) => Err(Refusal::new(
+            Code::BadJson,
+            format!("this is no whole gzip file: {error}"),
+        )),
+    }
+}
+
+fn too_large(max_bytes: usize) -> Refusal {
+    Refusal::new(
+        Code::TooLarge,
+        format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)),
+    )
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let position = Position::of(bytes, error.valid_up_to());
+        Refusal::new(Code::BadJson, format!("the text is not UTF-8, at {position}")).at(position)
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+impl Verdict {
+    /// For an input that was not even taken in whole.
+    pub fn too_large(max_bytes: usize) -> Self {
+        Self::Unreadable(too_large(max_bytes))
+    }
+
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Accepted { .. } => None,
+            Self::Rejected { refusal, .. } | Self::Unreadable(refusal) => Some(refusal),
+        }
+    }
+
+    pub fn warnings(&self) -> &[Warning] {
+        match self {
+            Self::Accepted { warnings, .. } | Self::Rejected { warnings, .. } => warnings,
+            Self::Unreadable(_) => &[],
+        }
+    }
+
+    /// The grid, good or not.
+    pub fn grid(&self) -> Option<&Grid> {
+        match self {
+            Self::Accepted { build, .. } => Some(build.grid()),
+            Self::Rejected { grid, .. } => Some(grid),
+            Self::Unreadable(_) => None,
+        }
+    }
+
+    pub fn census(&self) -> Option<&Census> {
+        match self {
+            Self::Accepted { build, .. } => Some(build.census()),
+            Self::Rejected { census, .. } => Some(census),
+            Self::Unreadable(_) => None,
+        }
+    }
+}
+
+/// A verdict as the object that `buildoff check` prints.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report<'a> {
+    ok: bool,
+    grid_size: GridSize,
+    palette: Palette,
+    block_count: u32,
+    bounds: Option<Bounds>,
+    blocks: Blocks<'a>,
+    warnings: &'a [Warning],
+    error: Option<&'a Refusal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<Cells<'a>>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(verdict: &'a Verdict, size: GridSize, palette: Palette, with_cells: bool) -> Self {
+        let census = verdict.census();
+        Self {
+            ok: verdict.refusal().is_none(),
+            grid_size: size,
+            palette,
+            block_count: census.map_or(0, |census| census.block_count),
+            bounds: census.and_then(|census| census.bounds),
+            blocks: Blocks(census),
+            warnings: verdict.warnings(),
+            error: verdict.refusal(),
+            cells: with_cells.then(|| Cells(verdict.grid())),
+        }
+    }
+}
+
+/// How many there are of each block, most first.
+struct Blocks<'a>(Option<&'a Census>);
+
+impl Serialize for Blocks<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let blocks = self.0.map(Census::blocks).unwrap_or_default();
+        let mut map = serializer.serialize_map(Some(blocks.len()))?;
+        for (block, count) in blocks {
+            map.serialize_entry(&block.id, &count)?;
+        }
+        map.end()
+    }
+}
+
+/// Every block with its place, ordered by y, then z, then x; written as they are
+/// walked, as there may be millions.
+struct Cells<'a>(Option<&'a Grid>);
+
+impl Serialize for Cells<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.into_iter().flat_map(Grid::rows).flat_map(|(y, z, row)| {
+            let blocks = row
+                .iter()
+                .enumerate()
+                .filter_map(|(x, &cell)| Some((x, Block::numbered(cell)?)));
+            blocks.map(move |(x, block)| (x, y, z, &*block.id))
+        }))
+    }
+}

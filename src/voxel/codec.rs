@@ -1,0 +1,348 @@
+//! The canonical encoding of a grid: what is stored, hashed, cached and served.
+//!
+//! ```text
+//! magic      4  "BOGR"
+//! version    1  1
+//! size       2  cells along an edge
+//! kinds      1  how many kinds of block there are, then each as
+//!                 length 1, id (ASCII), in the order of the ids
+//! min        3  the lowest corner of the bounds: x, y, z
+//! span       3  cells along x, y and z, less one
+//! lengths    4  how many bytes the run lengths take, then
+//!                 a varint a run: its cells less one
+//! values        a byte a run: 0 for air, else the kind counted from 1
+//! checksum   4  CRC-32 of all before
+//! ```
+//!
+//! Numbers are little-endian. Runs go through the bounds, x fastest, then z, then
+//! y, each as long as it can be. A grid without blocks ends after `kinds`, with the
+//! checksum. Every grid has exactly one encoding, whatever numbers its blocks have
+//! in this process, and [`decode`] takes no other, so that a digest of the encoding
+//! is a digest of the content.
+
+use std::{fmt, io::Read};
+
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    grid::{Bounds, Grid, GridSize},
+    palette::{AIR, Block, Palette},
+};
+
+const MAGIC: &[u8; 4] = b"BOGR";
+const VERSION: u8 = 1;
+
+/// No encoding is longer: a header, and two bytes for every cell.
+const MAX_ENCODED: usize = (1 << 16) + 2 * GridSize::G256.volume();
+
+/// The SHA-256 of a canonical encoding.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 32]);
+
+/// Why bytes are not the encoding of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("the compressed data is damaged or too large")]
+    Compression,
+    #[error("this is not an encoded grid")]
+    Magic,
+    #[error("version {0} of the encoding is not known here")]
+    Version(u8),
+    #[error("the encoding ends too early")]
+    TooShort,
+    #[error("the checksum does not fit: the data is damaged")]
+    Checksum,
+    #[error("the encoding names a block that is not known here")]
+    UnknownBlock,
+    #[error("the encoding is not canonical: {0}")]
+    NotCanonical(&'static str),
+}
+
+/// How long compression may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// While somebody waits.
+    Quick,
+    /// Once, in the background.
+    Best,
+}
+
+/// Encodes a grid, uncompressed.
+pub fn encode(grid: &Grid) -> Vec<u8> {
+    let census = grid.census();
+    let mut kinds: Vec<&Block> = census.blocks().into_iter().map(|(block, _)| block).collect();
+    kinds.sort_by(|a, b| a.id.cmp(&b.id));
+
+    let mut out = Vec::with_capacity(1 << 12);
+    out.extend(MAGIC);
+    out.push(VERSION);
+    out.extend((grid.size().get() as u16).to_le_bytes());
+    out.push(kinds.len() as u8);
+    for kind in &kinds {
+        out.push(kind.id.len() as u8);
+        out.extend(kind.id.as_bytes());
+    }
+    if let Some(bounds) = census.bounds {
+        out.extend(bounds.min.map(|v| v as u8));
+        out.extend(bounds.spans().map(|span| (span - 1) as u8));
+        let (lengths, values) = runs(grid, bounds, &local_numbers(&kinds));
+        out.extend((lengths.len() as u32).to_le_bytes());
+        out.extend(lengths);
+        out.extend(values);
+    }
+    out.extend(crc32fast::hash(&out).to_le_bytes());
+    out
+}
+
+/// From a block's number in this process to its number in the encoding.
+fn local_numbers(kinds: &[&Block]) -> [u8; 256] {
+    let mut local = [AIR; 256];
+    for (number, kind) in (1u8..).zip(kinds) {
+        if let Some(global) = Palette::Advanced.find(&kind.id) {
+            local[usize::from(global)] = number;
+        }
+    }
+    local
+}
+
+fn runs(grid: &Grid, bounds: Bounds, local: &[u8; 256]) -> (Vec<u8>, Vec<u8>) {
+    let (mut lengths, mut values) = (Vec::new(), Vec::new());
+    let [x1, y1, z1] = bounds.min.map(usize::from);
+    let [x2, y2, z2] = bounds.max.map(usize::from);
+    let mut run = (grid.get(x1, y1, z1), 0u32);
+    for (y, z, row) in grid.rows() {
+        if !(y1..=y2).contains(&y) || !(z1..=z2).contains(&z) {
+            continue;
+        }
+        for piece in row[x1..=x2].chunk_by(|a, b| a == b) {
+            if piece[0] != run.0 {
+                put_varint(&mut lengths, run.1 - 1);
+                values.push(local[usize::from(run.0)]);
+                run = (piece[0], 0);
+            }
+            run.1 += piece.len() as u32;
+        }
+    }
+    put_varint(&mut lengths, run.1 - 1);
+    values.push(local[usize::from(run.0)]);
+    (lengths, values)
+}
+
+fn put_varint(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Decodes what [`encode`] made. May be fed anything.
+///
+/// # Errors
+/// For every input that is not, byte for byte, the encoding of a grid.
+pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
+    let Some((body, checksum)) = encoded.split_last_chunk::<4>() else {
+        return Err(DecodeError::TooShort);
+    };
+    let mut input = Input(body);
+    if input.array::<4>()? != *MAGIC {
+        return Err(DecodeError::Magic);
+    }
+    match input.byte()? {
+        VERSION => {}
+        other => return Err(DecodeError::Version(other)),
+    }
+    if crc32fast::hash(body).to_le_bytes() != *checksum {
+        return Err(DecodeError::Checksum);
+    }
+    let size = usize::from(u16::from_le_bytes(input.array()?));
+    let size = GridSize::ALL.into_iter().find(|known| known.get() == size);
+    let size = size.ok_or(DecodeError::NotCanonical("no such grid size"))?;
+    let kinds = input.kinds()?;
+    let mut grid = Grid::empty(size);
+    if kinds.len() > 1 {
+        let min = input.array::<3>()?.map(usize::from);
+        let span = input.array::<3>()?.map(|less_one| usize::from(less_one) + 1);
+        if (0..3).any(|axis| min[axis] + span[axis] > size.get()) {
+            return Err(DecodeError::NotCanonical("the bounds leave the grid"));
+        }
+        let lengths = u32::from_le_bytes(input.array()?) as usize;
+        let lengths = Input(input.take(lengths)?);
+        fill(
+            &mut grid,
+            min,
+            span,
+            lengths,
+            std::mem::take(&mut input.0),
+            &kinds,
+        )?;
+    }
+    match input.0 {
+        [] => Ok(grid),
+        _ => Err(DecodeError::NotCanonical("bytes are left over")),
+    }
+}
+
+/// Lays the runs into the bounds, and sees to it that no shorter or other encoding would do.
+fn fill(
+    grid: &mut Grid,
+    min: [usize; 3],
+    [width, height, depth]: [usize; 3],
+    mut lengths: Input<'_>,
+    values: &[u8],
+    kinds: &[u8],
+) -> Result<(), DecodeError> {
+    let (mut x, mut row, rows) = (0, 0, height * depth);
+    let mut used = [false; 256];
+    let mut previous = None;
+    for &value in values {
+        let Some(&block) = kinds.get(usize::from(value)) else {
+            return Err(DecodeError::NotCanonical("a run of no kind"));
+        };
+        if previous.replace(value) == Some(value) {
+            return Err(DecodeError::NotCanonical("a run that goes on"));
+        }
+        used[usize::from(value)] = true;
+        let mut left = lengths.varint()? as usize + 1;
+        if left > (rows - row) * width - x {
+            return Err(DecodeError::NotCanonical("more runs than cells"));
+        }
+        while left > 0 {
+            let piece = left.min(width - x);
+            if block != AIR {
+                let (y, z) = (row / depth, row % depth);
+                grid.fill_row(min[0] + x, min[1] + y, min[2] + z, piece, block);
+            }
+            left -= piece;
+            x += piece;
+            if x == width {
+                (x, row) = (0, row + 1);
+            }
+        }
+    }
+    if row != rows || !lengths.0.is_empty() {
+        return Err(DecodeError::NotCanonical("fewer runs than cells"));
+    }
+    if !used[1..kinds.len()].iter().all(|&used| used) {
+        return Err(DecodeError::NotCanonical("a kind that does not occur"));
+    }
+    let bounds = grid.census().bounds;
+    let tight = bounds
+        .is_some_and(|found| found.min.map(usize::from) == min && found.spans() == [width, height, depth]);
+    if tight {
+        Ok(())
+    } else {
+        Err(DecodeError::NotCanonical("the bounds are too wide"))
+    }
+}
+
+/// The bytes that are still to be read.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(DecodeError::TooShort)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(DecodeError::TooShort)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, DecodeError> {
+        self.array::<1>().map(|[byte]| byte)
+    }
+
+    /// In the shortest form only.
+    fn varint(&mut self) -> Result<u32, DecodeError> {
+        let mut value = 0;
+        for shift in [0, 7, 14, 21] {
+            let byte = self.byte()?;
+            value |= u32::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                let shortest = byte != 0 || shift == 0;
+                return if shortest {
+                    Ok(value)
+                } else {
+                    Err(DecodeError::NotCanonical("a padded length"))
+                };
+            }
+        }
+        Err(DecodeError::NotCanonical("a length beyond any grid"))
+    }
+
+    /// By their numbers in the encoding, the blocks' numbers in this process; air is the first.
+    fn kinds(&mut self) -> Result<Vec<u8>, DecodeError> {
+        let count = self.byte()?;
+        let mut kinds = vec![AIR];
+        let mut previous: &[u8] = b"";
+        for _ in 0..count {
+            let len = self.byte()?;
+            let id = self.take(len.into())?;
+            if id <= previous {
+                return Err(DecodeError::NotCanonical("the kinds are out of order"));
+            }
+            previous = id;
+            let known = std::str::from_utf8(id).ok().and_then(|id| {
+                let number = Palette::Advanced.find(id)?;
+                Block::numbered(number)
+                    .filter(|block| block.id == id)
+                    .map(|_| number)
+            });
+            kinds.push(known.ok_or(DecodeError::UnknownBlock)?);
+        }
+        Ok(kinds)
+    }
+}
+
+/// Compresses an encoding with brotli, as it is stored and sent.
+pub fn pack(encoded: &[u8], effort: Effort) -> Vec<u8> {
+    let params = brotli::enc::BrotliEncoderParams {
+        quality: match effort {
+            Effort::Quick => 5,
+            Effort::Best => 11,
+        },
+        lgwin: 22,
+        size_hint: encoded.len(),
+        ..Default::default()
+    };
+    let mut packed = Vec::new();
+    // Writing to memory does not fail.
+    let _ = brotli::BrotliCompress(&mut &encoded[..], &mut packed, &params);
+    packed
+}
+
+/// Undoes [`pack`]. May be fed anything; takes no more memory than an encoding can have.
+///
+/// # Errors
+/// Where the bytes are not brotli, or hold more than any encoding.
+pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let mut encoded = Vec::new();
+    let mut reader = brotli::Decompressor::new(packed, 1 << 16).take(MAX_ENCODED as u64 + 1);
+    match reader.read_to_end(&mut encoded) {
+        Ok(_) if encoded.len() <= MAX_ENCODED => Ok(encoded),
+        _ => Err(DecodeError::Compression),
+    }
+}
+
+impl Digest {
+    /// The digest of an encoding that is not compressed.
+    pub fn of(encoded: &[u8]) -> Self {
+        Self(Sha256::digest(encoded).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}

@@ -1,0 +1,203 @@
+//! From a spec to a grid: exact, in integers, and bounded before any cell is written.
+
+use std::collections::HashMap;
+
+use super::{
+    grid::{Grid, GridSize},
+    line::Line,
+    palette::{AIR, Palette},
+    refusal::{Code, Refusal, Warning},
+    spec::{Cuboid, Segment, Spec},
+};
+
+/// Counts stop here, the largest whole number that every JSON reader keeps exact.
+pub const MAX_COUNT: u64 = (1 << 53) - 1;
+
+/// A spec may write this many times the grid's volume.
+const MAX_OVERDRAW: u64 = 8;
+
+/// Unknown blocks that are named in warnings.
+const NAMED_UNKNOWN: usize = 5;
+
+/// Expands boxes, then lines, then blocks; the last write to a cell wins.
+pub(super) fn expand(spec: &Spec, size: GridSize, palette: Palette) -> Result<(Grid, Vec<Warning>), Refusal> {
+    let kinds: Vec<u8> = spec
+        .kinds
+        .iter()
+        .map(|name| palette.find(name).unwrap_or(AIR))
+        .collect();
+    let tally = Tally::of(spec, size, &kinds);
+    let limit = MAX_OVERDRAW * size.volume() as u64;
+    if tally.inside > limit {
+        let message = format!(
+            "the spec would write {} cells, and a {size}³ grid takes at most {limit} writes: use fewer and larger boxes",
+            tally.inside
+        );
+        return Err(Refusal::new(Code::TooMuchWork, message));
+    }
+    let mut grid = Grid::empty(size);
+    draw(spec, &kinds, &mut grid);
+    Ok((grid, tally.warnings(spec, palette)))
+}
+
+fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
+    let edge = grid.size().get() as i64;
+    for cuboid in &spec.boxes {
+        let block = kinds[usize::from(cuboid.kind)];
+        let Some(([x1, y1, z1], [x2, y2, z2])) = clip(cuboid, edge).filter(|_| block != AIR) else {
+            continue;
+        };
+        for y in y1..=y2 {
+            for z in z1..=z2 {
+                grid.fill_row(x1, y, z, x2 - x1 + 1, block);
+            }
+        }
+    }
+    for segment in &spec.lines {
+        let block = kinds[usize::from(segment.kind)];
+        if block != AIR {
+            let line = line(segment);
+            line.walk(line.inside(edge))
+                .for_each(|[x, y, z]| grid.fill_row(x, y, z, 1, block));
+        }
+    }
+    for dot in &spec.blocks {
+        let block = kinds[usize::from(dot.kind)];
+        if block != AIR && dot.is_inside(edge) {
+            let [x, y, z] = dot.at.map(|v| v as usize);
+            grid.fill_row(x, y, z, 1, block);
+        }
+    }
+}
+
+/// The writes of a spec, counted without making them.
+struct Tally {
+    inside: u64,
+    outside: u64,
+    /// By kind; only kinds that the palette does not have.
+    unknown: Vec<u64>,
+}
+
+impl Tally {
+    fn of(spec: &Spec, size: GridSize, kinds: &[u8]) -> Self {
+        let edge = size.get() as i64;
+        let mut tally = Self {
+            inside: 0,
+            outside: 0,
+            unknown: vec![0; kinds.len()],
+        };
+        let mut add = |kind: u16, inside: u64, all: u128| {
+            let kind = usize::from(kind);
+            if kinds[kind] == AIR {
+                tally.unknown[kind] = saturate(u128::from(tally.unknown[kind]) + saturating(all));
+            } else {
+                tally.inside = tally.inside.saturating_add(inside);
+                tally.outside = saturate(u128::from(tally.outside) + saturating(all - u128::from(inside)));
+            }
+        };
+        for cuboid in &spec.boxes {
+            let span = |axis: usize| u128::from(cuboid.from[axis].abs_diff(cuboid.to[axis])) + 1;
+            let all = span(0).saturating_mul(span(1)).saturating_mul(span(2));
+            let inside =
+                clip(cuboid, edge).map_or(0, |(low, high)| (0..3).map(|a| high[a] - low[a] + 1).product());
+            add(cuboid.kind, inside as u64, all);
+        }
+        for segment in &spec.lines {
+            let line = line(segment);
+            let inside = line.inside(edge);
+            add(segment.kind, (inside.end - inside.start) as u64, line.points());
+        }
+        for dot in &spec.blocks {
+            add(dot.kind, u64::from(dot.is_inside(edge)), 1);
+        }
+        tally
+    }
+
+    fn warnings(self, spec: &Spec, palette: Palette) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if !spec.has_version {
+            let message = "version is missing: write \"version\": \"1.0\"".to_owned();
+            warnings.push(Warning::MissingVersion { message });
+        }
+        if self.outside > 0 {
+            let count = self.outside;
+            let message = format!(
+                "{} outside the grid and dropped",
+                times(count, "write was", "writes were")
+            );
+            warnings.push(Warning::OutOfBounds { count, message });
+        }
+        warnings.extend(unknown_blocks(&spec.kinds, &self.unknown, palette));
+        warnings
+    }
+}
+
+/// Names the most frequent unknown blocks and counts the rest.
+fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<Warning> {
+    let mut by_name: HashMap<&str, u64> = HashMap::new();
+    for (name, &count) in kinds.iter().zip(counts).filter(|&(_, &count)| count > 0) {
+        let sum = by_name.entry(name).or_default();
+        *sum = saturate(u128::from(*sum) + u128::from(count));
+    }
+    let mut unknown: Vec<(&str, u64)> = by_name.into_iter().collect();
+    unknown.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+
+    let rest = unknown.split_off(unknown.len().min(NAMED_UNKNOWN));
+    let mut warnings: Vec<Warning> = unknown
+        .into_iter()
+        .map(|(name, count)| {
+            let dropped = times(count, "write was", "writes were");
+            let message = match name {
+                "air" => format!("air carves nothing: {dropped} dropped; leave the space empty instead"),
+                _ => format!("{name} is not in the {palette} palette: {dropped} dropped"),
+            };
+            Warning::UnknownBlock {
+                r#type: name.to_owned(),
+                count,
+                message,
+            }
+        })
+        .collect();
+    if !rest.is_empty() {
+        let count = saturate(rest.iter().map(|&(_, count)| u128::from(count)).sum());
+        let kinds = rest.len();
+        let more = times(
+            kinds as u64,
+            "more kind of unknown block",
+            "more kinds of unknown blocks",
+        );
+        let message = format!("and {more}, {} dropped", times(count, "write", "writes"));
+        warnings.push(Warning::MoreUnknownBlocks {
+            kinds,
+            count,
+            message,
+        });
+    }
+    warnings
+}
+
+type Corner = [usize; 3];
+
+/// What of a box lies in the grid: its lowest and highest cell.
+fn clip(cuboid: &Cuboid, edge: i64) -> Option<(Corner, Corner)> {
+    let low = [0, 1, 2].map(|axis| cuboid.from[axis].min(cuboid.to[axis]).max(0));
+    let high = [0, 1, 2].map(|axis| cuboid.from[axis].max(cuboid.to[axis]).min(edge - 1));
+    let touches = (0..3).all(|axis| low[axis] <= high[axis]);
+    touches.then(|| (low.map(|v| v as usize), high.map(|v| v as usize)))
+}
+
+fn line(segment: &Segment) -> Line {
+    Line::new(segment.from, segment.to)
+}
+
+fn saturate(count: u128) -> u64 {
+    saturating(count) as u64
+}
+
+fn saturating(count: u128) -> u128 {
+    count.min(u128::from(MAX_COUNT))
+}
+
+fn times(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -1,0 +1,220 @@
+//! The grid: a cube of cells, one byte each.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use super::palette::{AIR, Block};
+
+/// The edge of a grid, in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GridSize {
+    G32,
+    G64,
+    G128,
+    G256,
+}
+
+/// A cube of cells, x running fastest, then z, then y (up).
+#[derive(Clone, PartialEq, Eq)]
+pub struct Grid {
+    size: GridSize,
+    cells: Vec<u8>,
+}
+
+/// Two opposite corners, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    pub min: [u16; 3],
+    pub max: [u16; 3],
+}
+
+/// What a grid holds, counted once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Census {
+    counts: Box<[u32; 256]>,
+    /// Cells that are not air.
+    pub block_count: u32,
+    /// None for an empty grid.
+    pub bounds: Option<Bounds>,
+}
+
+impl GridSize {
+    pub const ALL: [Self; 4] = [Self::G32, Self::G64, Self::G128, Self::G256];
+
+    pub const fn get(self) -> usize {
+        match self {
+            Self::G32 => 32,
+            Self::G64 => 64,
+            Self::G128 => 128,
+            Self::G256 => 256,
+        }
+    }
+
+    pub const fn volume(self) -> usize {
+        self.get().pow(3)
+    }
+}
+
+impl Grid {
+    pub fn empty(size: GridSize) -> Self {
+        Self {
+            size,
+            cells: vec![AIR; size.volume()],
+        }
+    }
+
+    pub fn size(&self) -> GridSize {
+        self.size
+    }
+
+    /// All cells, row after row along x.
+    pub fn cells(&self) -> &[u8] {
+        &self.cells
+    }
+
+    /// The cell at a point, which is air outside the grid.
+    pub fn get(&self, x: usize, y: usize, z: usize) -> u8 {
+        let edge = self.size.get();
+        if x.max(y).max(z) < edge {
+            self.cells[self.index(x, y, z)]
+        } else {
+            AIR
+        }
+    }
+
+    /// Sets a run of cells along x. The run must lie in the grid.
+    pub(super) fn fill_row(&mut self, x: usize, y: usize, z: usize, len: usize, block: u8) {
+        let start = self.index(x, y, z);
+        self.cells[start..start + len].fill(block);
+    }
+
+    /// Rows along x with their y and z, in order.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, usize, &[u8])> {
+        let edge = self.size.get();
+        self.cells
+            .chunks_exact(edge)
+            .enumerate()
+            .map(move |(i, row)| (i / edge, i % edge, row))
+    }
+
+    pub fn census(&self) -> Census {
+        let mut counts = Box::new([0u32; 256]);
+        let mut extent = Extent::default();
+        for (y, z, row) in self.rows() {
+            let first = row[0];
+            // Most rows are all of one kind, and this comparison is vectorised.
+            if row.iter().all(|&cell| cell == first) {
+                counts[usize::from(first)] += row.len() as u32;
+                if first != AIR {
+                    extent.include([0, y, z], [row.len() - 1, y, z]);
+                }
+                continue;
+            }
+            row.iter().for_each(|&cell| counts[usize::from(cell)] += 1);
+            let start = row.iter().position(|&cell| cell != AIR).unwrap_or(0);
+            let end = row.iter().rposition(|&cell| cell != AIR).unwrap_or(0);
+            extent.include([start, y, z], [end, y, z]);
+        }
+        let block_count = counts[1..].iter().sum();
+        Census {
+            counts,
+            block_count,
+            bounds: extent.bounds(),
+        }
+    }
+
+    fn index(&self, x: usize, y: usize, z: usize) -> usize {
+        let edge = self.size.get();
+        (y * edge + z) * edge + x
+    }
+}
+
+impl Census {
+    /// The kinds of block there are and how many of each, most first.
+    pub fn blocks(&self) -> Vec<(&'static Block, u32)> {
+        let counted = (1..=u8::MAX).filter_map(|number| {
+            let count = self.counts[usize::from(number)];
+            Block::numbered(number)
+                .filter(|_| count > 0)
+                .map(|block| (block, count))
+        });
+        let mut blocks: Vec<_> = counted.collect();
+        blocks.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.id.cmp(&b.id)));
+        blocks
+    }
+}
+
+impl Bounds {
+    /// How many cells it is wide along x, y and z.
+    pub fn spans(&self) -> [usize; 3] {
+        [0, 1, 2].map(|axis| usize::from(self.max[axis] - self.min[axis]) + 1)
+    }
+}
+
+/// Bounds in the making.
+#[derive(Default)]
+struct Extent(Option<([usize; 3], [usize; 3])>);
+
+impl Extent {
+    fn include(&mut self, low: [usize; 3], high: [usize; 3]) {
+        let (min, max) = self.0.get_or_insert((low, high));
+        for axis in 0..3 {
+            min[axis] = min[axis].min(low[axis]);
+            max[axis] = max[axis].max(high[axis]);
+        }
+    }
+
+    fn bounds(self) -> Option<Bounds> {
+        let (min, max) = self.0?;
+        Some(Bounds {
+            min: min.map(|v| v as u16),
+            max: max.map(|v| v as u16),
+        })
+    }
+}
+
+impl fmt::Debug for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let blocks = self.cells.iter().filter(|&&cell| cell != AIR).count();
+        write!(f, "Grid({}³, {blocks} blocks)", self.size)
+    }
+}
+
+impl fmt::Display for GridSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl FromStr for GridSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|size| size.to_string() == text);
+        found.ok_or_else(|| "a grid is 32, 64, 128 or 256 cells wide".to_owned())
+    }
+}
+
+impl Serialize for GridSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.get() as u64)
+    }
+}
+
+/// From a number, or from its text as query strings have it.
+impl<'de> Deserialize<'de> for GridSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Raw {
+            Number(u64),
+            Text(String),
+        }
+        let text = match Raw::deserialize(deserializer)? {
+            Raw::Number(number) => number.to_string(),
+            Raw::Text(text) => text,
+        };
+        text.parse().map_err(D::Error::custom)
+    }
+}

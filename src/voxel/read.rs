@@ -1,0 +1,567 @@
+//! Reading specs: serde visitors that keep a few bytes an entry, know where they
+//! are, and stop at the limits while they read.
+//!
+//! Of duplicate keys the last counts, so a value in an entry is judged only when
+//! the entry ends.
+
+use std::{collections::HashMap, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::{
+    palette::normalise,
+    refusal::{Code, Position, Refusal},
+    spec::{Cuboid, Dot, Segment, Spec},
+};
+
+/// How deep lists and objects may be nested.
+const MAX_DEPTH: usize = 32;
+
+/// The longest name of a block, in bytes.
+const MAX_NAME: usize = 256;
+
+/// Different spellings of block names in one spec; an index into them has 16 bits.
+const MAX_KINDS: usize = 1 << 16;
+
+/// How much of an unexpected value a message repeats, in characters.
+const MAX_ECHO: usize = 60;
+
+/// Reads a text that is one JSON object and nothing else; `start` is its place in a longer text.
+pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
+    let mut reader = Reader::default();
+    let mut json = serde_json::Deserializer::from_str(text);
+    let whole = SpecVisitor(&mut reader);
+    match json.deserialize_map(whole).and_then(|()| json.end()) {
+        Ok(()) => Ok(reader.spec),
+        Err(error) => Err(reader.refusal(&error, start)),
+    }
+}
+
+/// What reading has brought so far, and where it is.
+#[derive(Default)]
+struct Reader {
+    spec: Spec,
+    kinds: HashMap<Box<str>, u16>,
+    /// The spelling read last, which is often the next one too.
+    last_kind: Option<(Box<str>, u16)>,
+    place: Place,
+    fault: Option<(Code, String)>,
+}
+
+/// Where the reader is, as `boxes[3].x2`.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    list: &'static str,
+    index: Option<usize>,
+    field: &'static str,
+}
+
+/// A value that was read, not judged yet.
+enum Value {
+    Missing,
+    Whole(i64),
+    Name(u16),
+    /// Something else, as a message repeats it.
+    Other(String),
+}
+
+impl Reader {
+    /// Notes what is wrong; the error made here only ends the reading.
+    fn fault<E: Error>(&mut self, code: Code, message: String) -> E {
+        self.fault = Some((code, message));
+        E::custom("")
+    }
+
+    fn expected<E: Error>(&mut self, wanted: &str, got: &Value) -> E {
+        let message = format!("{}expected {wanted}, got {got}", self.place);
+        self.fault(Code::BadSpec, message)
+    }
+
+    fn refusal(self, error: &serde_json::Error, start: Position) -> Refusal {
+        let position = start.then(error.line(), error.column());
+        let text = error.to_string();
+        let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
+        let (code, message) = match self.fault {
+            Some(fault) => fault,
+            None if reason == "number out of range" => (
+                Code::BadSpec,
+                format!("{}expected a whole number, got one beyond all bounds", self.place),
+            ),
+            None if error.is_data() => (Code::BadSpec, format!("{}{}", self.place, in_our_words(reason))),
+            None if error.is_eof() => (
+                Code::BadJson,
+                format!("the JSON ends too early, at {position}: is it cut off?"),
+            ),
+            None => (
+                Code::BadJson,
+                format!("this is not JSON, at {position}: {reason}"),
+            ),
+        };
+        Refusal::new(code, message).at(position)
+    }
+
+    /// The index of a block's name, which is stored once.
+    fn kind(&mut self, raw: &str) -> Option<u16> {
+        if let Some((last, kind)) = &self.last_kind
+            && **last == *raw
+        {
+            return Some(*kind);
+        }
+        let kind = match self.kinds.get(raw) {
+            Some(&kind) => kind,
+            None => {
+                let kind = u16::try_from(self.spec.kinds.len()).ok()?;
+                self.spec.kinds.push(normalise(raw));
+                self.kinds.insert(raw.into(), kind);
+                kind
+            }
+        };
+        self.last_kind = Some((raw.into(), kind));
+        Some(kind)
+    }
+}
+
+/// serde says "invalid type: map, expected a list".
+fn in_our_words(reason: &str) -> String {
+    let Some((got, wanted)) = reason
+        .strip_prefix("invalid type: ")
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return echo(reason);
+    };
+    let got = match got {
+        "map" => "an object",
+        "sequence" => "a list",
+        other => other,
+    };
+    format!("expected {wanted}, got {}", echo(got))
+}
+
+fn echo(text: &str) -> String {
+    match text.char_indices().nth(MAX_ECHO) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.list)?;
+        if let Some(index) = self.index {
+            write!(f, "[{index}]")?;
+        }
+        match (self.list, self.field) {
+            ("", "") => Ok(()),
+            ("", field) => write!(f, "{field}: "),
+            (_, "") => f.write_str(": "),
+            (_, field) => write!(f, ".{field}: "),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("nothing"),
+            Self::Whole(number) => number.fmt(f),
+            Self::Name(_) => f.write_str("a name"),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// One of the three lists: the keys of its entries, and what an entry becomes.
+#[derive(Clone, Copy)]
+enum List {
+    Boxes,
+    Lines,
+    Blocks,
+}
+
+/// What a key of an entry stands for.
+enum Slot {
+    /// An index into [`List::fields`].
+    Coordinate(usize),
+    /// A point, with the index of its x.
+    Point(usize),
+    Type,
+    Other,
+}
+
+impl List {
+    const ALL: [Self; 3] = [Self::Boxes, Self::Lines, Self::Blocks];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Boxes => "boxes",
+            Self::Lines => "lines",
+            Self::Blocks => "blocks",
+        }
+    }
+
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Boxes => &["x1", "y1", "z1", "x2", "y2", "z2"],
+            Self::Lines => &["from.x", "from.y", "from.z", "to.x", "to.y", "to.z"],
+            Self::Blocks => &["x", "y", "z"],
+        }
+    }
+
+    fn slot(self, key: &str) -> Slot {
+        match (self, key) {
+            (_, "type") => Slot::Type,
+            (Self::Lines, "from") => Slot::Point(0),
+            (Self::Lines, "to") => Slot::Point(3),
+            (Self::Lines, _) => Slot::Other,
+            _ => self
+                .fields()
+                .iter()
+                .position(|&field| field == key)
+                .map_or(Slot::Other, Slot::Coordinate),
+        }
+    }
+
+    fn clear(self, spec: &mut Spec) {
+        match self {
+            Self::Boxes => spec.boxes.clear(),
+            Self::Lines => spec.lines.clear(),
+            Self::Blocks => spec.blocks.clear(),
+        }
+    }
+
+    fn store(self, spec: &mut Spec, values: [i64; 6], kind: u16) {
+        let [x, y, z, x2, y2, z2] = values;
+        let (from, to) = ([x, y, z], [x2, y2, z2]);
+        match self {
+            Self::Boxes => spec.boxes.push(Cuboid { from, to, kind }),
+            Self::Lines => spec.lines.push(Segment { from, to, kind }),
+            Self::Blocks => spec.blocks.push(Dot::new(from, kind)),
+        }
+    }
+}
+
+/// A key, turned into what it stands for without being copied.
+struct Key<F>(F);
+
+impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for Key<F> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Key<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<T, E> {
+        Ok((self.0)(key))
+    }
+}
+
+struct SpecVisitor<'a>(&'a mut Reader);
+
+impl<'de> Visitor<'de> for SpecVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with boxes, lines and blocks")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        enum Part {
+            List(List),
+            Version,
+            Other,
+        }
+        let part = |key: &str| match key {
+            "version" => Part::Version,
+            _ => List::ALL
+                .into_iter()
+                .find(|list| list.name() == key)
+                .map_or(Part::Other, Part::List),
+        };
+        let reader = self.0;
+        let mut version = Value::Missing;
+        while let Some(part) = map.next_key_seed(Key(part))? {
+            match part {
+                Part::List(list) => map.next_value_seed(ListVisitor { reader, list })?,
+                Part::Version => version = map.next_value_seed(ValueVisitor::new(reader, 1))?,
+                Part::Other => drop(map.next_value_seed(ValueVisitor::new(reader, 1))?),
+            }
+        }
+        match version {
+            Value::Missing => Ok(()),
+            Value::Other(text) if text == "\"1.0\"" => {
+                reader.spec.has_version = true;
+                Ok(())
+            }
+            other => {
+                reader.place.field = "version";
+                Err(reader.expected("\"1.0\"", &other))
+            }
+        }
+    }
+}
+
+struct ListVisitor<'a> {
+    reader: &'a mut Reader,
+    list: List,
+}
+
+impl<'de> DeserializeSeed<'de> for ListVisitor<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        self.reader.spec.has_list = true;
+        self.list.clear(&mut self.reader.spec);
+        self.reader.place.list = self.list.name();
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ListVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Self { reader, list } = self;
+        reader.place.index = Some(0);
+        while let Some(()) = seq.next_element_seed(EntryVisitor { reader, list })? {
+            reader.place.index = reader.place.index.map(|index| index + 1);
+        }
+        reader.place = Place::default();
+        Ok(())
+    }
+}
+
+struct EntryVisitor<'a> {
+    reader: &'a mut Reader,
+    list: List,
+}
+
+impl<'de> DeserializeSeed<'de> for EntryVisitor<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EntryVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { reader, list } = self;
+        let fields = list.fields();
+        let mut values = [const { Value::Missing }; 6];
+        let mut kind = Value::Missing;
+        while let Some(slot) = map.next_key_seed(Key(|key: &str| list.slot(key)))? {
+            match slot {
+                Slot::Coordinate(i) => {
+                    reader.place.field = fields[i];
+                    values[i] = map.next_value_seed(ValueVisitor::new(reader, 3))?;
+                }
+                Slot::Point(i) => {
+                    reader.place.field = if i == 0 { "from" } else { "to" };
+                    let point = map.next_value_seed(PointVisitor {
+                        reader,
+                        fields: &fields[i..i + 3],
+                    })?;
+                    values[i..i + 3]
+                        .iter_mut()
+                        .zip(point)
+                        .for_each(|(value, read)| *value = read);
+                }
+                Slot::Type => {
+                    reader.place.field = "type";
+                    kind = map.next_value_seed(ValueVisitor::name(reader, 3))?;
+                }
+                Slot::Other => drop(map.next_value_seed(ValueVisitor::new(reader, 3))?),
+            }
+        }
+        let mut whole = [0; 6];
+        for (i, &field) in fields.iter().enumerate() {
+            reader.place.field = field;
+            whole[i] = match &values[i] {
+                Value::Whole(number) => *number,
+                other => return Err(reader.expected("a whole number", other)),
+            };
+        }
+        reader.place.field = "type";
+        let Value::Name(kind) = kind else {
+            return Err(reader.expected("the name of a block", &kind));
+        };
+        reader.place.field = "";
+        list.store(&mut reader.spec, whole, kind);
+        Ok(())
+    }
+}
+
+/// One end of a line.
+struct PointVisitor<'a> {
+    reader: &'a mut Reader,
+    fields: &'static [&'static str],
+}
+
+impl<'de> DeserializeSeed<'de> for PointVisitor<'_> {
+    type Value = [Value; 3];
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<[Value; 3], D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PointVisitor<'_> {
+    type Value = [Value; 3];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with x, y and z")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<[Value; 3], A::Error> {
+        let mut point = [const { Value::Missing }; 3];
+        let axis = |key: &str| ["x", "y", "z"].iter().position(|&name| name == key);
+        while let Some(axis) = map.next_key_seed(Key(axis))? {
+            self.reader.place.field = axis.map_or("", |axis| self.fields[axis]);
+            let value = map.next_value_seed(ValueVisitor::new(self.reader, 4))?;
+            if let Some(axis) = axis {
+                point[axis] = value;
+            }
+        }
+        Ok(point)
+    }
+}
+
+/// Any value, of which little is kept: it may be one that is passed over.
+struct ValueVisitor<'a> {
+    reader: &'a mut Reader,
+    /// How many lists and objects are around it.
+    depth: usize,
+    is_name: bool,
+}
+
+impl<'a> ValueVisitor<'a> {
+    fn new(reader: &'a mut Reader, depth: usize) -> Self {
+        Self {
+            reader,
+            depth,
+            is_name: false,
+        }
+    }
+
+    fn name(reader: &'a mut Reader, depth: usize) -> Self {
+        Self {
+            reader,
+            depth,
+            is_name: true,
+        }
+    }
+
+    fn enter<E: Error>(&mut self) -> Result<(), E> {
+        self.is_name = false;
+        self.depth += 1;
+        match self.depth > MAX_DEPTH {
+            true => Err(self.reader.fault(
+                Code::BadJson,
+                format!("lists and objects are nested more than {MAX_DEPTH} levels deep"),
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueVisitor<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Whole(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(i64::try_from(number).map_or_else(|_| out_of_range(&number.to_string()), Value::Whole))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(match number {
+            _ if number.fract() != 0.0 => Value::Other(format!("{number:?}")),
+            _ if (-TWO_TO_63..TWO_TO_63).contains(&number) => Value::Whole(number as i64),
+            _ => out_of_range(&format!("{number:?}")),
+        })
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+        if !self.is_name {
+            return Ok(Value::Other(format!("\"{}\"", echo(text))));
+        }
+        if text.len() > MAX_NAME {
+            let got = Value::Other(format!("{} bytes", text.len()));
+            return Err(self
+                .reader
+                .expected(&format!("a name of at most {MAX_NAME} bytes"), &got));
+        }
+        match self.reader.kind(text) {
+            Some(kind) => Ok(Value::Name(kind)),
+            None => {
+                let got = Value::Other("another one".to_owned());
+                Err(self
+                    .reader
+                    .expected(&format!("at most {MAX_KINDS} different names"), &got))
+            }
+        }
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Other(value.to_string()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Other("null".to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
+        self.enter()?;
+        while seq
+            .next_element_seed(ValueVisitor::new(self.reader, self.depth))?
+            .is_some()
+        {}
+        Ok(Value::Other("a list".to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
+        self.enter()?;
+        while map.next_key_seed(Key(|_: &str| ()))?.is_some() {
+            map.next_value_seed(ValueVisitor::new(self.reader, self.depth))?;
+        }
+        Ok(Value::Other("an object".to_owned()))
+    }
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+fn out_of_range(number: &str) -> Value {
+    Value::Other(format!("{number}, which is beyond 64 bits"))
+}

@@ -1,0 +1,124 @@
+//! What is said of an input: why it was refused, or what was passed over.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Why an input is no build, as a code and a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    pub code: Code,
+    pub message: String,
+    /// Where in the text, counted from 1, for what could not be read.
+    #[serde(flatten)]
+    pub position: Option<Position>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    BadJson,
+    BadSpec,
+    TooLarge,
+    TooMuchWork,
+    NoBlocks,
+    TooManyBlocks,
+    TooFewBlocks,
+    FootprintTooSmall,
+    HeightTooSmall,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Position {
+    pub line: usize,
+    /// In bytes.
+    pub column: usize,
+}
+
+/// Something in a spec that was passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Warning {
+    MissingVersion {
+        message: String,
+    },
+    OutOfBounds {
+        count: u64,
+        message: String,
+    },
+    UnknownBlock {
+        r#type: String,
+        count: u64,
+        message: String,
+    },
+    /// The kinds beyond those that were named.
+    MoreUnknownBlocks {
+        kinds: usize,
+        count: u64,
+        message: String,
+    },
+}
+
+impl Refusal {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            position: None,
+        }
+    }
+
+    pub(super) fn at(mut self, position: Position) -> Self {
+        self.position = Some(position);
+        self
+    }
+}
+
+impl Code {
+    /// Whether a spec could be read and expanded, and only then broke a rule.
+    pub fn is_rule(self) -> bool {
+        !matches!(
+            self,
+            Self::BadJson | Self::BadSpec | Self::TooLarge | Self::TooMuchWork
+        )
+    }
+}
+
+impl Position {
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    /// The place that is at this line and column of a text that starts here.
+    pub(super) fn then(self, line: usize, column: usize) -> Self {
+        match line {
+            0 | 1 => Self {
+                line: self.line,
+                column: self.column + column.saturating_sub(1),
+            },
+            _ => Self {
+                line: self.line + line - 1,
+                column: column.max(1),
+            },
+        }
+    }
+
+    /// The place of a byte in a text.
+    pub(super) fn of(text: &[u8], offset: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let line_start = before
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Self {
+            line,
+            column: before.len() - line_start + 1,
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}

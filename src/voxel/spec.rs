@@ -1,0 +1,67 @@
+//! The spec: boxes, lines and blocks as a model wrote them, kept in a few bytes an entry.
+
+use super::{prose, refusal::Refusal};
+
+/// A spec as it was read. Its blocks are not looked up yet: that is for a palette to do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Spec {
+    pub(super) boxes: Vec<Cuboid>,
+    pub(super) lines: Vec<Segment>,
+    pub(super) blocks: Vec<Dot>,
+    /// The normalised names of block kinds; entries hold an index. A name may
+    /// stand twice, where it was spelled in two ways.
+    pub(super) kinds: Vec<String>,
+    pub(super) has_version: bool,
+    /// Whether any of `boxes`, `lines` and `blocks` was there, if only empty.
+    pub(super) has_list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cuboid {
+    pub from: [i64; 3],
+    pub to: [i64; 3],
+    pub kind: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub from: [i64; 3],
+    pub to: [i64; 3],
+    pub kind: u16,
+}
+
+/// A single block. Far outside, its place is only known to be outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dot {
+    pub at: [i16; 3],
+    pub kind: u16,
+}
+
+impl Spec {
+    /// Reads the spec that a text is, or that stands somewhere in it.
+    ///
+    /// # Errors
+    /// `bad_json` or `bad_spec`, with the place.
+    pub fn find(text: &str) -> Result<Self, Refusal> {
+        prose::find(text)
+    }
+
+    /// How many boxes, lines and blocks it has.
+    pub fn entries(&self) -> usize {
+        self.boxes.len() + self.lines.len() + self.blocks.len()
+    }
+}
+
+impl Dot {
+    pub fn new(at: [i64; 3], kind: u16) -> Self {
+        let near = |v: i64| v.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        Self {
+            at: at.map(near),
+            kind,
+        }
+    }
+
+    pub fn is_inside(self, edge: i64) -> bool {
+        self.at.iter().all(|&v| (0..edge).contains(&i64::from(v)))
+    }
+}
