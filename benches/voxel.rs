@@ -3,6 +3,8 @@
 //! `cargo bench` runs on builds made here, and on the samples in `../shared/data`
 //! (or `$BUILDOFF_SAMPLES`) where that folder exists.
 
+#![allow(clippy::expect_used)]
+
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
 use buildoff::voxel::{Effort, GridSize, Palette, Spec, Verdict, check, decode, encode, pack, unpack};

@@ -1,1 +1,10 @@
+//! Buildoff: a voxel build arena. The floors, from the ground up, are listed in `ARCHITECTURE.md`.
+
+pub mod app;
+pub mod arena;
+pub mod cli;
+pub mod config;
+pub mod db;
+pub mod logging;
 pub mod voxel;
+pub mod web;

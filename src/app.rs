@@ -1,0 +1,143 @@
+//! What every handler can reach, and the gate in front of heavy work.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tracing::Span;
+
+use crate::config::Config;
+
+/// What all large bodies together may take.
+const LARGE_BODIES: usize = 256 << 20;
+
+/// Cheap to clone; every field is a handle.
+#[derive(Clone)]
+pub struct App {
+    pub config: Arc<Config>,
+    pub pool: PgPool,
+    pub work: Work,
+    pub memory: Memory,
+}
+
+impl App {
+    pub fn new(config: Arc<Config>, pool: PgPool) -> Self {
+        let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes));
+        Self {
+            config,
+            pool,
+            work: Work::new(available_cores()),
+            memory,
+        }
+    }
+}
+
+/// Runs CPU-heavy closures off the async threads, no more at once than there are cores, so that a burst of
+/// big inputs queues instead of starving every other request.
+#[derive(Clone)]
+pub struct Work {
+    gate: Arc<Semaphore>,
+}
+
+/// The closure did not come back: it panicked, or the runtime is going down.
+#[derive(Debug, thiserror::Error)]
+#[error("a piece of heavy work did not finish")]
+pub struct WorkLost(#[source] Option<tokio::task::JoinError>);
+
+impl Work {
+    pub fn new(permits: usize) -> Self {
+        Self {
+            gate: Arc::new(Semaphore::new(permits)),
+        }
+    }
+
+    pub async fn run<T, F>(&self, heavy: F) -> Result<T, WorkLost>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let permit = Arc::clone(&self.gate)
+            .acquire_owned()
+            .await
+            .map_err(|_| WorkLost(None))?;
+        let span = Span::current();
+        let task = tokio::task::spawn_blocking(move || {
+            // Kept until the closure ends, even when whoever asked has gone away.
+            let _permit = permit;
+            span.in_scope(heavy)
+        });
+        task.await.map_err(|lost| WorkLost(Some(lost)))
+    }
+}
+
+/// The memory that large bodies may take together, while they are read and worked on.
+#[derive(Clone)]
+pub struct Memory {
+    kibibytes: Arc<Semaphore>,
+}
+
+impl Memory {
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            kibibytes: Arc::new(Semaphore::new(bytes >> 10)),
+        }
+    }
+
+    /// A share of the memory, given back when dropped; none if none is free in time.
+    pub async fn share(&self, bytes: usize, patience: Duration) -> Option<OwnedSemaphorePermit> {
+        let wanted = u32::try_from(bytes.div_ceil(1 << 10)).ok()?;
+        let share = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);
+        timeout(patience, share).await.ok()?.ok()
+    }
+}
+
+fn available_cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn no_more_closures_run_at_once_than_there_are_permits() {
+        static NOW: AtomicUsize = AtomicUsize::new(0);
+        static MOST: AtomicUsize = AtomicUsize::new(0);
+        let work = Work::new(2);
+
+        let tasks: Vec<_> = (0..8)
+            .map(|_| {
+                let work = work.clone();
+                tokio::spawn(async move {
+                    work.run(|| {
+                        MOST.fetch_max(NOW.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        thread::sleep(Duration::from_millis(10));
+                        NOW.fetch_sub(1, Ordering::SeqCst);
+                    })
+                    .await
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+
+        assert_eq!(MOST.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_and_gives_its_permit_back() {
+        let work = Work::new(1);
+
+        let lost = work.run(|| panic!("the crane fell over")).await;
+
+        assert!(lost.is_err());
+        assert_eq!(work.run(|| 7).await.unwrap(), 7);
+    }
+}

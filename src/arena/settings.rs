@@ -1,0 +1,48 @@
+//! What is compared with what: builds, ratings and votes belong to settings.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::voxel::{GridSize, Palette};
+
+/// A grid size, a palette and a mode, such as `32 · simple · precise`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Settings {
+    pub grid: GridSize,
+    pub palette: Palette,
+    pub mode: Mode,
+}
+
+/// A short slug such as `precise`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Mode(String);
+
+impl Mode {
+    pub const ALLOWED: &str = "1 to 32 of a-z, 0-9 and -";
+
+    pub fn precise() -> Self {
+        Self("precise".to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_slug = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        match (1..=32).contains(&text.len()) && text.chars().all(is_slug) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(format!("a mode is {}", Self::ALLOWED)),
+        }
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {} · {}", self.grid, self.palette, self.mode.as_str())
+    }
+}

@@ -1,0 +1,252 @@
+//! Everything the environment decides, decided once.
+//!
+//! Below this file nobody reads a variable or parses one again. Every problem is found before anything
+//! starts, and all of them are told together, by name; a secret's value is never repeated.
+
+use std::collections::HashMap;
+use std::env;
+use std::ffi::OsString;
+use std::fmt::{self, Display};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+
+use crate::arena::{Mode, Settings};
+use crate::db::Source;
+use crate::voxel::{GridSize, Palette};
+
+const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
+const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";
+const MIB: usize = 1024 * 1024;
+
+pub struct Config {
+    pub database: Source,
+    pub bind: SocketAddr,
+    pub logging: Logging,
+    pub check_max_bytes: usize,
+    pub import_max_bytes: usize,
+    pub arena: Settings,
+}
+
+pub struct Logging {
+    pub filter: Targets,
+    pub format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Pretty on a terminal, JSON elsewhere.
+    Auto,
+    Pretty,
+    Json,
+}
+
+impl Config {
+    /// Reads the process environment, and below it a `.env` file in the working directory.
+    pub fn load() -> Result<Self, ConfigError> {
+        let file = env_file()?;
+        Self::from(|name| env::var_os(name).or_else(|| file.get(name).map(OsString::from)))
+    }
+
+    /// The same from any source of variables.
+    pub fn from(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let mut read = Reader {
+            lookup,
+            problems: Vec::new(),
+        };
+        let config = Self {
+            database: read.database(),
+            bind: read.bind(),
+            logging: Logging {
+                filter: read.log_filter(),
+                format: read.log_format(),
+            },
+            check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32),
+            import_max_bytes: read.mebibytes("IMPORT_MAX_MIB", 256),
+            arena: Settings {
+                grid: read.value("ARENA_GRID", GridSize::G32, "32, 64, 128 or 256"),
+                palette: read.value("ARENA_PALETTE", Palette::Simple, "simple or advanced"),
+                mode: read.value("ARENA_MODE", Mode::precise(), Mode::ALLOWED),
+            },
+        };
+        if read.problems.is_empty() {
+            Ok(config)
+        } else {
+            Err(ConfigError {
+                problems: read.problems,
+            })
+        }
+    }
+}
+
+/// Every reason why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub struct ConfigError {
+    problems: Vec<String>,
+}
+
+impl Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the settings cannot be used:")?;
+        self.problems
+            .iter()
+            .try_for_each(|problem| write!(f, "\n  {problem}"))
+    }
+}
+
+/// dotenvy's own error repeats the line, which may hold a secret; this one names the line before it.
+fn env_file() -> Result<HashMap<String, String>, ConfigError> {
+    let refuse = |problem: String| ConfigError {
+        problems: vec![problem],
+    };
+    let lines = match dotenvy::from_path_iter(".env") {
+        Ok(lines) => lines,
+        Err(error) if error.not_found() => return Ok(HashMap::new()),
+        Err(error) => return Err(refuse(format!(".env cannot be read: {error}"))),
+    };
+    let mut variables = HashMap::new();
+    let mut place = "at its start".to_owned();
+    for line in lines {
+        let (name, value) =
+            line.map_err(|_| refuse(format!(".env holds a line that is not NAME=value, {place}")))?;
+        place = format!("after {name}");
+        variables.entry(name).or_insert(value);
+    }
+    Ok(variables)
+}
+
+struct Reader<L> {
+    lookup: L,
+    problems: Vec<String>,
+}
+
+impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
+    fn database(&mut self) -> Source {
+        let url = self.postgres_url("DATABASE_URL");
+        let direct_url = self.postgres_url("DIRECT_URL");
+        let (data_dir, pg_bin) = (self.path("DATA_DIR"), self.path("PG_BIN_DIR"));
+        match url {
+            Some(url) => Source::Url { url, direct_url },
+            None => {
+                if direct_url.is_some() {
+                    self.refuse("DIRECT_URL", "needs DATABASE_URL beside it");
+                }
+                Source::Embedded { data_dir, pg_bin }
+            }
+        }
+    }
+
+    fn bind(&mut self) -> SocketAddr {
+        let address = self.parse(
+            "BIND",
+            "an address such as 127.0.0.1:3000 or [::]:3000",
+            socket_address,
+        );
+        let port = self.parse("PORT", "a port from 0 to 65535 (0 picks a free one)", |text| {
+            text.parse().ok()
+        });
+        let mut address = address.unwrap_or(DEFAULT_ADDRESS);
+        if let Some(port) = port {
+            address.set_port(port);
+        }
+        address
+    }
+
+    fn log_filter(&mut self) -> Targets {
+        let allowed = "a level (off, error, warn, info, debug, trace) or a list such as info,buildoff=debug";
+        self.parse("LOG", allowed, log_filter)
+            .or_else(|| log_filter(DEFAULT_LOG))
+            .unwrap_or_default()
+    }
+
+    fn log_format(&mut self) -> LogFormat {
+        self.value("LOG_FORMAT", LogFormat::Auto, "auto, pretty or json")
+    }
+
+    fn mebibytes(&mut self, name: &str, default: usize) -> usize {
+        let within = |text: &str| text.parse().ok().filter(|mib| (1..=2048).contains(mib));
+        self.parse(name, "a whole number of MiB from 1 to 2048", within)
+            .unwrap_or(default)
+            * MIB
+    }
+
+    fn postgres_url(&mut self, name: &str) -> Option<String> {
+        let url = self.text(name)?;
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Some(url);
+        }
+        self.refuse(
+            name,
+            "must be an address that begins with postgres:// (its value is not shown here)",
+        );
+        // Set, though badly: so as not to complain as well that it is missing.
+        Some(url)
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        (self.lookup)(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    }
+
+    fn value<T: FromStr>(&mut self, name: &str, default: T, allowed: &str) -> T {
+        self.parse(name, allowed, |text| text.parse().ok())
+            .unwrap_or(default)
+    }
+
+    /// Only for what may be shown: a refused value is repeated.
+    fn parse<T>(&mut self, name: &str, allowed: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let text = self.text(name)?;
+        let parsed = parse(&text);
+        if parsed.is_none() {
+            let shown: String = text.chars().take(60).collect();
+            self.refuse(name, &format!("must be {allowed}, not {shown:?}"));
+        }
+        parsed
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let value = (self.lookup)(name)?;
+        let Ok(text) = value.into_string() else {
+            self.refuse(name, "is not valid UTF-8");
+            return None;
+        };
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn refuse(&mut self, name: &str, why: &str) {
+        self.problems.push(format!("{name} {why}"));
+    }
+}
+
+fn socket_address(text: &str) -> Option<SocketAddr> {
+    let with_default_port = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_ADDRESS.port());
+    text.parse()
+        .ok()
+        .or_else(|| text.parse().ok().map(with_default_port))
+}
+
+/// A bare word would silently be taken for a target; here it has to be a level.
+fn log_filter(text: &str) -> Option<Targets> {
+    let sound = |part: &str| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok();
+    text.split(',').all(sound).then(|| text.parse().ok()).flatten()
+}
+
+impl FromStr for LogFormat {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "pretty" => Ok(Self::Pretty),
+            "json" => Ok(Self::Json),
+            _ => Err(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

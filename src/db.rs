@@ -1,0 +1,201 @@
+//! The database: finding or starting it, its schema, and whether it is well.
+
+mod access;
+mod account;
+mod binaries;
+mod cluster;
+mod home;
+mod npm;
+mod schema;
+mod server;
+
+use std::{env, fmt, path::PathBuf, time::Instant};
+
+use anyhow::{Context, Result};
+use rustix::process::geteuid;
+use sqlx::PgPool;
+use tokio::{
+    task::spawn_blocking,
+    time::{Duration, timeout},
+};
+
+use self::access::{Access, has_code};
+pub use self::{
+    binaries::Places,
+    cluster::Cluster,
+    schema::{MIGRATOR, NotReady, ready},
+    server::Durability,
+};
+
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where the database is.
+#[derive(Clone)]
+pub enum Source {
+    Url {
+        url: String,
+        /// For migrations, where a pooler stands behind `url`.
+        direct_url: Option<String>,
+    },
+    Embedded {
+        /// [`default_data_dir`], unless given.
+        data_dir: Option<PathBuf>,
+        /// The folder of Postgres' programs, unless it is to be looked for.
+        pg_bin: Option<PathBuf>,
+    },
+}
+
+/// Hides the URLs: they may hold passwords, and this may end up in a log.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url { .. } => f.debug_struct("Url").finish_non_exhaustive(),
+            Self::Embedded { data_dir, pg_bin } => f
+                .debug_struct("Embedded")
+                .field("data_dir", data_dir)
+                .field("pg_bin", pg_bin)
+                .finish(),
+        }
+    }
+}
+
+/// The place for what the program keeps: an unprivileged server cannot enter
+/// root's home, so root uses the system's place for state.
+pub fn default_data_dir() -> Result<PathBuf> {
+    if geteuid().is_root() {
+        return Ok("/var/lib/buildoff".into());
+    }
+    let xdg = env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_absolute());
+    let data = match xdg {
+        Some(dir) => dir,
+        None => env::home_dir()
+            .filter(|home| home.is_absolute())
+            .context("There is no home directory: set DATA_DIR, or DATABASE_URL.")?
+            .join(".local/share"),
+    };
+    Ok(data.join("buildoff"))
+}
+
+/// A database that is reachable and migrated.
+#[derive(Debug)]
+pub struct Database {
+    pool: PgPool,
+    cluster: Option<Cluster>,
+}
+
+impl Database {
+    pub async fn open(source: &Source) -> Result<Self> {
+        let begun = Instant::now();
+        let database = match source {
+            Source::Url { url, direct_url } => Self::elsewhere(url, direct_url.as_deref()).await?,
+            Source::Embedded { data_dir, pg_bin } => Self::embedded(data_dir.clone(), pg_bin.clone()).await?,
+        };
+        match database.announce(begun).await {
+            Ok(()) => Ok(database),
+            Err(error) => {
+                database.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Closes the connections, then stops the server if nobody else uses it.
+    pub async fn close(self) {
+        if timeout(CLOSE_TIMEOUT, self.pool.close()).await.is_err() {
+            tracing::warn!("some database connections were still in use");
+        }
+        if let Some(cluster) = self.cluster {
+            leave(cluster).await;
+        }
+    }
+
+    async fn elsewhere(url: &str, direct_url: Option<&str>) -> Result<Self> {
+        let access = Access::by_url("DATABASE_URL", url)?;
+        let (access, direct) = match direct_url {
+            Some(direct) => (access, Access::by_url("DIRECT_URL", direct)?),
+            None => (access.clone().with_statement_timeout(), access),
+        };
+        migrate(&direct).await?;
+        Ok(Self {
+            pool: access.pool(),
+            cluster: None,
+        })
+    }
+
+    async fn embedded(data_dir: Option<PathBuf>, pg_bin: Option<PathBuf>) -> Result<Self> {
+        let cluster = spawn_blocking(move || {
+            let dir = data_dir.map_or_else(default_data_dir, Ok)?;
+            Cluster::start(&dir, &Places::of_this_machine(pg_bin), Durability::Full)
+        })
+        .await??;
+        let access = Access::embedded(&cluster, "buildoff");
+        if let Err(error) = migrate_embedded(&cluster, &access).await {
+            leave(cluster).await;
+            return Err(error);
+        }
+        Ok(Self {
+            pool: access.with_statement_timeout().pool(),
+            cluster: Some(cluster),
+        })
+    }
+
+    async fn announce(&self, begun: Instant) -> Result<()> {
+        let installation = sqlx::query!(
+            r#"
+            SELECT id, current_setting('server_version') AS "postgres!"
+            FROM installation
+            "#
+        )
+        .fetch_one(&self.pool)
+        .await
+        .context("The database was migrated, but cannot be read")?;
+        tracing::info!(
+            installation = %installation.id,
+            postgres = installation.postgres,
+            ms = begun.elapsed().as_millis() as u64,
+            "database ready"
+        );
+        Ok(())
+    }
+}
+
+async fn leave(cluster: Cluster) {
+    // A panic in there has been reported on stderr already.
+    let _ = spawn_blocking(move || drop(cluster)).await;
+}
+
+async fn migrate_embedded(cluster: &Cluster, access: &Access) -> Result<()> {
+    const NO_SUCH_DATABASE: &str = "3D000";
+    match access.connect().await {
+        Ok(mut connection) => schema::migrate(&mut connection).await,
+        Err(error) if has_code(&error, &[NO_SUCH_DATABASE]) => {
+            create_database(&Access::embedded(cluster, "postgres")).await?;
+            migrate(access).await
+        }
+        Err(error) => Err(access.explain(&error)),
+    }
+}
+
+async fn migrate(access: &Access) -> Result<()> {
+    let mut connection = access.connect().await.map_err(|error| access.explain(&error))?;
+    schema::migrate(&mut connection).await
+}
+
+async fn create_database(access: &Access) -> Result<()> {
+    // The second is what two processes get that create it at the same time.
+    const EXISTS: [&str; 2] = ["42P04", "23505"];
+    let mut connection = access.connect().await.map_err(|error| access.explain(&error))?;
+    match sqlx::query!("CREATE DATABASE buildoff")
+        .execute(&mut connection)
+        .await
+    {
+        Err(error) if !has_code(&error, &EXISTS) => Err(access.explain(&error)),
+        _ => Ok(()),
+    }
+}

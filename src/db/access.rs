@@ -1,0 +1,136 @@
+//! How a database is spoken to. Its URL may hold a password, so whatever goes
+//! wrong is told without it.
+
+use std::{io, time::Duration};
+
+use anyhow::{Result, anyhow, ensure};
+use sqlx::{
+    Connection, PgConnection, PgPool,
+    error::DatabaseError,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::time::{Instant, sleep, timeout};
+use tracing::subscriber::{NoSubscriber, with_default};
+
+use super::cluster::Cluster;
+
+const MAX_CONNECTIONS: u32 = 16;
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const STATEMENT_TIMEOUT: &str = "30s";
+
+/// A server elsewhere may be starting at the same time as we are.
+const UNREACHABLE_PATIENCE: Duration = Duration::from_secs(10);
+/// One that answers may have a crash to recover from.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(120);
+
+#[derive(Clone)]
+pub struct Access {
+    /// What it is called in a sentence.
+    name: String,
+    options: PgConnectOptions,
+}
+
+impl Access {
+    /// `variable` is where the URL comes from.
+    pub fn by_url(variable: &str, url: &str) -> Result<Self> {
+        let not_a_url = || {
+            format!(
+                "{variable} is not the URL of a Postgres database: it should look like postgres://user:password@host:5432/buildoff, with special characters in the password percent-encoded."
+            )
+        };
+        ensure!(
+            url.starts_with("postgres://") || url.starts_with("postgresql://"),
+            not_a_url()
+        );
+        // What sqlx says of a URL it does not like repeats parts of it, in its
+        // log as well.
+        let parsed = with_default(NoSubscriber::new(), || url.parse());
+        Ok(Self {
+            name: format!("The database of {variable}"),
+            options: parsed.map_err(|_| anyhow!(not_a_url()))?,
+        })
+    }
+
+    pub fn embedded(cluster: &Cluster, database: &str) -> Self {
+        Self {
+            name: "The embedded database".into(),
+            options: cluster.options().database(database),
+        }
+    }
+
+    /// Limits every statement's time. Not for a pooler: it shares sessions
+    /// among clients, and refuses settings that come with a connection.
+    pub fn with_statement_timeout(mut self) -> Self {
+        if self
+            .options
+            .get_options()
+            .is_none_or(|options| !options.contains("statement_timeout"))
+        {
+            self.options = self.options.options([("statement_timeout", STATEMENT_TIMEOUT)]);
+        }
+        self
+    }
+
+    pub fn pool(&self) -> PgPool {
+        PgPoolOptions::new()
+            .max_connections(MAX_CONNECTIONS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_lazy_with(self.options.clone())
+    }
+
+    /// Connects, and waits for a server that is still coming up.
+    pub async fn connect(&self) -> sqlx::Result<PgConnection> {
+        let begun = Instant::now();
+        let mut tell = begun;
+        loop {
+            let attempt = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
+            let error = match attempt.await {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(error)) => error,
+                Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),
+            };
+            if begun.elapsed() >= patience_with(&error) {
+                return Err(error);
+            }
+            if Instant::now() >= tell {
+                tracing::info!(reason = reason(&error), "waiting for the database");
+                tell += Duration::from_secs(3);
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Makes a sentence of an error.
+    pub fn explain(&self, error: &sqlx::Error) -> anyhow::Error {
+        let (name, reason) = (&self.name, reason(error));
+        match error {
+            sqlx::Error::Io(_) => anyhow!("{name} cannot be reached: {reason}. Is it running?"),
+            sqlx::Error::Database(_) => anyhow!("{name} says: {reason}."),
+            _ => anyhow!("{name} does not work: {reason}."),
+        }
+    }
+}
+
+fn patience_with(error: &sqlx::Error) -> Duration {
+    const CANNOT_CONNECT_NOW: &str = "57P03";
+    match error {
+        sqlx::Error::Io(_) => UNREACHABLE_PATIENCE,
+        _ if has_code(error, &[CANNOT_CONNECT_NOW]) => RECOVERY_PATIENCE,
+        _ => Duration::ZERO,
+    }
+}
+
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Database(error) => error.message().into(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether the server refused with one of these SQLSTATE codes.
+pub fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    code.is_some_and(|code| codes.contains(&&*code))
+}

@@ -1,0 +1,70 @@
+//! The embedded database among the processes that share it.
+//!
+//! The server is nobody's child: it outlives a killed Buildoff, and the next
+//! one joins it. Whoever leaves last stops it.
+
+use std::{fs::File, path::Path, time::Duration};
+
+use anyhow::Result;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+
+use super::{
+    binaries::{Binaries, Places},
+    home::{Home, PORT},
+    server::{Durability, Server},
+};
+
+/// Longer than another process may need to fetch Postgres over a slow line.
+const START_PATIENCE: Duration = Duration::from_secs(600);
+const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A running server; the last one dropped stops it. Starting and dropping
+/// block, for as long as a second or two.
+#[derive(Debug)]
+pub struct Cluster {
+    server: Server,
+    /// Held shared as long as the server is used.
+    users: File,
+}
+
+impl Cluster {
+    /// Starts the server kept under `dir`, or joins it where it runs already.
+    pub fn start(dir: &Path, places: &Places, durability: Durability) -> Result<Self> {
+        let home = Home::prepare(dir)?;
+        let _starting = home.lock_starting(START_PATIENCE)?;
+        let users = home.lock_users()?;
+        let binaries = Binaries::find(places, &home.cache, home.data_version()?, home.account)?;
+        let server = Server { home, binaries };
+        server.make_sure_it_runs(durability)?;
+        Ok(Self { server, users })
+    }
+
+    /// How to connect to the database `postgres`, which every cluster has.
+    pub fn options(&self) -> PgConnectOptions {
+        PgConnectOptions::new_without_pgpass()
+            .socket(&self.server.home.socket_dir)
+            .port(PORT)
+            .username("postgres")
+            .database("postgres")
+            .ssl_mode(PgSslMode::Disable)
+    }
+
+    /// Stops the server unless another process, or another part of this one,
+    /// uses it.
+    fn leave(&self) -> Result<()> {
+        let _starting = self.server.home.lock_starting(LEAVE_PATIENCE)?;
+        self.users.unlock()?;
+        if self.users.try_lock().is_ok() && self.server.is_running() {
+            self.server.stop()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Err(error) = self.leave() {
+            tracing::warn!(error = format!("{error:#}"), "the database was left running");
+        }
+    }
+}

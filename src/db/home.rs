@@ -1,0 +1,181 @@
+//! Where the embedded database lies, and who may touch it when.
+//!
+//! Everything is under the data directory, except the socket, whose name must
+//! be short:
+//!
+//! ```text
+//! postgres/data           Postgres' own data directory
+//! postgres/users.lock     held shared by every process that uses the server
+//! postgres/starting.lock  held by the one that is starting or stopping it
+//! postgres/*.log          what the server and the tools say
+//! cache/                  a fetched Postgres, if there was none
+//! ```
+
+use std::{
+    fs::{self, DirBuilder, File, TryLockError},
+    os::unix::{fs::MetadataExt, net::UnixStream},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use super::account::{Account, set_mode};
+
+/// Part of the socket's name only: the server listens on no network.
+pub const PORT: u16 = 5432;
+
+#[derive(Debug)]
+pub struct Home {
+    pub account: Account,
+    pub cache: PathBuf,
+    /// Named after the data directory, so that all its users agree.
+    pub socket_dir: PathBuf,
+    postgres: PathBuf,
+}
+
+impl Home {
+    /// Makes the folders under `dir`, and sees to it that the server's account
+    /// can enter them.
+    pub fn prepare(dir: &Path) -> Result<Self> {
+        let dir = std::path::absolute(dir)?;
+        let account = Account::for_server(&dir.join("postgres/data"))?;
+        make_dirs(&dir, account)?;
+        let dir = dir.canonicalize()?;
+        let postgres = dir.join("postgres");
+        Ok(Self {
+            account,
+            cache: dir.join("cache"),
+            socket_dir: socket_dir(&postgres, account),
+            postgres,
+        })
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.postgres.join(name)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.postgres
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.file("data")
+    }
+
+    pub fn pid_file(&self) -> PathBuf {
+        self.file("data/postmaster.pid")
+    }
+
+    pub fn make_socket_dir(&self) -> Result<()> {
+        self.account.make_dir(&self.socket_dir, 0o700)
+    }
+
+    /// The lock file that the server keeps beside its socket.
+    pub fn socket_lock(&self) -> PathBuf {
+        self.socket_dir.join(format!(".s.PGSQL.{PORT}.lock"))
+    }
+
+    pub fn socket_answers(&self) -> bool {
+        UnixStream::connect(self.socket_dir.join(format!(".s.PGSQL.{PORT}"))).is_ok()
+    }
+
+    /// The major version that made the data directory, if there is one.
+    pub fn data_version(&self) -> Result<Option<u32>> {
+        let path = self.file("data/PG_VERSION");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let version = fs::read_to_string(&path)?;
+        let major = version.trim().parse();
+        Ok(Some(major.with_context(|| {
+            format!("{} holds no version", path.display())
+        })?))
+    }
+
+    /// Becomes the only process that may start or stop the server.
+    pub fn lock_starting(&self, patience: Duration) -> Result<File> {
+        let path = self.file("starting.lock");
+        let file = open_lock(&path)?;
+        let begun = Instant::now();
+        let mut told = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => {
+                    return Err(error).with_context(|| format!("Cannot lock {}", path.display()));
+                }
+                Err(TryLockError::WouldBlock) if begun.elapsed() > patience => bail!(
+                    "Another process keeps starting or stopping this database ({}).",
+                    path.display()
+                ),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if !told && begun.elapsed() > Duration::from_secs(2) {
+                tracing::info!("waiting for another process that is starting the database");
+                told = true;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Becomes one of the server's users.
+    pub fn lock_users(&self) -> Result<File> {
+        let users = open_lock(&self.file("users.lock"))?;
+        users.lock_shared()?;
+        Ok(users)
+    }
+}
+
+fn make_dirs(dir: &Path, account: Account) -> Result<()> {
+    let (passage, open) = if account.is_lent() {
+        (0o711, 0o755)
+    } else {
+        (0o700, 0o700)
+    };
+    make_path(dir, open)?;
+    let metadata = fs::metadata(dir)?;
+    // The folder itself is ours to open; those above it are not.
+    if account.is_lent() && metadata.uid() == 0 && metadata.mode() & 0o011 != 0o011 {
+        set_mode(dir, metadata.mode() & 0o7777 | 0o011)?;
+    }
+    let own = Account::own();
+    own.make_dir(&dir.join("postgres"), passage)?;
+    own.make_dir(&dir.join("cache"), open)?;
+    if account.is_lent() {
+        account.check_entry(&dir.join("postgres"))?;
+    }
+    Ok(())
+}
+
+/// Makes a folder and those above it, with this mode whatever the umask.
+fn make_path(dir: &Path, mode: u32) -> Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        make_path(parent, mode)?;
+    }
+    match DirBuilder::new().create(dir) {
+        Err(_) if dir.is_dir() => Ok(()), // another process was faster
+        Err(error) => Err(error).with_context(|| format!("Cannot create {}", dir.display())),
+        Ok(()) => set_mode(dir, mode),
+    }
+}
+
+fn socket_dir(postgres: &Path, account: Account) -> PathBuf {
+    let digest = Sha256::digest(postgres.as_os_str().as_encoded_bytes());
+    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    PathBuf::from(format!("/tmp/buildoff-{}-{name}", account.uid()))
+}
+
+fn open_lock(path: &Path) -> Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .with_context(|| format!("Cannot open {}", path.display()))
+}

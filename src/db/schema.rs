@@ -1,0 +1,78 @@
+//! The migrations, and whether a database has them.
+
+use std::{collections::HashMap, time::Duration};
+
+use anyhow::{Result, anyhow};
+use sqlx::{
+    PgConnection, PgPool,
+    migrate::{Migrate, MigrateError, Migrator},
+};
+use tokio::time::timeout;
+
+/// Every migration, in order.
+pub static MIGRATOR: Migrator = sqlx::migrate!();
+
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
+
+pub async fn migrate(connection: &mut PgConnection) -> Result<()> {
+    // Notices that a table exists already are no news.
+    sqlx::query!("SET client_min_messages = warning")
+        .execute(&mut *connection)
+        .await?;
+    MIGRATOR
+        .run_direct(None, connection, false)
+        .await
+        .map_err(explain)
+}
+
+fn explain(error: MigrateError) -> anyhow::Error {
+    match error {
+        MigrateError::VersionMissing(version) => anyhow!(
+            "The database is newer than this Buildoff: it has migration {version}, which this one does not know. Use the newer Buildoff."
+        ),
+        MigrateError::VersionMismatch(version) => anyhow!(
+            "Migration {version} is not the one that this database has been through: it was changed afterwards. Restore its file, or use another database."
+        ),
+        other => anyhow!("The database cannot be migrated: {other}."),
+    }
+}
+
+/// Why the database cannot be used now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    #[error("The database does not answer.")]
+    Unreachable,
+    #[error("The database lacks migrations that this version of Buildoff needs.")]
+    Behind,
+    #[error("The database was migrated by another version of Buildoff.")]
+    Different,
+}
+
+/// Whether the database answers, soon, and has exactly our migrations.
+pub async fn ready(pool: &PgPool) -> Result<(), NotReady> {
+    timeout(READY_TIMEOUT, check(pool))
+        .await
+        .unwrap_or(Err(NotReady::Unreachable))
+}
+
+async fn check(pool: &PgPool) -> Result<(), NotReady> {
+    let mut connection = pool.acquire().await.map_err(|_| NotReady::Unreachable)?;
+    let applied = connection.list_applied_migrations("_sqlx_migrations").await;
+    let applied = applied.map_err(|error| match error {
+        MigrateError::Execute(sqlx::Error::Database(_)) => NotReady::Behind,
+        _ => NotReady::Unreachable,
+    })?;
+    let mut applied: HashMap<_, _> = applied.into_iter().map(|it| (it.version, it.checksum)).collect();
+    for migration in MIGRATOR.iter() {
+        match applied.remove(&migration.version) {
+            None => return Err(NotReady::Behind),
+            Some(checksum) if checksum != migration.checksum => return Err(NotReady::Different),
+            Some(_) => {}
+        }
+    }
+    if applied.is_empty() {
+        Ok(())
+    } else {
+        Err(NotReady::Different)
+    }
+}

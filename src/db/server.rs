@@ -1,0 +1,213 @@
+//! A Postgres server of our own and the tools that make, start and stop it.
+
+use std::{
+    fs::{self, File},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{
+    binaries::Binaries,
+    home::{Home, PORT},
+};
+
+/// How long a server that was killed may keep its lock on the data directory.
+const CORPSE_PATIENCE: Duration = Duration::from_secs(20);
+const ORPHAN_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a crash of the machine may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing that was committed.
+    Full,
+    /// Everything: for tests.
+    None,
+}
+
+/// The caller sees to it that only one process at a time starts or stops it.
+#[derive(Debug)]
+pub struct Server {
+    pub home: Home,
+    pub binaries: Binaries,
+}
+
+impl Server {
+    pub fn make_sure_it_runs(&self, durability: Durability) -> Result<()> {
+        self.home.make_socket_dir()?;
+        if !self.home.data().exists() {
+            self.init(durability)?;
+        }
+        if !self.is_running() {
+            self.end_orphan()?;
+            self.launch(durability)?;
+        }
+        Ok(())
+    }
+
+    /// A server answers, and it is the one of this data directory.
+    pub fn is_running(&self) -> bool {
+        self.home.pid_file().exists() && self.home.socket_answers()
+    }
+
+    /// Makes the data directory under another name first, so that what an
+    /// interrupted `initdb` leaves is not mistaken for a finished one.
+    fn init(&self, durability: Durability) -> Result<()> {
+        tracing::info!(
+            data = %self.home.data().display(),
+            postgres = self.binaries.major,
+            "creating the database"
+        );
+        self.remove_unfinished()?;
+        // An initdb whose parent was killed may still be at work on its own.
+        let name = format!("data.unfinished.{}", std::process::id());
+        let unfinished = self.home.file(&name);
+        self.home.account.make_dir(&unfinished, 0o700)?;
+        let mut initdb = self.tool("initdb");
+        initdb.args([
+            &format!("--pgdata={name}"),
+            "--username=postgres",
+            "--auth=trust", // whoever can enter the socket's folder
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-instructions",
+        ]);
+        if durability == Durability::None {
+            initdb.arg("--no-sync");
+        }
+        self.run(&mut initdb)?;
+        fs::rename(&unfinished, self.home.data()).context("Cannot name the new data directory")
+    }
+
+    fn remove_unfinished(&self) -> Result<()> {
+        for entry in fs::read_dir(self.home.folder())? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with("data.unfinished") {
+                // One that an orphaned initdb still writes to may resist.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&self, durability: Durability) -> Result<()> {
+        let log = self.home.file("server.log");
+        self.home.account.make_log(&log)?;
+        let mut start = self.tool("pg_ctl");
+        // Relative names: pg_ctl hands them to a shell, which would expand
+        // what it finds in the name of a folder.
+        start
+            .args(["start", "--pgdata=data", "--log=server.log"])
+            .args(["--wait", "--silent", "--timeout=60"])
+            .arg(format!("--options={}", self.settings(durability)));
+        let begun = Instant::now();
+        let mut told = false;
+        while let Err(error) = self.run(&mut start) {
+            if self.is_running() {
+                break; // still recovering: whoever connects waits for it
+            }
+            if !self.home.pid_file().exists() || begun.elapsed() > CORPSE_PATIENCE {
+                let _ = fs::remove_dir(&self.home.socket_dir);
+                return Err(error.context(format!("Postgres does not start; see {}", log.display())));
+            }
+            if !told {
+                tracing::info!("waiting for a killed server to let go of the database");
+                told = true;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+
+    fn settings(&self, durability: Durability) -> String {
+        let sockets = format!("unix_socket_directories={}", self.home.socket_dir.display());
+        let port = format!("port={PORT}");
+        let mut settings = vec!["listen_addresses=", &sockets, &port, "max_connections=200"];
+        if durability == Durability::None {
+            settings.extend(["fsync=off", "synchronous_commit=off", "full_page_writes=off"]);
+        }
+        settings.iter().map(|setting| format!("-c {setting} ")).collect()
+    }
+
+    /// Ends a server whose data directory was deleted under it: it would hold
+    /// the socket until it notices.
+    fn end_orphan(&self) -> Result<()> {
+        if !self.home.socket_answers() {
+            return Ok(());
+        }
+        let lock = self.home.socket_lock();
+        let pid = fs::read_to_string(&lock)
+            .ok()
+            .and_then(|text| Pid::from_raw(text.lines().next()?.parse().ok()?))
+            .context("Another server holds the socket of this database")?;
+        tracing::info!(
+            pid = pid.as_raw_nonzero(),
+            "ending the server of a deleted database"
+        );
+        kill_process(pid, Signal::QUIT).context("Cannot end the server of a deleted database")?;
+        let begun = Instant::now();
+        while lock.exists() {
+            if begun.elapsed() > ORPHAN_PATIENCE {
+                bail!(
+                    "The server of a deleted database (process {}) does not end.",
+                    pid.as_raw_nonzero()
+                );
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    pub fn stop(&self) -> Result<()> {
+        // Fast waits for a checkpoint; immediate leaves it to the next start.
+        self.stop_by("fast", 20)
+            .or_else(|_| self.stop_by("immediate", 5))?;
+        let _ = fs::remove_dir(&self.home.socket_dir);
+        tracing::info!("database stopped");
+        Ok(())
+    }
+
+    fn stop_by(&self, mode: &str, seconds: u32) -> Result<()> {
+        let mode = format!("--mode={mode}");
+        let timeout = format!("--timeout={seconds}");
+        self.run(
+            self.tool("pg_ctl")
+                .args(["stop", "--pgdata=data", "--wait", "--silent", &mode, &timeout]),
+        )
+    }
+
+    fn tool(&self, name: &str) -> Command {
+        let mut command = self.home.account.command(self.binaries.tool(name));
+        command.current_dir(self.home.folder());
+        // Ctrl-C is meant for us: what a tool has begun, it is to finish.
+        command.process_group(0);
+        command
+    }
+
+    /// Runs a tool. What it says goes to a file: with a pipe, we would wait for
+    /// the server, which inherits it.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let path = self.home.file("tool.log");
+        let log = File::create(&path)?;
+        let program = PathBuf::from(command.get_program());
+        let status = command
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .status()
+            .with_context(|| format!("Cannot run {}", program.display()))?;
+        if !status.success() {
+            bail!(
+                "{} failed ({status}): {}",
+                program.display(),
+                fs::read_to_string(&path)?.trim()
+            );
+        }
+        Ok(())
+    }
+}

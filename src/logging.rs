@@ -1,0 +1,59 @@
+//! Logs go to stderr: for people on a terminal, as JSON lines anywhere else.
+
+use std::io::{self, IsTerminal};
+use std::panic::{self, PanicHookInfo};
+
+use anyhow::Context;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, Registry, fmt};
+
+use crate::config::{LogFormat, Logging};
+
+pub fn start(logging: &Logging) -> anyhow::Result<()> {
+    let json = match logging.format {
+        LogFormat::Auto => !on_a_terminal(),
+        LogFormat::Pretty => false,
+        LogFormat::Json => true,
+    };
+    let lines = if json { json_lines() } else { pretty_lines() };
+    tracing_subscriber::registry()
+        .with(lines.with_filter(logging.filter.clone()))
+        .try_init()
+        .context("logging was already set up")?;
+    panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+pub fn on_a_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+fn pretty_lines() -> Box<dyn Layer<Registry> + Send + Sync> {
+    let colour = on_a_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    fmt::layer()
+        .compact()
+        .with_target(false)
+        .with_ansi(colour)
+        .with_writer(io::stderr)
+        .boxed()
+}
+
+fn json_lines() -> Box<dyn Layer<Registry> + Send + Sync> {
+    fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_span_list(false)
+        .with_writer(io::stderr)
+        .boxed()
+}
+
+/// A panic is logged like everything else, so that it carries the request id of the span it happened in.
+fn log_panic(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(
+        place,
+        "panicked: {}",
+        info.payload_as_str().unwrap_or("no message")
+    );
+}

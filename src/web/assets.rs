@@ -1,0 +1,234 @@
+//! The files of `static/`, built into the program.
+//!
+//! They live under `/static/<hash of the whole folder>/…`: any change moves all of them, so that a file can be
+//! kept forever, and modules that import each other by relative paths stay on one version.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, Path, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use flate2::write::GzEncoder;
+use rust_embed::Embed;
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+
+use super::Error;
+use super::encoding::Encoding;
+use super::layers::AsIs;
+use crate::app::{App, Work};
+
+const FOREVER: &str = "public, max-age=31536000, immutable";
+const ASK_AGAIN: &str = "no-cache";
+const A_DAY: &str = "public, max-age=86400";
+
+#[derive(Embed)]
+#[folder = "static/"]
+struct Folder;
+
+static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::new);
+
+struct Shelf {
+    hash: String,
+    files: HashMap<String, Arc<File>>,
+}
+
+struct File {
+    kind: &'static str,
+    tag: String,
+    plain: Bytes,
+    brotli: OnceCell<Bytes>,
+    gzip: OnceCell<Bytes>,
+}
+
+/// The address of a file in `static/`, for templates.
+pub fn url(path: &str) -> String {
+    format!("/static/{}/{path}", SHELF.hash)
+}
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/static/{hash}/{*path}", get(versioned))
+        .route("/favicon.ico", get(favicon))
+        .route("/robots.txt", get(robots))
+}
+
+async fn versioned(
+    Path((hash, path)): Path<(String, String)>,
+    State(app): State<App>,
+    Extension(encoding): Extension<Encoding>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let keep = if hash == SHELF.hash { FOREVER } else { ASK_AGAIN };
+    answer(&app.work, &path, keep, encoding, &headers).await
+}
+
+async fn favicon(
+    State(app): State<App>,
+    Extension(encoding): Extension<Encoding>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    answer(&app.work, "favicon.ico", A_DAY, encoding, &headers).await
+}
+
+async fn robots(
+    State(app): State<App>,
+    Extension(encoding): Extension<Encoding>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    answer(&app.work, "robots.txt", A_DAY, encoding, &headers).await
+}
+
+async fn answer(
+    work: &Work,
+    path: &str,
+    keep: &'static str,
+    encoding: Encoding,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    let file = SHELF
+        .files
+        .get(path)
+        .ok_or_else(|| Error::not_found("There is no such file here."))?;
+    let encoding = if file.shrinks() {
+        encoding
+    } else {
+        Encoding::Identity
+    };
+    let tag = file.tag(encoding);
+    let about: [(HeaderName, &str); 3] = [(ETAG, &tag), (CACHE_CONTROL, keep), (VARY, "accept-encoding")];
+    if is_known(headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    }
+    let body = file.encoded(work, encoding).await?;
+    let mut response = (about, [(CONTENT_TYPE, file.kind)], Body::from(body)).into_response();
+    if let Some(name) = encoding.name() {
+        response
+            .headers_mut()
+            .insert(CONTENT_ENCODING, axum::http::HeaderValue::from_static(name));
+    }
+    response.extensions_mut().insert(AsIs);
+    Ok(response)
+}
+
+fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let named = headers
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    named
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+impl Shelf {
+    fn new() -> Self {
+        let mut names: Vec<_> = Folder::iter().collect();
+        names.sort_unstable();
+        let mut whole = Sha256::new();
+        let mut files = HashMap::new();
+        for name in names {
+            let Some(found) = Folder::get(&name) else { continue };
+            let digest = Sha256::digest(&found.data);
+            whole.update(name.as_bytes());
+            whole.update([0]);
+            whole.update(digest);
+            files.insert(
+                name.to_string(),
+                Arc::new(File::new(&name, &digest, found.data.into_owned().into())),
+            );
+        }
+        Self {
+            hash: short(&whole.finalize()),
+            files,
+        }
+    }
+}
+
+impl File {
+    fn new(name: &str, digest: &[u8], plain: Bytes) -> Self {
+        Self {
+            kind: kind(name),
+            tag: short(digest),
+            plain,
+            brotli: OnceCell::new(),
+            gzip: OnceCell::new(),
+        }
+    }
+
+    fn shrinks(&self) -> bool {
+        self.kind.starts_with("text/") || matches!(self.kind, "image/svg+xml" | "application/json")
+    }
+
+    /// Each encoding is a representation of its own, with a strong tag of its own.
+    fn tag(&self, encoding: Encoding) -> String {
+        match encoding.name() {
+            Some(name) => format!("\"{}-{name}\"", self.tag),
+            None => format!("\"{}\"", self.tag),
+        }
+    }
+
+    async fn encoded(self: &Arc<Self>, work: &Work, encoding: Encoding) -> Result<Bytes, Error> {
+        let cell = match encoding {
+            Encoding::Brotli => &self.brotli,
+            Encoding::Gzip => &self.gzip,
+            Encoding::Identity => return Ok(self.plain.clone()),
+        };
+        let plain = self.plain.clone();
+        let squeeze = || async {
+            let squeezed = work.run(move || {
+                if encoding == Encoding::Brotli {
+                    brotli(&plain)
+                } else {
+                    gzip(&plain)
+                }
+            });
+            squeezed.await?.map(Bytes::from).map_err(Error::internal)
+        };
+        cell.get_or_try_init(squeeze).await.cloned()
+    }
+}
+
+fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let settings = brotli::enc::BrotliEncoderParams {
+        quality: 11,
+        lgwin: 22,
+        size_hint: plain.len(),
+        ..Default::default()
+    };
+    let mut packed = Vec::new();
+    brotli::BrotliCompress(&mut &plain[..], &mut packed, &settings)?;
+    Ok(packed)
+}
+
+fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(plain)?;
+    encoder.finish()
+}
+
+fn short(digest: &[u8]) -> String {
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, end)| end) {
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,103 @@
+//! Large bodies, read within the memory that all of them share.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use http_body_util::BodyExt;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::Error;
+use crate::app::Memory;
+
+/// How long a large body and the work on it may take.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long a request waits for its share of memory.
+const QUEUE: Duration = Duration::from_secs(5);
+
+/// How much of a body that is too large is read all the same.
+const PASSED_OVER: usize = 64 << 20;
+
+/// A body that was read whole, and its share of the memory.
+pub(super) struct Large {
+    pub bytes: Vec<u8>,
+    _share: OwnedSemaphorePermit,
+}
+
+/// Reads a body, gzipped or plain; none if it is larger than `limit` bytes.
+pub(super) async fn read(memory: &Memory, request: Request, limit: usize) -> Result<Option<Large>, Error> {
+    refuse_other_encodings(request.headers())?;
+    let announced = announced_length(request.headers()).unwrap_or(limit);
+    if announced > limit {
+        if !waits_to_be_asked(request.headers()) {
+            pass_over(request.into_body()).await?;
+        }
+        return Ok(None);
+    }
+    let share = memory.share(announced, QUEUE).await.ok_or_else(busy)?;
+    let mut body = request.into_body();
+    let mut bytes = Vec::with_capacity(announced);
+    while let Some(data) = next(&mut body).await? {
+        if bytes.len() + data.len() > limit {
+            drop((bytes, share));
+            pass_over(body).await?;
+            return Ok(None);
+        }
+        bytes.extend(data);
+    }
+    Ok(Some(Large { bytes, _share: share }))
+}
+
+/// Reads on without keeping anything: a client that is still sending would not hear the answer.
+async fn pass_over(mut body: Body) -> Result<(), Error> {
+    let mut patience = PASSED_OVER;
+    while let Some(data) = next(&mut body).await? {
+        match patience.checked_sub(data.len()) {
+            Some(left) => patience = left,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
+    let cut_off = |_| Error::bad_request("body_cut_off", "The body ended before it was whole.");
+    let frame = body.frame().await.transpose().map_err(cut_off)?;
+    Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
+}
+
+/// A client that announces its body and sends it only when asked to.
+fn waits_to_be_asked(headers: &HeaderMap) -> bool {
+    headers.contains_key(EXPECT)
+}
+
+fn busy() -> Error {
+    Error::unavailable(
+        "busy",
+        "Many large bodies are being read. Please try again in a moment.",
+    )
+    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+}
+
+fn announced_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Gzip shows by its first bytes; nothing else can be read.
+fn refuse_other_encodings(headers: &HeaderMap) -> Result<(), Error> {
+    let encoding = headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    match encoding {
+        None | Some(b"gzip" | b"identity") => Ok(()),
+        Some(_) => {
+            let message = "A body may be plain or gzipped, not encoded otherwise.";
+            Err(Error::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_encoding",
+                message,
+            ))
+        }
+    }
+}

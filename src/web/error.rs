@@ -1,0 +1,264 @@
+//! One error for all handlers, and the one place where it turns into an answer.
+//!
+//! A handler returns `Result<_, Error>`. The error rides on a bare response until [`render`] knows whom it is
+//! for: JSON for programs, a page of the site for people. Answers that axum makes itself (a bad query string,
+//! a wrong method, a body too large) pass through the same place and come out looking the same.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, Request};
+use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+use serde::Serialize;
+
+use super::Page;
+use super::layers::RequestId;
+use crate::app::WorkLost;
+
+/// Longer than any sentence axum writes.
+const REJECTION_LIMIT: usize = 4096;
+
+#[derive(Clone, Debug)]
+pub struct Error {
+    status: StatusCode,
+    code: Cow<'static, str>,
+    message: Cow<'static, str>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// Logged, never shown.
+    cause: Option<Arc<anyhow::Error>>,
+}
+
+impl Error {
+    /// `code` is for programs, in `snake_case`; `message` is a sentence for people.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            code: code.into(),
+            message: message.into(),
+            headers: Vec::new(),
+            cause: None,
+        }
+    }
+
+    pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub fn unavailable(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
+    }
+
+    pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
+        Self {
+            cause: Some(Arc::new(cause.into())),
+            ..Self::standard(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// What there is to say when only the status is known.
+    fn standard(status: StatusCode) -> Self {
+        let (code, message) = match status {
+            StatusCode::NOT_FOUND => ("not_found", "There is no such page here."),
+            StatusCode::METHOD_NOT_ALLOWED => {
+                ("method_not_allowed", "This address does not take that method.")
+            }
+            StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "That is more than this address accepts."),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                ("unsupported_media_type", "The body has the wrong content type.")
+            }
+            status if status.is_server_error() => {
+                ("internal", "Something broke on our side. It has been logged.")
+            }
+            _ => ("bad_request", "The request could not be understood."),
+        };
+        Self::new(status, code, message)
+    }
+
+    /// The error an answer stands for, or the answer back if it stands for none or has been told already.
+    async fn found_in(mut response: Response) -> Result<Self, Response> {
+        if let Some(error) = response.extensions_mut().remove::<Self>() {
+            return Ok(error);
+        }
+        let status = response.status();
+        let is_error = status.is_client_error() || status.is_server_error();
+        if !is_error || !is_plain(response.headers()) {
+            return Err(response);
+        }
+        let (parts, body) = response.into_parts();
+        let mut error = Self::standard(status);
+        error.headers.extend(
+            [ALLOW, RETRY_AFTER]
+                .into_iter()
+                .filter_map(|name| parts.headers.get(&name).map(|value| (name, value.clone()))),
+        );
+        let said = plain_text(body).await;
+        if status.is_server_error() {
+            error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {said}")));
+        } else if explains(status) && !said.is_empty() {
+            error.message = said.into();
+        }
+        Ok(error)
+    }
+
+    fn log(&self) {
+        match &self.cause {
+            Some(cause) => tracing::error!(code = %self.code, "failed: {cause:#}"),
+            None if self.status.is_server_error() => tracing::warn!(code = %self.code, "{}", self.message),
+            None => tracing::debug!(code = %self.code, "{}", self.message),
+        }
+    }
+
+    fn as_json(&self) -> Response {
+        #[derive(Serialize)]
+        struct Told<'a> {
+            error: &'a str,
+            code: &'a str,
+        }
+        Json(Told {
+            error: &self.message,
+            code: &self.code,
+        })
+        .into_response()
+    }
+
+    fn as_page(&self, request_id: &RequestId) -> Response {
+        let page = ErrorPage {
+            page: Page::nowhere(),
+            status: self.status.as_u16(),
+            title: title(self.status),
+            message: &self.message,
+            request_id: self.status.is_server_error().then(|| request_id.to_string()),
+        };
+        match page.render() {
+            Ok(html) => Html(html).into_response(),
+            // Nothing is left to render with.
+            Err(_) => self.as_json(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    page: Page,
+    status: u16,
+    title: &'static str,
+    message: &'a str,
+    request_id: Option<String>,
+}
+
+/// The layer that turns errors into answers.
+pub(super) async fn render(
+    Extension(request_id): Extension<RequestId>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let for_programs = is_for_programs(request.uri().path());
+    let error = match Error::found_in(next.run(request).await).await {
+        Ok(error) => error,
+        Err(response) => return response,
+    };
+    error.log();
+    let mut response = if for_programs {
+        error.as_json()
+    } else {
+        error.as_page(&request_id)
+    };
+    *response.status_mut() = error.status;
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().extend(error.headers);
+    response
+}
+
+fn is_for_programs(path: &str) -> bool {
+    matches!(
+        path,
+        "/api" | "/healthz" | "/readyz" | "/metrics" | "/openapi.json"
+    ) || path.starts_with("/api/")
+}
+
+fn title(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::NOT_FOUND => "This plot is empty",
+        StatusCode::METHOD_NOT_ALLOWED => "That does not work here",
+        StatusCode::PAYLOAD_TOO_LARGE => "That is too much",
+        StatusCode::TOO_MANY_REQUESTS => "One moment, please",
+        StatusCode::SERVICE_UNAVAILABLE => "Closed for the moment",
+        status if status.is_server_error() => "Something fell over",
+        _ => "That was not understood",
+    }
+}
+
+/// Whether axum's own words about this status tell more than ours.
+fn explains(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::UNSUPPORTED_MEDIA_TYPE
+    )
+}
+
+fn is_plain(headers: &HeaderMap) -> bool {
+    headers
+        .get(CONTENT_TYPE)
+        .is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"))
+}
+
+async fn plain_text(body: Body) -> String {
+    let bytes = axum::body::to_bytes(body, REJECTION_LIMIT)
+        .await
+        .unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::PoolTimedOut => Self {
+                cause: Some(Arc::new(error.into())),
+                ..Self::unavailable(
+                    "busy",
+                    "Too many people are here at once. Please try again in a moment.",
+                )
+                .with_header(RETRY_AFTER, HeaderValue::from_static("2"))
+            },
+            error => Self::internal(error),
+        }
+    }
+}
+
+impl From<WorkLost> for Error {
+    fn from(lost: WorkLost) -> Self {
+        Self::internal(lost)
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        Self::internal(error)
+    }
+}

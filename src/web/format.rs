@@ -1,0 +1,54 @@
+//! `/format` and `/api/schema`: the task format, for people and for programs.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::extract::{Query, State};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Page, filters};
+use crate::app::App;
+use crate::voxel::{self, Block, GridSize, Palette, Rules};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/format", get(page))
+        .route("/api/schema", get(schema))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "format.html")]
+struct Format {
+    page: Page,
+    rules: [(GridSize, Rules); 4],
+    palettes: [(Palette, &'static [Block]); 2],
+    check_max_mib: usize,
+}
+
+async fn page(State(app): State<App>) -> Format {
+    let simple = Palette::Simple.blocks();
+    let beyond = &Palette::Advanced.blocks()[simple.len()..];
+    Format {
+        page: Page::at("/format"),
+        rules: GridSize::ALL.map(|size| (size, Rules::of(size))),
+        palettes: [(Palette::Simple, simple), (Palette::Advanced, beyond)],
+        check_max_mib: app.config.check_max_bytes >> 20,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Settings {
+    grid_size: Option<GridSize>,
+    palette: Option<Palette>,
+}
+
+async fn schema(State(app): State<App>, Query(settings): Query<Settings>) -> Json<Value> {
+    let arena = &app.config.arena;
+    Json(voxel::schema(
+        settings.grid_size.unwrap_or(arena.grid),
+        settings.palette.unwrap_or(arena.palette),
+    ))
+}

@@ -1,0 +1,148 @@
+//! What is true of every answer, whichever handler gave it.
+
+use std::any::Any;
+use std::fmt::{self, Display};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use axum::extract::Request;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
+use axum::middleware::{FromFnLayer, Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
+use tower_http::compression::{CompressionLayer, CompressionLevel};
+use tracing::{Instrument, debug, info, info_span};
+use uuid::Uuid;
+
+use super::Error;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    worker-src 'self'; font-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; \
+    frame-ancestors 'none'";
+
+const PROTECTION: [(HeaderName, &str); 6] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "strict-origin-when-cross-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
+    ),
+];
+
+/// Ours alone: a number the visitor sends proves nothing about our logs.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestId(Uuid);
+
+impl Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Names the request, opens its span, and logs how it ended.
+pub(super) async fn observe(mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = RequestId(Uuid::now_v7());
+    request.extensions_mut().insert(id);
+    let path = request.uri().path().to_owned();
+    let span = info_span!("request", %id, method = %request.method(), path);
+
+    async {
+        let mut response = next.run(request).await;
+        let status = response.status().as_u16();
+        let ms = started.elapsed().as_secs_f64() * 1000.0;
+        let ms = (ms * 10.0).round() / 10.0;
+        if is_background_noise(&path) {
+            debug!(status, ms, "answered");
+        } else {
+            info!(status, ms, "answered");
+        }
+        if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
+            response.headers_mut().insert("x-request-id", value);
+        }
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+fn is_background_noise(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/metrics") || path.starts_with("/static/")
+}
+
+/// Tells the browser what our pages never do, and keeps caches from guessing.
+pub(super) async fn protect(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in PROTECTION {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache"));
+    response
+}
+
+pub(super) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Response> {
+    CatchPanicLayer::custom(|panic: Box<dyn Any + Send>| {
+        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        let message = message.unwrap_or_else(|| "no message".to_owned());
+        Error::internal(anyhow::anyhow!("a handler panicked: {message}")).into_response()
+    })
+}
+
+/// Marks a response whose bytes are to reach the visitor as they are.
+#[derive(Clone, Copy)]
+pub(super) struct AsIs;
+
+/// Quality 4 costs a fraction of a millisecond for a page and saves nearly as much as 11.
+pub(super) fn compress() -> CompressionLayer<impl Predicate> {
+    let predicate = DefaultPredicate::new().and(is_worth_compressing);
+    CompressionLayer::new()
+        .quality(CompressionLevel::Precise(4))
+        .compress_when(predicate)
+}
+
+fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensions) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let streamed_or_packed = [
+        "application/x-ndjson",
+        "application/octet-stream",
+        "application/gzip",
+        "font/",
+    ];
+    extensions.get::<AsIs>().is_none() && !streamed_or_packed.iter().any(|prefix| kind.starts_with(prefix))
+}
+
+type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone.
+pub fn deadline(patience: Duration) -> FromFnLayer<impl Fn(Request, Next) -> Answer + Clone, (), (Request,)> {
+    from_fn(move |request: Request, next: Next| -> Answer {
+        Box::pin(async move {
+            match tokio::time::timeout(patience, next.run(request)).await {
+                Ok(response) => response,
+                Err(_) => {
+                    Error::unavailable("timed_out", "This took too long, and was stopped.").into_response()
+                }
+            }
+        })
+    })
+}

@@ -1,0 +1,86 @@
+//! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
+
+pub mod assets;
+mod body;
+mod check;
+mod encoding;
+mod error;
+mod filters;
+mod format;
+mod front;
+mod health;
+pub mod layers;
+mod page;
+mod query;
+pub mod server;
+
+pub use error::Error;
+pub use page::Page;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::Method;
+use axum::middleware::{from_fn, map_request, map_response};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use crate::app::App;
+
+/// How long a handler may think before the visitor is told that it takes too long.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// For whatever does not ask for more.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// The whole site.
+pub fn router(app: App) -> Router {
+    dress(routes(), app)
+}
+
+/// Every page and API group, not yet dressed.
+pub fn routes() -> Router<App> {
+    Router::new()
+        .merge(front::routes())
+        .merge(format::routes())
+        .merge(health::routes())
+        .merge(assets::routes())
+        .layer(layers::deadline(PATIENCE))
+        .merge(check::routes())
+}
+
+/// Puts around any routes what holds for every one of them, errors included. From the inside out.
+pub fn dress(routes: Router<App>, app: App) -> Router {
+    routes
+        .fallback(nothing_here)
+        .with_state(app)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(layers::catch_panics())
+        .layer(from_fn(error::render))
+        .layer(layers::compress())
+        .layer(map_request(encoding::settle))
+        .layer(map_response(layers::protect))
+        .layer(from_fn(layers::observe))
+}
+
+async fn nothing_here(request: Request) -> Response {
+    match without_trailing_slash(&request) {
+        Some(address) => Redirect::permanent(&address).into_response(),
+        None => Error::not_found("There is no such page here.").into_response(),
+    }
+}
+
+/// The same address with its trailing slashes gone. An address that a browser would take for another host
+/// (`//elsewhere/`) is left alone.
+fn without_trailing_slash(request: &Request) -> Option<String> {
+    let path = request.uri().path();
+    let shorter = path.trim_end_matches('/');
+    let sound = shorter.starts_with('/') && !shorter.starts_with("//") && !shorter.contains('\\');
+    let safe_method = matches!(*request.method(), Method::GET | Method::HEAD);
+    if shorter == path || !sound || !safe_method {
+        return None;
+    }
+    Some(match request.uri().query() {
+        Some(query) => format!("{shorter}?{query}"),
+        None => shorter.to_owned(),
+    })
+}

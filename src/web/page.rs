@@ -1,0 +1,51 @@
+//! What the layout needs to know about the page it frames.
+
+use super::assets;
+
+/// The main menu, in reading order: address and word.
+const MENU: [(&str, &str); 1] = [("/format", "Format")];
+
+/// Every page's template has one, in a field named `page`.
+pub struct Page {
+    here: &'static str,
+}
+
+impl Page {
+    /// `here` is the page's own address, so that the menu can mark it.
+    pub fn at(here: &'static str) -> Self {
+        Self { here }
+    }
+
+    /// For pages that stand for no address, such as errors.
+    pub fn nowhere() -> Self {
+        Self { here: "" }
+    }
+
+    pub fn menu(&self) -> impl Iterator<Item = MenuItem> {
+        let here = self.here;
+        MENU.into_iter().map(move |(address, word)| MenuItem {
+            address,
+            word,
+            current: address == here,
+        })
+    }
+
+    pub fn is_front(&self) -> bool {
+        self.here == "/"
+    }
+
+    /// The address of a file in `static/`.
+    pub fn asset(&self, path: &str) -> String {
+        assets::url(path)
+    }
+
+    pub fn version(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+}
+
+pub struct MenuItem {
+    pub address: &'static str,
+    pub word: &'static str,
+    pub current: bool,
+}

@@ -1,0 +1,50 @@
+// Runs before the first paint, so that a chosen theme never flashes. The choice itself is CSS's: see the top
+// of style.css.
+(() => {
+  const THEMES = ["system", "light", "dark"];
+  const root = document.documentElement;
+
+  // Storage throws where the visitor has forbidden it; the choice then lasts as long as the page.
+  function remembered() {
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null;
+    }
+  }
+
+  function remember(/** @type {string} */ theme) {
+    try {
+      localStorage.setItem("theme", theme);
+    } catch {}
+  }
+
+  function worn() {
+    return root.dataset.theme ?? "system";
+  }
+
+  function wear(/** @type {string | null} */ wanted) {
+    const theme = wanted && THEMES.includes(wanted) ? wanted : "system";
+    root.dataset.theme = theme;
+    const name = document.getElementById("theme-name");
+    if (name) name.textContent = theme.charAt(0).toUpperCase() + theme.slice(1);
+  }
+
+  function next() {
+    const theme = THEMES[(THEMES.indexOf(worn()) + 1) % THEMES.length] ?? "system";
+    wear(theme);
+    remember(theme);
+  }
+
+  wear(remembered());
+  document.addEventListener("DOMContentLoaded", () => {
+    const button = document.getElementById("theme");
+    wear(worn());
+    if (!button) return;
+    button.hidden = false;
+    button.addEventListener("click", next);
+  });
+  addEventListener("storage", (event) => {
+    if (event.key === "theme" || event.key === null) wear(event.newValue);
+  });
+})();

@@ -1,0 +1,209 @@
+//! `buildoff check` and `POST /api/check`: the same verdicts through both doors.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use flate2::{Compression, write::GzEncoder};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::Site;
+
+/// A build that keeps every rule.
+fn hut() -> Value {
+    json!({ "version": "1.0", "boxes": [
+        { "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 5, "z2": 27, "type": "minecraft:oak_planks" },
+    ] })
+}
+
+fn check(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .arg("check")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may have ended without reading.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+async fn post(site: &Site, query: &str, body: Vec<u8>) -> (StatusCode, Value) {
+    let answer = site
+        .post(&format!("/api/check{query}"))
+        .body(body)
+        .send()
+        .await
+        .unwrap();
+    (answer.status(), answer.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn both_doors_give_the_same_object() {
+    let site = Site::open().await;
+    for (text, arguments, query, exit, status) in [
+        (hut().to_string(), vec!["-"], "", 0, 200),
+        (hut().to_string(), vec!["-", "--cells"], "?cells=1", 0, 200),
+        (
+            hut().to_string(),
+            vec!["-", "--grid", "64", "--palette", "advanced"],
+            "?gridSize=64&palette=advanced&cells=0",
+            1,
+            200,
+        ),
+        ("{}".to_owned(), vec!["-", "--cells"], "?cells=true", 1, 200),
+        ("no spec".to_owned(), vec!["-"], "", 1, 400),
+        (r#"{"boxes":[{"x1":3.5}]}"#.to_owned(), vec!["-"], "", 1, 400),
+    ] {
+        let printed = check(&arguments, text.as_bytes());
+        let report: Value = serde_json::from_slice(&printed.stdout).unwrap();
+        assert_eq!(printed.status.code(), Some(exit), "{report}");
+        let (answered, answer) = post(&site, query, text.clone().into_bytes()).await;
+        assert_eq!((answered.as_u16(), &answer), (status, &report));
+        let (_, zipped) = post(&site, query, gzip(text.as_bytes())).await;
+        assert_eq!(zipped, report);
+    }
+}
+
+#[test]
+fn files_are_read_and_what_cannot_be_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hut.json.gz");
+    std::fs::write(&file, gzip(hut().to_string().as_bytes())).unwrap();
+    let good = check(&[file.to_str().unwrap()], b"");
+    let report: Value = serde_json::from_slice(&good.stdout).unwrap();
+    assert_eq!(
+        (good.status.code(), &report["blockCount"]),
+        (Some(0), &json!(24 * 6 * 24))
+    );
+
+    for arguments in [
+        vec!["/no/such/file"],
+        vec!["/"],
+        vec!["-", "--grid", "33"],
+        vec!["-", "--palette", "x"],
+        vec![],
+    ] {
+        let output = check(&arguments, b"{}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            output.stdout.is_empty() && !output.stderr.is_empty(),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn bad_requests_are_answered_and_the_next_one_is_served() {
+    let site = Site::open().await;
+    let bomb = gzip(&vec![b' '; 300 << 20]);
+    let deep = format!(r#"{{"a":{}"#, "[".repeat(200_000));
+    let boxes = r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":31,"z2":31,"type":"stone"},"#.repeat(100_000);
+    let many = format!(r#"{{"version":"1.0","boxes":[{}]}}"#, boxes.trim_end_matches(','));
+    for (body, status, code) in [
+        (vec![b' '; (32 << 20) + 1], 413, "too_large"),
+        (bomb, 413, "too_large"),
+        (deep.into_bytes(), 400, "bad_json"),
+        (many.into_bytes(), 400, "too_much_work"),
+        (b"\xff\xfe\x00".to_vec(), 400, "bad_json"),
+        (Vec::new(), 400, "bad_json"),
+    ] {
+        let (answered, report) = post(&site, "", body).await;
+        assert_eq!(
+            (answered.as_u16(), report["error"]["code"].as_str()),
+            (status, Some(code))
+        );
+        assert_eq!((&report["ok"], &report["blockCount"]), (&json!(false), &json!(0)));
+        let (next, report) = post(&site, "", hut().to_string().into_bytes()).await;
+        assert_eq!((next.as_u16(), &report["ok"]), (200, &json!(true)));
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_a_length_is_bounded_too() {
+    let site = Site::open().await;
+    let chunks = (0..40).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1 << 20]));
+    let stream = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
+    let answer = site.post("/api/check").body(stream).send().await.unwrap();
+    assert_eq!(answer.status(), 413);
+    let report: Value = answer.json().await.unwrap();
+    assert_eq!(
+        report["error"],
+        json!({ "code": "too_large", "message": "the text is larger than 32 MiB" })
+    );
+}
+
+#[tokio::test]
+async fn odd_parameters_are_told() {
+    let site = Site::open().await;
+    for query in [
+        "?gridSize=33",
+        "?palette=oak",
+        "?cells=maybe",
+        "?grid=32",
+        "?gridSize=32&gridSize=64",
+    ] {
+        let (status, answer) = post(&site, query, hut().to_string().into_bytes()).await;
+        assert_eq!(status, 400, "{query}");
+        assert!(
+            answer["error"].is_string() && answer["code"] == "bad_request",
+            "{query}: {answer}"
+        );
+    }
+    let answer = site
+        .post("/api/check")
+        .header("content-encoding", "br")
+        .body("{}")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), 415);
+    let solid = json!({ "version": "1.0", "boxes": [
+        { "x1": 0, "y1": 0, "z1": 0, "x2": 255, "y2": 255, "z2": 255, "type": "stone" },
+    ] });
+    let (status, answer) = post(&site, "?gridSize=256&cells=1", solid.to_string().into_bytes()).await;
+    assert_eq!(
+        (status.as_u16(), &answer["code"]),
+        (400, &json!("too_many_cells"))
+    );
+}
+
+#[tokio::test]
+async fn the_schema_is_served() {
+    let site = Site::open().await;
+    let schema: Value = site
+        .get("/api/schema?gridSize=64&palette=advanced")
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    assert_eq!(schema["$defs"]["coordinate"]["maximum"], 63);
+    assert_eq!(schema["$defs"]["type"]["enum"].as_array().unwrap().len(), 77);
+}
+
+/// What the site shows as an example is one.
+#[tokio::test]
+async fn the_examples_on_the_pages_are_valid_builds() {
+    let site = Site::open().await;
+    for page in ["/", "/format"] {
+        let html = site.get(page).send().await.unwrap().text().await.unwrap();
+        let example = html.split("<code>").find(|code| code.starts_with('{')).unwrap();
+        let example = example.split("</code>").next().unwrap().replace("&quot;", "\"");
+        let (status, report) = post(&site, "", example.into_bytes()).await;
+        assert_eq!(
+            (status.as_u16(), &report["ok"], &report["warnings"]),
+            (200, &json!(true), &json!([])),
+            "{page}: {report}"
+        );
+    }
+}

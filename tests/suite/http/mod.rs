@@ -1,0 +1,90 @@
+//! What every answer of the site has in common, asked over a real connection.
+
+mod addresses;
+mod assets;
+mod compression;
+mod failures;
+mod headers;
+mod health;
+mod server;
+
+use std::io::Write;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, Query};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use buildoff::app::App;
+use buildoff::web::{Error, layers};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use uuid::Uuid;
+
+use crate::support::Site;
+
+fn header(headers: &HeaderMap, name: &str) -> String {
+    headers
+        .get(name)
+        .map(|value| value.to_str().unwrap().to_owned())
+        .unwrap_or_default()
+}
+
+/// What a client would not send: the bytes as they are, and all that comes back.
+async fn raw(site: &Site, request: &str) -> String {
+    let mut stream = TcpStream::connect(site.url.trim_start_matches("http://"))
+        .await
+        .unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut said)).await;
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// What the whole test process has logged. Tests run side by side, so each looks for its own request's number.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn keep() -> &'static Self {
+        static LOG: LazyLock<Log> = LazyLock::new(|| {
+            let log = Log::default();
+            let writer = log.clone();
+            tracing_subscriber::fmt()
+                .json()
+                .with_writer(move || writer.clone())
+                .init();
+            log
+        });
+        &LOG
+    }
+
+    fn lines_with(&self, word: &str) -> Vec<Value> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines()
+            .filter(|line| line.contains(word))
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Write::write(&mut *self.0.lock().unwrap(), bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn panics() {
+    panic!("the crane fell over")
+}

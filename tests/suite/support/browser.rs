@@ -1,0 +1,306 @@
+//! Headless Chromium: one per test process, a fresh incognito context per page.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{LazyLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chromiumoxide::browser::Browser;
+use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
+use chromiumoxide::cdp::browser_protocol::emulation::{
+    MediaFeature, SetDeviceMetricsOverrideParams, SetScriptExecutionDisabledParams,
+};
+use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel, LogEntrySource};
+use chromiumoxide::cdp::browser_protocol::page::{CaptureScreenshotFormat, Viewport};
+use chromiumoxide::cdp::browser_protocol::target::{CreateBrowserContextParams, CreateTargetParams};
+use chromiumoxide::cdp::js_protocol::runtime::{EventConsoleApiCalled, EventExceptionThrown};
+use chromiumoxide::handler::HandlerConfig;
+use chromiumoxide::listeners::EventStream;
+use chromiumoxide::page::ScreenshotParams;
+use futures_util::{FutureExt, StreamExt};
+use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
+
+const FLAGS: [&str; 14] = [
+    "--headless=new",
+    "--remote-debugging-port=0",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "about:blank",
+];
+
+/// Ends the browser when this process is gone, however it went: its pipe closes, and `read` returns.
+const KEEPER: &str = r#"
+    "$@" </dev/null >"$PROFILE/log" 2>&1 &
+    read -r _
+    kill $! 2>/dev/null; wait
+    rm -rf "$PROFILE"
+"#;
+
+static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::launch);
+
+struct Chromium {
+    browser: Browser,
+    runtime: Handle,
+    /// Held open for as long as the browser is wanted.
+    _pipe: ChildStdin,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Theme {
+    Light,
+    Dark,
+}
+
+/// A tab in a context of its own: no cookie, cache or storage is shared with another.
+pub struct Page {
+    tab: chromiumoxide::Page,
+    context: BrowserContextId,
+    console: EventStream<EventConsoleApiCalled>,
+    exceptions: EventStream<EventExceptionThrown>,
+    log: EventStream<EventEntryAdded>,
+}
+
+/// Opens `url` at desktop size in the light theme.
+pub async fn page(url: &str) -> Page {
+    let browser = &CHROMIUM.browser;
+    let context = browser
+        .create_browser_context(CreateBrowserContextParams::default())
+        .await
+        .unwrap();
+    let mut blank = CreateTargetParams::new("about:blank");
+    blank.browser_context_id = Some(context.clone());
+    let tab = browser.new_page(blank).await.unwrap();
+    tab.enable_log().await.unwrap();
+    let page = Page {
+        console: tab.event_listener().await.unwrap(),
+        exceptions: tab.event_listener().await.unwrap(),
+        log: tab.event_listener().await.unwrap(),
+        context,
+        tab,
+    };
+    page.size(1440, 900).await;
+    page.theme(Theme::Light).await;
+    page.goto(url).await;
+    page
+}
+
+impl Page {
+    pub async fn goto(&self, url: &str) {
+        self.tab
+            .goto(url)
+            .await
+            .unwrap_or_else(|error| panic!("{url} did not open: {error}"));
+    }
+
+    pub async fn reload(&self) {
+        self.tab.reload().await.unwrap();
+    }
+
+    /// A phone, where it is as narrow as one.
+    pub async fn size(&self, width: i64, height: i64) {
+        let metrics = SetDeviceMetricsOverrideParams::new(width, height, 1.0, width < 600);
+        self.tab.execute(metrics).await.unwrap();
+    }
+
+    /// What the visitor's system prefers.
+    pub async fn theme(&self, theme: Theme) {
+        let value = match theme {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        };
+        self.tab
+            .emulate_media_features(vec![MediaFeature::new("prefers-color-scheme", value)])
+            .await
+            .unwrap();
+    }
+
+    /// From the next load on.
+    pub async fn without_script(&self) {
+        self.tab
+            .execute(SetScriptExecutionDisabledParams::new(true))
+            .await
+            .unwrap();
+    }
+
+    pub async fn eval<T: DeserializeOwned>(&self, script: &str) -> T {
+        let value = self.tab.evaluate(script).await;
+        let value = value.unwrap_or_else(|error| panic!("{script} failed: {error}"));
+        value
+            .into_value()
+            .unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
+    }
+
+    /// For what a script does rather than what it says.
+    pub async fn run(&self, script: &str) {
+        self.eval::<bool>(&format!("{script}; true")).await;
+    }
+
+    /// The words a visitor sees in the first element that matches.
+    pub async fn text(&self, css: &str) -> String {
+        self.eval(&format!(
+            "document.querySelector({css:?})?.innerText ?? 'nothing matches ' + {css:?}"
+        ))
+        .await
+    }
+
+    pub async fn click(&self, css: &str) {
+        let found = self.tab.find_element(css).await;
+        let element = found.unwrap_or_else(|error| panic!("{css} cannot be clicked: {error}"));
+        element.click().await.unwrap();
+    }
+
+    /// To whatever has the focus.
+    pub async fn press(&self, key: &str) {
+        let body = self.tab.find_element("body").await.unwrap();
+        body.press_key(key).await.unwrap();
+    }
+
+    /// The whole page, saved as `target/shots/<name>.png`.
+    pub async fn shot(&self, name: &str) {
+        let whole = self.tab.layout_metrics().await.unwrap().css_content_size;
+        let clip = Viewport {
+            x: 0.0,
+            y: 0.0,
+            width: whole.width,
+            height: whole.height,
+            scale: 1.0,
+        };
+        let params = ScreenshotParams::builder()
+            .format(CaptureScreenshotFormat::Png)
+            .clip(clip)
+            .capture_beyond_viewport(true)
+            .build();
+        let png = self.tab.screenshot(params).await.unwrap();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("shots");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{name}.png")), png).unwrap();
+    }
+
+    /// What the console has complained about since the last time it was asked: errors, warnings, exceptions
+    /// and refusals by the content security policy. That the page itself is an error page is no complaint.
+    pub async fn complaints(&mut self) -> Vec<String> {
+        // What the browser has to say about the page arrives before the answer to this.
+        let here: String = self.eval("location.href").await;
+        let mut complaints = Vec::new();
+        while let Some(Some(event)) = self.console.next().now_or_never() {
+            if matches!(event.r#type.as_ref(), "error" | "warning" | "assert") {
+                complaints.push(format!("console: {:?}", event.args));
+            }
+        }
+        while let Some(Some(event)) = self.exceptions.next().now_or_never() {
+            complaints.push(format!("exception: {:?}", event.exception_details));
+        }
+        while let Some(Some(event)) = self.log.next().now_or_never() {
+            let entry = &event.entry;
+            let about_itself =
+                entry.source == LogEntrySource::Network && entry.url.as_deref() == Some(here.as_str());
+            let serious = matches!(entry.level, LogEntryLevel::Error | LogEntryLevel::Warning);
+            if serious && !about_itself {
+                complaints.push(format!(
+                    "log: {} ({})",
+                    entry.text,
+                    entry.url.as_deref().unwrap_or("")
+                ));
+            }
+        }
+        complaints
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let context = self.context.clone();
+        CHROMIUM
+            .runtime
+            .spawn(CHROMIUM.browser.dispose_browser_context(context));
+    }
+}
+
+impl Chromium {
+    /// In a thread and runtime of its own, since each test has one that ends with it.
+    fn launch() -> Self {
+        let (profile, mut keeper) = start();
+        let pipe = keeper.stdin.take().unwrap();
+        let address = debugger_address(&profile);
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let config = HandlerConfig {
+                    viewport: None,
+                    ..HandlerConfig::default()
+                };
+                let (browser, mut events) = Browser::connect_with_config(address, config).await.unwrap();
+                send.send((browser, Handle::current())).unwrap();
+                while events.next().await.is_some() {}
+            });
+        });
+        let (browser, runtime) = receive
+            .recv()
+            .expect("Chromium started, but could not be spoken to");
+        Self {
+            browser,
+            runtime,
+            _pipe: pipe,
+        }
+    }
+}
+
+fn start() -> (PathBuf, Child) {
+    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    assert!(
+        Path::new(&chromium).exists(),
+        "The page tests need Chromium, and there is none at {chromium}. Install it (apt-get install chromium), \
+         or set CHROMIUM to where it is."
+    );
+    let profile = tempfile::Builder::new()
+        .prefix("buildoff-chromium-")
+        .tempdir()
+        .unwrap()
+        .keep();
+    File::create(profile.join("log")).unwrap();
+    let keeper = Command::new("/bin/sh")
+        .args(["-c", KEEPER, "keeper", &chromium])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .args(FLAGS)
+        .env("PROFILE", &profile)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    (profile, keeper)
+}
+
+fn debugger_address(profile: &Path) -> String {
+    let file = profile.join("DevToolsActivePort");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let said = fs::read_to_string(&file).unwrap_or_default();
+        if let Some((port, path)) = said.trim().split_once('\n') {
+            return format!("ws://127.0.0.1:{port}{path}");
+        }
+        let log = || fs::read_to_string(profile.join("log")).unwrap_or_default();
+        assert!(
+            Instant::now() < deadline,
+            "Chromium did not start. It said:\n{}",
+            log()
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+}

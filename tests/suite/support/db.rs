@@ -1,0 +1,234 @@
+//! A database per test, cloned from a migrated template.
+//!
+//! `TEST_DATABASE_URL` names a server to use; otherwise the tests look after
+//! one of their own, in `BUILDOFF_TEST_DIR` or under `/var/tmp`, which every
+//! test process shares and the last one stops.
+
+use std::{
+    env,
+    path::PathBuf,
+    process, slice,
+    str::FromStr,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use buildoff::db::{Cluster, Durability, MIGRATOR, Places};
+use rustix::process::{Pid, geteuid, test_kill_process};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::{runtime, task::spawn_blocking};
+
+/// Guards the template among all test processes.
+const TEMPLATE_LOCK: i64 = 0x6275_696c_646f_6666;
+
+static CLUSTER: Mutex<Option<Cluster>> = Mutex::new(None);
+
+/// A fresh, migrated database, dropped with this value.
+pub struct TestDb {
+    pub pool: PgPool,
+    server: PgConnectOptions,
+    name: String,
+}
+
+impl TestDb {
+    pub async fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let server = spawn_blocking(server).await.unwrap();
+        let name = format!("test_{}_{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut admin = server.connect().await.unwrap();
+        clone_template(&mut admin, &server, &name).await;
+        admin.close().await.unwrap();
+        let pool = PgPoolOptions::new()
+            .max_connections(8)
+            .acquire_timeout(Duration::from_secs(10))
+            .connect_lazy_with(server.clone().database(&name));
+        Self { pool, server, name }
+    }
+
+    /// For a program that is to use this database.
+    pub fn url(&self) -> String {
+        self.server.clone().database(&self.name).to_url_lossy().into()
+    }
+}
+
+impl Drop for TestDb {
+    fn drop(&mut self) {
+        // The test's own runtime cannot be waited for in here.
+        thread::scope(|scope| {
+            scope.spawn(|| block_on(drop_databases(&self.server, slice::from_ref(&self.name))));
+        });
+    }
+}
+
+fn server() -> PgConnectOptions {
+    if let Ok(url) = env::var("TEST_DATABASE_URL") {
+        return PgConnectOptions::from_str(&url)
+            .unwrap_or_else(|_| panic!("TEST_DATABASE_URL is not a Postgres URL"));
+    }
+    let mut cluster = CLUSTER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cluster) = &*cluster {
+        return cluster.options();
+    }
+    let started = Cluster::start(
+        &test_dir(),
+        &Places::of_this_machine(env::var_os("PG_BIN_DIR").map(PathBuf::from)),
+        Durability::None,
+    );
+    let started = started.unwrap_or_else(|error| panic!("{error:#}"));
+    let options = started.options();
+    block_on(drop_leftovers(&options));
+    *cluster = Some(started);
+    options
+}
+
+fn test_dir() -> PathBuf {
+    let own = || format!("/var/tmp/buildoff-test-{}", geteuid().as_raw()).into();
+    env::var_os("BUILDOFF_TEST_DIR").map_or_else(own, PathBuf::from)
+}
+
+/// Statics are not dropped, so the process leaves the server here.
+#[allow(unsafe_code)]
+#[dtor::dtor(unsafe)]
+fn leave_server() {
+    drop(CLUSTER.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
+/// Clones the migrated template, which is made if this set of migrations has
+/// none yet. Held shared, the lock keeps other processes from dropping it.
+async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
+    let template = format!("template_{:016x}", fingerprint());
+    loop {
+        sqlx::query!("SELECT pg_advisory_lock_shared($1)", TEMPLATE_LOCK)
+            .execute(&mut *admin)
+            .await
+            .unwrap();
+        let made = databases(admin, &template).await.contains(&template);
+        if made {
+            clone_database(admin, &template, name).await;
+        }
+        sqlx::query!("SELECT pg_advisory_unlock_all()")
+            .execute(&mut *admin)
+            .await
+            .unwrap();
+        if made {
+            return;
+        }
+        make_template(admin, server, &template).await;
+    }
+}
+
+async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, template: &str) {
+    sqlx::query!("SELECT pg_advisory_lock($1)", TEMPLATE_LOCK)
+        .execute(&mut *admin)
+        .await
+        .unwrap();
+    let templates = databases(admin, "template_").await;
+    if !templates.iter().any(|made| made == template) {
+        for outdated in templates {
+            drop_database(admin, &outdated).await.unwrap();
+        }
+        migrate_template(admin, server, template).await;
+    }
+    sqlx::query!("SELECT pg_advisory_unlock_all()")
+        .execute(&mut *admin)
+        .await
+        .unwrap();
+}
+
+/// Migrates under another name, so that a template is always complete.
+async fn migrate_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
+    const UNFINISHED: &str = "unfinished_template";
+    drop_database(admin, UNFINISHED).await.unwrap();
+    sqlx::query!("CREATE DATABASE unfinished_template")
+        .execute(&mut *admin)
+        .await
+        .unwrap();
+    let mut inside = server.clone().database(UNFINISHED).connect().await.unwrap();
+    MIGRATOR.run_direct(None, &mut inside, false).await.unwrap();
+    inside.close().await.unwrap();
+    let rename = format!("ALTER DATABASE {UNFINISHED} RENAME TO {name}");
+    sqlx::query(AssertSqlSafe(rename))
+        .execute(&mut *admin)
+        .await
+        .unwrap();
+}
+
+fn fingerprint() -> u64 {
+    let bytes = MIGRATOR.iter().flat_map(|migration| migration.checksum.iter());
+    // FNV-1a
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+async fn clone_database(admin: &mut PgConnection, template: &str, name: &str) {
+    // Postgres 14 knows no other strategy than this one, nor its name.
+    let strategy = if admin.server_version_num() >= Some(150_000) {
+        "STRATEGY file_copy"
+    } else {
+        ""
+    };
+    drop_database(admin, name).await.unwrap();
+    let create = format!("CREATE DATABASE {name} TEMPLATE {template} {strategy}");
+    sqlx::query(AssertSqlSafe(create)).execute(admin).await.unwrap();
+}
+
+/// Drops what test processes have left that were killed.
+async fn drop_leftovers(server: &PgConnectOptions) {
+    let mut admin = server.connect().await.unwrap();
+    let mut leftovers = databases(&mut admin, "test_").await;
+    leftovers.retain(|name| {
+        let pid = name
+            .split('_')
+            .nth(1)
+            .and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+        pid.is_none_or(|pid| test_kill_process(pid).is_err())
+    });
+    admin.close().await.unwrap();
+    drop_databases(server, &leftovers).await;
+}
+
+async fn drop_databases(server: &PgConnectOptions, names: &[String]) {
+    let Ok(mut admin) = server.connect().await else {
+        return;
+    };
+    for name in names {
+        // Another process may be dropping the same leftover.
+        let _ = drop_database(&mut admin, name).await;
+    }
+}
+
+async fn databases(admin: &mut PgConnection, prefix: &str) -> Vec<String> {
+    sqlx::query_scalar!(
+        r#"
+        SELECT datname::text AS "name!"
+        FROM pg_database
+        WHERE starts_with(datname::text, $1)
+        "#,
+        prefix
+    )
+    .fetch_all(admin)
+    .await
+    .unwrap()
+}
+
+async fn drop_database(admin: &mut PgConnection, name: &str) -> sqlx::Result<()> {
+    let drop = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+    sqlx::query(AssertSqlSafe(drop)).execute(admin).await?;
+    Ok(())
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
+}

@@ -1,0 +1,92 @@
+//! The real router behind the real accept loop, on a free port.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use buildoff::app::App;
+use buildoff::config::Config;
+use buildoff::web::{
+    self,
+    server::{self, Patience},
+};
+use reqwest::{Client, Method, RequestBuilder};
+use sqlx::postgres::PgPoolOptions;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub struct Site {
+    pub url: String,
+    pub client: Client,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Site {
+    /// The site as it is.
+    pub async fn open() -> Self {
+        Self::serve(web::router(app()), Patience::default()).await
+    }
+
+    /// Other routes, dressed as the site's own are.
+    pub async fn open_with(routes: Router<App>) -> Self {
+        Self::serve(web::dress(routes, app()), Patience::default()).await
+    }
+
+    /// The same, with less time for visitors.
+    pub async fn open_hasty(routes: Router<App>) -> Self {
+        let hasty = Patience {
+            header: Duration::from_millis(300),
+            drain: Duration::from_millis(300),
+        };
+        Self::serve(web::dress(routes, app()), hasty).await
+    }
+
+    async fn serve(router: Router, patience: Patience) -> Self {
+        let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+        let url = server::url(&listener).unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(server::serve(listener, router, patience, stopped));
+        let client = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .unwrap();
+        Self {
+            url,
+            client,
+            stop,
+            task,
+        }
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
+    }
+
+    pub fn post(&self, path: &str) -> RequestBuilder {
+        self.request(Method::POST, path)
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, self.at(path))
+    }
+
+    pub fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    /// Asks the server to stop; the handle ends when it has.
+    pub fn close(self) -> JoinHandle<()> {
+        let _ = self.stop.send(());
+        self.task
+    }
+}
+
+fn app() -> App {
+    let config = Config::from(|_| None).unwrap();
+    // Port 1 answers nobody, so that whatever needs the database finds it gone.
+    let pool = PgPoolOptions::new()
+        .connect_lazy("postgres://nobody@127.0.0.1:1/none")
+        .unwrap();
+    App::new(Arc::new(config), pool)
+}
