@@ -7,7 +7,7 @@
 
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
-use buildoff::voxel::{Effort, GridSize, Palette, Spec, Verdict, check, decode, encode, pack, unpack};
+use buildoff::voxel::{Effort, GridSize, Palette, Verdict, check, decode, encode, find_spec, pack, unpack};
 use divan::{Bencher, black_box, counter::BytesCount};
 
 /// A spec's text and the settings it is for.
@@ -62,7 +62,7 @@ fn parse(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
     bencher
         .counter(BytesCount::of_str(&sample.text))
-        .bench(|| Spec::find(black_box(&sample.text)));
+        .bench(|| find_spec(black_box(&sample.text)));
 }
 
 #[divan::bench(args = NAMES, sample_count = 10)]

@@ -10,9 +10,9 @@ use super::{
     expand::expand,
     grid::{Bounds, Census, Grid, GridSize},
     palette::{Block, Palette},
+    prose::find_spec,
     refusal::{Code, Position, Refusal, Warning},
     rules::Checked,
-    spec::Spec,
 };
 
 /// What came of an input.
@@ -37,7 +37,7 @@ pub enum Verdict {
 /// Text beyond `max_bytes`, inflated, is refused before it is read.
 pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -> Verdict {
     let expanded = inflate(input, max_bytes).and_then(|bytes| {
-        let spec = Spec::find(text(&bytes)?)?;
+        let spec = find_spec(text(&bytes)?)?;
         drop(bytes);
         expand(&spec, size, palette)
     });

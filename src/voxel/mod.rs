@@ -55,6 +55,7 @@ pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack};
 pub use expand::MAX_COUNT;
 pub use grid::{Bounds, Census, Grid, GridSize};
 pub use palette::{AIR, Block, Palette, RenderClass};
+pub use prose::find_spec;
 pub use refusal::{Code, Position, Refusal, Warning};
 pub use rules::{Checked, Rules};
 pub use schema::schema;

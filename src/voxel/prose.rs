@@ -16,8 +16,12 @@ const MAX_PASSES: usize = 16;
 /// What an attempt costs at least, in bytes read.
 const ATTEMPT: usize = 64;
 
-/// Takes the object that is a spec and has the most entries; of equals, the last.
-pub(super) fn find(text: &str) -> Result<Spec, Refusal> {
+/// Reads the spec that a text is, or that stands somewhere in it. Of several, it takes the one with the most
+/// entries; of equals, the last.
+///
+/// # Errors
+/// `bad_json` or `bad_spec`, with the place.
+pub fn find_spec(text: &str) -> Result<Spec, Refusal> {
     let alone = text
         .trim_start()
         .starts_with('{')

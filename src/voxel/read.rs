@@ -4,12 +4,14 @@
 //! Of duplicate keys the last counts, so a value in an entry is judged only when
 //! the entry ends.
 
-use std::{collections::HashMap, fmt};
+mod reader;
+
+use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use self::reader::{Place, Reader, Value, echo};
 use super::{
-    palette::normalise,
     refusal::{Code, Position, Refusal},
     spec::{Cuboid, Dot, Segment, Spec},
 };
@@ -23,9 +25,6 @@ const MAX_NAME: usize = 256;
 /// Different spellings of block names in one spec; an index into them has 16 bits.
 const MAX_KINDS: usize = 1 << 16;
 
-/// How much of an unexpected value a message repeats, in characters.
-const MAX_ECHO: usize = 60;
-
 /// Reads a text that is one JSON object and nothing else; `start` is its place in a longer text.
 pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
     let mut reader = Reader::default();
@@ -34,139 +33,6 @@ pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
     match json.deserialize_map(whole).and_then(|()| json.end()) {
         Ok(()) => Ok(reader.spec),
         Err(error) => Err(reader.refusal(&error, start)),
-    }
-}
-
-/// What reading has brought so far, and where it is.
-#[derive(Default)]
-struct Reader {
-    spec: Spec,
-    kinds: HashMap<Box<str>, u16>,
-    /// The spelling read last, which is often the next one too.
-    last_kind: Option<(Box<str>, u16)>,
-    place: Place,
-    fault: Option<(Code, String)>,
-}
-
-/// Where the reader is, as `boxes[3].x2`.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    list: &'static str,
-    index: Option<usize>,
-    field: &'static str,
-}
-
-/// A value that was read, not judged yet.
-enum Value {
-    Missing,
-    Whole(i64),
-    Name(u16),
-    /// Something else, as a message repeats it.
-    Other(String),
-}
-
-impl Reader {
-    /// Notes what is wrong; the error made here only ends the reading.
-    fn fault<E: Error>(&mut self, code: Code, message: String) -> E {
-        self.fault = Some((code, message));
-        E::custom("")
-    }
-
-    fn expected<E: Error>(&mut self, wanted: &str, got: &Value) -> E {
-        let message = format!("{}expected {wanted}, got {got}", self.place);
-        self.fault(Code::BadSpec, message)
-    }
-
-    fn refusal(self, error: &serde_json::Error, start: Position) -> Refusal {
-        let position = start.then(error.line(), error.column());
-        let text = error.to_string();
-        let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
-        let (code, message) = match self.fault {
-            Some(fault) => fault,
-            None if reason == "number out of range" => (
-                Code::BadSpec,
-                format!("{}expected a whole number, got one beyond all bounds", self.place),
-            ),
-            None if error.is_data() => (Code::BadSpec, format!("{}{}", self.place, in_our_words(reason))),
-            None if error.is_eof() => (
-                Code::BadJson,
-                format!("the JSON ends too early, at {position}: is it cut off?"),
-            ),
-            None => (
-                Code::BadJson,
-                format!("this is not JSON, at {position}: {reason}"),
-            ),
-        };
-        Refusal::new(code, message).at(position)
-    }
-
-    /// The index of a block's name, which is stored once.
-    fn kind(&mut self, raw: &str) -> Option<u16> {
-        if let Some((last, kind)) = &self.last_kind
-            && **last == *raw
-        {
-            return Some(*kind);
-        }
-        let kind = match self.kinds.get(raw) {
-            Some(&kind) => kind,
-            None => {
-                let kind = u16::try_from(self.spec.kinds.len()).ok()?;
-                self.spec.kinds.push(normalise(raw));
-                self.kinds.insert(raw.into(), kind);
-                kind
-            }
-        };
-        self.last_kind = Some((raw.into(), kind));
-        Some(kind)
-    }
-}
-
-/// serde says "invalid type: map, expected a list".
-fn in_our_words(reason: &str) -> String {
-    let Some((got, wanted)) = reason
-        .strip_prefix("invalid type: ")
-        .and_then(|rest| rest.rsplit_once(", expected "))
-    else {
-        return echo(reason);
-    };
-    let got = match got {
-        "map" => "an object",
-        "sequence" => "a list",
-        other => other,
-    };
-    format!("expected {wanted}, got {}", echo(got))
-}
-
-fn echo(text: &str) -> String {
-    match text.char_indices().nth(MAX_ECHO) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.list)?;
-        if let Some(index) = self.index {
-            write!(f, "[{index}]")?;
-        }
-        match (self.list, self.field) {
-            ("", "") => Ok(()),
-            ("", field) => write!(f, "{field}: "),
-            (_, "") => f.write_str(": "),
-            (_, field) => write!(f, ".{field}: "),
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing => f.write_str("nothing"),
-            Self::Whole(number) => number.fmt(f),
-            Self::Name(_) => f.write_str("a name"),
-            Self::Other(text) => f.write_str(text),
-        }
     }
 }
 

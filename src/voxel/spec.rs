@@ -1,7 +1,5 @@
 //! The spec: boxes, lines and blocks as a model wrote them, kept in a few bytes an entry.
 
-use super::{prose, refusal::Refusal};
-
 /// A spec as it was read. Its blocks are not looked up yet: that is for a palette to do.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Spec {
@@ -38,14 +36,6 @@ pub(super) struct Dot {
 }
 
 impl Spec {
-    /// Reads the spec that a text is, or that stands somewhere in it.
-    ///
-    /// # Errors
-    /// `bad_json` or `bad_spec`, with the place.
-    pub fn find(text: &str) -> Result<Self, Refusal> {
-        prose::find(text)
-    }
-
     /// How many boxes, lines and blocks it has.
     pub fn entries(&self) -> usize {
         self.boxes.len() + self.lines.len() + self.blocks.len()
