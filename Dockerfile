@@ -15,5 +15,5 @@ USER buildoff
 ENV BIND=0.0.0.0:3000 LOG_FORMAT=json
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["curl", "--fail", "--silent", "http://127.0.0.1:3000/readyz"]
+  CMD curl --fail --silent "http://127.0.0.1:${PORT:-3000}/readyz"
 ENTRYPOINT ["buildoff"]

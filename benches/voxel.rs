@@ -7,7 +7,10 @@
 
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
-use buildoff::voxel::{Effort, GridSize, Palette, Verdict, check, decode, encode, find_spec, pack, unpack};
+use buildoff::voxel::{
+    Background, Effort, GridSize, Palette, Verdict, View, check, decode, encode, find_spec, pack, render,
+    unpack,
+};
 use divan::{Bencher, black_box, counter::BytesCount};
 
 /// A spec's text and the settings it is for.
@@ -23,6 +26,7 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
         sample("solid256", solid256(), GridSize::G256, Palette::Simple),
         sample("noise128", noise128(), GridSize::G128, Palette::Simple),
         sample("checker64", checker64(), GridSize::G64, Palette::Simple),
+        sample("homestead", HOMESTEAD.to_owned(), GridSize::G32, Palette::Advanced),
     ];
     for name in ["castle", "terrain256", "city256", "duck"] {
         match shared(name) {
@@ -33,15 +37,10 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
     samples
 });
 
-const NAMES: [&str; 7] = [
-    "solid256",
-    "noise128",
-    "checker64",
-    "castle",
-    "terrain256",
-    "city256",
-    "duck",
-];
+const NAMES: [&str; 7] = ["solid256", "noise128", "checker64", "castle", "terrain256", "city256", "duck"];
+
+/// A build of the usual size, with a bit of everything.
+const HOMESTEAD: &str = include_str!("../tests/data/homestead.json");
 
 fn main() {
     sizes();
@@ -52,17 +51,13 @@ fn main() {
 #[divan::bench(args = NAMES, sample_count = 10)]
 fn parse_expand_rules(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    bencher
-        .counter(BytesCount::of_str(&sample.text))
-        .bench(|| verdict(black_box(sample)));
+    bencher.counter(BytesCount::of_str(&sample.text)).bench(|| verdict(black_box(sample)));
 }
 
 #[divan::bench(args = NAMES, sample_count = 10)]
 fn parse(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    bencher
-        .counter(BytesCount::of_str(&sample.text))
-        .bench(|| find_spec(black_box(&sample.text)));
+    bencher.counter(BytesCount::of_str(&sample.text)).bench(|| find_spec(black_box(&sample.text)));
 }
 
 #[divan::bench(args = NAMES, sample_count = 10)]
@@ -80,19 +75,22 @@ fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench(|| decode(&unpack(black_box(&packed)).expect("brotli")).expect("a grid"));
 }
 
+/// With 512 pixels a side, on two threads.
+#[divan::bench(args = ["homestead", "castle", "city256", "duck", "checker64"], sample_count = 10)]
+fn picture(bencher: Bencher<'_, '_>, name: &str) {
+    let Some(sample) = find(name) else { return };
+    let verdict = verdict(sample);
+    let grid = verdict.grid().expect("a grid");
+    let view = View::new(0, 512, Background::Sky).expect("a view");
+    bencher.bench(|| render(black_box(grid), &view, 2));
+}
+
 fn sizes() {
     println!("bytes of encoded grids      canonical      quick       best");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
         let encoded = encode(verdict(sample).grid().expect("a grid"));
-        let (quick, best) = (
-            pack(&encoded, Effort::Quick).len(),
-            pack(&encoded, Effort::Best).len(),
-        );
-        println!(
-            "  {:24} {:>11} {quick:>10} {best:>10}",
-            sample.name,
-            encoded.len()
-        );
+        let (quick, best) = (pack(&encoded, Effort::Quick).len(), pack(&encoded, Effort::Best).len());
+        println!("  {:24} {:>11} {quick:>10} {best:>10}", sample.name, encoded.len());
     }
 }
 
@@ -105,12 +103,7 @@ fn find(name: &str) -> Option<&'static Sample> {
 }
 
 fn sample(name: &'static str, text: String, size: GridSize, palette: Palette) -> Sample {
-    Sample {
-        name,
-        text,
-        size,
-        palette,
-    }
+    Sample { name, text, size, palette }
 }
 
 fn folder() -> PathBuf {
@@ -121,9 +114,7 @@ fn folder() -> PathBuf {
 fn shared(name: &str) -> Option<String> {
     let file = fs::File::open(folder().join(format!("{name}.json.gz"))).ok()?;
     let mut text = String::new();
-    flate2::read::GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .ok()?;
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
@@ -142,22 +133,14 @@ fn noise128() -> String {
         state % below
     };
     let kinds = Palette::Simple.blocks();
-    let places = (0..1_000_000).map(|_| {
-        (
-            [next(128), next(128), next(128)],
-            next(kinds.len() as u32) as usize,
-        )
-    });
+    let places =
+        (0..1_000_000).map(|_| ([next(128), next(128), next(128)], next(kinds.len() as u32) as usize));
     blocks(places.map(|(at, kind)| (at, kinds[kind].id.as_str())))
 }
 
 fn checker64() -> String {
     let places = (0..64 * 64 * 64).map(|i| [i % 64, i / 64 / 64, i / 64 % 64]);
-    blocks(
-        places
-            .filter(|[x, y, z]| (x + y + z) % 2 == 0)
-            .map(|at| (at, "stone")),
-    )
+    blocks(places.filter(|[x, y, z]| (x + y + z) % 2 == 0).map(|at| (at, "stone")))
 }
 
 fn blocks<'a>(blocks: impl Iterator<Item = ([u32; 3], &'a str)>) -> String {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use axum::body::Bytes;
+use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -14,6 +16,12 @@ use crate::config::Config;
 /// What all large bodies together may take.
 const LARGE_BODIES: usize = 256 << 20;
 
+/// Pieces of heavy work that may wait; more would wait longer than anybody does.
+const QUEUE: usize = 256;
+
+/// Bytes of pictures that are kept.
+const PICTURES: u64 = 128 << 20;
+
 /// Cheap to clone; every field is a handle.
 #[derive(Clone)]
 pub struct App {
@@ -21,17 +29,17 @@ pub struct App {
     pub pool: PgPool,
     pub work: Work,
     pub memory: Memory,
+    /// Pictures of builds, by what they show and how.
+    pub pictures: Cache<Arc<str>, Bytes>,
 }
 
 impl App {
     pub fn new(config: Arc<Config>, pool: PgPool) -> Self {
+        let weigh =
+            |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
+        let pictures = Cache::builder().weigher(weigh).max_capacity(PICTURES).build();
         let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes));
-        Self {
-            config,
-            pool,
-            work: Work::new(available_cores()),
-            memory,
-        }
+        Self { config, pool, work: Work::new(available_cores()), memory, pictures }
     }
 }
 
@@ -40,18 +48,22 @@ impl App {
 #[derive(Clone)]
 pub struct Work {
     gate: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
 }
 
-/// The closure did not come back: it panicked, or the runtime is going down.
+/// Why a piece of heavy work was not done.
 #[derive(Debug, thiserror::Error)]
-#[error("a piece of heavy work did not finish")]
-pub struct WorkLost(#[source] Option<tokio::task::JoinError>);
+pub enum WorkLost {
+    #[error("too much heavy work is waiting already")]
+    Busy,
+    /// It panicked, or the runtime is going down.
+    #[error("a piece of heavy work did not finish")]
+    Unfinished(#[source] Option<tokio::task::JoinError>),
+}
 
 impl Work {
     pub fn new(permits: usize) -> Self {
-        Self {
-            gate: Arc::new(Semaphore::new(permits)),
-        }
+        Self { gate: Arc::new(Semaphore::new(permits)), queue: Arc::new(Semaphore::new(QUEUE)) }
     }
 
     pub async fn run<T, F>(&self, heavy: F) -> Result<T, WorkLost>
@@ -59,17 +71,16 @@ impl Work {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        let permit = Arc::clone(&self.gate)
-            .acquire_owned()
-            .await
-            .map_err(|_| WorkLost(None))?;
+        let place = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| WorkLost::Busy)?;
+        let permit = Arc::clone(&self.gate).acquire_owned().await.map_err(|_| WorkLost::Unfinished(None))?;
+        drop(place);
         let span = Span::current();
         let task = tokio::task::spawn_blocking(move || {
             // Kept until the closure ends, even when whoever asked has gone away.
             let _permit = permit;
             span.in_scope(heavy)
         });
-        task.await.map_err(|lost| WorkLost(Some(lost)))
+        task.await.map_err(|lost| WorkLost::Unfinished(Some(lost)))
     }
 }
 
@@ -81,9 +92,7 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(bytes: usize) -> Self {
-        Self {
-            kibibytes: Arc::new(Semaphore::new(bytes >> 10)),
-        }
+        Self { kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
     }
 
     /// A share of the memory, given back when dropped; none if none is free in time.

@@ -14,7 +14,7 @@ use std::str::FromStr;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::arena::{Mode, Settings};
-use crate::db::Source;
+use crate::db::{self, Source};
 use crate::voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
@@ -23,6 +23,8 @@ const MIB: usize = 1024 * 1024;
 
 pub struct Config {
     pub database: Source,
+    /// Where files are looked for that stand in for what is built in.
+    pub data_dir: Option<PathBuf>,
     pub bind: SocketAddr,
     pub logging: Logging,
     pub check_max_bytes: usize,
@@ -50,38 +52,36 @@ impl Config {
         Self::from(|name| env::var_os(name).or_else(|| file.get(name).map(OsString::from)))
     }
 
+    /// The largest import alone, for commands that need no more.
+    pub fn load_import_max_bytes() -> Result<usize, ConfigError> {
+        let file = env_file()?;
+        let lookup = |name: &str| env::var_os(name).or_else(|| file.get(name).map(OsString::from));
+        let mut read = Reader { lookup, problems: Vec::new() };
+        let bytes = read.import_max_bytes();
+        if read.problems.is_empty() { Ok(bytes) } else { Err(ConfigError { problems: read.problems }) }
+    }
+
     /// The same from any source of variables.
     pub fn from(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
-        let mut read = Reader {
-            lookup,
-            problems: Vec::new(),
-        };
+        let mut read = Reader { lookup, problems: Vec::new() };
         let config = Self {
             database: read.database(),
+            data_dir: read.path("DATA_DIR").or_else(|| db::default_data_dir().ok()),
             bind: read.bind(),
-            logging: Logging {
-                filter: read.log_filter(),
-                format: read.log_format(),
-            },
+            logging: Logging { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32),
-            import_max_bytes: read.mebibytes("IMPORT_MAX_MIB", 256),
+            import_max_bytes: read.import_max_bytes(),
             arena: Settings {
                 grid: read.value("ARENA_GRID", GridSize::G32, "32, 64, 128 or 256"),
                 palette: read.value("ARENA_PALETTE", Palette::Simple, "simple or advanced"),
                 mode: read.value("ARENA_MODE", Mode::precise(), Mode::ALLOWED),
             },
         };
-        if read.problems.is_empty() {
-            Ok(config)
-        } else {
-            Err(ConfigError {
-                problems: read.problems,
-            })
-        }
+        if read.problems.is_empty() { Ok(config) } else { Err(ConfigError { problems: read.problems }) }
     }
 }
 
-/// Every reason why the settings cannot be used.
+/// Every reason why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub struct ConfigError {
     problems: Vec<String>,
@@ -89,18 +89,14 @@ pub struct ConfigError {
 
 impl Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the settings cannot be used:")?;
-        self.problems
-            .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
+        f.write_str("the configuration cannot be used:")?;
+        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
 
 /// dotenvy's own error repeats the line, which may hold a secret; this one names the line before it.
 fn env_file() -> Result<HashMap<String, String>, ConfigError> {
-    let refuse = |problem: String| ConfigError {
-        problems: vec![problem],
-    };
+    let refuse = |problem: String| ConfigError { problems: vec![problem] };
     let lines = match dotenvy::from_path_iter(".env") {
         Ok(lines) => lines,
         Err(error) if error.not_found() => return Ok(HashMap::new()),
@@ -139,14 +135,9 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
     }
 
     fn bind(&mut self) -> SocketAddr {
-        let address = self.parse(
-            "BIND",
-            "an address such as 127.0.0.1:3000 or [::]:3000",
-            socket_address,
-        );
-        let port = self.parse("PORT", "a port from 0 to 65535 (0 picks a free one)", |text| {
-            text.parse().ok()
-        });
+        let address = self.parse("BIND", "an address such as 127.0.0.1:3000 or [::]:3000", socket_address);
+        let port =
+            self.parse("PORT", "a port from 0 to 65535 (0 picks a free one)", |text| text.parse().ok());
         let mut address = address.unwrap_or(DEFAULT_ADDRESS);
         if let Some(port) = port {
             address.set_port(port);
@@ -156,9 +147,7 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
 
     fn log_filter(&mut self) -> Targets {
         let allowed = "a level (off, error, warn, info, debug, trace) or a list such as info,buildoff=debug";
-        self.parse("LOG", allowed, log_filter)
-            .or_else(|| log_filter(DEFAULT_LOG))
-            .unwrap_or_default()
+        self.parse("LOG", allowed, log_filter).or_else(|| log_filter(DEFAULT_LOG)).unwrap_or_default()
     }
 
     fn log_format(&mut self) -> LogFormat {
@@ -167,9 +156,11 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
 
     fn mebibytes(&mut self, name: &str, default: usize) -> usize {
         let within = |text: &str| text.parse().ok().filter(|mib| (1..=2048).contains(mib));
-        self.parse(name, "a whole number of MiB from 1 to 2048", within)
-            .unwrap_or(default)
-            * MIB
+        self.parse(name, "a whole number of MiB from 1 to 2048", within).unwrap_or(default) * MIB
+    }
+
+    fn import_max_bytes(&mut self) -> usize {
+        self.mebibytes("IMPORT_MAX_MIB", 256)
     }
 
     fn postgres_url(&mut self, name: &str) -> Option<String> {
@@ -177,23 +168,17 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Some(url);
         }
-        self.refuse(
-            name,
-            "must be an address that begins with postgres:// (its value is not shown here)",
-        );
+        self.refuse(name, "must be an address that begins with postgres:// (its value is not shown here)");
         // Set, though badly: so as not to complain as well that it is missing.
         Some(url)
     }
 
     fn path(&self, name: &str) -> Option<PathBuf> {
-        (self.lookup)(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
+        (self.lookup)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     fn value<T: FromStr>(&mut self, name: &str, default: T, allowed: &str) -> T {
-        self.parse(name, allowed, |text| text.parse().ok())
-            .unwrap_or(default)
+        self.parse(name, allowed, |text| text.parse().ok()).unwrap_or(default)
     }
 
     /// Only for what may be shown: a refused value is repeated.
@@ -224,9 +209,7 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
 
 fn socket_address(text: &str) -> Option<SocketAddr> {
     let with_default_port = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_ADDRESS.port());
-    text.parse()
-        .ok()
-        .or_else(|| text.parse().ok().map(with_default_port))
+    text.parse().ok().or_else(|| text.parse().ok().map(with_default_port))
 }
 
 /// A bare word would silently be taken for a target; here it has to be a level.

@@ -9,14 +9,14 @@ mod npm;
 mod schema;
 mod server;
 
-use std::{env, fmt, path::PathBuf, time::Instant};
+use std::{env, fmt, future::pending, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::geteuid;
 use sqlx::PgPool;
 use tokio::{
     task::spawn_blocking,
-    time::{Duration, timeout},
+    time::{Duration, sleep, timeout},
 };
 
 use self::access::{Access, has_code};
@@ -28,6 +28,9 @@ pub use self::{
 };
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Between looks whether the embedded server is there.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Where the database is.
 #[derive(Clone)]
@@ -50,11 +53,9 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url { .. } => f.debug_struct("Url").finish_non_exhaustive(),
-            Self::Embedded { data_dir, pg_bin } => f
-                .debug_struct("Embedded")
-                .field("data_dir", data_dir)
-                .field("pg_bin", pg_bin)
-                .finish(),
+            Self::Embedded { data_dir, pg_bin } => {
+                f.debug_struct("Embedded").field("data_dir", data_dir).field("pg_bin", pg_bin).finish()
+            }
         }
     }
 }
@@ -65,9 +66,7 @@ pub fn default_data_dir() -> Result<PathBuf> {
     if geteuid().is_root() {
         return Ok("/var/lib/buildoff".into());
     }
-    let xdg = env::var_os("XDG_DATA_HOME")
-        .map(PathBuf::from)
-        .filter(|dir| dir.is_absolute());
+    let xdg = env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
     let data = match xdg {
         Some(dir) => dir,
         None => env::home_dir()
@@ -82,7 +81,7 @@ pub fn default_data_dir() -> Result<PathBuf> {
 #[derive(Debug)]
 pub struct Database {
     pool: PgPool,
-    cluster: Option<Cluster>,
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl Database {
@@ -105,6 +104,25 @@ impl Database {
         &self.pool
     }
 
+    /// Starts the embedded server again whenever it has gone. Goes on for ever.
+    pub async fn keep_up(&self) {
+        let Some(cluster) = &self.cluster else { return pending().await };
+        loop {
+            sleep(LOOK_EVERY).await;
+            let cluster = Arc::clone(cluster);
+            match spawn_blocking(move || cluster.revive()).await {
+                Ok(Ok(true)) => tracing::warn!("the database had gone, and was started again"),
+                Ok(Err(error)) => {
+                    tracing::error!(
+                        error = format!("{error:#}"),
+                        "the database has gone, and does not start"
+                    );
+                }
+                Ok(Ok(false)) | Err(_) => {}
+            }
+        }
+    }
+
     /// Closes the connections, then stops the server if nobody else uses it.
     pub async fn close(self) {
         if timeout(CLOSE_TIMEOUT, self.pool.close()).await.is_err() {
@@ -122,10 +140,7 @@ impl Database {
             None => (access.clone().with_statement_timeout(), access),
         };
         migrate(&direct).await?;
-        Ok(Self {
-            pool: access.pool(),
-            cluster: None,
-        })
+        Ok(Self { pool: access.pool(), cluster: None })
     }
 
     async fn embedded(data_dir: Option<PathBuf>, pg_bin: Option<PathBuf>) -> Result<Self> {
@@ -139,10 +154,7 @@ impl Database {
             leave(cluster).await;
             return Err(error);
         }
-        Ok(Self {
-            pool: access.with_statement_timeout().pool(),
-            cluster: Some(cluster),
-        })
+        Ok(Self { pool: access.with_statement_timeout().pool(), cluster: Some(Arc::new(cluster)) })
     }
 
     async fn announce(&self, begun: Instant) -> Result<()> {
@@ -165,7 +177,7 @@ impl Database {
     }
 }
 
-async fn leave(cluster: Cluster) {
+async fn leave(cluster: impl Send + 'static) {
     // A panic in there has been reported on stderr already.
     let _ = spawn_blocking(move || drop(cluster)).await;
 }
@@ -191,10 +203,7 @@ async fn create_database(access: &Access) -> Result<()> {
     // The second is what two processes get that create it at the same time.
     const EXISTS: [&str; 2] = ["42P04", "23505"];
     let mut connection = access.connect().await.map_err(|error| access.explain(&error))?;
-    match sqlx::query!("CREATE DATABASE buildoff")
-        .execute(&mut connection)
-        .await
-    {
+    match sqlx::query!("CREATE DATABASE buildoff").execute(&mut connection).await {
         Err(error) if !has_code(&error, &EXISTS) => Err(access.explain(&error)),
         _ => Ok(()),
     }

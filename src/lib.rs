@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod arena;
+pub mod background;
 pub mod cli;
 pub mod config;
 pub mod db;

@@ -31,29 +31,15 @@ pub fn on_a_terminal() -> bool {
 
 fn pretty_lines() -> Box<dyn Layer<Registry> + Send + Sync> {
     let colour = on_a_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    fmt::layer()
-        .compact()
-        .with_target(false)
-        .with_ansi(colour)
-        .with_writer(io::stderr)
-        .boxed()
+    fmt::layer().compact().with_target(false).with_ansi(colour).with_writer(io::stderr).boxed()
 }
 
 fn json_lines() -> Box<dyn Layer<Registry> + Send + Sync> {
-    fmt::layer()
-        .json()
-        .flatten_event(true)
-        .with_span_list(false)
-        .with_writer(io::stderr)
-        .boxed()
+    fmt::layer().json().flatten_event(true).with_span_list(false).with_writer(io::stderr).boxed()
 }
 
 /// A panic is logged like everything else, so that it carries the request id of the span it happened in.
 fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    tracing::error!(
-        place,
-        "panicked: {}",
-        info.payload_as_str().unwrap_or("no message")
-    );
+    tracing::error!(place, "panicked: {}", info.payload_as_str().unwrap_or("no message"));
 }

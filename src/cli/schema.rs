@@ -1,18 +1,21 @@
 //! `buildoff schema`: the JSON Schema of the task format.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::voxel::{GridSize, Palette, schema};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
+    /// 32, 64, 128 or 256.
     #[arg(long, default_value = "32")]
     grid: GridSize,
+    /// simple or advanced.
     #[arg(long, default_value = "simple")]
     palette: Palette,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    println!("{:#}", schema(arguments.grid, arguments.palette));
+    writeln!(io::stdout(), "{:#}", schema(arguments.grid, arguments.palette))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tracing::info;
 
 use crate::app::App;
+use crate::arena::catalog::Catalog;
+use crate::arena::exhibition;
+use crate::background;
 use crate::config::Config;
 use crate::db::Database;
 use crate::logging;
@@ -28,16 +32,48 @@ pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
-    let stop = stop_signal()?;
+    let mut stop = stop_signal()?;
     // Before the database, so that a taken port costs nothing.
     let listener = server::bind(config.bind).await?;
-    let database = Database::open(&config.database).await?;
+    let database = tokio::select! {
+        opened = Database::open(&config.database) => opened?,
+        _ = &mut stop => return Ok(()),
+    };
+    let result = site(config, listener, &database, stop, started).await;
+    database.close().await;
+    info!("stopped");
+    result
+}
+
+async fn site(
+    config: Config,
+    listener: TcpListener,
+    database: &Database,
+    stop: oneshot::Receiver<()>,
+    started: Instant,
+) -> anyhow::Result<()> {
+    hang_the_exhibition(&config, database).await?;
     let app = App::new(Arc::new(config), database.pool().clone());
 
     announce(&server::url(&listener)?, started);
-    server::serve(listener, web::router(app), Patience::default(), stop).await;
-    database.close().await;
-    info!("stopped");
+    let background = background::start(&app);
+    tokio::task::spawn_blocking(web::prepare);
+    tokio::select! {
+        () = server::serve(listener, web::router(app), Patience::default(), stop) => {}
+        () = database.keep_up() => {}
+    }
+    background.abort();
+    Ok(())
+}
+
+/// A new installation gets something to look at.
+async fn hang_the_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    let catalog = Catalog::load(config.data_dir.as_deref())?;
+    let builds = exhibition::open(database.pool(), &catalog).await?;
+    if builds > 0 {
+        info!(builds, ms = begun.elapsed().as_millis() as u64, "the first builds are in");
+    }
     Ok(())
 }
 

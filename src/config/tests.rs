@@ -3,12 +3,7 @@ use std::cell::RefCell;
 use super::*;
 
 fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    Config::from(|wanted| {
-        variables
-            .iter()
-            .find(|(name, _)| *name == wanted)
-            .map(|(_, value)| value.into())
-    })
+    Config::from(|wanted| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into()))
 }
 
 fn accepted(variables: &[(&str, &str)]) -> Config {
@@ -26,13 +21,7 @@ fn refused(variables: &[(&str, &str)]) -> String {
 fn nothing_needs_to_be_set() {
     let config = accepted(&[]);
 
-    assert!(matches!(
-        config.database,
-        Source::Embedded {
-            data_dir: None,
-            pg_bin: None
-        }
-    ));
+    assert!(matches!(config.database, Source::Embedded { data_dir: None, pg_bin: None }));
     assert_eq!(config.bind.to_string(), "127.0.0.1:3000");
     assert_eq!(config.logging.format, LogFormat::Auto);
     assert_eq!(config.logging.filter, DEFAULT_LOG.parse().unwrap());
@@ -45,25 +34,10 @@ fn nothing_needs_to_be_set() {
 
 #[test]
 fn an_empty_value_is_an_unset_one() {
-    let names = [
-        "DATABASE_URL",
-        "DIRECT_URL",
-        "DATA_DIR",
-        "PG_BIN_DIR",
-        "BIND",
-        "PORT",
-        "LOG",
-        "ARENA_GRID",
-    ];
+    let names = ["DATABASE_URL", "DIRECT_URL", "DATA_DIR", "PG_BIN_DIR", "BIND", "PORT", "LOG", "ARENA_GRID"];
     let config = accepted(&names.map(|name| (name, "")));
 
-    assert!(matches!(
-        config.database,
-        Source::Embedded {
-            data_dir: None,
-            pg_bin: None
-        }
-    ));
+    assert!(matches!(config.database, Source::Embedded { data_dir: None, pg_bin: None }));
     assert_eq!(config.bind, DEFAULT_ADDRESS);
 }
 
@@ -90,9 +64,7 @@ fn a_database_elsewhere_takes_the_place_of_the_embedded_one() {
         ("DATA_DIR", "/srv/buildoff"),
     ]);
 
-    let Source::Url { url, direct_url } = config.database else {
-        panic!("the embedded database was chosen")
-    };
+    let Source::Url { url, direct_url } = config.database else { panic!("the embedded database was chosen") };
     assert_eq!(url, "postgres://pool/buildoff");
     assert_eq!(direct_url.as_deref(), Some("postgresql://direct/buildoff"));
 }
@@ -101,9 +73,7 @@ fn a_database_elsewhere_takes_the_place_of_the_embedded_one() {
 fn the_embedded_database_takes_its_directories() {
     let config = accepted(&[("DATA_DIR", "/srv/buildoff"), ("PG_BIN_DIR", "/opt/pg/bin")]);
 
-    let Source::Embedded { data_dir, pg_bin } = config.database else {
-        panic!("a URL was chosen")
-    };
+    let Source::Embedded { data_dir, pg_bin } = config.database else { panic!("a URL was chosen") };
     assert_eq!(data_dir, Some("/srv/buildoff".into()));
     assert_eq!(pg_bin, Some("/opt/pg/bin".into()));
 }
@@ -116,60 +86,21 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
             "localhost:x",
             "BIND must be an address such as 127.0.0.1:3000 or [::]:3000, not \"localhost:x\"",
         ),
-        (
-            "PORT",
-            "65536",
-            "PORT must be a port from 0 to 65535 (0 picks a free one), not \"65536\"",
-        ),
+        ("PORT", "65536", "PORT must be a port from 0 to 65535 (0 picks a free one), not \"65536\""),
         ("LOG", "loud", "LOG must be a level"),
         ("LOG", "buildoff=loud", "LOG must be a level"),
-        (
-            "LOG_FORMAT",
-            "xml",
-            "LOG_FORMAT must be auto, pretty or json, not \"xml\"",
-        ),
-        (
-            "CHECK_MAX_MIB",
-            "0",
-            "CHECK_MAX_MIB must be a whole number of MiB from 1 to 2048, not \"0\"",
-        ),
-        (
-            "IMPORT_MAX_MIB",
-            "1.5",
-            "IMPORT_MAX_MIB must be a whole number of MiB from 1 to 2048, not \"1.5\"",
-        ),
-        (
-            "ARENA_GRID",
-            "33",
-            "ARENA_GRID must be 32, 64, 128 or 256, not \"33\"",
-        ),
-        (
-            "ARENA_PALETTE",
-            "fancy",
-            "ARENA_PALETTE must be simple or advanced, not \"fancy\"",
-        ),
-        (
-            "ARENA_MODE",
-            "Very Precise",
-            "ARENA_MODE must be 1 to 32 of a-z, 0-9 and -, not \"Very Precise\"",
-        ),
-        (
-            "DATABASE_URL",
-            "mysql://x",
-            "DATABASE_URL must be an address that begins with postgres://",
-        ),
-        (
-            "DIRECT_URL",
-            "postgres://x",
-            "DIRECT_URL needs DATABASE_URL beside it",
-        ),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT must be auto, pretty or json, not \"xml\""),
+        ("CHECK_MAX_MIB", "0", "CHECK_MAX_MIB must be a whole number of MiB from 1 to 2048, not \"0\""),
+        ("IMPORT_MAX_MIB", "1.5", "IMPORT_MAX_MIB must be a whole number of MiB from 1 to 2048, not \"1.5\""),
+        ("ARENA_GRID", "33", "ARENA_GRID must be 32, 64, 128 or 256, not \"33\""),
+        ("ARENA_PALETTE", "fancy", "ARENA_PALETTE must be simple or advanced, not \"fancy\""),
+        ("ARENA_MODE", "Very Precise", "ARENA_MODE must be 1 to 32 of a-z, 0-9 and -, not \"Very Precise\""),
+        ("DATABASE_URL", "mysql://x", "DATABASE_URL must be an address that begins with postgres://"),
+        ("DIRECT_URL", "postgres://x", "DIRECT_URL needs DATABASE_URL beside it"),
     ];
     for (name, value, expected) in cases {
         let error = refused(&[(name, value)]);
-        assert!(
-            error.contains(expected),
-            "{name}={value} gave {error:?}, which lacks {expected:?}"
-        );
+        assert!(error.contains(expected), "{name}={value} gave {error:?}, which lacks {expected:?}");
     }
 }
 
@@ -184,10 +115,7 @@ fn all_problems_are_told_at_once() {
 fn a_secret_is_never_repeated() {
     let error = refused(&[("DATABASE_URL", "hunter2"), ("DIRECT_URL", "hunter3")]);
 
-    assert!(
-        error.contains("DATABASE_URL") && error.contains("DIRECT_URL"),
-        "{error}"
-    );
+    assert!(error.contains("DATABASE_URL") && error.contains("DIRECT_URL"), "{error}");
     assert!(!error.contains("hunter"), "{error}");
 }
 
@@ -199,10 +127,7 @@ fn what_is_not_text_is_refused_and_a_path_need_not_be_text() {
     let bytes = || OsString::from_vec(vec![b'/', 0xff]);
     let only = |wanted: &'static str| move |name: &str| (name == wanted).then(bytes);
 
-    let error = Config::from(only("PORT"))
-        .err()
-        .map(|error| error.to_string())
-        .unwrap_or_default();
+    let error = Config::from(only("PORT")).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(error.contains("PORT is not valid UTF-8"), "{error}");
     assert!(Config::from(only("DATA_DIR")).is_ok());
 }
@@ -217,10 +142,7 @@ fn the_example_file_explains_every_variable() {
 
     let example = include_str!("../../.env.example");
     for name in asked.into_inner() {
-        assert!(
-            example.contains(&format!("#{name}=")),
-            ".env.example does not mention {name}"
-        );
+        assert!(example.contains(&format!("#{name}=")), ".env.example does not mention {name}");
     }
 }
 

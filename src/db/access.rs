@@ -39,10 +39,7 @@ impl Access {
                 "{variable} is not the URL of a Postgres database: it should look like postgres://user:password@host:5432/buildoff, with special characters in the password percent-encoded."
             )
         };
-        ensure!(
-            url.starts_with("postgres://") || url.starts_with("postgresql://"),
-            not_a_url()
-        );
+        ensure!(url.starts_with("postgres://") || url.starts_with("postgresql://"), not_a_url());
         // What sqlx says of a URL it does not like repeats parts of it, in its
         // log as well.
         let parsed = with_default(NoSubscriber::new(), || url.parse());
@@ -53,20 +50,13 @@ impl Access {
     }
 
     pub fn embedded(cluster: &Cluster, database: &str) -> Self {
-        Self {
-            name: "The embedded database".into(),
-            options: cluster.options().database(database),
-        }
+        Self { name: "The embedded database".into(), options: cluster.options().database(database) }
     }
 
     /// Limits every statement's time. Not for a pooler: it shares sessions
     /// among clients, and refuses settings that come with a connection.
     pub fn with_statement_timeout(mut self) -> Self {
-        if self
-            .options
-            .get_options()
-            .is_none_or(|options| !options.contains("statement_timeout"))
-        {
+        if self.options.get_options().is_none_or(|options| !options.contains("statement_timeout")) {
             self.options = self.options.options([("statement_timeout", STATEMENT_TIMEOUT)]);
         }
         self

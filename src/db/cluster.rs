@@ -23,6 +23,7 @@ const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Cluster {
     server: Server,
+    durability: Durability,
     /// Held shared as long as the server is used.
     users: File,
 }
@@ -36,7 +37,7 @@ impl Cluster {
         let binaries = Binaries::find(places, &home.cache, home.data_version()?, home.account)?;
         let server = Server { home, binaries };
         server.make_sure_it_runs(durability)?;
-        Ok(Self { server, users })
+        Ok(Self { server, durability, users })
     }
 
     /// How to connect to the database `postgres`, which every cluster has.
@@ -47,6 +48,16 @@ impl Cluster {
             .username("postgres")
             .database("postgres")
             .ssl_mode(PgSslMode::Disable)
+    }
+
+    /// Starts the server again if it is gone; returns whether it was.
+    pub fn revive(&self) -> Result<bool> {
+        if self.server.is_running() {
+            return Ok(false);
+        }
+        let _starting = self.server.home.lock_starting(LEAVE_PATIENCE)?;
+        self.server.make_sure_it_runs(self.durability)?;
+        Ok(true)
     }
 
     /// Stops the server unless another process, or another part of this one,

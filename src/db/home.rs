@@ -45,12 +45,7 @@ impl Home {
         make_dirs(&dir, account)?;
         let dir = dir.canonicalize()?;
         let postgres = dir.join("postgres");
-        Ok(Self {
-            account,
-            cache: dir.join("cache"),
-            socket_dir: socket_dir(&postgres, account),
-            postgres,
-        })
+        Ok(Self { account, cache: dir.join("cache"), socket_dir: socket_dir(&postgres, account), postgres })
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -90,9 +85,7 @@ impl Home {
         }
         let version = fs::read_to_string(&path)?;
         let major = version.trim().parse();
-        Ok(Some(major.with_context(|| {
-            format!("{} holds no version", path.display())
-        })?))
+        Ok(Some(major.with_context(|| format!("{} holds no version", path.display()))?))
     }
 
     /// Becomes the only process that may start or stop the server.
@@ -107,10 +100,9 @@ impl Home {
                 Err(TryLockError::Error(error)) => {
                     return Err(error).with_context(|| format!("Cannot lock {}", path.display()));
                 }
-                Err(TryLockError::WouldBlock) if begun.elapsed() > patience => bail!(
-                    "Another process keeps starting or stopping this database ({}).",
-                    path.display()
-                ),
+                Err(TryLockError::WouldBlock) if begun.elapsed() > patience => {
+                    bail!("Another process keeps starting or stopping this database ({}).", path.display())
+                }
                 Err(TryLockError::WouldBlock) => {}
             }
             if !told && begun.elapsed() > Duration::from_secs(2) {
@@ -130,11 +122,7 @@ impl Home {
 }
 
 fn make_dirs(dir: &Path, account: Account) -> Result<()> {
-    let (passage, open) = if account.is_lent() {
-        (0o711, 0o755)
-    } else {
-        (0o700, 0o700)
-    };
+    let (passage, open) = if account.is_lent() { (0o711, 0o755) } else { (0o700, 0o700) };
     make_path(dir, open)?;
     let metadata = fs::metadata(dir)?;
     // The folder itself is ours to open; those above it are not.

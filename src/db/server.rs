@@ -146,18 +146,12 @@ impl Server {
             .ok()
             .and_then(|text| Pid::from_raw(text.lines().next()?.parse().ok()?))
             .context("Another server holds the socket of this database")?;
-        tracing::info!(
-            pid = pid.as_raw_nonzero(),
-            "ending the server of a deleted database"
-        );
+        tracing::info!(pid = pid.as_raw_nonzero(), "ending the server of a deleted database");
         kill_process(pid, Signal::QUIT).context("Cannot end the server of a deleted database")?;
         let begun = Instant::now();
         while lock.exists() {
             if begun.elapsed() > ORPHAN_PATIENCE {
-                bail!(
-                    "The server of a deleted database (process {}) does not end.",
-                    pid.as_raw_nonzero()
-                );
+                bail!("The server of a deleted database (process {}) does not end.", pid.as_raw_nonzero());
             }
             thread::sleep(Duration::from_millis(10));
         }
@@ -166,8 +160,7 @@ impl Server {
 
     pub fn stop(&self) -> Result<()> {
         // Fast waits for a checkpoint; immediate leaves it to the next start.
-        self.stop_by("fast", 20)
-            .or_else(|_| self.stop_by("immediate", 5))?;
+        self.stop_by("fast", 20).or_else(|_| self.stop_by("immediate", 5))?;
         let _ = fs::remove_dir(&self.home.socket_dir);
         tracing::info!("database stopped");
         Ok(())
@@ -176,10 +169,7 @@ impl Server {
     fn stop_by(&self, mode: &str, seconds: u32) -> Result<()> {
         let mode = format!("--mode={mode}");
         let timeout = format!("--timeout={seconds}");
-        self.run(
-            self.tool("pg_ctl")
-                .args(["stop", "--pgdata=data", "--wait", "--silent", &mode, &timeout]),
-        )
+        self.run(self.tool("pg_ctl").args(["stop", "--pgdata=data", "--wait", "--silent", &mode, &timeout]))
     }
 
     fn tool(&self, name: &str) -> Command {
@@ -202,11 +192,7 @@ impl Server {
             .status()
             .with_context(|| format!("Cannot run {}", program.display()))?;
         if !status.success() {
-            bail!(
-                "{} failed ({status}): {}",
-                program.display(),
-                fs::read_to_string(&path)?.trim()
-            );
+            bail!("{} failed ({status}): {}", program.display(), fs::read_to_string(&path)?.trim());
         }
         Ok(())
     }

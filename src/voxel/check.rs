@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use flate2::read::MultiGzDecoder;
+use flate2::read::GzDecoder;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
@@ -20,15 +20,12 @@ use super::{
 pub enum Verdict {
     Accepted {
         build: Checked,
+        /// The JSON that it was read from.
+        spec: String,
         warnings: Vec<Warning>,
     },
     /// Expanded, but against the rules.
-    Rejected {
-        grid: Grid,
-        census: Census,
-        warnings: Vec<Warning>,
-        refusal: Refusal,
-    },
+    Rejected { grid: Grid, census: Census, warnings: Vec<Warning>, refusal: Refusal },
     /// Not even a spec that can be expanded.
     Unreadable(Refusal),
 }
@@ -36,22 +33,17 @@ pub enum Verdict {
 /// Reads a spec out of any text, plain or gzipped, expands it and holds it to the rules.
 /// Text beyond `max_bytes`, inflated, is refused before it is read.
 pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -> Verdict {
-    let expanded = inflate(input, max_bytes).and_then(|bytes| {
-        let spec = find_spec(text(&bytes)?)?;
-        drop(bytes);
-        expand(&spec, size, palette)
-    });
-    match expanded {
+    let read = || {
+        let input = inflate(input, max_bytes)?;
+        let found = find_spec(text(&input)?)?;
+        let (grid, warnings) = expand(&found.spec, size, palette)?;
+        drop(found.spec);
+        Ok((Checked::new(grid).map(|build| (build, found.text.trim().to_owned())), warnings))
+    };
+    match read() {
         Err(refusal) => Verdict::Unreadable(refusal),
-        Ok((grid, warnings)) => match Checked::new(grid) {
-            Ok(build) => Verdict::Accepted { build, warnings },
-            Err((grid, census, refusal)) => Verdict::Rejected {
-                grid,
-                census,
-                warnings,
-                refusal,
-            },
-        },
+        Ok((Ok((build, spec)), warnings)) => Verdict::Accepted { build, spec, warnings },
+        Ok((Err((grid, census, refusal)), warnings)) => Verdict::Rejected { grid, census, warnings, refusal },
     }
 }
 
@@ -59,33 +51,21 @@ pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -
 fn inflate(input: &[u8], max_bytes: usize) -> Result<std::borrow::Cow<'_, [u8]>, Refusal> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
     if !input.starts_with(&GZIP) {
-        return if input.len() > max_bytes {
-            Err(too_large(max_bytes))
-        } else {
-            Ok(input.into())
-        };
+        return if input.len() > max_bytes { Err(too_large(max_bytes)) } else { Ok(input.into()) };
     }
     let mut inflated = Vec::new();
-    let read = MultiGzDecoder::new(input)
-        .take(max_bytes as u64 + 1)
-        .read_to_end(&mut inflated);
+    let read = GzDecoder::new(input).take(max_bytes as u64 + 1).read_to_end(&mut inflated);
     if inflated.len() > max_bytes {
         return Err(too_large(max_bytes));
     }
     match read {
         Ok(_) => Ok(inflated.into()),
-        Err(error) => Err(Refusal::new(
-            Code::BadJson,
-            format!("this is no whole gzip file: {error}"),
-        )),
+        Err(error) => Err(Refusal::new(Code::BadJson, format!("this is no whole gzip file: {error}"))),
     }
 }
 
 fn too_large(max_bytes: usize) -> Refusal {
-    Refusal::new(
-        Code::TooLarge,
-        format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)),
-    )
+    Refusal::new(Code::TooLarge, format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)))
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Refusal> {
@@ -188,10 +168,7 @@ struct Cells<'a>(Option<&'a Grid>);
 impl Serialize for Cells<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.into_iter().flat_map(Grid::rows).flat_map(|(y, z, row)| {
-            let blocks = row
-                .iter()
-                .enumerate()
-                .filter_map(|(x, &cell)| Some((x, Block::numbered(cell)?)));
+            let blocks = row.iter().enumerate().filter_map(|(x, &cell)| Some((x, Block::numbered(cell)?)));
             blocks.map(move |(x, block)| (x, y, z, &*block.id))
         }))
     }

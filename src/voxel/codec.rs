@@ -168,14 +168,7 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
         }
         let lengths = u32::from_le_bytes(input.array()?) as usize;
         let lengths = Input(input.take(lengths)?);
-        fill(
-            &mut grid,
-            min,
-            span,
-            lengths,
-            std::mem::take(&mut input.0),
-            &kinds,
-        )?;
+        fill(&mut grid, min, span, lengths, std::mem::take(&mut input.0), &kinds)?;
     }
     match input.0 {
         [] => Ok(grid),
@@ -229,11 +222,7 @@ fn fill(
     let bounds = grid.census().bounds;
     let tight = bounds
         .is_some_and(|found| found.min.map(usize::from) == min && found.spans() == [width, height, depth]);
-    if tight {
-        Ok(())
-    } else {
-        Err(DecodeError::NotCanonical("the bounds are too wide"))
-    }
+    if tight { Ok(()) } else { Err(DecodeError::NotCanonical("the bounds are too wide")) }
 }
 
 /// The bytes that are still to be read.
@@ -264,11 +253,7 @@ impl<'a> Input<'a> {
             value |= u32::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 let shortest = byte != 0 || shift == 0;
-                return if shortest {
-                    Ok(value)
-                } else {
-                    Err(DecodeError::NotCanonical("a padded length"))
-                };
+                return if shortest { Ok(value) } else { Err(DecodeError::NotCanonical("a padded length")) };
             }
         }
         Err(DecodeError::NotCanonical("a length beyond any grid"))
@@ -288,9 +273,7 @@ impl<'a> Input<'a> {
             previous = id;
             let known = std::str::from_utf8(id).ok().and_then(|id| {
                 let number = Palette::Advanced.find(id)?;
-                Block::numbered(number)
-                    .filter(|block| block.id == id)
-                    .map(|_| number)
+                Block::numbered(number).filter(|block| block.id == id).map(|_| number)
             });
             kinds.push(known.ok_or(DecodeError::UnknownBlock)?);
         }
@@ -320,10 +303,18 @@ pub fn pack(encoded: &[u8], effort: Effort) -> Vec<u8> {
 /// # Errors
 /// Where the bytes are not brotli, or hold more than any encoding.
 pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let mut encoded = Vec::new();
-    let mut reader = brotli::Decompressor::new(packed, 1 << 16).take(MAX_ENCODED as u64 + 1);
-    match reader.read_to_end(&mut encoded) {
-        Ok(_) if encoded.len() <= MAX_ENCODED => Ok(encoded),
+    unpack_within(packed, MAX_ENCODED)
+}
+
+/// Undoes [`pack`] for what is no grid.
+///
+/// # Errors
+/// Where the bytes are not brotli, or hold more than `max` bytes.
+pub fn unpack_within(packed: &[u8], max: usize) -> Result<Vec<u8>, DecodeError> {
+    let mut unpacked = Vec::new();
+    let mut reader = brotli::Decompressor::new(packed, 1 << 16).take(max as u64 + 1);
+    match reader.read_to_end(&mut unpacked) {
+        Ok(_) if unpacked.len() <= max => Ok(unpacked),
         _ => Err(DecodeError::Compression),
     }
 }

@@ -21,11 +21,7 @@ const NAMED_UNKNOWN: usize = 5;
 
 /// Expands boxes, then lines, then blocks; the last write to a cell wins.
 pub(super) fn expand(spec: &Spec, size: GridSize, palette: Palette) -> Result<(Grid, Vec<Warning>), Refusal> {
-    let kinds: Vec<u8> = spec
-        .kinds
-        .iter()
-        .map(|name| palette.find(name).unwrap_or(AIR))
-        .collect();
+    let kinds: Vec<u8> = spec.kinds.iter().map(|name| palette.find(name).unwrap_or(AIR)).collect();
     let tally = Tally::of(spec, size, &kinds);
     let limit = MAX_OVERDRAW * size.volume() as u64;
     if tally.inside > limit {
@@ -57,8 +53,7 @@ fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
         let block = kinds[usize::from(segment.kind)];
         if block != AIR {
             let line = line(segment);
-            line.walk(line.inside(edge))
-                .for_each(|[x, y, z]| grid.fill_row(x, y, z, 1, block));
+            line.walk(line.inside(edge)).for_each(|[x, y, z]| grid.fill_row(x, y, z, 1, block));
         }
     }
     for dot in &spec.blocks {
@@ -81,11 +76,7 @@ struct Tally {
 impl Tally {
     fn of(spec: &Spec, size: GridSize, kinds: &[u8]) -> Self {
         let edge = size.get() as i64;
-        let mut tally = Self {
-            inside: 0,
-            outside: 0,
-            unknown: vec![0; kinds.len()],
-        };
+        let mut tally = Self { inside: 0, outside: 0, unknown: vec![0; kinds.len()] };
         let mut add = |kind: u16, inside: u64, all: u128| {
             let kind = usize::from(kind);
             if kinds[kind] == AIR {
@@ -121,10 +112,8 @@ impl Tally {
         }
         if self.outside > 0 {
             let count = self.outside;
-            let message = format!(
-                "{} outside the grid and dropped",
-                times(count, "write was", "writes were")
-            );
+            let message =
+                format!("{} outside the grid and dropped", times(count, "write was", "writes were"));
             warnings.push(Warning::OutOfBounds { count, message });
         }
         warnings.extend(unknown_blocks(&spec.kinds, &self.unknown, palette));
@@ -149,29 +138,18 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
             let dropped = times(count, "write was", "writes were");
             let message = match name {
                 "air" => format!("air carves nothing: {dropped} dropped; leave the space empty instead"),
+                "" => format!("a type without a name is no block: {dropped} dropped"),
                 _ => format!("{name} is not in the {palette} palette: {dropped} dropped"),
             };
-            Warning::UnknownBlock {
-                r#type: name.to_owned(),
-                count,
-                message,
-            }
+            Warning::UnknownBlock { r#type: name.to_owned(), count, message }
         })
         .collect();
     if !rest.is_empty() {
         let count = saturate(rest.iter().map(|&(_, count)| u128::from(count)).sum());
         let kinds = rest.len();
-        let more = times(
-            kinds as u64,
-            "more kind of unknown block",
-            "more kinds of unknown blocks",
-        );
+        let more = times(kinds as u64, "more kind of unknown block", "more kinds of unknown blocks");
         let message = format!("and {more}, {} dropped", times(count, "write", "writes"));
-        warnings.push(Warning::MoreUnknownBlocks {
-            kinds,
-            count,
-            message,
-        });
+        warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
     }
     warnings
 }

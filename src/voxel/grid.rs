@@ -58,10 +58,7 @@ impl GridSize {
 
 impl Grid {
     pub fn empty(size: GridSize) -> Self {
-        Self {
-            size,
-            cells: vec![AIR; size.volume()],
-        }
+        Self { size, cells: vec![AIR; size.volume()] }
     }
 
     pub fn size(&self) -> GridSize {
@@ -76,26 +73,22 @@ impl Grid {
     /// The cell at a point, which is air outside the grid.
     pub fn get(&self, x: usize, y: usize, z: usize) -> u8 {
         let edge = self.size.get();
-        if x.max(y).max(z) < edge {
-            self.cells[self.index(x, y, z)]
-        } else {
-            AIR
-        }
+        if x.max(y).max(z) < edge { self.cells[self.index(x, y, z)] } else { AIR }
     }
 
     /// Sets a run of cells along x. The run must lie in the grid.
     pub(super) fn fill_row(&mut self, x: usize, y: usize, z: usize, len: usize, block: u8) {
         let start = self.index(x, y, z);
-        self.cells[start..start + len].fill(block);
+        match len {
+            1 => self.cells[start] = block,
+            _ => self.cells[start..start + len].fill(block),
+        }
     }
 
     /// Rows along x with their y and z, in order.
     pub fn rows(&self) -> impl Iterator<Item = (usize, usize, &[u8])> {
         let edge = self.size.get();
-        self.cells
-            .chunks_exact(edge)
-            .enumerate()
-            .map(move |(i, row)| (i / edge, i % edge, row))
+        self.cells.chunks_exact(edge).enumerate().map(move |(i, row)| (i / edge, i % edge, row))
     }
 
     pub fn census(&self) -> Census {
@@ -117,11 +110,7 @@ impl Grid {
             extent.include([start, y, z], [end, y, z]);
         }
         let block_count = counts[1..].iter().sum();
-        Census {
-            counts,
-            block_count,
-            bounds: extent.bounds(),
-        }
+        Census { counts, block_count, bounds: extent.bounds() }
     }
 
     fn index(&self, x: usize, y: usize, z: usize) -> usize {
@@ -135,9 +124,7 @@ impl Census {
     pub fn blocks(&self) -> Vec<(&'static Block, u32)> {
         let counted = (1..=u8::MAX).filter_map(|number| {
             let count = self.counts[usize::from(number)];
-            Block::numbered(number)
-                .filter(|_| count > 0)
-                .map(|block| (block, count))
+            Block::numbered(number).filter(|_| count > 0).map(|block| (block, count))
         });
         let mut blocks: Vec<_> = counted.collect();
         blocks.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.id.cmp(&b.id)));
@@ -167,10 +154,7 @@ impl Extent {
 
     fn bounds(self) -> Option<Bounds> {
         let (min, max) = self.0?;
-        Some(Bounds {
-            min: min.map(|v| v as u16),
-            max: max.map(|v| v as u16),
-        })
+        Some(Bounds { min: min.map(|v| v as u16), max: max.map(|v| v as u16) })
     }
 }
 

@@ -55,10 +55,7 @@ impl Axis {
         let points = steps + 1;
         let (before, beyond) = match self.falling {
             false => (-i128::from(self.from), i128::from(edge) - i128::from(self.from)),
-            true => (
-                i128::from(self.from) - i128::from(edge - 1),
-                i128::from(self.from) + 1,
-            ),
+            true => (i128::from(self.from) - i128::from(edge - 1), i128::from(self.from) + 1),
         };
         let reach = |moved: i128| match u128::try_from(moved) {
             Err(_) | Ok(0) => 0,
@@ -94,12 +91,7 @@ impl Stepper {
             0 => (0, 0),
             _ => (axis.distance * point / steps, axis.distance * point % steps),
         };
-        Self {
-            axis,
-            steps,
-            whole,
-            rest,
-        }
+        Self { axis, steps, whole, rest }
     }
 
     fn next(&mut self) -> usize {
@@ -126,12 +118,7 @@ mod tests {
 
     /// The formula of DESIGN.md §3, for distances whose products fit.
     fn formula(p: i64, d: i128, i: i128, n: i128) -> i128 {
-        i128::from(p)
-            + if n == 0 {
-                0
-            } else {
-                (2 * d * i + n).div_euclid(2 * n)
-            }
+        i128::from(p) + if n == 0 { 0 } else { (2 * d * i + n).div_euclid(2 * n) }
     }
 
     fn point(from: [i64; 3], to: [i64; 3], i: i128) -> [i128; 3] {

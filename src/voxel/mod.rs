@@ -16,6 +16,9 @@
 //! are stored. [`encode`] gives a grid its one canonical encoding, and [`Digest`]
 //! its name.
 //!
+//! What a build looks like follows from its grid too: [`Textures`] are the tiles of its
+//! blocks, and [`render`] makes a [`Picture`] of it.
+//!
 //! [`check`] goes all the way from any text to a [`Verdict`]:
 //!
 //! ```
@@ -25,7 +28,7 @@
 //!     {"x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 5, "z2": 27, "type": "minecraft:oak_planks"}
 //! ]}"#;
 //! let verdict = check(answer.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
-//! let Verdict::Accepted { build, warnings } = verdict else { panic!("a good build") };
+//! let Verdict::Accepted { build, warnings, .. } = verdict else { panic!("a good build") };
 //! assert_eq!(build.census().block_count, 24 * 6 * 24);
 //! assert!(warnings.is_empty());
 //! assert_eq!(&decode(&encode(build.grid())).unwrap(), build.grid());
@@ -41,22 +44,28 @@ mod check;
 mod codec;
 mod expand;
 mod grid;
+mod image;
 mod line;
 mod palette;
+mod picture;
 mod prose;
 mod read;
 mod refusal;
 mod rules;
 mod schema;
 mod spec;
+mod textures;
 
 pub use check::{Report, Verdict, check};
-pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack};
+pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack, unpack_within};
 pub use expand::MAX_COUNT;
 pub use grid::{Bounds, Census, Grid, GridSize};
+pub use image::{Background, Camera, View, render};
 pub use palette::{AIR, Block, Palette, RenderClass};
-pub use prose::find_spec;
+pub use picture::Picture;
+pub use prose::{Found, find_spec};
 pub use refusal::{Code, Position, Refusal, Warning};
 pub use rules::{Checked, Rules};
 pub use schema::schema;
 pub use spec::Spec;
+pub use textures::{Face, Textures, Tile, variant_hash};

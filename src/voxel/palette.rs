@@ -4,9 +4,11 @@
 //! that stands for it in a [`Grid`](super::Grid). Numbers serve this process
 //! alone: what is stored or sent names blocks by their ids.
 
-use std::{collections::HashMap, fmt, str::FromStr, sync::LazyLock};
+use std::{collections::HashMap, fmt, num::NonZeroU8, str::FromStr, sync::LazyLock};
 
 use serde::{Deserialize, Serialize};
+
+use super::textures::recipe::Layer;
 
 /// The byte of an empty cell.
 pub const AIR: u8 = 0;
@@ -31,6 +33,22 @@ pub struct Block {
     pub aliases: Vec<String>,
     #[serde(default, rename = "minecraft")]
     minecraft_id: Option<String>,
+    /// How many tiles each of its faces has, to be mixed.
+    #[serde(default = "one")]
+    pub(super) variants: NonZeroU8,
+    /// What all its faces look like that have no recipe of their own.
+    #[serde(default)]
+    texture: Vec<Layer>,
+    #[serde(default)]
+    top: Vec<Layer>,
+    #[serde(default)]
+    side: Vec<Layer>,
+    #[serde(default)]
+    bottom: Vec<Layer>,
+}
+
+fn one() -> NonZeroU8 {
+    NonZeroU8::MIN
 }
 
 /// How a block is drawn.
@@ -80,10 +98,14 @@ impl Block {
     pub fn name(&self) -> String {
         let words = self.id.replace('_', " ");
         let mut letters = words.chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect())
-            .unwrap_or_default()
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    }
+
+    /// How its top, side and bottom are painted. A face without a recipe has `texture`; without
+    /// that, too, a bottom is like the top.
+    pub(super) fn recipes(&self) -> [&[Layer]; 3] {
+        let top = either(&self.top, &self.texture);
+        [top, either(&self.side, &self.texture), either(&self.bottom, either(&self.texture, top))]
     }
 
     /// Its block state in Minecraft, for exports.
@@ -92,12 +114,16 @@ impl Block {
     }
 }
 
+fn either<'a>(own: &'a [Layer], other: &'a [Layer]) -> &'a [Layer] {
+    if own.is_empty() { other } else { own }
+}
+
 /// Brings the many spellings of a block's name to one: `"minecraft:Oak-Log[axis=x] "` to `"oak_log"`.
 pub fn normalise(raw: &str) -> String {
-    let lower = raw.trim().to_lowercase();
+    let lower = raw.trim().to_ascii_lowercase();
     let bare = lower.strip_prefix("minecraft:").unwrap_or(&lower);
-    let stateless = bare.split_once('[').map_or(bare, |(name, _)| name);
-    stateless.trim().replace(['-', ' '], "_")
+    let state = bare.strip_suffix(']').and_then(|open| open.split_once('['));
+    state.map_or(bare, |(name, _)| name).trim().replace(['-', ' '], "_")
 }
 
 impl fmt::Display for Palette {
@@ -125,20 +151,13 @@ struct Registry {
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::read);
 
 impl Registry {
-    #[expect(
-        clippy::expect_used,
-        reason = "the palettes are compiled in, and a test reads them"
-    )]
+    #[expect(clippy::expect_used, reason = "the palettes are compiled in, and a test reads them")]
     fn read() -> Self {
         #[derive(Deserialize)]
         struct File {
             block: Vec<Block>,
         }
-        let read = |text| {
-            toml::from_str::<File>(text)
-                .expect("a palette that can be read")
-                .block
-        };
+        let read = |text| toml::from_str::<File>(text).expect("a palette that can be read").block;
         let mut blocks = read(include_str!("../../palettes/simple.toml"));
         let simple_len = blocks.len();
         blocks.extend(read(include_str!("../../palettes/advanced.toml")));
@@ -146,18 +165,11 @@ impl Registry {
         let mut numbers = HashMap::new();
         for (number, block) in (1..=u8::MAX).zip(&blocks) {
             for name in std::iter::once(&block.id).chain(&block.aliases) {
-                assert!(
-                    numbers.insert(name.clone(), number).is_none(),
-                    "two blocks are called {name}"
-                );
+                assert!(numbers.insert(name.clone(), number).is_none(), "two blocks are called {name}");
             }
         }
         assert!(blocks.len() <= usize::from(u8::MAX), "a cell is one byte");
-        Self {
-            blocks,
-            simple_len,
-            numbers,
-        }
+        Self { blocks, simple_len, numbers }
     }
 }
 
@@ -174,6 +186,9 @@ mod tests {
             ("Gold Block", "gold_block"),
             ("oak_log[axis=x]", "oak_log"),
             ("Minecraft:Oak Log [axis=x]", "oak_log"),
+            ("stone[oops", "stone[oops"),
+            ("stone[a]b", "stone[a]b"),
+            ("blac\u{212a}_wool", "blac\u{212a}_wool"),
             ("", ""),
         ] {
             assert_eq!(normalise(raw), name, "{raw:?}");
@@ -202,12 +217,8 @@ mod tests {
 
     #[test]
     fn an_alias_works_only_where_its_target_is_in_the_palette() {
-        let find = |palette: Palette, name| {
-            palette
-                .find(name)
-                .and_then(Block::numbered)
-                .map(|b| b.id.as_str())
-        };
+        let find =
+            |palette: Palette, name| palette.find(name).and_then(Block::numbered).map(|b| b.id.as_str());
         for (alias, target) in [
             ("oak_plank", "oak_planks"),
             ("wood_planks", "oak_planks"),

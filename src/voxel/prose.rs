@@ -9,45 +9,56 @@ use super::{
     spec::Spec,
 };
 
-/// A text may be gone through this many times in search of a spec. Honest texts
-/// need about two; only objects in objects and broken ones are read again.
-const MAX_PASSES: usize = 16;
+/// A text may be gone through this many times in search of a spec, and a short one more often. Honest texts need
+/// two; only objects in objects and broken ones are read again.
+const MAX_PASSES: usize = 4;
+const SPARE: usize = 1 << 20;
 
 /// What an attempt costs at least, in bytes read.
-const ATTEMPT: usize = 64;
+const ATTEMPT: usize = 16;
 
 /// Reads the spec that a text is, or that stands somewhere in it. Of several, it takes the one with the most
 /// entries; of equals, the last.
 ///
 /// # Errors
 /// `bad_json` or `bad_spec`, with the place.
-pub fn find_spec(text: &str) -> Result<Spec, Refusal> {
-    let alone = text
-        .trim_start()
-        .starts_with('{')
-        .then(|| read(text, Position::START));
-    if let Some(Ok(spec)) = alone {
-        // An object without lists may have a spec inside, else it is an empty spec itself.
-        return if spec.has_list {
-            Ok(spec)
-        } else {
-            Ok(search(text).best.unwrap_or(spec))
+pub fn find_spec(text: &str) -> Result<Found<'_>, Refusal> {
+    if text.trim_start().starts_with('{')
+        && let Ok(spec) = read(text, Position::START)
+    {
+        if spec.has_list {
+            return Ok(Found { spec, text });
+        }
+        // There may be a spec inside, or one that is broken; else it is an empty spec itself.
+        let inside = search(text);
+        return match inside.best {
+            Some(found) => Ok(found),
+            None if inside.furthest.is_some() || inside.gave_up => Err(inside.explain(text)),
+            None => Ok(Found { spec, text }),
         };
     }
-    let found = search(text);
-    found.best.map_or_else(|| Err(explain(text, found.furthest)), Ok)
+    let mut found = search(text);
+    found.best.take().ok_or_else(|| found.explain(text))
+}
+
+/// A spec, and the JSON it was read from.
+#[derive(Debug)]
+pub struct Found<'a> {
+    pub spec: Spec,
+    pub text: &'a str,
 }
 
 #[derive(Default)]
-struct Search {
-    best: Option<Spec>,
+struct Search<'a> {
+    best: Option<Found<'a>>,
     /// Where the broken object begins of which most could be read.
     furthest: Option<usize>,
+    gave_up: bool,
 }
 
-fn search(text: &str) -> Search {
+fn search(text: &str) -> Search<'_> {
     let mut search = Search::default();
-    let mut budget = MAX_PASSES.saturating_mul(text.len());
+    let mut budget = MAX_PASSES.saturating_mul(text.len()).saturating_add(SPARE);
     let mut most_read = 0;
     let mut at = 0;
     while let Some(open) = text[at..].find('{').map(|found| at + found) {
@@ -62,7 +73,7 @@ fn search(text: &str) -> Search {
                 Ok(spec) => {
                     if spec.has_list {
                         at = open + object.len();
-                        search.keep(spec);
+                        search.keep(Found { spec, text: object });
                     }
                     (object.len(), false)
                 }
@@ -78,21 +89,33 @@ fn search(text: &str) -> Search {
         }
         match budget.checked_sub(read_bytes + ATTEMPT) {
             Some(left) => budget = left,
-            None => break,
+            None => {
+                search.gave_up = true;
+                break;
+            }
         }
     }
     search
 }
 
-impl Search {
-    fn keep(&mut self, spec: Spec) {
-        if self
-            .best
-            .as_ref()
-            .is_none_or(|best| best.entries() <= spec.entries())
-        {
-            self.best = Some(spec);
+impl<'a> Search<'a> {
+    fn keep(&mut self, found: Found<'a>) {
+        if self.best.as_ref().is_none_or(|best| best.spec.entries() <= found.spec.entries()) {
+            self.best = Some(found);
         }
+    }
+
+    /// Why there is no spec, as well as can be told.
+    fn explain(&self, text: &str) -> Refusal {
+        let broken =
+            self.furthest.and_then(|open| read(&text[open..], Position::of(text.as_bytes(), open)).err());
+        broken.unwrap_or_else(|| {
+            let why = match self.gave_up {
+                true => "the text holds too many braces to look through: send the JSON alone",
+                false => "there is no object with boxes, lines or blocks in the text",
+            };
+            Refusal::new(Code::BadJson, format!("{why} (read from {})", Position::START)).at(Position::START)
+        })
     }
 }
 
@@ -112,21 +135,6 @@ fn object(rest: &str) -> Result<&str, usize> {
 }
 
 fn offset(text: &str, line: usize, column: usize) -> usize {
-    let before: usize = text
-        .split_inclusive('\n')
-        .take(line.saturating_sub(1))
-        .map(str::len)
-        .sum();
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     before + column
-}
-
-fn explain(text: &str, furthest: Option<usize>) -> Refusal {
-    let broken = furthest.and_then(|open| read(&text[open..], Position::of(text.as_bytes(), open)).err());
-    broken.unwrap_or_else(|| {
-        Refusal::new(
-            Code::BadJson,
-            "there is no JSON object in the text, looked at from line 1, column 1",
-        )
-        .at(Position::START)
-    })
 }

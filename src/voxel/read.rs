@@ -1,14 +1,16 @@
 //! Reading specs: serde visitors that keep a few bytes an entry, know where they
 //! are, and stop at the limits while they read.
 //!
-//! Of duplicate keys the last counts, so a value in an entry is judged only when
-//! the entry ends.
+//! Of duplicate keys the last counts, so a number or a name is judged only when its
+//! entry ends.
 
 mod reader;
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use serde_json::value::RawValue;
 
 use self::reader::{Place, Reader, Value, echo};
 use super::{
@@ -79,11 +81,7 @@ impl List {
             (Self::Lines, "from") => Slot::Point(0),
             (Self::Lines, "to") => Slot::Point(3),
             (Self::Lines, _) => Slot::Other,
-            _ => self
-                .fields()
-                .iter()
-                .position(|&field| field == key)
-                .map_or(Slot::Other, Slot::Coordinate),
+            _ => self.fields().iter().position(|&field| field == key).map_or(Slot::Other, Slot::Coordinate),
         }
     }
 
@@ -146,10 +144,7 @@ impl<'de> Visitor<'de> for SpecVisitor<'_> {
         }
         let part = |key: &str| match key {
             "version" => Part::Version,
-            _ => List::ALL
-                .into_iter()
-                .find(|list| list.name() == key)
-                .map_or(Part::Other, Part::List),
+            _ => List::ALL.into_iter().find(|list| list.name() == key).map_or(Part::Other, Part::List),
         };
         let reader = self.0;
         let mut version = Value::Missing;
@@ -157,7 +152,7 @@ impl<'de> Visitor<'de> for SpecVisitor<'_> {
             match part {
                 Part::List(list) => map.next_value_seed(ListVisitor { reader, list })?,
                 Part::Version => version = map.next_value_seed(ValueVisitor::new(reader, 1))?,
-                Part::Other => drop(map.next_value_seed(ValueVisitor::new(reader, 1))?),
+                Part::Other => pass_over(&mut map, reader, 1)?,
             }
         }
         match version {
@@ -241,20 +236,14 @@ impl<'de> Visitor<'de> for EntryVisitor<'_> {
                 }
                 Slot::Point(i) => {
                     reader.place.field = if i == 0 { "from" } else { "to" };
-                    let point = map.next_value_seed(PointVisitor {
-                        reader,
-                        fields: &fields[i..i + 3],
-                    })?;
-                    values[i..i + 3]
-                        .iter_mut()
-                        .zip(point)
-                        .for_each(|(value, read)| *value = read);
+                    let point = map.next_value_seed(PointVisitor { reader, fields: &fields[i..i + 3] })?;
+                    values[i..i + 3].iter_mut().zip(point).for_each(|(value, read)| *value = read);
                 }
                 Slot::Type => {
                     reader.place.field = "type";
                     kind = map.next_value_seed(ValueVisitor::name(reader, 3))?;
                 }
-                Slot::Other => drop(map.next_value_seed(ValueVisitor::new(reader, 3))?),
+                Slot::Other => pass_over(&mut map, reader, 3)?,
             }
         }
         let mut whole = [0; 6];
@@ -300,17 +289,53 @@ impl<'de> Visitor<'de> for PointVisitor<'_> {
         let mut point = [const { Value::Missing }; 3];
         let axis = |key: &str| ["x", "y", "z"].iter().position(|&name| name == key);
         while let Some(axis) = map.next_key_seed(Key(axis))? {
-            self.reader.place.field = axis.map_or("", |axis| self.fields[axis]);
-            let value = map.next_value_seed(ValueVisitor::new(self.reader, 4))?;
-            if let Some(axis) = axis {
-                point[axis] = value;
+            match axis {
+                Some(axis) => {
+                    self.reader.place.field = self.fields[axis];
+                    point[axis] = map.next_value_seed(ValueVisitor::new(self.reader, 4))?;
+                }
+                None => pass_over(&mut map, self.reader, 4)?,
             }
         }
         Ok(point)
     }
 }
 
-/// Any value, of which little is kept: it may be one that is passed over.
+/// Passes over the value of a key that means nothing here, whatever it is, if it is not too deep.
+fn pass_over<'de, A: MapAccess<'de>>(map: &mut A, reader: &mut Reader, depth: usize) -> Result<(), A::Error> {
+    let value: &RawValue = map.next_value()?;
+    match depth + nesting(value.get()) > MAX_DEPTH {
+        true => Err(too_deep(reader)),
+        false => Ok(()),
+    }
+}
+
+/// How many lists and objects stand within each other in a JSON value.
+fn nesting(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0, 0);
+    let (mut in_text, mut escaped) = (false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_text => depth -= 1,
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn too_deep<E: Error>(reader: &mut Reader) -> E {
+    let message = format!("lists and objects are nested more than {MAX_DEPTH} levels deep");
+    reader.fault(Code::BadJson, message)
+}
+
+/// The value of a coordinate, a version or a name; anything else is noted for a message.
 struct ValueVisitor<'a> {
     reader: &'a mut Reader,
     /// How many lists and objects are around it.
@@ -320,31 +345,17 @@ struct ValueVisitor<'a> {
 
 impl<'a> ValueVisitor<'a> {
     fn new(reader: &'a mut Reader, depth: usize) -> Self {
-        Self {
-            reader,
-            depth,
-            is_name: false,
-        }
+        Self { reader, depth, is_name: false }
     }
 
     fn name(reader: &'a mut Reader, depth: usize) -> Self {
-        Self {
-            reader,
-            depth,
-            is_name: true,
-        }
+        Self { reader, depth, is_name: true }
     }
 
     fn enter<E: Error>(&mut self) -> Result<(), E> {
         self.is_name = false;
         self.depth += 1;
-        match self.depth > MAX_DEPTH {
-            true => Err(self.reader.fault(
-                Code::BadJson,
-                format!("lists and objects are nested more than {MAX_DEPTH} levels deep"),
-            )),
-            false => Ok(()),
-        }
+        if self.depth > MAX_DEPTH { Err(too_deep(self.reader)) } else { Ok(()) }
     }
 }
 
@@ -385,17 +396,13 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
         }
         if text.len() > MAX_NAME {
             let got = Value::Other(format!("{} bytes", text.len()));
-            return Err(self
-                .reader
-                .expected(&format!("a name of at most {MAX_NAME} bytes"), &got));
+            return Err(self.reader.expected(&format!("a name of at most {MAX_NAME} bytes"), &got));
         }
         match self.reader.kind(text) {
             Some(kind) => Ok(Value::Name(kind)),
             None => {
                 let got = Value::Other("another one".to_owned());
-                Err(self
-                    .reader
-                    .expected(&format!("at most {MAX_KINDS} different names"), &got))
+                Err(self.reader.expected(&format!("at most {MAX_KINDS} different names"), &got))
             }
         }
     }
@@ -410,10 +417,7 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
         self.enter()?;
-        while seq
-            .next_element_seed(ValueVisitor::new(self.reader, self.depth))?
-            .is_some()
-        {}
+        while seq.next_element_seed(ValueVisitor::new(self.reader, self.depth))?.is_some() {}
         Ok(Value::Other("a list".to_owned()))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why an input is no build, as a code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -37,7 +37,7 @@ pub struct Position {
 }
 
 /// Something in a spec that was passed over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Warning {
     MissingVersion {
@@ -62,11 +62,7 @@ pub enum Warning {
 
 impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            position: None,
-        }
+        Self { code, message: message.into(), position: None }
     }
 
     pub(super) fn at(mut self, position: Position) -> Self {
@@ -75,13 +71,21 @@ impl Refusal {
     }
 }
 
+impl Warning {
+    pub fn message(&self) -> &str {
+        match self {
+            Self::MissingVersion { message }
+            | Self::OutOfBounds { message, .. }
+            | Self::UnknownBlock { message, .. }
+            | Self::MoreUnknownBlocks { message, .. } => message,
+        }
+    }
+}
+
 impl Code {
     /// Whether a spec could be read and expanded, and only then broke a rule.
     pub fn is_rule(self) -> bool {
-        !matches!(
-            self,
-            Self::BadJson | Self::BadSpec | Self::TooLarge | Self::TooMuchWork
-        )
+        !matches!(self, Self::BadJson | Self::BadSpec | Self::TooLarge | Self::TooMuchWork)
     }
 }
 
@@ -91,29 +95,17 @@ impl Position {
     /// The place that is at this line and column of a text that starts here.
     pub(super) fn then(self, line: usize, column: usize) -> Self {
         match line {
-            0 | 1 => Self {
-                line: self.line,
-                column: self.column + column.saturating_sub(1),
-            },
-            _ => Self {
-                line: self.line + line - 1,
-                column: column.max(1),
-            },
+            0 | 1 => Self { line: self.line, column: self.column + column.saturating_sub(1) },
+            _ => Self { line: self.line + line - 1, column: column.max(1) },
         }
     }
 
     /// The place of a byte in a text.
     pub(super) fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |at| at + 1);
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Self {
-            line,
-            column: before.len() - line_start + 1,
-        }
+        Self { line, column: before.len() - line_start + 1 }
     }
 }
 

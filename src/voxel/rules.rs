@@ -46,19 +46,14 @@ impl Rules {
             return Some(Refusal::new(Code::NoBlocks, "there are no blocks in the grid"));
         };
         let count = census.block_count as usize;
+        let blocks = if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
         let [x_span, height, z_span] = bounds.spans();
         let footprint = x_span.max(z_span);
         let (code, message) = if count > self.max_blocks {
-            let message = format!(
-                "{count} blocks, where at most {} are allowed: hollow it out",
-                self.max_blocks
-            );
+            let message = format!("{blocks}, where at most {} are allowed: hollow it out", self.max_blocks);
             (Code::TooManyBlocks, message)
         } else if count < self.min_blocks {
-            let message = format!(
-                "{count} blocks, where at least {} are needed: add detail",
-                self.min_blocks
-            );
+            let message = format!("{blocks}, where at least {} are needed: add detail", self.min_blocks);
             (Code::TooFewBlocks, message)
         } else if footprint < self.min_footprint {
             let message = format!(
@@ -67,10 +62,8 @@ impl Rules {
             );
             (Code::FootprintTooSmall, message)
         } else if height < self.min_height {
-            let message = format!(
-                "it is {height} high, where at least {} are needed: build upwards",
-                self.min_height
-            );
+            let message =
+                format!("it is {height} high, where at least {} are needed: build upwards", self.min_height);
             (Code::HeightTooSmall, message)
         } else {
             return None;
@@ -120,12 +113,7 @@ mod tests {
         for (size, min_blocks, max_blocks, min_footprint, min_height) in table {
             assert_eq!(
                 Rules::of(size),
-                Rules {
-                    min_blocks,
-                    max_blocks,
-                    min_footprint,
-                    min_height
-                },
+                Rules { min_blocks, max_blocks, min_footprint, min_height },
                 "{size}"
             );
         }

@@ -44,9 +44,7 @@ pub fn schema(size: GridSize, palette: Palette) -> Value {
 
 fn object(properties: &[(&str, &Value)]) -> Value {
     let required: Vec<&str> = properties.iter().map(|&(name, _)| name).collect();
-    let properties: serde_json::Map<String, Value> = properties
-        .iter()
-        .map(|&(name, schema)| (name.to_owned(), schema.clone()))
-        .collect();
+    let properties: serde_json::Map<String, Value> =
+        properties.iter().map(|&(name, schema)| (name.to_owned(), schema.clone())).collect();
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }

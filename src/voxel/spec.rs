@@ -45,10 +45,7 @@ impl Spec {
 impl Dot {
     pub fn new(at: [i64; 3], kind: u16) -> Self {
         let near = |v: i64| v.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-        Self {
-            at: at.map(near),
-            kind,
-        }
+        Self { at: at.map(near), kind }
     }
 
     pub fn is_inside(self, edge: i64) -> bool {

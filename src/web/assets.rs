@@ -8,11 +8,10 @@ use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use axum::routing::get;
 use flate2::write::GzEncoder;
 use rust_embed::Embed;
@@ -20,11 +19,11 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
 use super::Error;
+use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
-use super::layers::AsIs;
 use crate::app::{App, Work};
+use crate::voxel::{self, Effort};
 
-const FOREVER: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "no-cache";
 const A_DAY: &str = "public, max-age=86400";
 
@@ -41,7 +40,7 @@ struct Shelf {
 
 struct File {
     kind: &'static str,
-    tag: String,
+    name: String,
     plain: Bytes,
     brotli: OnceCell<Bytes>,
     gzip: OnceCell<Bytes>,
@@ -92,45 +91,19 @@ async fn answer(
     encoding: Encoding,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let file = SHELF
-        .files
-        .get(path)
-        .ok_or_else(|| Error::not_found("There is no such file here."))?;
-    let encoding = if file.shrinks() {
-        encoding
-    } else {
-        Encoding::Identity
-    };
-    let tag = file.tag(encoding);
-    let about: [(HeaderName, &str); 3] = [(ETAG, &tag), (CACHE_CONTROL, keep), (VARY, "accept-encoding")];
-    if is_known(headers, &tag) {
-        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    let file = SHELF.files.get(path).ok_or_else(|| Error::not_found("There is no such file here."))?;
+    let encoding = if file.shrinks() { encoding } else { Encoding::Identity };
+    let representation = Representation { kind: file.kind, name: &file.name, encoding, keep };
+    if let Some(known) = representation.if_known(headers) {
+        return Ok(known);
     }
-    let body = file.encoded(work, encoding).await?;
-    let mut response = (about, [(CONTENT_TYPE, file.kind)], Body::from(body)).into_response();
-    if let Some(name) = encoding.name() {
-        response
-            .headers_mut()
-            .insert(CONTENT_ENCODING, axum::http::HeaderValue::from_static(name));
-    }
-    response.extensions_mut().insert(AsIs);
-    Ok(response)
-}
-
-fn is_known(headers: &HeaderMap, tag: &str) -> bool {
-    let named = headers
-        .get_all(IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    named
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+    Ok(representation.answer(file.encoded(work, encoding).await?))
 }
 
 impl Shelf {
     fn new() -> Self {
-        let mut names: Vec<_> = Folder::iter().collect();
+        // Types are for whoever works on the scripts.
+        let mut names: Vec<_> = Folder::iter().filter(|name| !name.ends_with(".d.ts")).collect();
         names.sort_unstable();
         let mut whole = Sha256::new();
         let mut files = HashMap::new();
@@ -140,39 +113,35 @@ impl Shelf {
             whole.update(name.as_bytes());
             whole.update([0]);
             whole.update(digest);
-            files.insert(
-                name.to_string(),
-                Arc::new(File::new(&name, &digest, found.data.into_owned().into())),
-            );
+            let data =
+                if name.ends_with(".js") { without_comments(&found.data) } else { found.data.into_owned() };
+            files.insert(name.to_string(), Arc::new(File::new(&name, &digest, data.into())));
         }
-        Self {
-            hash: short(&whole.finalize()),
-            files,
-        }
+        Self { hash: short(&whole.finalize()), files }
     }
+}
+
+/// A script without the lines that are only comment, and without indentation: types and reasons are for those who
+/// read the source.
+fn without_comments(script: &[u8]) -> Vec<u8> {
+    let script = String::from_utf8_lossy(script);
+    let mut in_comment = false;
+    let kept = script.lines().map(str::trim).filter(|line| {
+        let starts = line.starts_with("/**");
+        let is_comment = in_comment || (starts && (line.ends_with("*/") || !line.contains("*/")));
+        in_comment = is_comment && !line.ends_with("*/");
+        !is_comment && !line.starts_with("//") && !line.is_empty()
+    });
+    kept.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
 impl File {
     fn new(name: &str, digest: &[u8], plain: Bytes) -> Self {
-        Self {
-            kind: kind(name),
-            tag: short(digest),
-            plain,
-            brotli: OnceCell::new(),
-            gzip: OnceCell::new(),
-        }
+        Self { kind: kind(name), name: short(digest), plain, brotli: OnceCell::new(), gzip: OnceCell::new() }
     }
 
     fn shrinks(&self) -> bool {
         self.kind.starts_with("text/") || matches!(self.kind, "image/svg+xml" | "application/json")
-    }
-
-    /// Each encoding is a representation of its own, with a strong tag of its own.
-    fn tag(&self, encoding: Encoding) -> String {
-        match encoding.name() {
-            Some(name) => format!("\"{}-{name}\"", self.tag),
-            None => format!("\"{}\"", self.tag),
-        }
     }
 
     async fn encoded(self: &Arc<Self>, work: &Work, encoding: Encoding) -> Result<Bytes, Error> {
@@ -185,7 +154,7 @@ impl File {
         let squeeze = || async {
             let squeezed = work.run(move || {
                 if encoding == Encoding::Brotli {
-                    brotli(&plain)
+                    Ok(voxel::pack(&plain, Effort::Best))
                 } else {
                     gzip(&plain)
                 }
@@ -194,18 +163,6 @@ impl File {
         };
         cell.get_or_try_init(squeeze).await.cloned()
     }
-}
-
-fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let settings = brotli::enc::BrotliEncoderParams {
-        quality: 11,
-        lgwin: 22,
-        size_hint: plain.len(),
-        ..Default::default()
-    };
-    let mut packed = Vec::new();
-    brotli::BrotliCompress(&mut &plain[..], &mut packed, &settings)?;
-    Ok(packed)
 }
 
 fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {

@@ -1,13 +1,18 @@
 //! Large bodies, read within the memory that all of them share.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
 
 use super::Error;
 use crate::app::Memory;
@@ -17,6 +22,13 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How long a request waits for its share of memory.
 const QUEUE: Duration = Duration::from_secs(5);
+
+/// How long the next piece of a body may take.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// What a body may hold without a share of the memory, and the share it takes at a time.
+const FREE: usize = 1 << 16;
+const STEP: usize = 1 << 20;
 
 /// How much of a body that is too large is read all the same.
 const PASSED_OVER: usize = 64 << 20;
@@ -37,14 +49,20 @@ pub(super) async fn read(memory: &Memory, request: Request, limit: usize) -> Res
         }
         return Ok(None);
     }
-    let share = memory.share(announced, QUEUE).await.ok_or_else(busy)?;
     let mut body = request.into_body();
-    let mut bytes = Vec::with_capacity(announced);
+    let mut bytes = Vec::new();
+    let mut share = memory.share(0, QUEUE).await.ok_or_else(busy)?;
+    let mut shared = FREE;
     while let Some(data) = next(&mut body).await? {
         if bytes.len() + data.len() > limit {
             drop((bytes, share));
             pass_over(body).await?;
             return Ok(None);
+        }
+        // Only for what has arrived: announcing a lot must not keep others out.
+        while shared < bytes.len() + data.len() {
+            share.merge(memory.share(STEP, QUEUE).await.ok_or_else(busy)?);
+            shared += STEP;
         }
         bytes.extend(data);
     }
@@ -65,7 +83,7 @@ async fn pass_over(mut body: Body) -> Result<(), Error> {
 
 async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
     let cut_off = |_| Error::bad_request("body_cut_off", "The body ended before it was whole.");
-    let frame = body.frame().await.transpose().map_err(cut_off)?;
+    let frame = timeout(IDLE, body.frame()).await.map_err(|_| stalled())?.transpose().map_err(cut_off)?;
     Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
 }
 
@@ -74,12 +92,13 @@ fn waits_to_be_asked(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
 }
 
+fn stalled() -> Error {
+    Error::new(StatusCode::REQUEST_TIMEOUT, "body_stalled", "The body stopped coming.")
+}
+
 fn busy() -> Error {
-    Error::unavailable(
-        "busy",
-        "Many large bodies are being read. Please try again in a moment.",
-    )
-    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+    Error::unavailable("busy", "Many large bodies are being read. Please try again in a moment.")
+        .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
 }
 
 fn announced_length(headers: &HeaderMap) -> Option<usize> {
@@ -93,11 +112,44 @@ fn refuse_other_encodings(headers: &HeaderMap) -> Result<(), Error> {
         None | Some(b"gzip" | b"identity") => Ok(()),
         Some(_) => {
             let message = "A body may be plain or gzipped, not encoded otherwise.";
-            Err(Error::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_encoding",
-                message,
-            ))
+            Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_encoding", message))
         }
+    }
+}
+
+/// An answer that is large, and its share of the memory until it is sent.
+pub(super) struct Held {
+    bytes: Bytes,
+    _share: OwnedSemaphorePermit,
+}
+
+/// What is handed on at a time: while the visitor does not read, the rest stays here.
+const CHUNK: usize = 1 << 16;
+
+impl Held {
+    pub async fn new(memory: &Memory, bytes: Bytes) -> Result<Self, Error> {
+        let share = memory.share(bytes.len(), QUEUE).await.ok_or_else(busy)?;
+        Ok(Self { bytes, _share: share })
+    }
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.bytes.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.bytes.len().min(CHUNK);
+        let chunk = self.bytes.split_to(length);
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes.len() as u64)
     }
 }

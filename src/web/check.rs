@@ -1,26 +1,30 @@
 //! `POST /api/check`: a verdict on any text that holds a spec.
 
 use axum::Router;
-use axum::extract::{Query, Request, State};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::body::Body;
+use axum::extract::{Extension, Query, Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde::Deserialize;
 
-use super::body::{self, Large};
+use super::body::{self, Held, Large};
+use super::encoding::Encoding;
+use super::layers::AsIs;
 use super::query::flag;
 use super::{Error, layers};
 use crate::app::App;
-use crate::voxel::{self, Code, GridSize, Palette, Report, Verdict};
+use crate::voxel::{self, Code, Effort, GridSize, Palette, Report, Verdict};
 
-/// A list of cells is far larger than the spec it comes from.
-const MAX_CELLS: u32 = 1_000_000;
+/// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
+const MAX_CELLS: u32 = 1 << 18;
+
+/// Not worth compressing.
+const SMALL: usize = 1 << 10;
 
 pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/api/check", post(check))
-        .layer(layers::deadline(body::PATIENCE))
+    Router::new().route("/api/check", post(check)).layer(layers::deadline(body::PATIENCE))
 }
 
 #[derive(Deserialize)]
@@ -35,23 +39,46 @@ struct Parameters {
 async fn check(
     State(app): State<App>,
     Query(parameters): Query<Parameters>,
+    Extension(encoding): Extension<Encoding>,
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
     let size = parameters.grid_size.unwrap_or(app.config.arena.grid);
     let palette = parameters.palette.unwrap_or(app.config.arena.palette);
     let large = body::read(&app.memory, request, limit).await?;
-    let answer = move || {
+    let judge = move || {
         let verdict = match large {
             Some(Large { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
             None => Verdict::too_large(limit),
         };
-        answer(&verdict, size, palette, parameters.cells)
+        told(&verdict, size, palette, parameters.cells, encoding)
     };
-    app.work.run(answer).await?
+    let told = app.work.run(judge).await??;
+    let mut response = Body::new(Held::new(&app.memory, told.json.into()).await?).into_response();
+    *response.status_mut() = told.status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(name) = told.encoding.name() {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+    }
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
+    response.extensions_mut().insert(AsIs);
+    Ok(response)
 }
 
-fn answer(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<Response, Error> {
+struct Told {
+    status: StatusCode,
+    json: Vec<u8>,
+    encoding: Encoding,
+}
+
+/// A verdict as it is sent, compressed here: it may be large.
+fn told(
+    verdict: &Verdict,
+    size: GridSize,
+    palette: Palette,
+    cells: bool,
+    encoding: Encoding,
+) -> Result<Told, Error> {
     let block_count = verdict.census().map_or(0, |census| census.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
@@ -60,9 +87,14 @@ fn answer(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> R
         );
         return Err(Error::bad_request("too_many_cells", message));
     }
-    let report = Report::new(verdict, size, palette, cells);
-    let json = serde_json::to_vec(&report).map_err(Error::internal)?;
-    Ok((status(verdict), [(CONTENT_TYPE, "application/json")], json).into_response())
+    let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
+    let status = status(verdict);
+    match encoding {
+        Encoding::Brotli if json.len() > SMALL => {
+            Ok(Told { status, json: voxel::pack(&json, Effort::Quick), encoding })
+        }
+        _ => Ok(Told { status, json, encoding: Encoding::Identity }),
+    }
 }
 
 /// What could be read is an answer, good or not; what could not is the client's error.

@@ -46,9 +46,7 @@ impl Encoding {
 pub(super) async fn settle(mut request: Request) -> Request {
     let encoding = Encoding::preferred(request.headers());
     match encoding.name() {
-        Some(name) => request
-            .headers_mut()
-            .insert(ACCEPT_ENCODING, HeaderValue::from_static(name)),
+        Some(name) => request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(name)),
         None => request.headers_mut().remove(ACCEPT_ENCODING),
     };
     request.extensions_mut().insert(encoding);
@@ -65,10 +63,7 @@ fn offers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 fn weighed(offer: &str) -> (&str, f32) {
     let (name, parameter) = offer.split_once(';').unwrap_or((offer, ""));
-    let weight = parameter
-        .trim()
-        .strip_prefix("q=")
-        .map_or(1.0, |text| text.trim().parse().unwrap_or(0.0));
+    let weight = parameter.trim().strip_prefix("q=").map_or(1.0, |text| text.trim().parse().unwrap_or(0.0));
     (name.trim(), weight)
 }
 
@@ -92,10 +87,8 @@ mod tests {
             (Some("br;q=nonsense"), Encoding::Identity),
         ];
         for (header, expected) in cases {
-            let headers = header
-                .map(|value| (ACCEPT_ENCODING, HeaderValue::from_static(value)))
-                .into_iter()
-                .collect();
+            let headers =
+                header.map(|value| (ACCEPT_ENCODING, HeaderValue::from_static(value))).into_iter().collect();
             assert_eq!(Encoding::preferred(&headers), expected, "{header:?}");
         }
     }

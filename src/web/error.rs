@@ -37,13 +37,7 @@ pub struct Error {
 impl Error {
     /// `code` is for programs, in `snake_case`; `message` is a sentence for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            status,
-            code: code.into(),
-            message: message.into(),
-            headers: Vec::new(),
-            cause: None,
-        }
+        Self { status, code: code.into(), message: message.into(), headers: Vec::new(), cause: None }
     }
 
     pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
@@ -59,10 +53,12 @@ impl Error {
     }
 
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
-        Self {
-            cause: Some(Arc::new(cause.into())),
-            ..Self::standard(StatusCode::INTERNAL_SERVER_ERROR)
-        }
+        Self { cause: Some(Arc::new(cause.into())), ..Self::standard(StatusCode::INTERNAL_SERVER_ERROR) }
+    }
+
+    /// The same failure, said more precisely.
+    pub fn with_message(self, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code: code.into(), message: message.into(), ..self }
     }
 
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
@@ -110,7 +106,7 @@ impl Error {
         if status.is_server_error() {
             error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {said}")));
         } else if explains(status) && !said.is_empty() {
-            error.message = said.into();
+            error.message = in_plain_words(&said).into();
         }
         Ok(error)
     }
@@ -129,11 +125,7 @@ impl Error {
             error: &'a str,
             code: &'a str,
         }
-        Json(Told {
-            error: &self.message,
-            code: &self.code,
-        })
-        .into_response()
+        Json(Told { error: &self.message, code: &self.code }).into_response()
     }
 
     fn as_page(&self, request_id: &RequestId) -> Response {
@@ -174,24 +166,16 @@ pub(super) async fn render(
         Err(response) => return response,
     };
     error.log();
-    let mut response = if for_programs {
-        error.as_json()
-    } else {
-        error.as_page(&request_id)
-    };
+    let mut response = if for_programs { error.as_json() } else { error.as_page(&request_id) };
     *response.status_mut() = error.status;
-    response
-        .headers_mut()
-        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().extend(error.headers);
     response
 }
 
 fn is_for_programs(path: &str) -> bool {
-    matches!(
-        path,
-        "/api" | "/healthz" | "/readyz" | "/metrics" | "/openapi.json"
-    ) || path.starts_with("/api/")
+    matches!(path, "/api" | "/healthz" | "/readyz" | "/metrics" | "/openapi.json")
+        || path.starts_with("/api/")
 }
 
 fn title(status: StatusCode) -> &'static str {
@@ -214,16 +198,17 @@ fn explains(status: StatusCode) -> bool {
     )
 }
 
+/// Without the machinery that axum names first.
+fn in_plain_words(said: &str) -> String {
+    said.strip_prefix("Failed to deserialize query string: ").unwrap_or(said).to_owned()
+}
+
 fn is_plain(headers: &HeaderMap) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"))
+    headers.get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"))
 }
 
 async fn plain_text(body: Body) -> String {
-    let bytes = axum::body::to_bytes(body, REJECTION_LIMIT)
-        .await
-        .unwrap_or_default();
+    let bytes = axum::body::to_bytes(body, REJECTION_LIMIT).await.unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -240,11 +225,8 @@ impl From<sqlx::Error> for Error {
         match error {
             sqlx::Error::PoolTimedOut => Self {
                 cause: Some(Arc::new(error.into())),
-                ..Self::unavailable(
-                    "busy",
-                    "Too many people are here at once. Please try again in a moment.",
-                )
-                .with_header(RETRY_AFTER, HeaderValue::from_static("2"))
+                ..Self::unavailable("busy", "Too many people are here at once. Please try again in a moment.")
+                    .with_header(RETRY_AFTER, HeaderValue::from_static("2"))
             },
             error => Self::internal(error),
         }
@@ -253,7 +235,13 @@ impl From<sqlx::Error> for Error {
 
 impl From<WorkLost> for Error {
     fn from(lost: WorkLost) -> Self {
-        Self::internal(lost)
+        match lost {
+            WorkLost::Busy => {
+                Self::unavailable("busy", "There is a lot to do here just now. Please try again in a moment.")
+                    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+            }
+            WorkLost::Unfinished(_) => Self::internal(lost),
+        }
     }
 }
 

@@ -10,11 +10,7 @@ fn grouped(digits: &str) -> String {
     let first = digits.len() % 3;
     let (head, tail) = digits.split_at(first);
     let groups = tail.as_bytes().chunks(3).map(String::from_utf8_lossy);
-    let all: Vec<_> = (!head.is_empty())
-        .then(|| head.into())
-        .into_iter()
-        .chain(groups)
-        .collect();
+    let all: Vec<_> = (!head.is_empty()).then(|| head.into()).into_iter().chain(groups).collect();
     all.join(",")
 }
 
@@ -22,13 +18,9 @@ fn grouped(digits: &str) -> String {
 mod tests {
     #[test]
     fn digits_are_grouped_by_three() {
-        for (number, text) in [
-            (0, "0"),
-            (80, "80"),
-            (100, "100"),
-            (24_576, "24,576"),
-            (12_582_912, "12,582,912"),
-        ] {
+        for (number, text) in
+            [(0, "0"), (80, "80"), (100, "100"), (24_576, "24,576"), (12_582_912, "12,582,912")]
+        {
             assert_eq!(super::grouped(&number.to_string()), text);
         }
     }

@@ -3,19 +3,19 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::front::host;
 use super::{Page, filters};
 use crate::app::App;
 use crate::voxel::{self, Block, GridSize, Palette, Rules};
 
 pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/format", get(page))
-        .route("/api/schema", get(schema))
+    Router::new().route("/format", get(page)).route("/api/schema", get(schema))
 }
 
 #[derive(Template, WebTemplate)]
@@ -25,9 +25,10 @@ struct Format {
     rules: [(GridSize, Rules); 4],
     palettes: [(Palette, &'static [Block]); 2],
     check_max_mib: usize,
+    host: String,
 }
 
-async fn page(State(app): State<App>) -> Format {
+async fn page(State(app): State<App>, headers: HeaderMap) -> Format {
     let simple = Palette::Simple.blocks();
     let beyond = &Palette::Advanced.blocks()[simple.len()..];
     Format {
@@ -35,20 +36,21 @@ async fn page(State(app): State<App>) -> Format {
         rules: GridSize::ALL.map(|size| (size, Rules::of(size))),
         palettes: [(Palette::Simple, simple), (Palette::Advanced, beyond)],
         check_max_mib: app.config.check_max_bytes >> 20,
+        host: host(&headers),
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Settings {
+struct Parameters {
     grid_size: Option<GridSize>,
     palette: Option<Palette>,
 }
 
-async fn schema(State(app): State<App>, Query(settings): Query<Settings>) -> Json<Value> {
+async fn schema(State(app): State<App>, Query(parameters): Query<Parameters>) -> Json<Value> {
     let arena = &app.config.arena;
     Json(voxel::schema(
-        settings.grid_size.unwrap_or(arena.grid),
-        settings.palette.unwrap_or(arena.palette),
+        parameters.grid_size.unwrap_or(arena.grid),
+        parameters.palette.unwrap_or(arena.palette),
     ))
 }

@@ -29,14 +29,8 @@ const PROTECTION: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "strict-origin-when-cross-origin"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (
         HeaderName::from_static("permissions-policy"),
         "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
@@ -90,9 +84,7 @@ pub(super) async fn protect(mut response: Response) -> Response {
     for (name, value) in PROTECTION {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers
-        .entry(CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-cache"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     response
 }
 
@@ -112,22 +104,13 @@ pub(super) struct AsIs;
 /// Quality 4 costs a fraction of a millisecond for a page and saves nearly as much as 11.
 pub(super) fn compress() -> CompressionLayer<impl Predicate> {
     let predicate = DefaultPredicate::new().and(is_worth_compressing);
-    CompressionLayer::new()
-        .quality(CompressionLevel::Precise(4))
-        .compress_when(predicate)
+    CompressionLayer::new().quality(CompressionLevel::Precise(4)).compress_when(predicate)
 }
 
 fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensions: &Extensions) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let streamed_or_packed = [
-        "application/x-ndjson",
-        "application/octet-stream",
-        "application/gzip",
-        "font/",
-    ];
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let streamed_or_packed =
+        ["application/x-ndjson", "application/octet-stream", "application/gzip", "font/"];
     extensions.get::<AsIs>().is_none() && !streamed_or_packed.iter().any(|prefix| kind.starts_with(prefix))
 }
 

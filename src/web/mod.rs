@@ -1,16 +1,22 @@
 //! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
 
 pub mod assets;
+mod blocks;
 mod body;
+mod builds;
 mod check;
+mod derived;
 mod encoding;
 mod error;
 mod filters;
 mod format;
 mod front;
+mod gallery;
 mod health;
 pub mod layers;
 mod page;
+mod pictures;
+mod prompts;
 mod query;
 pub mod server;
 
@@ -32,6 +38,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// For whatever does not ask for more.
 const BODY_LIMIT: usize = 64 * 1024;
 
+/// Makes what pages need and what takes a moment, before somebody waits for it.
+pub fn prepare() {
+    blocks::prepare();
+}
+
 /// The whole site.
 pub fn router(app: App) -> Router {
     dress(routes(), app)
@@ -42,6 +53,10 @@ pub fn routes() -> Router<App> {
     Router::new()
         .merge(front::routes())
         .merge(format::routes())
+        .merge(blocks::routes())
+        .merge(builds::routes())
+        .merge(gallery::routes())
+        .merge(prompts::routes())
         .merge(health::routes())
         .merge(assets::routes())
         .layer(layers::deadline(PATIENCE))

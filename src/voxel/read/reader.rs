@@ -59,19 +59,14 @@ impl Reader {
         let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
         let (code, message) = match self.fault {
             Some(fault) => fault,
-            None if reason == "number out of range" => (
-                Code::BadSpec,
-                format!("{}expected a whole number, got one beyond all bounds", self.place),
-            ),
+            None if reason == "number out of range" => {
+                (Code::BadSpec, format!("{}expected a whole number, got one beyond all bounds", self.place))
+            }
             None if error.is_data() => (Code::BadSpec, format!("{}{}", self.place, in_our_words(reason))),
-            None if error.is_eof() => (
-                Code::BadJson,
-                format!("the JSON ends too early, at {position}: is it cut off?"),
-            ),
-            None => (
-                Code::BadJson,
-                format!("this is not JSON, at {position}: {reason}"),
-            ),
+            None if error.is_eof() => {
+                (Code::BadJson, format!("the JSON ends too early, at {position}: is it cut off?"))
+            }
+            None => (Code::BadJson, format!("this is not JSON, at {position}: {reason}")),
         };
         Refusal::new(code, message).at(position)
     }
@@ -99,13 +94,14 @@ impl Reader {
 
 /// serde says "invalid type: map, expected a list".
 fn in_our_words(reason: &str) -> String {
-    let Some((got, wanted)) = reason
-        .strip_prefix("invalid type: ")
-        .and_then(|rest| rest.rsplit_once(", expected "))
+    let Some((got, wanted)) =
+        reason.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected "))
     else {
         return echo(reason);
     };
-    let got = match got {
+    let kinds = ["integer ", "floating point ", "boolean ", "string "];
+    let bare = kinds.iter().find_map(|kind| got.strip_prefix(kind)).unwrap_or(got);
+    let got = match bare.trim_matches('`') {
         "map" => "an object",
         "sequence" => "a list",
         other => other,

@@ -11,25 +11,15 @@ async fn a_file_under_the_right_hash_may_be_kept_forever() {
     let site = Site::open().await;
     let response = site.get(&style()).send().await.unwrap();
     assert_eq!(response.status(), 200);
-    assert_eq!(
-        header(response.headers(), "cache-control"),
-        "public, max-age=31536000, immutable"
-    );
-    assert_eq!(
-        header(response.headers(), "content-type"),
-        "text/css; charset=utf-8"
-    );
+    assert_eq!(header(response.headers(), "cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(header(response.headers(), "content-type"), "text/css; charset=utf-8");
     assert_eq!(header(response.headers(), "vary"), "accept-encoding");
 }
 
 #[tokio::test]
 async fn a_file_under_another_hash_is_served_but_not_kept() {
     let site = Site::open().await;
-    let response = site
-        .get("/static/0123456789abcdef/style.css")
-        .send()
-        .await
-        .unwrap();
+    let response = site.get("/static/0123456789abcdef/style.css").send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(header(response.headers(), "cache-control"), "no-cache");
 }
@@ -47,13 +37,7 @@ async fn each_encoding_has_a_strong_tag_that_saves_the_next_fetch() {
         assert!(tag.starts_with('"'), "{tag} is not strong");
         let known = ["*".to_owned(), tag.clone(), format!("\"other\", W/{tag}")];
         for known in known {
-            let again = fetch
-                .try_clone()
-                .unwrap()
-                .header("if-none-match", &known)
-                .send()
-                .await
-                .unwrap();
+            let again = fetch.try_clone().unwrap().header("if-none-match", &known).send().await.unwrap();
             assert_eq!(again.status(), 304, "{accepted}, {known}");
             assert_eq!(header(again.headers(), "etag"), tag);
             assert_eq!(again.bytes().await.unwrap(), "");
@@ -65,34 +49,20 @@ async fn each_encoding_has_a_strong_tag_that_saves_the_next_fetch() {
     }
     tags.dedup();
     assert_eq!(tags.len(), 3, "{tags:?}");
-    assert!(
-        sizes[0] > 2 * sizes[1] && sizes[1] > sizes[2],
-        "plain, gzip, br weigh {sizes:?}"
-    );
+    assert!(sizes[0] > 2 * sizes[1] && sizes[1] > sizes[2], "plain, gzip, br weigh {sizes:?}");
 }
 
 #[tokio::test]
 async fn all_encodings_hold_the_same_file() {
     let site = Site::open().await;
-    let plain = site
-        .get(&style())
-        .header("accept-encoding", "identity")
-        .send()
-        .await
-        .unwrap();
+    let plain = site.get(&style()).header("accept-encoding", "identity").send().await.unwrap();
     let plain = plain.text().await.unwrap();
     for accepted in ["gzip", "br"] {
         let client = match accepted {
             "gzip" => reqwest::Client::builder().no_brotli(),
             _ => reqwest::Client::builder().no_gzip(),
         };
-        let packed = client
-            .build()
-            .unwrap()
-            .get(site.at(&style()))
-            .send()
-            .await
-            .unwrap();
+        let packed = client.build().unwrap().get(site.at(&style())).send().await.unwrap();
         assert_eq!(packed.text().await.unwrap(), plain, "{accepted}");
     }
 }
@@ -111,11 +81,8 @@ async fn nothing_outside_the_folder_can_be_had() {
         "art",
         "art/../style.css",
     ] {
-        let said = raw(
-            &site,
-            &format!("GET {base}{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
-        )
-        .await;
+        let said =
+            raw(&site, &format!("GET {base}{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
         let status = said.split(' ').nth(1).unwrap_or_default();
         assert!(matches!(status, "404" | "308"), "{path} gave {said}");
     }
@@ -128,9 +95,6 @@ async fn browsers_and_robots_find_their_files() {
     assert_eq!(header(icon.headers(), "content-type"), "image/x-icon");
     assert_eq!(&icon.bytes().await.unwrap()[..4], [0, 0, 1, 0]);
     let robots = site.get("/robots.txt").send().await.unwrap();
-    assert_eq!(
-        header(robots.headers(), "content-type"),
-        "text/plain; charset=utf-8"
-    );
+    assert_eq!(header(robots.headers(), "content-type"), "text/plain; charset=utf-8");
     assert!(robots.text().await.unwrap().contains("User-agent: *"));
 }

@@ -17,23 +17,13 @@ fn routes() -> Router<App> {
         .route("/bytes", typed("application/octet-stream"))
         .route(
             "/packed",
-            get(|| async {
-                (
-                    [("content-encoding", "br"), ("content-type", "text/html")],
-                    vec![7; 500],
-                )
-            }),
+            get(|| async { ([("content-encoding", "br"), ("content-type", "text/html")], vec![7; 500]) }),
         )
 }
 
 async fn encoding(site: &Site, path: &str, accepted: &str) -> String {
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
-    let response = client
-        .get(site.at(path))
-        .header("accept-encoding", accepted)
-        .send()
-        .await
-        .unwrap();
+    let response = client.get(site.at(path)).header("accept-encoding", accepted).send().await.unwrap();
     assert_eq!(response.status(), 200, "{path} for {accepted}");
     header(response.headers(), "content-encoding")
 }

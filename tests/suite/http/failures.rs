@@ -14,21 +14,12 @@ fn routes() -> Router<App> {
     let slow = slow.layer(layers::deadline(Duration::from_millis(50)));
     let routes = Router::new()
         .route("/panic", get(panics))
-        .route(
-            "/database",
-            get(|| async { Err::<(), _>(Error::from(sqlx::Error::WorkerCrashed)) }),
-        )
-        .route(
-            "/crowded",
-            get(|| async { Err::<(), _>(Error::from(sqlx::Error::PoolTimedOut)) }),
-        )
+        .route("/database", get(|| async { Err::<(), _>(Error::from(sqlx::Error::WorkerCrashed)) }))
+        .route("/crowded", get(|| async { Err::<(), _>(Error::from(sqlx::Error::PoolTimedOut)) }))
         .route("/bare", get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
         .route("/slow", slow)
         .route("/query", get(|_: Query<Wanted>| async {}))
-        .route(
-            "/bytes",
-            post(|body: Bytes| async move { body.len().to_string() }),
-        )
+        .route("/bytes", post(|body: Bytes| async move { body.len().to_string() }))
         .route("/json", post(|body: Json<Wanted>| async move { drop(body) }));
     Router::new().merge(routes.clone()).nest("/api", routes)
 }
@@ -54,21 +45,9 @@ async fn programs_get_a_sentence_and_a_code() {
             503,
             json!({ "error": "Too many people are here at once. Please try again in a moment.", "code": "busy" }),
         ),
-        (
-            "/api/slow",
-            503,
-            json!({ "error": "This took too long, and was stopped.", "code": "timed_out" }),
-        ),
-        (
-            "/api/nothing",
-            404,
-            json!({ "error": "There is no such page here.", "code": "not_found" }),
-        ),
-        (
-            "/api",
-            404,
-            json!({ "error": "There is no such page here.", "code": "not_found" }),
-        ),
+        ("/api/slow", 503, json!({ "error": "This took too long, and was stopped.", "code": "timed_out" })),
+        ("/api/nothing", 404, json!({ "error": "There is no such page here.", "code": "not_found" })),
+        ("/api", 404, json!({ "error": "There is no such page here.", "code": "not_found" })),
         (
             "/api/query?size=x",
             400,
@@ -85,45 +64,21 @@ async fn programs_get_a_sentence_and_a_code() {
 async fn rejected_bodies_are_told_the_same_way() {
     let site = Site::open_with(routes()).await;
 
-    let too_much = site
-        .post("/api/bytes")
-        .body(vec![0; 64 * 1024 + 1])
-        .send()
-        .await
-        .unwrap();
+    let too_much = site.post("/api/bytes").body(vec![0; 64 * 1024 + 1]).send().await.unwrap();
     let too_large = json!({ "error": "That is more than this address accepts.", "code": "too_large" });
     assert_eq!(told(too_much).await, (413, too_large));
-    let enough = site
-        .post("/api/bytes")
-        .body(vec![0; 64 * 1024])
-        .send()
-        .await
-        .unwrap();
+    let enough = site.post("/api/bytes").body(vec![0; 64 * 1024]).send().await.unwrap();
     assert_eq!(enough.text().await.unwrap(), "65536");
 
     let untyped = site.post("/api/json").body("{}").send().await.unwrap();
     let (status, body) = told(untyped).await;
-    assert_eq!(
-        (status, &body["code"]),
-        (415, &json!("unsupported_media_type")),
-        "{body}"
-    );
+    assert_eq!((status, &body["code"]), (415, &json!("unsupported_media_type")), "{body}");
 
     for (text, expected) in [("{", 400), ("{}", 422)] {
-        let wrong = site
-            .post("/api/json")
-            .header("content-type", "application/json")
-            .body(text);
+        let wrong = site.post("/api/json").header("content-type", "application/json").body(text);
         let (status, body) = told(wrong.send().await.unwrap()).await;
-        assert_eq!(
-            (status, &body["code"]),
-            (expected, &json!("bad_request")),
-            "{text}: {body}"
-        );
-        assert!(
-            body["error"].as_str().unwrap().len() > 20,
-            "{body} says what is wrong"
-        );
+        assert_eq!((status, &body["code"]), (expected, &json!("bad_request")), "{text}: {body}");
+        assert!(body["error"].as_str().unwrap().len() > 20, "{body} says what is wrong");
     }
 }
 
@@ -153,11 +108,7 @@ async fn people_get_a_page_of_the_site() {
     for (path, status, title) in cases {
         let response = site.get(path).send().await.unwrap();
         assert_eq!(response.status(), status, "{path}");
-        assert_eq!(
-            header(response.headers(), "content-type"),
-            "text/html; charset=utf-8",
-            "{path}"
-        );
+        assert_eq!(header(response.headers(), "content-type"), "text/html; charset=utf-8", "{path}");
         assert_eq!(header(response.headers(), "cache-control"), "no-store", "{path}");
         let html = response.text().await.unwrap();
         assert!(html.contains(&format!(">{title}</h1>")), "{path} gave {html}");
@@ -181,24 +132,14 @@ async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
         let lines = log.lines_with(&id);
         let error = lines.iter().find(|line| line["level"] == "ERROR");
         let error = error.unwrap_or_else(|| panic!("no error was logged for {path}: {lines:?}"));
-        assert!(
-            error["fields"]["message"].as_str().unwrap().contains(cause),
-            "{error}"
-        );
+        assert!(error["fields"]["message"].as_str().unwrap().contains(cause), "{error}");
     }
 }
 
 #[tokio::test]
 async fn text_from_the_visitor_is_escaped_on_an_error_page() {
     let site = Site::open_with(routes()).await;
-    let html = site
-        .get("/query?size=%3Cscript%3E")
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let html = site.get("/query?size=%3Cscript%3E").send().await.unwrap().text().await.unwrap();
     assert!(!html.contains("<script>"), "{html}");
 }
 

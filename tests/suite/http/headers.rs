@@ -6,53 +6,21 @@ use super::*;
 async fn every_answer_is_protected_errors_included() {
     let panics = Router::new().route("/panic", get(panics));
     let site = Site::open_with(buildoff::web::routes().merge(panics)).await;
-    for path in [
-        "/",
-        "/healthz",
-        "/readyz",
-        "/nothing",
-        "/api/nothing",
-        "/panic",
-        "/robots.txt",
-        "/format/",
-    ] {
+    for path in ["/", "/healthz", "/readyz", "/nothing", "/api/nothing", "/panic", "/robots.txt", "/format/"]
+    {
         let response = site.get(path).send().await.unwrap();
         let headers = response.headers();
         let policy = header(headers, "content-security-policy");
-        for rule in [
-            "default-src 'none'",
-            "script-src 'self'",
-            "frame-ancestors 'none'",
-            "base-uri 'none'",
-        ] {
+        for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"] {
             assert!(policy.contains(rule), "{path} lacks {rule} in {policy:?}");
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
         assert_eq!(header(headers, "x-content-type-options"), "nosniff", "{path}");
-        assert_eq!(
-            header(headers, "referrer-policy"),
-            "strict-origin-when-cross-origin",
-            "{path}"
-        );
-        assert_eq!(
-            header(headers, "cross-origin-opener-policy"),
-            "same-origin",
-            "{path}"
-        );
-        assert_eq!(
-            header(headers, "cross-origin-resource-policy"),
-            "same-origin",
-            "{path}"
-        );
-        assert!(
-            header(headers, "permissions-policy").contains("camera=()"),
-            "{path}"
-        );
-        assert_ne!(
-            header(headers, "cache-control"),
-            "",
-            "{path} leaves caching to guesses"
-        );
+        assert_eq!(header(headers, "referrer-policy"), "strict-origin-when-cross-origin", "{path}");
+        assert_eq!(header(headers, "cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(header(headers, "cross-origin-resource-policy"), "same-origin", "{path}");
+        assert!(header(headers, "permissions-policy").contains("camera=()"), "{path}");
+        assert_ne!(header(headers, "cache-control"), "", "{path} leaves caching to guesses");
     }
 }
 
@@ -62,12 +30,7 @@ async fn a_requests_number_is_ours_and_new() {
     let theirs = "0190b5a0-0000-7000-8000-000000000000";
     let mut seen = vec![theirs.to_owned()];
     for path in ["/", "/", "/nothing", "/healthz"] {
-        let response = site
-            .get(path)
-            .header("x-request-id", theirs)
-            .send()
-            .await
-            .unwrap();
+        let response = site.get(path).header("x-request-id", theirs).send().await.unwrap();
         let id = header(response.headers(), "x-request-id");
         assert_eq!(Uuid::parse_str(&id).unwrap().get_version_num(), 7, "{path}");
         assert!(!seen.contains(&id), "{path} was given {id}, which is not new");

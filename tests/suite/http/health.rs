@@ -16,8 +16,5 @@ async fn the_process_is_well_without_a_database_and_not_ready_for_visitors() {
     assert_eq!(readyz.status(), 503);
     assert_eq!(header(readyz.headers(), "cache-control"), "no-store");
     assert_eq!(readyz.json::<Value>().await.unwrap()["code"], "not_ready");
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "a probe does not wait for long"
-    );
+    assert!(started.elapsed() < Duration::from_secs(5), "a probe does not wait for long");
 }

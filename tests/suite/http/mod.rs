@@ -31,17 +31,12 @@ use uuid::Uuid;
 use crate::support::Site;
 
 fn header(headers: &HeaderMap, name: &str) -> String {
-    headers
-        .get(name)
-        .map(|value| value.to_str().unwrap().to_owned())
-        .unwrap_or_default()
+    headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
 }
 
 /// What a client would not send: the bytes as they are, and all that comes back.
 async fn raw(site: &Site, request: &str) -> String {
-    let mut stream = TcpStream::connect(site.url.trim_start_matches("http://"))
-        .await
-        .unwrap();
+    let mut stream = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut said = Vec::new();
     let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut said)).await;
@@ -57,10 +52,7 @@ impl Log {
         static LOG: LazyLock<Log> = LazyLock::new(|| {
             let log = Log::default();
             let writer = log.clone();
-            tracing_subscriber::fmt()
-                .json()
-                .with_writer(move || writer.clone())
-                .init();
+            tracing_subscriber::fmt().json().with_writer(move || writer.clone()).init();
             log
         });
         &LOG

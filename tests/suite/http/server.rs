@@ -4,30 +4,20 @@ use super::*;
 
 #[tokio::test]
 async fn a_handler_knows_who_is_at_the_other_end() {
-    let who = get(
-        |ConnectInfo(visitor): ConnectInfo<std::net::SocketAddr>| async move { visitor.ip().to_string() },
-    );
+    let who =
+        get(
+            |ConnectInfo(visitor): ConnectInfo<std::net::SocketAddr>| async move { visitor.ip().to_string() },
+        );
     let site = Site::open_with(Router::new().route("/who", who)).await;
-    assert_eq!(
-        site.get("/who").send().await.unwrap().text().await.unwrap(),
-        "127.0.0.1"
-    );
+    assert_eq!(site.get("/who").send().await.unwrap().text().await.unwrap(), "127.0.0.1");
 }
 
 #[tokio::test]
 async fn a_header_without_end_is_refused() {
     let site = Site::open().await;
-    let said = raw(
-        &site,
-        &format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(100_000)),
-    )
-    .await;
+    let said = raw(&site, &format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(100_000))).await;
     assert!(said.starts_with("HTTP/1.1 431"), "{said}");
-    assert_eq!(
-        site.get("/healthz").send().await.unwrap().status(),
-        200,
-        "and the next one is served"
-    );
+    assert_eq!(site.get("/healthz").send().await.unwrap().status(), 200, "and the next one is served");
 }
 
 #[tokio::test]
@@ -37,9 +27,7 @@ async fn closing_lets_a_request_under_way_finish() {
         "finished"
     });
     let site = Site::open_with(Router::new().route("/slow", slow)).await;
-    let idle = TcpStream::connect(site.url.trim_start_matches("http://"))
-        .await
-        .unwrap();
+    let idle = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
     let request = tokio::spawn(site.get("/slow").send());
     tokio::time::sleep(Duration::from_millis(100)).await;
 
@@ -48,10 +36,7 @@ async fn closing_lets_a_request_under_way_finish() {
     let closed = site.close();
     assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "finished");
     closed.await.unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(2),
-        "an idle connection holds nothing up"
-    );
+    assert!(started.elapsed() < Duration::from_secs(2), "an idle connection holds nothing up");
     assert!(client.get(url).send().await.is_err(), "nobody listens any more");
     drop(idle);
 }
@@ -60,14 +45,8 @@ async fn closing_lets_a_request_under_way_finish() {
 async fn a_taken_port_is_told_with_the_way_out() {
     let site = Site::open().await;
     let address = site.url.trim_start_matches("http://").parse().unwrap();
-    let error = buildoff::web::server::bind(address)
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains(&format!("{address} is taken")) && error.contains("PORT="),
-        "{error}"
-    );
+    let error = buildoff::web::server::bind(address).await.unwrap_err().to_string();
+    assert!(error.contains(&format!("{address} is taken")) && error.contains("PORT="), "{error}");
 }
 
 #[tokio::test]
@@ -75,11 +54,7 @@ async fn a_visitor_who_never_finishes_a_header_is_let_go() {
     let site = Site::open_hasty(Router::new()).await;
     let started = Instant::now();
     raw(&site, "GET / HTTP/1.1\r\nHost: x\r\n").await;
-    assert!(
-        started.elapsed() < Duration::from_secs(3),
-        "it took {:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
 }
 
 #[tokio::test]
@@ -90,10 +65,6 @@ async fn closing_does_not_wait_forever() {
 
     let started = Instant::now();
     site.close().await.unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(3),
-        "it took {:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
     request.abort();
 }

@@ -75,10 +75,7 @@ pub struct Page {
 /// Opens `url` at desktop size in the light theme.
 pub async fn page(url: &str) -> Page {
     let browser = &CHROMIUM.browser;
-    let context = browser
-        .create_browser_context(CreateBrowserContextParams::default())
-        .await
-        .unwrap();
+    let context = browser.create_browser_context(CreateBrowserContextParams::default()).await.unwrap();
     let mut blank = CreateTargetParams::new("about:blank");
     blank.browser_context_id = Some(context.clone());
     let tab = browser.new_page(blank).await.unwrap();
@@ -98,10 +95,7 @@ pub async fn page(url: &str) -> Page {
 
 impl Page {
     pub async fn goto(&self, url: &str) {
-        self.tab
-            .goto(url)
-            .await
-            .unwrap_or_else(|error| panic!("{url} did not open: {error}"));
+        self.tab.goto(url).await.unwrap_or_else(|error| panic!("{url} did not open: {error}"));
     }
 
     pub async fn reload(&self) {
@@ -128,18 +122,13 @@ impl Page {
 
     /// From the next load on.
     pub async fn without_script(&self) {
-        self.tab
-            .execute(SetScriptExecutionDisabledParams::new(true))
-            .await
-            .unwrap();
+        self.tab.execute(SetScriptExecutionDisabledParams::new(true)).await.unwrap();
     }
 
     pub async fn eval<T: DeserializeOwned>(&self, script: &str) -> T {
         let value = self.tab.evaluate(script).await;
         let value = value.unwrap_or_else(|error| panic!("{script} failed: {error}"));
-        value
-            .into_value()
-            .unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
+        value.into_value().unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
     }
 
     /// For what a script does rather than what it says.
@@ -149,10 +138,8 @@ impl Page {
 
     /// The words a visitor sees in the first element that matches.
     pub async fn text(&self, css: &str) -> String {
-        self.eval(&format!(
-            "document.querySelector({css:?})?.innerText ?? 'nothing matches ' + {css:?}"
-        ))
-        .await
+        self.eval(&format!("document.querySelector({css:?})?.innerText ?? 'nothing matches ' + {css:?}"))
+            .await
     }
 
     pub async fn click(&self, css: &str) {
@@ -170,13 +157,7 @@ impl Page {
     /// The whole page, saved as `target/shots/<name>.png`.
     pub async fn shot(&self, name: &str) {
         let whole = self.tab.layout_metrics().await.unwrap().css_content_size;
-        let clip = Viewport {
-            x: 0.0,
-            y: 0.0,
-            width: whole.width,
-            height: whole.height,
-            scale: 1.0,
-        };
+        let clip = Viewport { x: 0.0, y: 0.0, width: whole.width, height: whole.height, scale: 1.0 };
         let params = ScreenshotParams::builder()
             .format(CaptureScreenshotFormat::Png)
             .clip(clip)
@@ -208,11 +189,7 @@ impl Page {
                 entry.source == LogEntrySource::Network && entry.url.as_deref() == Some(here.as_str());
             let serious = matches!(entry.level, LogEntryLevel::Error | LogEntryLevel::Warning);
             if serious && !about_itself {
-                complaints.push(format!(
-                    "log: {} ({})",
-                    entry.text,
-                    entry.url.as_deref().unwrap_or("")
-                ));
+                complaints.push(format!("log: {} ({})", entry.text, entry.url.as_deref().unwrap_or("")));
             }
         }
         complaints
@@ -222,9 +199,7 @@ impl Page {
 impl Drop for Page {
     fn drop(&mut self) {
         let context = self.context.clone();
-        CHROMIUM
-            .runtime
-            .spawn(CHROMIUM.browser.dispose_browser_context(context));
+        CHROMIUM.runtime.spawn(CHROMIUM.browser.dispose_browser_context(context));
     }
 }
 
@@ -236,28 +211,16 @@ impl Chromium {
         let address = debugger_address(&profile);
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let config = HandlerConfig {
-                    viewport: None,
-                    ..HandlerConfig::default()
-                };
+                let config = HandlerConfig { viewport: None, ..HandlerConfig::default() };
                 let (browser, mut events) = Browser::connect_with_config(address, config).await.unwrap();
                 send.send((browser, Handle::current())).unwrap();
                 while events.next().await.is_some() {}
             });
         });
-        let (browser, runtime) = receive
-            .recv()
-            .expect("Chromium started, but could not be spoken to");
-        Self {
-            browser,
-            runtime,
-            _pipe: pipe,
-        }
+        let (browser, runtime) = receive.recv().expect("Chromium started, but could not be spoken to");
+        Self { browser, runtime, _pipe: pipe }
     }
 }
 
@@ -268,11 +231,7 @@ fn start() -> (PathBuf, Child) {
         "The page tests need Chromium, and there is none at {chromium}. Install it (apt-get install chromium), \
          or set CHROMIUM to where it is."
     );
-    let profile = tempfile::Builder::new()
-        .prefix("buildoff-chromium-")
-        .tempdir()
-        .unwrap()
-        .keep();
+    let profile = tempfile::Builder::new().prefix("buildoff-chromium-").tempdir().unwrap().keep();
     File::create(profile.join("log")).unwrap();
     let keeper = Command::new("/bin/sh")
         .args(["-c", KEEPER, "keeper", &chromium])
@@ -296,11 +255,7 @@ fn debugger_address(profile: &Path) -> String {
             return format!("ws://127.0.0.1:{port}{path}");
         }
         let log = || fs::read_to_string(profile.join("log")).unwrap_or_default();
-        assert!(
-            Instant::now() < deadline,
-            "Chromium did not start. It said:\n{}",
-            log()
-        );
+        assert!(Instant::now() < deadline, "Chromium did not start. It said:\n{}", log());
         thread::sleep(Duration::from_millis(20));
     }
 }

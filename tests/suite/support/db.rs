@@ -105,18 +105,12 @@ fn leave_server() {
 async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
     let template = format!("template_{:016x}", fingerprint());
     loop {
-        sqlx::query!("SELECT pg_advisory_lock_shared($1)", TEMPLATE_LOCK)
-            .execute(&mut *admin)
-            .await
-            .unwrap();
+        sqlx::query!("SELECT pg_advisory_lock_shared($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
         let made = databases(admin, &template).await.contains(&template);
         if made {
             clone_database(admin, &template, name).await;
         }
-        sqlx::query!("SELECT pg_advisory_unlock_all()")
-            .execute(&mut *admin)
-            .await
-            .unwrap();
+        sqlx::query!("SELECT pg_advisory_unlock_all()").execute(&mut *admin).await.unwrap();
         if made {
             return;
         }
@@ -125,10 +119,7 @@ async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, nam
 }
 
 async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, template: &str) {
-    sqlx::query!("SELECT pg_advisory_lock($1)", TEMPLATE_LOCK)
-        .execute(&mut *admin)
-        .await
-        .unwrap();
+    sqlx::query!("SELECT pg_advisory_lock($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
     let templates = databases(admin, "template_").await;
     if !templates.iter().any(|made| made == template) {
         for outdated in templates {
@@ -136,45 +127,30 @@ async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, temp
         }
         migrate_template(admin, server, template).await;
     }
-    sqlx::query!("SELECT pg_advisory_unlock_all()")
-        .execute(&mut *admin)
-        .await
-        .unwrap();
+    sqlx::query!("SELECT pg_advisory_unlock_all()").execute(&mut *admin).await.unwrap();
 }
 
 /// Migrates under another name, so that a template is always complete.
 async fn migrate_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
     const UNFINISHED: &str = "unfinished_template";
     drop_database(admin, UNFINISHED).await.unwrap();
-    sqlx::query!("CREATE DATABASE unfinished_template")
-        .execute(&mut *admin)
-        .await
-        .unwrap();
+    sqlx::query!("CREATE DATABASE unfinished_template").execute(&mut *admin).await.unwrap();
     let mut inside = server.clone().database(UNFINISHED).connect().await.unwrap();
     MIGRATOR.run_direct(None, &mut inside, false).await.unwrap();
     inside.close().await.unwrap();
     let rename = format!("ALTER DATABASE {UNFINISHED} RENAME TO {name}");
-    sqlx::query(AssertSqlSafe(rename))
-        .execute(&mut *admin)
-        .await
-        .unwrap();
+    sqlx::query(AssertSqlSafe(rename)).execute(&mut *admin).await.unwrap();
 }
 
 fn fingerprint() -> u64 {
     let bytes = MIGRATOR.iter().flat_map(|migration| migration.checksum.iter());
     // FNV-1a
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 async fn clone_database(admin: &mut PgConnection, template: &str, name: &str) {
     // Postgres 14 knows no other strategy than this one, nor its name.
-    let strategy = if admin.server_version_num() >= Some(150_000) {
-        "STRATEGY file_copy"
-    } else {
-        ""
-    };
+    let strategy = if admin.server_version_num() >= Some(150_000) { "STRATEGY file_copy" } else { "" };
     drop_database(admin, name).await.unwrap();
     let create = format!("CREATE DATABASE {name} TEMPLATE {template} {strategy}");
     sqlx::query(AssertSqlSafe(create)).execute(admin).await.unwrap();
@@ -185,10 +161,7 @@ async fn drop_leftovers(server: &PgConnectOptions) {
     let mut admin = server.connect().await.unwrap();
     let mut leftovers = databases(&mut admin, "test_").await;
     leftovers.retain(|name| {
-        let pid = name
-            .split('_')
-            .nth(1)
-            .and_then(|pid| Pid::from_raw(pid.parse().ok()?));
+        let pid = name.split('_').nth(1).and_then(|pid| Pid::from_raw(pid.parse().ok()?));
         pid.is_none_or(|pid| test_kill_process(pid).is_err())
     });
     admin.close().await.unwrap();
@@ -226,9 +199,5 @@ async fn drop_database(admin: &mut PgConnection, name: &str) -> sqlx::Result<()>
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
-    runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(future)
+    runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }

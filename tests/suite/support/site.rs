@@ -35,10 +35,7 @@ impl Site {
 
     /// The same, with less time for visitors.
     pub async fn open_hasty(routes: Router<App>) -> Self {
-        let hasty = Patience {
-            header: Duration::from_millis(300),
-            drain: Duration::from_millis(300),
-        };
+        let hasty = Patience { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
         Self::serve(web::dress(routes, app()), hasty).await
     }
 
@@ -47,16 +44,8 @@ impl Site {
         let url = server::url(&listener).unwrap();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(server::serve(listener, router, patience, stopped));
-        let client = Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .unwrap();
-        Self {
-            url,
-            client,
-            stop,
-            task,
-        }
+        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { url, client, stop, task }
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {
@@ -85,8 +74,6 @@ impl Site {
 fn app() -> App {
     let config = Config::from(|_| None).unwrap();
     // Port 1 answers nobody, so that whatever needs the database finds it gone.
-    let pool = PgPoolOptions::new()
-        .connect_lazy("postgres://nobody@127.0.0.1:1/none")
-        .unwrap();
+    let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
     App::new(Arc::new(config), pool)
 }

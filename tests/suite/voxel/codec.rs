@@ -7,10 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn grid_of(spec: &serde_json::Value, size: GridSize) -> Grid {
-    check(spec.to_string().as_bytes(), size, Palette::Advanced, 1 << 24)
-        .grid()
-        .unwrap()
-        .clone()
+    check(spec.to_string().as_bytes(), size, Palette::Advanced, 1 << 24).grid().unwrap().clone()
 }
 
 fn sample() -> Grid {
@@ -35,11 +32,7 @@ fn resealed(mut encoded: Vec<u8>) -> Vec<u8> {
 
 fn grids() -> impl Strategy<Value = Grid> {
     let kinds = prop::sample::select(
-        Palette::Advanced
-            .blocks()
-            .iter()
-            .map(|block| block.id.as_str())
-            .collect::<Vec<_>>(),
+        Palette::Advanced.blocks().iter().map(|block| block.id.as_str()).collect::<Vec<_>>(),
     );
     let a_box = (prop::array::uniform6(0..32_u32), kinds).prop_map(|([x1, y1, z1, x2, y2, z2], kind)| {
         json!({ "x1": x1, "y1": y1, "z1": z1, "x2": x2, "y2": y2, "z2": z2, "type": kind })
@@ -127,10 +120,7 @@ fn other_encodings_of_the_same_grid_are_refused() {
     };
     assert_eq!(edited(&|bytes| bytes[4] = 2), DecodeError::Version(2));
     assert_eq!(edited(&|bytes| bytes[0] = b'X'), DecodeError::Magic);
-    assert_eq!(
-        edited(&|bytes| bytes[5] = 33),
-        DecodeError::NotCanonical("no such grid size")
-    );
+    assert_eq!(edited(&|bytes| bytes[5] = 33), DecodeError::NotCanonical("no such grid size"));
     assert_eq!(edited(&|bytes| bytes[stone] = b'z'), DecodeError::UnknownBlock);
     assert_eq!(
         edited(&|bytes| bytes[stone + 5] = 32),

@@ -32,22 +32,10 @@ fn the_reference_cases_come_out_as_they_should() {
         assert_eq!(report["error"]["code"].as_str(), case.error.as_deref(), "{name}");
         assert_eq!(report["ok"], case.error.is_none(), "{name}");
         assert_eq!(report["blockCount"], case.block_count, "{name}");
-        assert_eq!(
-            count(&report, "out_of_bounds", None),
-            case.out_of_bounds,
-            "{name}"
-        );
-        assert_eq!(
-            count(&report, "unknown_block", None),
-            case.unknown.values().sum::<u64>(),
-            "{name}"
-        );
+        assert_eq!(count(&report, "out_of_bounds", None), case.out_of_bounds, "{name}");
+        assert_eq!(count(&report, "unknown_block", None), case.unknown.values().sum::<u64>(), "{name}");
         for (kind, writes) in case.unknown {
-            assert_eq!(
-                count(&report, "unknown_block", Some(&kind)),
-                writes,
-                "{name}: {kind}"
-            );
+            assert_eq!(count(&report, "unknown_block", Some(&kind)), writes, "{name}: {kind}");
         }
         if let Some(cells) = case.cells {
             assert_eq!(sorted(&report["cells"]), sorted(&cells), "{name}");
@@ -92,39 +80,16 @@ fn a_report_is_the_object_of_the_design() {
 #[test]
 fn cells_come_by_y_then_z_then_x() {
     let text = r#"{"version":"1.0","boxes":[{"x1":0,"y1":0,"z1":0,"x2":1,"y2":1,"z2":1,"type":"sand"}]}"#;
-    let expected = [
-        [0, 0, 0],
-        [1, 0, 0],
-        [0, 0, 1],
-        [1, 0, 1],
-        [0, 1, 0],
-        [1, 1, 0],
-        [0, 1, 1],
-        [1, 1, 1],
-    ];
-    let expected: Vec<Value> = expected
-        .iter()
-        .map(|[x, y, z]| json!([x, y, z, "sand"]))
-        .collect();
+    let expected = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 1, 1], [1, 1, 1]];
+    let expected: Vec<Value> = expected.iter().map(|[x, y, z]| json!([x, y, z, "sand"])).collect();
     assert_eq!(simple(text)["cells"], Value::from(expected));
 }
 
 #[test]
 fn the_five_most_frequent_unknown_kinds_are_named_and_the_rest_counted() {
     let mut blocks = Vec::new();
-    for (kind, times) in [
-        ("a", 7),
-        ("b", 6),
-        ("c", 5),
-        ("d", 4),
-        ("e", 4),
-        ("f", 2),
-        ("g", 1),
-    ] {
-        blocks.extend(std::iter::repeat_n(
-            json!({ "x": 0, "y": 0, "z": 0, "type": kind }),
-            times,
-        ));
+    for (kind, times) in [("a", 7), ("b", 6), ("c", 5), ("d", 4), ("e", 4), ("f", 2), ("g", 1)] {
+        blocks.extend(std::iter::repeat_n(json!({ "x": 0, "y": 0, "z": 0, "type": kind }), times));
     }
     // Spelled otherwise, it is the same kind.
     blocks.push(json!({ "x": 99, "y": 0, "z": 0, "type": "minecraft:B" }));
@@ -135,14 +100,8 @@ fn the_five_most_frequent_unknown_kinds_are_named_and_the_rest_counted() {
         .iter()
         .map(|w| (w["type"].as_str().unwrap_or("more"), w["count"].as_u64().unwrap()))
         .collect();
-    assert_eq!(
-        warnings,
-        [("a", 7), ("b", 7), ("c", 5), ("d", 4), ("e", 4), ("more", 3)]
-    );
-    assert_eq!(
-        report["warnings"][5]["message"],
-        "and 2 more kinds of unknown blocks, 3 writes dropped"
-    );
+    assert_eq!(warnings, [("a", 7), ("b", 7), ("c", 5), ("d", 4), ("e", 4), ("more", 3)]);
+    assert_eq!(report["warnings"][5]["message"], "and 2 more kinds of unknown blocks, 3 writes dropped");
 }
 
 /// A box over the whole range of 64 bits is clipped, and what lies outside is counted, not walked.
@@ -186,13 +145,7 @@ fn a_spec_may_write_eight_times_the_volume_and_no_more() {
 #[test]
 fn a_million_overlapping_boxes_are_refused_before_they_are_drawn() {
     let full = r#"{"x1":0,"y1":0,"z1":0,"x2":255,"y2":255,"z2":255,"type":"stone"},"#;
-    let text = format!(
-        r#"{{"version":"1.0","boxes":[{}]}}"#,
-        full.repeat(1_000_000).trim_end_matches(',')
-    );
+    let text = format!(r#"{{"version":"1.0","boxes":[{}]}}"#, full.repeat(1_000_000).trim_end_matches(','));
     let verdict = buildoff::voxel::check(text.as_bytes(), GridSize::G256, Palette::Simple, 256 << 20);
-    assert_eq!(
-        verdict.refusal().unwrap().code,
-        buildoff::voxel::Code::TooMuchWork
-    );
+    assert_eq!(verdict.refusal().unwrap().code, buildoff::voxel::Code::TooMuchWork);
 }

@@ -2,11 +2,13 @@
 
 mod codec;
 mod expansion;
+mod image;
 mod naive;
 mod prose;
 mod reading;
 mod rules;
 mod schema;
+mod textures;
 
 use buildoff::voxel::{GridSize, Palette, Report, check};
 use serde_json::Value;
@@ -24,10 +26,7 @@ fn simple(text: impl AsRef<[u8]>) -> Value {
 /// The code and the sentence of the error in a report.
 fn error(report: &Value) -> (&str, &str) {
     let error = &report["error"];
-    (
-        error["code"].as_str().unwrap_or_default(),
-        error["message"].as_str().unwrap_or_default(),
-    )
+    (error["code"].as_str().unwrap_or_default(), error["message"].as_str().unwrap_or_default())
 }
 
 /// The counts of a report's warnings, by what they are about.

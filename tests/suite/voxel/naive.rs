@@ -81,9 +81,7 @@ fn line_cells([x1, y1, z1, x2, y2, z2]: [i64; 6]) -> Vec<[i64; 3]> {
         return vec![[x1, y1, z1]];
     }
     let axis = |p: i64, d: i64, i: i64| p + (2 * d * i + n).div_euclid(2 * n);
-    (0..=n)
-        .map(|i| [axis(x1, d[0], i), axis(y1, d[1], i), axis(z1, d[2], i)])
-        .collect()
+    (0..=n).map(|i| [axis(x1, d[0], i), axis(y1, d[1], i), axis(z1, d[2], i)]).collect()
 }
 
 fn json_of(entries: &[Entry], lists: [usize; 3]) -> String {

@@ -5,9 +5,7 @@ use serde_json::json;
 use super::{error, simple};
 
 fn spec(blocks: usize) -> String {
-    let blocks: Vec<_> = (0..blocks)
-        .map(|x| json!({ "x": x, "y": 0, "z": 0, "type": "stone" }))
-        .collect();
+    let blocks: Vec<_> = (0..blocks).map(|x| json!({ "x": x, "y": 0, "z": 0, "type": "stone" })).collect();
     json!({ "version": "1.0", "blocks": blocks }).to_string()
 }
 
@@ -17,16 +15,10 @@ fn the_spec_is_found_wherever_it_stands() {
     for (text, blocks) in [
         (one.clone(), 1),
         (format!("\u{feff}  {one}\n"), 1),
-        (
-            format!("Sure! Here's the build:\n\n```json\n{two}\n```\nEnjoy \"it\"."),
-            2,
-        ),
+        (format!("Sure! Here's the build:\n\n```json\n{two}\n```\nEnjoy \"it\"."), 2),
         (format!("```\n{two}\n```"), 2),
         (format!("I'd use {{braces}} and a \"quote, then {two}"), 2),
-        (
-            format!("A 5\" pipe {{\"not a spec\": true}} and\n{two}\nand {{}} to end"),
-            2,
-        ),
+        (format!("A 5\" pipe {{\"not a spec\": true}} and\n{two}\nand {{}} to end"), 2),
         (format!("Draft: {one} Final: {three} Note: {two}"), 3),
         (format!(r#"{{"thoughts": "a plan", "build": {three}}}"#), 3),
         (format!(r#"[{one}, {three}]"#), 3),
@@ -50,11 +42,7 @@ fn without_a_spec_the_most_telling_error_is_kept() {
             "bad_json",
             "ends too early, at line 2",
         ),
-        (
-            "{\"a\" 1} and {\"version\": \"1.0\", \"boxes\": [{\"x1\": \"one\"}]}",
-            "bad_spec",
-            "boxes[0].x1",
-        ),
+        ("{\"a\" 1} and {\"version\": \"1.0\", \"boxes\": [{\"x1\": \"one\"}]}", "bad_spec", "boxes[0].x1"),
     ] {
         let report = simple(text);
         let (found, message) = error(&report);

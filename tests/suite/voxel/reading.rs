@@ -21,48 +21,16 @@ fn block(x: &str) -> String {
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let nested = format!(
-        r#"{{"version":"1.0","extra":{}1{}}}"#,
-        "[".repeat(200),
-        "]".repeat(200)
-    );
+    let nested = format!(r#"{{"version":"1.0","extra":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
     let long_name = block("1").replace("stone", &"x".repeat(2 << 20));
     for (text, code, message) in [
-        (
-            block("3.5"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got 3.5",
-        ),
-        (
-            block("\"3\""),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got \"3\"",
-        ),
-        (
-            block("null"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got null",
-        ),
-        (
-            block("true"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got true",
-        ),
-        (
-            block("[1]"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got a list",
-        ),
-        (
-            block("{}"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got an object",
-        ),
-        (
-            block("1e400"),
-            "bad_spec",
-            "blocks[1].x: expected a whole number, got one beyond all bounds",
-        ),
+        (block("3.5"), "bad_spec", "blocks[1].x: expected a whole number, got 3.5"),
+        (block("\"3\""), "bad_spec", "blocks[1].x: expected a whole number, got \"3\""),
+        (block("null"), "bad_spec", "blocks[1].x: expected a whole number, got null"),
+        (block("true"), "bad_spec", "blocks[1].x: expected a whole number, got true"),
+        (block("[1]"), "bad_spec", "blocks[1].x: expected a whole number, got a list"),
+        (block("{}"), "bad_spec", "blocks[1].x: expected a whole number, got an object"),
+        (block("1e400"), "bad_spec", "blocks[1].x: expected a whole number, got one beyond all bounds"),
         (
             block("1e30"),
             "bad_spec",
@@ -73,21 +41,9 @@ fn what_is_wrong_is_told_with_its_place() {
             "bad_spec",
             "blocks[1].x: expected a whole number, got 9223372036854775808, which is beyond 64 bits",
         ),
-        (
-            block("NaN"),
-            "bad_json",
-            "this is not JSON, at line 1, column 68: expected value",
-        ),
-        (
-            block("01"),
-            "bad_json",
-            "this is not JSON, at line 1, column 69: invalid number",
-        ),
-        (
-            boxes(r#""x1":1"#),
-            "bad_spec",
-            "boxes[0].y1: expected a whole number, got nothing",
-        ),
+        (block("NaN"), "bad_json", "this is not JSON, at line 1, column 68: expected value"),
+        (block("01"), "bad_json", "this is not JSON, at line 1, column 69: invalid number"),
+        (boxes(r#""x1":1"#), "bad_spec", "boxes[0].y1: expected a whole number, got nothing"),
         (
             boxes(r#""x1":1,"y1":1,"z1":1,"x2":1,"y2":1,"z2":1"#),
             "bad_spec",
@@ -98,26 +54,10 @@ fn what_is_wrong_is_told_with_its_place() {
             "bad_spec",
             "boxes[0].type: expected the name of a block, got 7",
         ),
-        (
-            r#"{"boxes":{}}"#.into(),
-            "bad_spec",
-            "boxes: expected a list, got an object",
-        ),
-        (
-            r#"{"lines":"none"}"#.into(),
-            "bad_spec",
-            "lines: expected a list, got string \"none\"",
-        ),
-        (
-            r#"{"lines":null}"#.into(),
-            "bad_spec",
-            "lines: expected a list, got null",
-        ),
-        (
-            r#"{"blocks":[1]}"#.into(),
-            "bad_spec",
-            "blocks[0]: expected an object, got integer `1`",
-        ),
+        (r#"{"boxes":{}}"#.into(), "bad_spec", "boxes: expected a list, got an object"),
+        (r#"{"lines":"none"}"#.into(), "bad_spec", "lines: expected a list, got string \"none\""),
+        (r#"{"lines":null}"#.into(), "bad_spec", "lines: expected a list, got null"),
+        (r#"{"blocks":[1]}"#.into(), "bad_spec", "blocks[0]: expected an object, got integer `1`"),
         (
             r#"{"lines":[{"from":1}]}"#.into(),
             "bad_spec",
@@ -133,49 +73,22 @@ fn what_is_wrong_is_told_with_its_place() {
             "bad_spec",
             "lines[0].to.x: expected a whole number, got nothing",
         ),
-        (
-            r#"{"version":1.0,"blocks":[]}"#.into(),
-            "bad_spec",
-            "version: expected \"1.0\", got 1",
-        ),
-        (
-            r#"{"version":"2.0","blocks":[]}"#.into(),
-            "bad_spec",
-            "version: expected \"1.0\", got \"2.0\"",
-        ),
-        (
-            nested,
-            "bad_json",
-            "lists and objects are nested more than 32 levels deep",
-        ),
-        (
-            long_name,
-            "bad_spec",
-            "blocks[0].type: expected a name of at most 256 bytes, got 2097152 bytes",
-        ),
+        (r#"{"version":1.0,"blocks":[]}"#.into(), "bad_spec", "version: expected \"1.0\", got 1"),
+        (r#"{"version":"2.0","blocks":[]}"#.into(), "bad_spec", "version: expected \"1.0\", got \"2.0\""),
+        (nested, "bad_json", "lists and objects are nested more than 32 levels deep"),
+        (long_name, "bad_spec", "blocks[0].type: expected a name of at most 256 bytes, got 2097152 bytes"),
         (
             r#"{"version":"1.0","blocks":[{"x":0,"#.into(),
             "bad_json",
             "the JSON ends too early, at line 1, column 34: is it cut off?",
         ),
-        (
-            "".into(),
-            "bad_json",
-            "there is no JSON object in the text, looked at from line 1, column 1",
-        ),
-        (
-            "[]".into(),
-            "bad_json",
-            "there is no JSON object in the text, looked at from line 1, column 1",
-        ),
+        ("".into(), "bad_json", "there is no JSON object in the text, looked at from line 1, column 1"),
+        ("[]".into(), "bad_json", "there is no JSON object in the text, looked at from line 1, column 1"),
     ] {
         let report = simple(&text);
         let shown: String = text.chars().take(120).collect();
         assert_eq!(error(&report), (code, message), "{shown}");
-        assert!(
-            report["error"]["line"].is_u64() && report["error"]["column"].is_u64(),
-            "{shown}"
-        );
+        assert!(report["error"]["line"].is_u64() && report["error"]["column"].is_u64(), "{shown}");
         assert_eq!(report["blockCount"], 0, "{shown}");
         assert_eq!(report["bounds"], Value::Null, "{shown}");
     }
@@ -185,17 +98,8 @@ fn what_is_wrong_is_told_with_its_place() {
 fn positions_are_those_of_the_whole_text() {
     let text = "Here you go:\n```json\n{\n  \"version\": \"1.0\",\n  \"blocks\": [\n    { \"x\": oops }\n  ]\n}\n```\n";
     let report = simple(text);
-    assert_eq!(
-        error(&report),
-        (
-            "bad_json",
-            "this is not JSON, at line 6, column 12: expected value"
-        )
-    );
-    assert_eq!(
-        (&report["error"]["line"], &report["error"]["column"]),
-        (&json!(6), &json!(12))
-    );
+    assert_eq!(error(&report), ("bad_json", "this is not JSON, at line 6, column 12: expected value"));
+    assert_eq!((&report["error"]["line"], &report["error"]["column"]), (&json!(6), &json!(12)));
 
     let wrong = simple(
         "Look: {\"version\": \"1.0\",\n\"blocks\": [{\"x\": 1.5, \"y\": 0, \"z\": 0, \"type\": \"stone\"}]} done",
@@ -204,10 +108,7 @@ fn positions_are_those_of_the_whole_text() {
     assert_eq!(wrong["error"]["line"], 2);
 
     let not_utf8 = simple(b"{\"version\":\n \"1.\xff0\"}");
-    assert_eq!(
-        error(&not_utf8),
-        ("bad_json", "the text is not UTF-8, at line 2, column 5")
-    );
+    assert_eq!(error(&not_utf8), ("bad_json", "the text is not UTF-8, at line 2, column 5"));
 }
 
 #[test]
@@ -232,9 +133,8 @@ fn names_may_be_escaped_and_depth_32_is_allowed() {
 
 #[test]
 fn there_is_an_end_to_the_kinds_of_blocks() {
-    let blocks: Vec<Value> = (0..70_000)
-        .map(|i| json!({ "x": 0, "y": 0, "z": 0, "type": format!("kind{i}") }))
-        .collect();
+    let blocks: Vec<Value> =
+        (0..70_000).map(|i| json!({ "x": 0, "y": 0, "z": 0, "type": format!("kind{i}") })).collect();
     let report = simple(json!({ "version": "1.0", "blocks": blocks }).to_string());
     let expected = "blocks[65536].type: expected at most 65536 different names, got another one";
     assert_eq!(error(&report), ("bad_spec", expected));
@@ -250,10 +150,7 @@ fn text_is_bounded_plain_and_gzipped() {
         (error(&report).0.to_owned(), report.get("cells").is_some())
     };
     let zipped = gzip(text.as_bytes());
-    assert_eq!(
-        code(text.as_bytes(), text.len()),
-        ("too_few_blocks".into(), false)
-    );
+    assert_eq!(code(text.as_bytes(), text.len()), ("too_few_blocks".into(), false));
     assert_eq!(code(text.as_bytes(), text.len() - 1).0, "too_large");
     assert_eq!(code(&zipped, text.len()).0, "too_few_blocks");
     assert_eq!(code(&zipped, text.len() - 1).0, "too_large");

@@ -38,22 +38,14 @@ fn the_first_rule_that_fails_is_told() {
     ] {
         let report = one_box(size, spans);
         assert_eq!(error(&report).0, code, "{size}: {spans:?}");
-        assert_eq!(
-            report["blockCount"],
-            spans.iter().product::<usize>(),
-            "{size}: {spans:?}"
-        );
+        assert_eq!(report["blockCount"], spans.iter().product::<usize>(), "{size}: {spans:?}");
         assert_eq!(report["ok"], code.is_empty());
     }
 }
 
 #[test]
 fn an_empty_build_has_no_blocks_and_no_bounds() {
-    for text in [
-        "{}",
-        r#"{"version":"1.0"}"#,
-        r#"{"version":"1.0","boxes":[],"lines":[],"blocks":[]}"#,
-    ] {
+    for text in ["{}", r#"{"version":"1.0"}"#, r#"{"version":"1.0","boxes":[],"lines":[],"blocks":[]}"#] {
         let report = report(text, GridSize::G32, Palette::Simple);
         assert_eq!(error(&report), ("no_blocks", "there are no blocks in the grid"));
         assert_eq!(report["bounds"], Value::Null);

@@ -16,22 +16,11 @@ fn smallest(schema: &Value, root: &Value) -> Value {
     match schema["type"].as_str().unwrap() {
         "object" => {
             let properties = schema["properties"].as_object().unwrap();
-            let required: Vec<&str> = schema["required"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter_map(Value::as_str)
-                .collect();
-            assert_eq!(
-                required.len(),
-                properties.len(),
-                "structured outputs want every key required"
-            );
+            let required: Vec<&str> =
+                schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            assert_eq!(required.len(), properties.len(), "structured outputs want every key required");
             assert_eq!(schema["additionalProperties"], false);
-            properties
-                .iter()
-                .map(|(key, value)| (key.clone(), smallest(value, root)))
-                .collect()
+            properties.iter().map(|(key, value)| (key.clone(), smallest(value, root))).collect()
         }
         "array" => json!([smallest(&schema["items"], root)]),
         "integer" => schema["maximum"].clone(),
@@ -48,14 +37,8 @@ fn what_fits_the_schema_is_read_without_a_warning() {
             let report = report(smallest(&schema, &schema).to_string(), size, palette);
             assert_eq!(error(&report).0, "too_few_blocks");
             assert_eq!(report["warnings"], json!([]));
-            assert_eq!(
-                report["bounds"]["max"],
-                json!([size.get() - 1, size.get() - 1, size.get() - 1])
-            );
-            assert_eq!(
-                schema["$defs"]["type"]["enum"].as_array().unwrap().len(),
-                palette.blocks().len()
-            );
+            assert_eq!(report["bounds"]["max"], json!([size.get() - 1, size.get() - 1, size.get() - 1]));
+            assert_eq!(schema["$defs"]["type"]["enum"].as_array().unwrap().len(), palette.blocks().len());
         }
     }
 }

@@ -1,0 +1,279 @@
+//! Builds: stored, read back, retired.
+
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{ModelKey, PromptId, Settings};
+use crate::voxel::{self, Checked, DecodeError, Digest, Effort, Grid, Refusal, Verdict, Warning};
+
+/// Encodings up to this size are compressed as well as can be while they are stored; it takes some
+/// milliseconds. Larger ones are compressed quickly first, and again in the background.
+const SMALL: usize = 1 << 15;
+
+/// No import may be larger.
+const LARGEST_SPEC: usize = 2 << 30;
+
+/// What a build is for. One is in force for each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub prompt: PromptId,
+    pub model: ModelKey,
+    pub settings: Settings,
+}
+
+/// A checked build as it is stored. Making one is heavy work.
+pub struct Packed {
+    pub digest: Digest,
+    grid: Vec<u8>,
+    grid_is_best: bool,
+    spec: Vec<u8>,
+    pub warnings: Vec<Warning>,
+    pub block_count: u32,
+}
+
+/// How a build came about; unknown for imports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Making {
+    pub attempts: Option<i32>,
+    pub generation_time_ms: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub id: Uuid,
+    /// Whether another build was retired for it.
+    pub overwritten: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("there is a build of this prompt by this model already")]
+    Exists,
+    #[error("there is no such prompt")]
+    NoPrompt,
+    #[error("there is no such model")]
+    NoModel,
+    #[error(transparent)]
+    Database(sqlx::Error),
+}
+
+/// A stored build, without its grid and spec.
+#[derive(Clone, Debug)]
+pub struct Build {
+    pub id: Uuid,
+    pub prompt_id: String,
+    pub prompt_text: String,
+    pub model_key: String,
+    pub model_name: String,
+    pub provider: String,
+    pub grid_size: i16,
+    pub palette: String,
+    pub mode: String,
+    pub digest: Vec<u8>,
+    pub block_count: i32,
+    pub warnings: Json<Vec<Warning>>,
+    pub attempts: Option<i32>,
+    pub generation_time_ms: Option<i64>,
+    pub created_at: OffsetDateTime,
+    pub retired_at: Option<OffsetDateTime>,
+}
+
+/// A grid as it is stored: its compressed encoding, and what it should be.
+#[derive(Clone, Debug)]
+pub struct StoredGrid {
+    pub digest: Vec<u8>,
+    pub packed: Vec<u8>,
+}
+
+/// Why a stored grid is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum Damaged {
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error("the grid is not the one that its digest names")]
+    Digest,
+}
+
+impl Packed {
+    /// Takes any text that holds a spec, as [`voxel::check`] does.
+    ///
+    /// # Errors
+    /// Where it is no build for these settings.
+    pub fn read(input: &[u8], settings: &Settings, max_bytes: usize) -> Result<Self, Refusal> {
+        match voxel::check(input, settings.grid, settings.palette, max_bytes) {
+            Verdict::Accepted { build, spec, warnings } => Ok(Self::new(&build, &spec, warnings)),
+            Verdict::Rejected { refusal, .. } | Verdict::Unreadable(refusal) => Err(refusal),
+        }
+    }
+
+    /// `spec` is the JSON that the build was read from.
+    pub fn new(build: &Checked, spec: &str, warnings: Vec<Warning>) -> Self {
+        let encoded = voxel::encode(build.grid());
+        let grid_is_best = encoded.len() <= SMALL;
+        let effort = if grid_is_best { Effort::Best } else { Effort::Quick };
+        Self {
+            digest: Digest::of(&encoded),
+            grid: voxel::pack(&encoded, effort),
+            grid_is_best,
+            spec: voxel::pack(spec.as_bytes(), Effort::Quick),
+            warnings,
+            block_count: build.census().block_count,
+        }
+    }
+}
+
+/// Stores a build in a transaction of the caller's. With `overwrite`, the one in force is retired.
+pub async fn store(
+    connection: &mut PgConnection,
+    place: &Place,
+    build: &Packed,
+    making: Making,
+    overwrite: bool,
+) -> Result<Stored, StoreError> {
+    let overwritten = overwrite && retire_in_force(connection, place).await?;
+    let id = Uuid::new_v4();
+    let Settings { grid, palette, mode } = &place.settings;
+    sqlx::query!(
+        "
+        INSERT INTO builds (
+            id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec,
+            warnings, block_count, attempts, generation_time_ms
+        )
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        ",
+        id,
+        place.prompt.as_str(),
+        place.model.as_str(),
+        grid.get() as i16,
+        palette.name(),
+        mode.as_str(),
+        &build.digest.0[..],
+        build.grid,
+        build.grid_is_best,
+        build.spec,
+        Json(&build.warnings) as _,
+        build.block_count as i32,
+        making.attempts,
+        making.generation_time_ms,
+    )
+    .execute(connection)
+    .await?;
+    Ok(Stored { id, overwritten })
+}
+
+async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::Result<bool> {
+    let Settings { grid, palette, mode } = &place.settings;
+    let retired = sqlx::query!(
+        "
+        UPDATE builds
+        SET retired_at = now()
+        WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
+          AND retired_at IS NULL
+        ",
+        place.prompt.as_str(),
+        place.model.as_str(),
+        grid.get() as i16,
+        palette.name(),
+        mode.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(retired.rows_affected() > 0)
+}
+
+/// The constraints are the rules; here they get their names.
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match error.as_database_error().and_then(sqlx::error::DatabaseError::constraint) {
+            Some("builds_in_force") => Self::Exists,
+            Some("builds_prompt_id_fkey") => Self::NoPrompt,
+            Some("builds_model_key_fkey") => Self::NoModel,
+            _ => Self::Database(error),
+        }
+    }
+}
+
+pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Build>> {
+    sqlx::query_as!(
+        Build,
+        r#"
+        SELECT
+            builds.id, prompt_id, prompts.text AS prompt_text,
+            model_key, models.display_name AS model_name, provider,
+            grid_size, palette, mode, digest, block_count,
+            warnings AS "warnings: Json<Vec<Warning>>",
+            attempts, generation_time_ms, builds.created_at, retired_at
+        FROM builds
+        JOIN prompts ON prompts.id = prompt_id
+        JOIN models ON models.key = model_key
+        WHERE builds.id = $1
+        "#,
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// The digest of a build's grid.
+pub async fn digest(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Vec<u8>>> {
+    sqlx::query_scalar!("SELECT digest FROM builds WHERE id = $1", id).fetch_optional(pool).await
+}
+
+pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {
+    sqlx::query_as!(StoredGrid, "SELECT digest, grid AS packed FROM builds WHERE id = $1", id)
+        .fetch_optional(pool)
+        .await
+}
+
+/// The compressed text of a build's spec.
+pub async fn spec(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Vec<u8>>> {
+    sqlx::query_scalar!("SELECT spec FROM builds WHERE id = $1", id).fetch_optional(pool).await
+}
+
+/// The ids of all builds, retired ones too, in no order that means anything.
+pub async fn ids(pool: &PgPool) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!("SELECT id FROM builds ORDER BY id").fetch_all(pool).await
+}
+
+/// A build whose grid could be compressed better.
+pub async fn next_to_repack(pool: &PgPool) -> sqlx::Result<Option<(Uuid, StoredGrid)>> {
+    let row = sqlx::query!("SELECT id, digest, grid FROM builds WHERE NOT grid_is_best LIMIT 1")
+        .fetch_optional(pool)
+        .await?;
+    Ok(row.map(|row| (row.id, StoredGrid { digest: row.digest, packed: row.grid })))
+}
+
+/// Settles what [`next_to_repack`] found; none leaves a damaged grid as it is.
+pub async fn repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE builds SET grid = coalesce($2, grid), grid_is_best = true WHERE id = $1", id, grid)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+/// Whether there are builds, or ever were.
+pub async fn any(executor: impl PgExecutor<'_>) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM builds) AS "any!""#).fetch_one(executor).await
+}
+
+impl StoredGrid {
+    /// The canonical encoding, which is held against the digest.
+    pub fn encoding(&self) -> Result<Vec<u8>, Damaged> {
+        let encoded = voxel::unpack(&self.packed)?;
+        match Digest::of(&encoded).0[..] == self.digest[..] {
+            true => Ok(encoded),
+            false => Err(Damaged::Digest),
+        }
+    }
+
+    pub fn open(&self) -> Result<Grid, Damaged> {
+        Ok(voxel::decode(&self.encoding()?)?)
+    }
+}
+
+/// The text of a spec as [`spec`] returns it.
+pub fn unpack_spec(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    voxel::unpack_within(packed, LARGEST_SPEC)
+}

@@ -1,0 +1,46 @@
+//! What goes on while nobody asks for it.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use crate::app::App;
+use crate::arena::builds;
+use crate::voxel::{self, Effort};
+
+/// Between looks for something to do.
+const REST: Duration = Duration::from_secs(30);
+
+pub fn start(app: &App) -> JoinHandle<()> {
+    tokio::spawn(repack(app.clone()))
+}
+
+/// Compresses large grids as well as can be, one at a time.
+async fn repack(app: App) {
+    loop {
+        match repack_next(&app).await {
+            Ok(true) => continue,
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "a grid could not be compressed better");
+            }
+        }
+        sleep(REST).await;
+    }
+}
+
+/// Returns whether there was one.
+async fn repack_next(app: &App) -> anyhow::Result<bool> {
+    let Some((id, grid)) = builds::next_to_repack(&app.pool).await? else { return Ok(false) };
+    let packed =
+        app.work.run(move || grid.encoding().map(|encoded| voxel::pack(&encoded, Effort::Best))).await?;
+    match packed {
+        Ok(packed) => builds::repacked(&app.pool, id, Some(&packed)).await?,
+        Err(damaged) => {
+            tracing::error!(%id, %damaged, "a stored build is damaged");
+            builds::repacked(&app.pool, id, None).await?;
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,74 @@
+//! `buildoff render` and `buildoff textures`: pictures in files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::{Context, bail};
+
+use crate::config::Config;
+use crate::voxel::{self, Background, GridSize, Palette, Picture, Textures, View};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// A spec, plain or gzipped; `-` reads standard input.
+    file: PathBuf,
+    /// Where to write: a .png or a .webp.
+    #[arg(short, long)]
+    out: PathBuf,
+    /// 32, 64, 128 or 256.
+    #[arg(long, default_value = "32")]
+    grid: GridSize,
+    /// simple or advanced.
+    #[arg(long, default_value = "simple")]
+    palette: Palette,
+    /// From which side, 0 to 7.
+    #[arg(long, default_value_t = 0)]
+    angle: u8,
+    /// Pixels a side, 64 to 1024.
+    #[arg(long, default_value_t = 512)]
+    size: u16,
+    /// Leave out the sky.
+    #[arg(long)]
+    transparent: bool,
+}
+
+/// Draws what breaks the rules too: it may be what one wants to see.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Arguments { file, out, grid, palette, angle, size, transparent } = arguments;
+    let limit = Config::load_import_max_bytes()?;
+    let background = if *transparent { Background::Transparent } else { Background::Sky };
+    let view = View::new(*angle, *size, background).map_err(anyhow::Error::msg)?;
+    let input = super::check::read(file, limit)?;
+    let verdict = voxel::check(&input, *grid, *palette, limit);
+    let Some(grid) = verdict.grid() else {
+        bail!("{}: {}", file.display(), verdict.refusal().map_or("", |refusal| &refusal.message));
+    };
+    if let Some(refusal) = verdict.refusal() {
+        eprintln!("note: as a build it would be rejected: {refusal}");
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    write(&voxel::render(grid, &view, threads), out)
+}
+
+#[derive(clap::Args)]
+pub(super) struct SheetArguments {
+    /// Where to write: a .png or a .webp.
+    #[arg(short, long, default_value = "textures.png")]
+    out: PathBuf,
+}
+
+pub(super) fn textures(arguments: &SheetArguments) -> anyhow::Result<ExitCode> {
+    write(&Textures::get().sheet(), &arguments.out)
+}
+
+fn write(picture: &Picture, out: &Path) -> anyhow::Result<ExitCode> {
+    let bytes = match out.extension().and_then(|end| end.to_str()) {
+        Some("png") => picture.png(),
+        Some("webp") => picture.webp(),
+        _ => bail!("{} is neither a .png nor a .webp", out.display()),
+    };
+    fs::write(out, bytes).with_context(|| format!("cannot write {}", out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

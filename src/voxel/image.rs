@@ -1,0 +1,103 @@
+//! Pictures: a grid as it looks from one of eight sides.
+//!
+//! Rays go from the eye through the grid, cell by cell. What they meet is lit by a
+//! sun, which throws shadows, and by the sky, which reaches less into corners; light
+//! is added up in linear light. Beside a picture's size and angle nothing decides how
+//! it comes out, and two builds of equal bounds are shown at equal scale.
+//!
+//! The eye's place is described at [`Camera`], exactly, because the viewer in the
+//! browser starts from it.
+
+mod camera;
+mod ground;
+mod light;
+mod scene;
+mod trace;
+mod vector;
+
+use std::{sync::Mutex, thread};
+
+pub use self::camera::Camera;
+use self::{light::Painter, scene::Scene};
+use super::{grid::Grid, picture::Picture};
+
+/// What to show of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    angle: u8,
+    size: u16,
+    background: Background,
+}
+
+/// What is behind a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Background {
+    Transparent,
+    /// A bright backdrop, on which the build throws a shadow.
+    Sky,
+}
+
+impl View {
+    pub const ANGLES: u8 = 8;
+    pub const MIN_SIZE: u16 = 64;
+    pub const MAX_SIZE: u16 = 1024;
+
+    /// A square picture from one of eight angles, each an eighth of a turn on.
+    ///
+    /// # Errors
+    /// A sentence that names what is allowed.
+    pub fn new(angle: u8, size: u16, background: Background) -> Result<Self, String> {
+        if angle >= Self::ANGLES {
+            return Err("an angle is a number from 0 to 7".to_owned());
+        }
+        if !(Self::MIN_SIZE..=Self::MAX_SIZE).contains(&size) {
+            return Err(format!(
+                "a size is a number of pixels from {} to {}",
+                Self::MIN_SIZE,
+                Self::MAX_SIZE
+            ));
+        }
+        Ok(Self { angle, size, background })
+    }
+}
+
+/// Makes a picture, on so many threads.
+pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
+    let size = usize::from(view.size);
+    let mut rgba = vec![0; size * size * 4];
+    let bounds = grid.census().bounds;
+    if let Some(bounds) = bounds {
+        let camera = Camera::new(&bounds, view.angle);
+        let scene = Scene::new(grid, bounds);
+        let painter = Painter::new(&scene, camera, size, view.background);
+        let rows = rgba.chunks_exact_mut(size * 4);
+        in_turns(rows, threads, &|y, row: &mut [u8]| painter.row(y, row));
+    } else if view.background == Background::Sky {
+        for (y, row) in rgba.chunks_exact_mut(size * 4).enumerate() {
+            let colour = vector::to_srgb(light::backdrop((y as f32 + 0.5) / size as f32), 1.0);
+            row.as_chunks_mut::<4>().0.fill(colour);
+        }
+    }
+    Picture { width: size as u32, height: size as u32, rgba }
+}
+
+/// Does some work on numbered items, every thread taking the next one that is left.
+fn in_turns<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    threads: usize,
+    work: &(impl Fn(usize, T) + Sync),
+) {
+    let items = Mutex::new(items.enumerate());
+    let next = || items.lock().ok()?.next();
+    let busy = || {
+        while let Some((number, item)) = next() {
+            work(number, item);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.max(1) {
+            scope.spawn(busy);
+        }
+        busy();
+    });
+}

@@ -1,0 +1,37 @@
+//! Three numbers, as places, directions and light.
+
+pub type Vector = [f32; 3];
+
+pub fn add(a: Vector, b: Vector) -> Vector {
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+pub fn scale(a: Vector, k: f32) -> Vector {
+    [a[0] * k, a[1] * k, a[2] * k]
+}
+
+pub fn times(a: Vector, b: Vector) -> Vector {
+    [a[0] * b[0], a[1] * b[1], a[2] * b[2]]
+}
+
+pub fn unit(a: Vector) -> Vector {
+    scale(a, 1.0 / a.map(|part| part * part).iter().sum::<f32>().sqrt())
+}
+
+pub fn blend(a: Vector, b: Vector, share: f32) -> Vector {
+    add(scale(a, 1.0 - share), scale(b, share))
+}
+
+/// An sRGB pixel of light that is not multiplied by its alpha.
+pub fn to_srgb(light: Vector, alpha: f32) -> [u8; 4] {
+    let [r, g, b] = light.map(srgb_byte);
+    [r, g, b, (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8]
+}
+
+fn srgb_byte(linear: f32) -> u8 {
+    let encoded = match linear.clamp(0.0, 1.0) {
+        dark if dark <= 0.003_130_8 => dark * 12.92,
+        light => 1.055 * light.powf(1.0 / 2.4) - 0.055,
+    };
+    (encoded * 255.0 + 0.5) as u8
+}

@@ -1,0 +1,167 @@
+//! Textures: what blocks look like, in tiles of 16 by 16 texels.
+//!
+//! Every tile is painted here, from the recipes in `palettes/`, and always the same
+//! way. The viewer, the pictures and the exports all use these tiles.
+//!
+//! # Which tile a cell shows
+//!
+//! A block has three faces: top, side and bottom. Each has one or more variants,
+//! consecutive tiles of equal rank, of which a cell shows `hash(x, y, z) % variants`
+//! ([`variant_hash`]), with x, y, z its place in the grid. In GLSL ES 3.00:
+//!
+//! ```glsl
+//! uint variantHash(uvec3 cell) {
+//!     uint h = cell.x * 0x8da6b343u ^ cell.y * 0xd8163841u ^ cell.z * 0xcb1ab31fu;
+//!     h = (h ^ (h >> 13u)) * 0x9e3779b1u;
+//!     return h ^ (h >> 16u);
+//! }
+//! ```
+//!
+//! # How a tile lies on a face
+//!
+//! Row 0 is the upper edge of a side seen from outside, and columns run to the right:
+//! along +x on the face to +z, -x to -z, -z to +x, +z to -x. On the top, columns run
+//! along +x and rows along +z; on the bottom, columns along +x and rows along -z.
+
+mod dice;
+mod masonry;
+mod nature;
+mod pattern;
+pub(super) mod recipe;
+
+use std::sync::LazyLock;
+
+use self::dice::Dice;
+use self::recipe::Layer;
+use super::{
+    palette::{Block, Palette},
+    picture::Picture,
+};
+
+/// 16 rows of 16 texels, the top row first, in sRGB with straight alpha.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile(pub [[u8; 4]; 256]);
+
+/// The tiles of a face: `variants` of them, from `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Face {
+    pub first: u8,
+    pub variants: u8,
+}
+
+/// The tiles of all blocks.
+pub struct Textures {
+    tiles: Vec<Tile>,
+    /// By block number less one: top, side, bottom.
+    faces: Vec<[Face; 3]>,
+    /// Likewise, in linear light: red, green, blue and how much of the face is there.
+    averages: Vec<[[f32; 4]; 3]>,
+}
+
+/// Picks a cell's variant; see the module's documentation.
+pub fn variant_hash([x, y, z]: [u32; 3]) -> u32 {
+    let h = x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
+    let h = (h ^ (h >> 13)).wrapping_mul(0x9e37_79b1);
+    h ^ (h >> 16)
+}
+
+impl Textures {
+    pub fn get() -> &'static Self {
+        static TEXTURES: LazyLock<Textures> = LazyLock::new(|| Textures::paint(Palette::Advanced.blocks()));
+        &TEXTURES
+    }
+
+    pub fn tiles(&self) -> &[Tile] {
+        &self.tiles
+    }
+
+    /// The top, side and bottom of the block with this number.
+    pub fn faces(&self, number: u8) -> Option<[Face; 3]> {
+        self.faces.get(usize::from(number).checked_sub(1)?).copied()
+    }
+
+    /// What the top, side and bottom look like from far away: red, green and blue in
+    /// linear light, and how much they cover.
+    pub fn averages(&self, number: u8) -> Option<[[f32; 4]; 3]> {
+        self.averages.get(usize::from(number).checked_sub(1)?).copied()
+    }
+
+    /// All tiles one after the other, four bytes a texel, as a texture array takes them.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.tiles.iter().flat_map(|tile| tile.0.as_flattened()).copied().collect()
+    }
+
+    /// All tiles in one picture, in rows of sixteen.
+    pub fn sheet(&self) -> Picture {
+        const ACROSS: usize = 16;
+        let width = ACROSS * 16;
+        let height = self.tiles.len().div_ceil(ACROSS) * 16;
+        let mut rgba = vec![0; width * height * 4];
+        for (i, tile) in self.tiles.iter().enumerate() {
+            for (row, texels) in tile.0.chunks_exact(16).enumerate() {
+                let start = ((i / ACROSS * 16 + row) * width + i % ACROSS * 16) * 4;
+                rgba[start..start + 64].copy_from_slice(texels.as_flattened());
+            }
+        }
+        Picture { width: width as u32, height: height as u32, rgba }
+    }
+
+    fn paint(blocks: &[Block]) -> Self {
+        let mut tiles = Vec::new();
+        let faces: Vec<_> = blocks.iter().map(|block| paint_block(block, &mut tiles)).collect();
+        assert!(tiles.len() <= 255, "a tile's number is one byte");
+        let averages = faces.iter().map(|faces| faces.map(|face| average(&tiles, face))).collect();
+        Self { tiles, faces, averages }
+    }
+}
+
+/// Paints a block's faces; those with one recipe share its tiles.
+fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
+    let recipes = block.recipes();
+    let mut paint = |name: &str, recipe: &[Layer]| {
+        let first = tiles.len() as u8;
+        let name = format!("{} {name}", block.id);
+        let variants = block.variants.get();
+        tiles.extend((0..variants).map(|variant| recipe::paint(recipe, Dice::new(&name, variant))));
+        Face { first, variants }
+    };
+    let [top, side, bottom] = recipes;
+    let same = |a: &[Layer], b: &[Layer]| std::ptr::eq(a, b);
+    let top_face = paint("top", top);
+    let side_face = if same(side, top) { top_face } else { paint("side", side) };
+    let bottom_face = match bottom {
+        bottom if same(bottom, top) => top_face,
+        bottom if same(bottom, side) => side_face,
+        bottom => paint("bottom", bottom),
+    };
+    [top_face, side_face, bottom_face]
+}
+
+fn average(tiles: &[Tile], face: Face) -> [f32; 4] {
+    let first = usize::from(face.first);
+    let texels = tiles[first..first + usize::from(face.variants)].iter().flat_map(|tile| &tile.0);
+    let mut sum = [0.0; 4];
+    let mut count = 0.0_f32;
+    for &[r, g, b, a] in texels {
+        let alpha = f32::from(a) / 255.0;
+        for (sum, part) in sum.iter_mut().zip([r, g, b]) {
+            *sum += linear(part) * alpha;
+        }
+        sum[3] += alpha;
+        count += 1.0;
+    }
+    let [r, g, b, alpha] = sum;
+    let weight = alpha.max(f32::EPSILON);
+    [r / weight, g / weight, b / weight, alpha / count.max(1.0)]
+}
+
+/// Linear light from an sRGB byte.
+pub(super) fn linear(byte: u8) -> f32 {
+    static TABLE: LazyLock<[f32; 256]> = LazyLock::new(|| {
+        std::array::from_fn(|byte| match byte as f32 / 255.0 {
+            dark if dark <= 0.040_45 => dark / 12.92,
+            light => ((light + 0.055) / 1.055).powf(2.4),
+        })
+    });
+    TABLE[usize::from(byte)]
+}

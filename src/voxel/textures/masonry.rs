@@ -1,0 +1,155 @@
+//! What people lay: planks, bricks, stones.
+
+use serde::Deserialize;
+
+use super::{
+    dice::{Dice, EDGE, blend},
+    pattern::{Levels, by_texel},
+};
+
+/// Boards that lie one above the other, their ends staggered.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planks {
+    boards: i32,
+    /// How far the grain shows: 0 to 1.
+    grain: f32,
+}
+
+impl Planks {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let height = EDGE / self.boards;
+        let streaks = dice.derive(1);
+        by_texel(|x, y| {
+            let (board, row) = (y / height, y % height);
+            let joint = (board * 7 + 3 + (dice.at(board, 12) * 3.0) as i32) % EDGE;
+            if row == height - 1 {
+                return Some(0.0);
+            }
+            if x == joint {
+                return Some(0.12);
+            }
+            let streak = blend(streaks.smooth(x, y, [8, 1]), streaks.derive(1).smooth(x, y, [2, 1]), 0.35);
+            let tone = 0.62 + 0.2 * (dice.shared().at(board, 11) - 0.5) + self.grain * (streak - 0.5);
+            let edge = if row == 0 || x == (joint + 1) % EDGE { 0.18 } else { 0.0 };
+            Some((tone + edge).max(0.25))
+        })
+    }
+}
+
+/// Bricks in a running bond, the mortar left free below and to the right of each.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bricks {
+    width: i32,
+    height: i32,
+    /// How much single bricks differ.
+    #[serde(default = "differ")]
+    differ: f32,
+    /// How rough their faces are.
+    #[serde(default = "rough")]
+    rough: f32,
+}
+
+fn differ() -> f32 {
+    0.3
+}
+
+fn rough() -> f32 {
+    0.35
+}
+
+impl Bricks {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        by_texel(|x, y| {
+            let course = y / self.height;
+            let along = (x + course % 2 * self.width / 2).rem_euclid(EDGE);
+            let (brick, column, row) = (along / self.width, along % self.width, y % self.height);
+            if column == self.width - 1 || row == self.height - 1 {
+                return None;
+            }
+            let face = blend(dice.smooth(x, y, [4, 2]), dice.derive(1).at(x, y), 0.5);
+            let tone = 0.5 + self.differ * (dice.at(brick, course) - 0.5) + self.rough * (face - 0.5);
+            let lit = column == 0 || row == 0;
+            let dark = column == self.width - 2 || row == self.height - 2;
+            Some(match (lit, dark) {
+                (true, false) => tone + 0.22,
+                (false, true) => tone - 0.22,
+                _ => tone,
+            })
+        })
+    }
+}
+
+/// Round stones of many sizes, the gaps between them left free.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cobbles {
+    /// How many side by side.
+    pub across: i32,
+    /// How wide the gaps are, in texels.
+    pub gap: f32,
+    /// How far the stones bulge.
+    pub relief: f32,
+    #[serde(default = "differ")]
+    pub differ: f32,
+}
+
+/// Where a texel lies among stones.
+pub struct Place {
+    /// From the middle of its stone.
+    pub offset: [f32; 2],
+    /// How much further the next stone is.
+    pub margin: f32,
+    /// Of its stone.
+    pub tone: f32,
+}
+
+impl Cobbles {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let fine = dice.derive(9);
+        by_texel(|x, y| {
+            let place = self.place(dice, x, y);
+            (place.margin >= self.gap).then(|| self.light(&place) + 0.12 * (fine.at(x, y) - 0.5))
+        })
+    }
+
+    /// Lit from the top left.
+    pub fn light(&self, place: &Place) -> f32 {
+        let radius = EDGE as f32 / self.across as f32 / 2.0;
+        let slope = (place.offset[0] + place.offset[1]) / (2.0 * radius);
+        0.5 + self.differ * (place.tone - 0.5) - self.relief * slope
+    }
+
+    pub fn place(&self, dice: Dice, x: i32, y: i32) -> Place {
+        let cell = EDGE as f32 / self.across as f32;
+        let (column, row) = ((x as f32 / cell) as i32, (y as f32 / cell) as i32);
+        let (mut nearest, mut next) = (f32::INFINITY, f32::INFINITY);
+        let mut place = Place { offset: [0.0; 2], margin: 0.0, tone: 0.5 };
+        for (i, j) in (-2..=2).flat_map(|i| (-2..=2).map(move |j| (column + i, row + j))) {
+            let stone = self.stone(dice, i, j);
+            let middle = [(i as f32 + stone[0]) * cell, (j as f32 + stone[1]) * cell];
+            let offset = [x as f32 + 0.5 - middle[0], y as f32 + 0.5 - middle[1]];
+            let distance = (offset[0] * offset[0] + offset[1] * offset[1]).sqrt() + stone[3] * 0.4 * cell;
+            if distance < nearest {
+                next = nearest;
+                nearest = distance;
+                place = Place { offset, margin: 0.0, tone: stone[2] };
+            } else {
+                next = next.min(distance);
+            }
+        }
+        place.margin = next - nearest;
+        place
+    }
+
+    /// Where in its cell a stone has its middle, its tone, and how small it is. Stones
+    /// that reach over the edge of the tile are the same in all variants.
+    fn stone(&self, dice: Dice, i: i32, j: i32) -> [f32; 4] {
+        let (i, j) = (i.rem_euclid(self.across), j.rem_euclid(self.across));
+        let inner = 1..self.across - 1;
+        let dice = if inner.contains(&i) && inner.contains(&j) { dice } else { dice.shared() };
+        let throw = |salt| dice.derive(salt).at(i, j);
+        [0.15 + 0.7 * throw(1), 0.15 + 0.7 * throw(2), throw(3), throw(4)]
+    }
+}

@@ -1,0 +1,132 @@
+//! What grows or settles: bark, wood, leaves, turf, layers of stone.
+
+use serde::Deserialize;
+
+use super::{
+    dice::{Dice, EDGE, blend},
+    masonry::Cobbles,
+    pattern::{Levels, by_texel, equalise},
+};
+
+/// Furrows that run up a trunk.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bark {
+    /// How far the furrows wander, in texels.
+    wander: f32,
+}
+
+impl Bark {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let ridge = |x: i32, y: i32| {
+            let shift = ((dice.derive(1).smooth(x, y, [8, 4]) - 0.5) * 2.0 * self.wander).round() as i32;
+            blend(dice.smooth(x + shift, y, [2, 8]), dice.derive(2).smooth(x + shift, y, [1, 4]), 0.4)
+        };
+        let mut levels = by_texel(|x, y| {
+            let towards_light = ridge(x, y) - ridge(x - 1, y);
+            Some(ridge(x, y) + 0.5 * towards_light + 0.12 * dice.derive(3).at(x, y))
+        });
+        equalise(&mut levels);
+        levels
+    }
+}
+
+/// The rings of a felled trunk, within its bark.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rings {
+    /// From one ring to the next, in texels.
+    spacing: f32,
+}
+
+impl Rings {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let middle = (EDGE - 1) as f32 / 2.0;
+        by_texel(|x, y| {
+            let (dx, dy) = ((x as f32 - middle).abs(), (y as f32 - middle).abs());
+            let square = dx.max(dy);
+            if square > middle - 1.0 || dx + dy > 2.0 * middle - 2.5 {
+                return None;
+            }
+            let wobble = (dice.smooth(x, y, [4, 4]) - 0.5) * 0.9;
+            let radius = blend(square, (dx * dx + dy * dy).sqrt(), 0.35) + wobble;
+            let t = radius / self.spacing;
+            let ring = if t - t.floor() < 0.4 { 0.25 } else { 0.75 };
+            Some(ring + 0.22 * (dice.derive(1).at(x, y) - 0.5))
+        })
+    }
+}
+
+/// Leaves over one another, with holes between them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leaves {
+    /// How many side by side.
+    across: i32,
+    /// How much of the tile is holes: 0 to 1.
+    holes: f32,
+}
+
+impl Leaves {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let shapes = Cobbles { across: self.across, gap: 0.0, relief: 0.55, differ: 0.55 };
+        let mut openness = by_texel(|x, y| {
+            let margin = shapes.place(dice, x, y).margin;
+            let thicket = blend(dice.derive(5).smooth(x, y, [2, 4]), dice.derive(6).at(x, y), 0.25);
+            Some(1.6 * thicket - 0.25 * margin)
+        });
+        equalise(&mut openness);
+        by_texel(|x, y| {
+            let open = openness[(y * EDGE + x) as usize].is_some_and(|open| open > 1.0 - self.holes);
+            let place = shapes.place(dice, x, y);
+            let shadow = if place.margin < 0.6 { 0.2 } else { 0.0 };
+            (!open).then(|| shapes.light(&place) - shadow)
+        })
+    }
+}
+
+/// What hangs over the upper edge: turf, snow, moss.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fringe {
+    /// How far it hangs down, at least and at most.
+    depth: [i32; 2],
+}
+
+impl Fringe {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        let [least, most] = self.depth;
+        let fine = dice.derive(1);
+        by_texel(|x, y| {
+            let hang = least + (dice.at(x, 0) * (most - least + 1) as f32) as i32;
+            let tip = if y == hang - 1 { 0.3 } else { 0.0 };
+            (y < hang).then(|| 0.3 + 0.7 * fine.at(x, y) - tip)
+        })
+    }
+}
+
+/// Layers that settled one on another.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strata {
+    /// The heights of the layers from the top, in texels; those of one are seams.
+    heights: Vec<i32>,
+    rough: f32,
+}
+
+impl Strata {
+    pub fn levels(&self, dice: Dice) -> Levels {
+        by_texel(|x, y| {
+            let mut top = 0;
+            let layer = self.heights.iter().position(|height| {
+                top += height;
+                y < top
+            });
+            let layer = layer.unwrap_or(self.heights.len());
+            let seam = self.heights.get(layer) == Some(&1);
+            let tone = if seam { 0.12 } else { 0.5 + 0.35 * dice.derive(2).at(layer as i32, 0) };
+            let flecks = blend(dice.smooth(x, y, [4, 1]), dice.derive(1).at(x, y), 0.4);
+            Some(tone + self.rough * (flecks - 0.5))
+        })
+    }
+}

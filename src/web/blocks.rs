@@ -1,0 +1,143 @@
+//! `/blocks`: every block there is; `/textures/…`: what the viewer paints them with.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Extension, Path};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::get;
+use serde::Serialize;
+
+use super::derived::{FOREVER, Representation};
+use super::encoding::Encoding;
+use super::pictures::hex;
+use super::{Error, Page};
+use crate::app::App;
+use crate::voxel::{Block, Effort, Palette, Picture, RenderClass, Textures, pack};
+
+static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::paint);
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/blocks", get(page)).route("/textures/{hash}/{file}", get(texture))
+}
+
+/// The address under which the viewer finds the textures.
+pub(super) fn textures_url() -> String {
+    format!("/textures/{}", SHELF.hash)
+}
+
+/// Paints all blocks, which takes some milliseconds the first time.
+pub(super) fn prepare() {
+    LazyLock::force(&SHELF);
+}
+
+/// Everything that follows from the palettes, made once.
+struct Shelf {
+    hash: String,
+    files: Vec<File>,
+}
+
+struct File {
+    name: String,
+    kind: &'static str,
+    plain: Bytes,
+    /// None for what would not become smaller.
+    packed: Option<Bytes>,
+}
+
+/// A block as the viewer needs it.
+#[derive(Serialize)]
+struct Drawn<'a> {
+    id: &'a str,
+    name: String,
+    class: RenderClass,
+    /// The first tile and how many variants, of top, side and bottom.
+    faces: Vec<[u8; 2]>,
+}
+
+impl Shelf {
+    fn paint() -> Self {
+        let textures = Textures::get();
+        let blocks = Palette::Advanced.blocks();
+        let drawn: Vec<_> = (1..).zip(blocks).map(|(number, block)| drawn(textures, number, block)).collect();
+        let json = serde_json::to_vec(&drawn).unwrap_or_default();
+        let mut files = vec![
+            File::packed("tiles.bin", "application/octet-stream", textures.bytes()),
+            File::packed("blocks.json", "application/json", json),
+        ];
+        for (number, block) in (1..).zip(blocks) {
+            files.extend(pictures(textures, number, block));
+        }
+        let mut whole = Vec::new();
+        files.iter().for_each(|file| whole.extend(&file.plain));
+        let hash = hex(&crate::voxel::Digest::of(&whole).0[..8]);
+        Self { hash, files }
+    }
+}
+
+fn drawn<'a>(textures: &Textures, number: u8, block: &'a Block) -> Drawn<'a> {
+    let faces =
+        textures.faces(number).into_iter().flatten().map(|face| [face.first, face.variants]).collect();
+    Drawn { id: &block.id, name: block.name(), class: block.class, faces }
+}
+
+/// A block's top and side as pictures, enlarged by the page.
+fn pictures(textures: &Textures, number: u8, block: &Block) -> Vec<File> {
+    let faces = textures.faces(number).into_iter().flatten();
+    let named = ["top", "side"].into_iter().zip(faces);
+    named
+        .filter_map(|(side, face)| {
+            let tile = textures.tiles().get(usize::from(face.first))?;
+            let rgba = tile.0.as_flattened().to_vec();
+            let png = Picture { width: 16, height: 16, rgba }.png();
+            let name = format!("{}-{side}.png", block.id);
+            Some(File { name, kind: "image/png", plain: png.into(), packed: None })
+        })
+        .collect()
+}
+
+impl File {
+    fn packed(name: &str, kind: &'static str, plain: Vec<u8>) -> Self {
+        let packed = pack(&plain, Effort::Best);
+        Self { name: name.to_owned(), kind, plain: plain.into(), packed: Some(packed.into()) }
+    }
+}
+
+async fn texture(
+    Path((hash, name)): Path<(String, String)>,
+    Extension(encoding): Extension<Encoding>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let file = SHELF.files.iter().find(|file| file.name == name);
+    let file = file.ok_or_else(|| Error::not_found("There is no such texture."))?;
+    let (encoding, bytes) = match (&file.packed, encoding) {
+        (Some(packed), Encoding::Brotli) => (Encoding::Brotli, packed),
+        _ => (Encoding::Identity, &file.plain),
+    };
+    let tag = format!("{}-{name}", SHELF.hash);
+    let keep = if hash == SHELF.hash { FOREVER } else { "no-cache" };
+    let representation = Representation { kind: file.kind, name: &tag, encoding, keep };
+    Ok(representation.if_known(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "blocks.html")]
+struct Blocks {
+    page: Page,
+    textures: String,
+    palettes: [(Palette, &'static [Block]); 2],
+}
+
+async fn page() -> Blocks {
+    let simple = Palette::Simple.blocks();
+    let beyond = &Palette::Advanced.blocks()[simple.len()..];
+    Blocks {
+        page: Page::at("/blocks"),
+        textures: textures_url(),
+        palettes: [(Palette::Simple, simple), (Palette::Advanced, beyond)],
+    }
+}

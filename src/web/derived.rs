@@ -1,0 +1,57 @@
+//! Bytes that follow from content alone: kept by browsers for ever, and named by a digest.
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use super::encoding::Encoding;
+use super::layers::AsIs;
+
+pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
+
+/// A representation: one of several that a resource may have.
+pub(super) struct Representation<'a> {
+    pub kind: &'static str,
+    /// Names the content; each encoding of it gets a strong tag of its own.
+    pub name: &'a str,
+    pub encoding: Encoding,
+    pub keep: &'static str,
+}
+
+impl Representation<'_> {
+    /// The answer for a visitor who has these bytes already.
+    pub fn if_known(&self, headers: &HeaderMap) -> Option<Response> {
+        let tag = self.tag();
+        is_known(headers, &tag).then(|| (StatusCode::NOT_MODIFIED, self.about(&tag)).into_response())
+    }
+
+    pub fn answer(&self, bytes: Bytes) -> Response {
+        let about = self.about(&self.tag());
+        let mut response = (about, [(CONTENT_TYPE, self.kind)], Body::from(bytes)).into_response();
+        if let Some(name) = self.encoding.name() {
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+        }
+        response.extensions_mut().insert(AsIs);
+        response
+    }
+
+    fn tag(&self) -> String {
+        match self.encoding.name() {
+            Some(encoding) => format!("\"{}-{encoding}\"", self.name),
+            None => format!("\"{}\"", self.name),
+        }
+    }
+
+    fn about(&self, tag: &str) -> [(HeaderName, String); 3] {
+        [(ETAG, tag.to_owned()), (CACHE_CONTROL, self.keep.to_owned()), (VARY, "accept-encoding".to_owned())]
+    }
+}
+
+fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let named = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    named
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}

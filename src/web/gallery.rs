@@ -1,0 +1,177 @@
+//! `/builds` and `/builds/{id}`: builds to look at.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::routing::get;
+use serde::Deserialize;
+
+use super::builds::{id, with_census};
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::builds::Build;
+use crate::arena::catalog::{self, Choice};
+use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
+use crate::voxel::{Block, Bounds, GridSize, Palette};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/builds", get(gallery)).route("/builds/{id}", get(build))
+}
+
+/// The gallery's query; a form sends empty fields for what is not chosen.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Chosen {
+    prompt: String,
+    model: String,
+    grid: String,
+    palette: String,
+    sort: Sort,
+    page: Option<u32>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "gallery.html")]
+struct Gallery {
+    page: Page,
+    chosen: Chosen,
+    prompts: Vec<Choice>,
+    models: Vec<Choice>,
+    cards: Vec<Card>,
+    total: i64,
+    pages: Vec<PageLink>,
+}
+
+struct PageLink {
+    number: i64,
+    address: String,
+    current: bool,
+}
+
+async fn gallery(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Gallery, Error> {
+    let number = i64::from(chosen.page.unwrap_or(1).max(1));
+    let filter = chosen.filter()?;
+    let (cards, total) = gallery::page(&app.pool, &filter, number - 1).await?;
+    Ok(Gallery {
+        page: Page::at("/builds"),
+        prompts: catalog::prompts_with_builds(&app.pool).await?,
+        models: catalog::models_with_builds(&app.pool).await?,
+        pages: chosen.pages(number, total),
+        chosen,
+        cards,
+        total,
+    })
+}
+
+impl Chosen {
+    fn filter(&self) -> Result<Filter, Error> {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let wrong = |message: String| Error::bad_request("bad_request", message);
+        let grid = given(&self.grid).map(|grid| grid.parse::<GridSize>().map_err(wrong)).transpose()?;
+        let palette = given(&self.palette).map(|name| name.parse::<Palette>().map_err(wrong)).transpose()?;
+        Ok(Filter {
+            prompt: given(&self.prompt),
+            model: given(&self.model),
+            grid_size: grid.map(|grid| grid.get() as i16),
+            palette: palette.map(|palette| palette.name().to_owned()),
+            sort: self.sort,
+        })
+    }
+
+    fn is_filtered(&self) -> bool {
+        [&self.prompt, &self.model, &self.grid, &self.palette].into_iter().any(|field| !field.is_empty())
+    }
+
+    /// The pages around this one, and the ends.
+    fn pages(&self, current: i64, total: i64) -> Vec<PageLink> {
+        let last = ((total + PAGE - 1) / PAGE).max(1);
+        let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
+        let link = |number| PageLink { number, address: self.address(number), current: number == current };
+        (1..=last).filter(near).map(link).collect()
+    }
+
+    fn address(&self, page: i64) -> String {
+        let mut fields = vec![
+            ("prompt", self.prompt.clone()),
+            ("model", self.model.clone()),
+            ("grid", self.grid.clone()),
+            ("palette", self.palette.clone()),
+        ];
+        if self.sort != Sort::default() {
+            fields.push(("sort", self.sort.name().to_owned()));
+        }
+        fields.push(("page", page.to_string()));
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
+        format!("/builds?{}", query.join("&"))
+    }
+}
+
+/// A value in a query string.
+fn escaped(value: &str) -> String {
+    let keep = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    value.bytes().map(|b| if keep(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "build.html")]
+struct BuildPage {
+    page: Page,
+    build: Build,
+    bounds: Option<Bounds>,
+    materials: Vec<Material>,
+    summary: String,
+    digest: String,
+    made: String,
+}
+
+/// How much of a build is of one block.
+struct Material {
+    id: &'static str,
+    name: String,
+    count: u32,
+    /// Of the most frequent one's, in percent.
+    bar: u32,
+}
+
+async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<BuildPage, Error> {
+    let (build, census) = with_census(&app, id(&build)?).await?;
+    let materials = materials(&census.blocks());
+    Ok(BuildPage {
+        page: Page::at("/builds"),
+        bounds: census.bounds,
+        summary: summary(census.bounds, census.block_count, &materials),
+        digest: super::pictures::hex(&build.digest),
+        made: made(&build),
+        materials,
+        build,
+    })
+}
+
+fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {
+    let most = blocks.first().map_or(1, |&(_, count)| count);
+    let material = |&(block, count): &(&'static Block, u32)| Material {
+        id: &block.id,
+        name: block.name(),
+        count,
+        bar: (u64::from(count) * 100).div_ceil(u64::from(most)) as u32,
+    };
+    blocks.iter().map(material).collect()
+}
+
+/// What somebody hears who does not see the build.
+fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[Material]) -> String {
+    let Some(bounds) = bounds else { return "An empty grid.".to_owned() };
+    let [x, y, z] = bounds.spans();
+    let most: Vec<String> = materials.iter().take(3).map(|material| material.name.to_lowercase()).collect();
+    format!("{block_count} blocks, {x} wide, {y} high and {z} deep, mostly {}.", most.join(", "))
+}
+
+fn made(build: &Build) -> String {
+    let day = build.created_at.date();
+    match build.generation_time_ms {
+        Some(ms) => format!("in {:.1} s, on {day}", ms as f64 / 1000.0),
+        None => format!("imported on {day}"),
+    }
+}

@@ -1,0 +1,126 @@
+//! Pictures of builds: made when asked for, kept while there is room.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::Error;
+use super::derived::Representation;
+use super::encoding::Encoding;
+use crate::app::App;
+use crate::arena::builds;
+use crate::voxel::{self, Background, View};
+
+const SIZE: u16 = 512;
+
+/// What to show of a build, as a query says it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    size: Option<u16>,
+    angle: Option<u8>,
+    #[serde(default)]
+    format: Format,
+    #[serde(default)]
+    background: Behind,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    Png,
+    #[default]
+    Webp,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Behind {
+    #[default]
+    Sky,
+    Transparent,
+}
+
+/// Answers with a picture of a build. Those who want the same one at the same time wait for one to be made.
+pub(super) async fn answer(
+    app: &App,
+    id: Uuid,
+    wanted: Wanted,
+    keep: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    let view = wanted.view()?;
+    let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
+    let name: Arc<str> = format!("{}-{wanted}", hex(&digest)).into();
+    let representation =
+        Representation { kind: wanted.format.kind(), name: &name, encoding: Encoding::Identity, keep };
+    if let Some(known) = representation.if_known(headers) {
+        return Ok(known);
+    }
+    let make = async {
+        let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+        let draw = move || Ok(wanted.format.encode(&voxel::render(&grid.open().map_err(damaged)?, &view, 1)));
+        app.work.run(draw).await?.map(Bytes::from)
+    };
+    let made: Result<Bytes, Arc<Error>> = app.pictures.try_get_with(Arc::clone(&name), make).await;
+    made.map(|bytes| representation.answer(bytes)).map_err(|error| Error::clone(&error))
+}
+
+/// The error for a build that cannot be shown, which breaks nothing else.
+pub(super) fn damaged(cause: impl Into<anyhow::Error>) -> Error {
+    Error::internal(cause)
+        .with_message("build_damaged", "This build’s stored data is damaged. It cannot be shown.")
+}
+
+impl Wanted {
+    fn view(self) -> Result<View, Error> {
+        let background = match self.background {
+            Behind::Sky => Background::Sky,
+            Behind::Transparent => Background::Transparent,
+        };
+        View::new(self.angle.unwrap_or(0), self.size.unwrap_or(SIZE), background)
+            .map_err(|allowed| Error::bad_request("bad_request", sentence(&allowed)))
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { size, angle, format, background } = self;
+        write!(f, "{}-{}-{format:?}-{background:?}", size.unwrap_or(SIZE), angle.unwrap_or(0))
+    }
+}
+
+impl Format {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Webp => "image/webp",
+        }
+    }
+
+    fn encode(self, picture: &voxel::Picture) -> Vec<u8> {
+        match self {
+            Self::Png => picture.png(),
+            Self::Webp => picture.webp(),
+        }
+    }
+}
+
+pub(super) fn no_build() -> Error {
+    Error::not_found("There is no such build.")
+}
+
+pub(super) fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,41 @@
+//! `/prompts` and `/prompts/{id}`: what is asked, and how each model answered.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::routing::get;
+
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::gallery::{self, Card, PromptCard};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/prompts", get(all)).route("/prompts/{id}", get(one))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "prompts.html")]
+struct Prompts {
+    page: Page,
+    prompts: Vec<PromptCard>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "prompt.html")]
+struct Prompt {
+    page: Page,
+    prompt: PromptCard,
+    builds: Vec<Card>,
+}
+
+async fn all(State(app): State<App>) -> Result<Prompts, Error> {
+    Ok(Prompts { page: Page::at("/prompts"), prompts: gallery::prompts(&app.pool).await? })
+}
+
+async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Prompt, Error> {
+    let prompt = gallery::prompt(&app.pool, &id).await?;
+    let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
+    let builds = gallery::of_prompt(&app.pool, &id).await?;
+    Ok(Prompt { page: Page::at("/prompts"), prompt, builds })
+}

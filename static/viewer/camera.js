@@ -1,0 +1,258 @@
+/**
+ * Where a viewer looks from. The state does not depend on the build, so that one
+ * camera may serve viewers of different builds: turn, tilt, zoom against the framing
+ * of the whole build, and a shift in half diagonals of its bounds.
+ */
+
+/** The eight angles of the server's pictures, 45 degrees apart. */
+export const ANGLES = ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
+const DEGREE = Math.PI / 180;
+const FIRST_TURN = 30 * DEGREE;
+const TILT = 27 * DEGREE;
+const MOST_TILT = 88 * DEGREE;
+/** Half the height of what is seen at distance 1, and of what the build may fill. */
+const REACH = Math.tan(15 * DEGREE);
+const FILLED = 0.96 * REACH;
+/** Milliseconds in which a glide does two thirds of what is left. */
+const GLIDE = 70;
+const [TURN, TILTED, ZOOM, X, Y, Z] = [0, 1, 2, 3, 4, 5];
+
+export class Camera {
+  /** Turn, tilt, logarithm of the zoom, shift along x, y and z. */
+  #now = new Float64Array(6);
+  #goal = new Float64Array(6);
+  /** Turning by itself, in radians a second. */
+  spin = 0;
+  /** When it last moved, as the time of a frame. */
+  moved = 0;
+  #stepped = 0;
+  /** Called when there is something to draw. @type {() => void} */
+  changed = () => {};
+
+  constructor() {
+    this.reset(true);
+  }
+
+  get turn() {
+    return this.#now[TURN];
+  }
+
+  get tilt() {
+    return this.#now[TILTED];
+  }
+
+  get zoom() {
+    return Math.exp(this.#now[ZOOM]);
+  }
+
+  get moving() {
+    let still = this.spin === 0;
+    for (let index = 0; index < 6; index++) still &&= this.#now[index] === this.#goal[index];
+    return !still;
+  }
+
+  /** Another one that looks from the same place. */
+  clone() {
+    const camera = new Camera();
+    camera.#now.set(this.#now);
+    camera.#goal.set(this.#goal);
+    camera.spin = this.spin;
+    return camera;
+  }
+
+  /** @param {boolean} [jump] */
+  reset(jump) {
+    this.#goal.fill(0);
+    this.look(0, jump);
+    this.#goal[TILTED] = TILT;
+    this.#settle(jump);
+  }
+
+  /** Goes the short way round to one of the eight angles. @param {number} angle @param {boolean} [jump] */
+  look(angle, jump) {
+    const full = 2 * Math.PI;
+    const turn = FIRST_TURN + 45 * DEGREE * angle;
+    this.#goal[TURN] = turn + full * Math.round((this.#now[TURN] - turn) / full);
+    this.#goal[TILTED] = TILT;
+    this.#settle(jump);
+  }
+
+  /** @param {number} turn @param {number} tilt @param {boolean} [jump] */
+  orbit(turn, tilt, jump) {
+    this.#goal[TURN] += turn;
+    this.#goal[TILTED] = clamp(this.#goal[TILTED] + tilt, -MOST_TILT, MOST_TILT);
+    this.#settle(jump);
+  }
+
+  /** @param {number} factor @param {boolean} [jump] */
+  zoomBy(factor, jump) {
+    this.#goal[ZOOM] = clamp(this.#goal[ZOOM] + Math.log(factor), -1.2, 3.4);
+    this.#settle(jump);
+  }
+
+  /** Shifts the view by parts of its height. @param {number} right @param {number} up @param {boolean} [jump] */
+  pan(right, up, jump) {
+    const scale = 2 / Math.exp(this.#goal[ZOOM]);
+    const sinTurn = Math.sin(this.#now[TURN]);
+    const cosTurn = Math.cos(this.#now[TURN]);
+    const back = up * Math.sin(this.#now[TILTED]);
+    this.#goal[X] = clamp(this.#goal[X] + (right * cosTurn - back * sinTurn) * scale, -1, 1);
+    this.#goal[Y] = clamp(this.#goal[Y] + up * Math.cos(this.#now[TILTED]) * scale, -1, 1);
+    this.#goal[Z] = clamp(this.#goal[Z] + (-right * sinTurn - back * cosTurn) * scale, -1, 1);
+    this.#settle(jump);
+  }
+
+  /** @param {boolean} [jump] */
+  #settle(jump) {
+    if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) this.#now.set(this.#goal);
+    this.moved = -1;
+    this.changed();
+  }
+
+  /** Goes on to the time of a frame; once, however many viewers it serves. @param {number} time */
+  step(time) {
+    if (this.moved < 0) this.moved = time;
+    const passed = Math.min(50, time - this.#stepped);
+    if (passed <= 0) return;
+    this.#stepped = time;
+    if (!this.moving) return;
+    this.#now[TURN] += (this.spin * passed) / 1000;
+    this.#goal[TURN] += (this.spin * passed) / 1000;
+    const share = 1 - Math.exp(-passed / GLIDE);
+    for (let index = 0; index < 6; index++) {
+      const left = this.#goal[index] - this.#now[index];
+      this.#now[index] = Math.abs(left) < 5e-4 ? this.#goal[index] : this.#now[index] + left * share;
+    }
+    this.moved = time;
+  }
+
+  /**
+   * Aims an eye at a build, as the server does for its pictures: the upright cylinder
+   * around the bounds just fits, so that turning neither crops nor changes the scale.
+   * @param {Eye} eye @param {Box} box @param {number} aspect
+   */
+  aim(eye, { min, span }, aspect) {
+    const turn = this.#now[TURN];
+    const tilt = this.#now[TILTED];
+    const sin = Math.sin(tilt);
+    const cos = Math.cos(tilt);
+    const { position, back, right, up } = eye;
+    back[0] = Math.sin(turn) * cos;
+    back[1] = sin;
+    back[2] = Math.cos(turn) * cos;
+    sides(back, right, up);
+
+    const radius = Math.hypot(span[0], span[2]) / 2;
+    const half = span[1] / 2;
+    const over = half * Math.abs(sin + cos / FILLED) + radius * Math.abs(cos - sin / FILLED);
+    const under = half * Math.abs(sin - cos / FILLED) + radius * Math.abs(cos + sin / FILLED);
+    const beside = half * Math.abs(sin) + radius * Math.hypot(cos, 1 / (FILLED * aspect));
+    const away = Math.max((over + under) / 2, beside) / Math.exp(this.#now[ZOOM]);
+    const raise = (FILLED * (over - under)) / 2;
+    const reach = Math.hypot(radius, half);
+    for (let axis = 0; axis < 3; axis++) {
+      const target = min[axis] + span[axis] / 2 + up[axis] * raise + this.#now[X + axis] * reach;
+      position[axis] = target + back[axis] * away;
+    }
+    const far = away + 4 * reach;
+    perspective(eye.projection, REACH, aspect, Math.max(far / 2000, away - 3 * reach), far);
+    place(eye.view, position, back, right, up);
+    multiply(eye.matrix, eye.projection, eye.view);
+    eye.aspect = aspect;
+  }
+}
+
+/** What a camera gives to one viewer; made once, filled for every frame. */
+export class Eye {
+  position = new Float32Array(3);
+  back = new Float32Array(3);
+  right = new Float32Array(3);
+  up = new Float32Array(3);
+  view = new Float32Array(16);
+  projection = new Float32Array(16);
+  matrix = new Float32Array(16);
+  aspect = 1;
+
+  /** The direction through a point of the picture, from -1 to 1. @param {number} x @param {number} y */
+  ray(x, y) {
+    const across = x * REACH * this.aspect;
+    return [0, 1, 2].map((axis) => this.right[axis] * across + this.up[axis] * y * REACH - this.back[axis]);
+  }
+}
+
+/** @param {number} value @param {number} low @param {number} high */
+function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value));
+}
+
+/** Matrices go by columns and are written in place, so that a frame allocates nothing. @param {Float32Array} out @param {number} tan @param {number} aspect @param {number} near @param {number} far */
+function perspective(out, tan, aspect, near, far) {
+  out.fill(0);
+  out[0] = 1 / (tan * aspect);
+  out[5] = 1 / tan;
+  out[10] = (far + near) / (near - far);
+  out[11] = -1;
+  out[14] = (2 * far * near) / (near - far);
+}
+
+/** The directions to the right and up of one that looks back. @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up */
+function sides(back, right, up) {
+  const flat = Math.hypot(back[0], back[2]);
+  right[0] = back[2] / flat;
+  right[1] = 0;
+  right[2] = -back[0] / flat;
+  up[0] = back[1] * right[2];
+  up[1] = flat;
+  up[2] = -back[1] * right[0];
+}
+
+/**
+ * The view from a position.
+ * @param {Float32Array} out @param {Float32Array} position
+ * @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up
+ */
+function place(out, position, back, right, up) {
+  row(out, 0, right, position);
+  row(out, 1, up, position);
+  row(out, 2, back, position);
+  out[3] = out[7] = out[11] = 0;
+  out[15] = 1;
+}
+
+/** @param {Float32Array} out @param {number} at @param {Float32Array} axis @param {Float32Array} position */
+function row(out, at, axis, position) {
+  out[at] = axis[0];
+  out[at + 4] = axis[1];
+  out[at + 8] = axis[2];
+  out[at + 12] = -(axis[0] * position[0] + axis[1] * position[1] + axis[2] * position[2]);
+}
+
+/** @param {Float32Array} out @param {Float32Array} a @param {Float32Array} b */
+function multiply(out, a, b) {
+  for (let column = 0; column < 16; column += 4) {
+    for (let line = 0; line < 4; line++) {
+      let sum = 0;
+      for (let k = 0; k < 4; k++) sum += a[4 * k + line] * b[column + k];
+      out[column + line] = sum;
+    }
+  }
+}
+
+/**
+ * Parallel light from a direction, fitted to a box.
+ * @param {Float32Array} out @param {Box} box @param {Float32Array} sun
+ */
+export function sunlight(out, { min, span }, sun) {
+  const view = new Float32Array(16);
+  const [right, up] = [new Float32Array(3), new Float32Array(3)];
+  sides(sun, right, up);
+  place(view, Float32Array.from([0, 1, 2], (axis) => min[axis] + span[axis] / 2), sun, right, up);
+  out.fill(0);
+  for (let line = 0; line < 3; line++) {
+    let reach = 0;
+    for (let axis = 0; axis < 3; axis++) reach += (Math.abs(view[4 * axis + line]) * span[axis]) / 2;
+    const scale = (line === 2 ? -1 : 1) / (reach + 0.5);
+    for (let column = 0; column < 4; column++) out[4 * column + line] = scale * view[4 * column + line];
+  }
+  out[15] = 1;
+}

@@ -1,0 +1,73 @@
+/**
+ * What the viewers of a page have to do with each other. At most four draw, and the
+ * one not used for longest makes room; those of a pair can share a camera, and do
+ * at first.
+ */
+import { Camera } from "./camera.js";
+
+const MOST = 4;
+
+/** Those that draw, the least recently used first. @type {{ rest: () => void }[]} */
+const live = [];
+
+export function hasRoom() {
+  return live.length < MOST;
+}
+
+/** Goes live, or was just used. @param {{ rest: () => void }} viewer */
+export function use(viewer) {
+  release(viewer);
+  live.push(viewer);
+  while (live.length > MOST) live[0].rest();
+}
+
+/** @param {{ rest: () => void }} viewer */
+export function release(viewer) {
+  const index = live.indexOf(viewer);
+  if (index >= 0) live.splice(index, 1);
+}
+
+/**
+ * @typedef {object} Member
+ * @property {Camera} camera
+ * @property {() => void} sync shows what changed
+ */
+
+export class Pair {
+  linked = true;
+  camera = new Camera();
+  /** @type {Set<Member>} */
+  members = new Set();
+
+  /** @param {Member} member */
+  join(member) {
+    this.members.add(member);
+    member.camera = this.linked ? this.camera : this.camera.clone();
+  }
+
+  /** Links all to one member's camera, or gives each its own. @param {Member} member */
+  toggle(member) {
+    this.linked = !this.linked;
+    this.camera = member.camera;
+    for (const other of this.members) {
+      if (other !== member) other.camera = this.linked ? this.camera : this.camera.clone();
+      other.sync();
+    }
+    member.sync();
+  }
+
+  sync() {
+    for (const member of this.members) member.sync();
+  }
+}
+
+/** @type {Map<string, Pair>} */
+const pairs = new Map();
+
+/** @param {string | null} name */
+export function pairOf(name) {
+  if (name === null) return new Pair();
+  const pair = pairs.get(name) ?? new Pair();
+  pairs.set(name, pair);
+  return pair;
+}

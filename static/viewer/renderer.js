@@ -1,0 +1,297 @@
+/**
+ * Draws one build on one canvas. Keeps all it was given, so that a lost context can
+ * be filled again.
+ * @typedef {import("./camera.js").Eye} Eye
+ */
+import { sunlight } from "./camera.js";
+import { fillQuads, finish, program, quadIndices, texture } from "./gl.js";
+import { DEPTH, GROUND, QUADS, SHADOWED_GROUND, SURFACE } from "./shaders.js";
+
+/** Left of and behind an eye at the first angle. */
+const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
+const SHADOW_EDGE = 2048;
+/** Texture units, by the samplers that read them. */
+const UNITS = { uQuads: 0, uTiles: 1, uBlocks: 2, uShadow: 3, uContact: 4 };
+const [SOLID, CUTOUT, LIQUID, CLEAR, PASSES] = [0, 1, 2, 3, 4];
+const ALL_FACES = 63;
+/** -x, +y and +z. */
+const SUNNY_FACES = 0b010110;
+
+export class Renderer {
+  drawCalls = 0;
+  /** @type {Meshed | undefined} */
+  build;
+  /** @type {Contact | undefined} */
+  #contact;
+  #starts = new Uint32Array(25);
+  #sunMatrix = new Float32Array(16);
+  #bias = 0;
+  #shaded = 0;
+  #indexed = 0;
+  /** @type {Program | undefined} */
+  #depth;
+  /** @type {WebGLTexture | null} */
+  #quads = null;
+  /** @type {WebGLTexture | null} */
+  #shadow = null;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {boolean} low without shadows and antialiasing
+   */
+  constructor(canvas, low) {
+    const gl = canvas.getContext("webgl2", { antialias: !low });
+    if (!gl) throw new Error("WebGL is not available.");
+    this.gl = gl;
+    this.low = low;
+    this.#start();
+  }
+
+  #start() {
+    const { gl } = this;
+    this.surface = program(gl, QUADS, SURFACE);
+    this.ground = program(gl, GROUND, SHADOWED_GROUND);
+    this.finished = false;
+    this.#depth = undefined;
+    this.#indexed = this.#shaded = 0;
+    this.#quads = null;
+    gl.bindVertexArray(gl.createVertexArray());
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    this.#shadow = this.#shadowMap(1);
+  }
+
+  /** After the context came back. */
+  restore() {
+    this.#start();
+    if (this.textures) this.setTextures(this.textures);
+    if (this.build) this.setBuild(this.build);
+    this.#fillContact();
+  }
+
+  /** @param {Textures} textures */
+  setTextures(textures) {
+    const { gl } = this;
+    this.textures = textures;
+    const target = gl.TEXTURE_2D_ARRAY;
+    texture(gl, target, UNITS.uTiles, {
+      [gl.TEXTURE_MIN_FILTER]: gl.LINEAR_MIPMAP_LINEAR,
+      [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
+    });
+    gl.texStorage3D(target, textures.levels.length, gl.SRGB8_ALPHA8, 16, 16, textures.tiles);
+    textures.levels.forEach((texels, level) => {
+      const edge = 16 >> level;
+      gl.texSubImage3D(target, level, 0, 0, 0, edge, edge, textures.tiles, gl.RGBA, gl.UNSIGNED_BYTE, texels);
+    });
+    const sharper = this.low ? null : gl.getExtension("EXT_texture_filter_anisotropic");
+    if (sharper) gl.texParameterf(target, sharper.TEXTURE_MAX_ANISOTROPY_EXT, 4);
+
+    const table = new Uint8Array(3 * 256 * 4);
+    textures.blocks.forEach((block, index) => {
+      block.faces.forEach(([first, variants], face) => {
+        table.set([first, variants, +(block.class === "emissive"), 0], 4 * (256 * face + index + 1));
+      });
+    });
+    texture(gl, gl.TEXTURE_2D, UNITS.uBlocks);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8UI, 256, 3);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 3, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, table);
+  }
+
+  /** Draws a quad of each kind that nobody sees, so that all is compiled when the build comes. @param {Eye} eye */
+  warm(eye) {
+    const mesh = { data: new Uint32Array(2 * PASSES), ranges: new Uint32Array(6 * PASSES), quads: PASSES };
+    for (let pass = 0; pass < PASSES; pass++) mesh.ranges[6 * pass] = 1;
+    const contact = { data: new Uint8Array(1), width: 1, depth: 1, margin: 0 };
+    this.setBuild({ mesh, contact, min: [-1, -1, -1], span: [2, 2, 2] });
+    this.draw(eye);
+    this.build = undefined;
+  }
+
+  /** @param {Meshed} build */
+  setBuild(build) {
+    const { gl } = this;
+    const { data, ranges, quads } = build.mesh;
+    this.build = build;
+    ranges.forEach((count, index) => (this.#starts[index + 1] = this.#starts[index] + count));
+    gl.deleteTexture(this.#quads);
+    this.#quads = texture(gl, gl.TEXTURE_2D, UNITS.uQuads);
+    fillQuads(gl, data);
+    if (quads > this.#indexed) {
+      this.#indexed = quads;
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, quadIndices(quads), gl.STATIC_DRAW);
+    }
+    if (build.contact) {
+      this.#contact = build.contact;
+      this.#fillContact();
+    }
+    if (this.#shaded) this.castShadows();
+  }
+
+  #fillContact() {
+    const { gl } = this;
+    if (!this.#contact) return;
+    const { data, width, depth } = this.#contact;
+    texture(gl, gl.TEXTURE_2D, UNITS.uContact, {
+      [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
+      [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
+      [gl.TEXTURE_WRAP_S]: gl.CLAMP_TO_EDGE,
+      [gl.TEXTURE_WRAP_T]: gl.CLAMP_TO_EDGE,
+    });
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R8, width, depth);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, depth, gl.RED, gl.UNSIGNED_BYTE, data);
+  }
+
+  /** @param {number} edge */
+  #shadowMap(edge) {
+    const { gl } = this;
+    const made = texture(gl, gl.TEXTURE_2D, UNITS.uShadow, {
+      [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
+      [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
+      [gl.TEXTURE_COMPARE_MODE]: gl.COMPARE_REF_TO_TEXTURE,
+    });
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, edge, edge);
+    return made;
+  }
+
+  /** Draws the shadow map; from then on there are shadows. */
+  castShadows() {
+    const { gl, build } = this;
+    if (this.low || !build || gl.isContextLost()) return;
+    const depth = (this.#depth ??= finish(gl, program(gl, QUADS, DEPTH), UNITS));
+    if (!this.#shaded) {
+      gl.deleteTexture(this.#shadow);
+      this.#shadow = this.#shadowMap(SHADOW_EDGE);
+    }
+    sunlight(this.#sunMatrix, build, SUN);
+    this.#bias = (2.5 * Math.hypot(...build.span)) / SHADOW_EDGE;
+    const frame = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.#shadow, 0);
+    gl.viewport(0, 0, SHADOW_EDGE, SHADOW_EDGE);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.CULL_FACE);
+    gl.depthMask(true);
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(1.5, 2);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.useProgram(depth.program);
+    gl.uniformMatrix4fv(depth.uniforms.uMatrix, false, this.#sunMatrix);
+    gl.uniform1f(depth.uniforms.uGrow, 0);
+    for (const pass of [SOLID, CUTOUT]) {
+      gl.uniform1i(depth.uniforms.uPass, pass);
+      this.#pass(pass, SUNNY_FACES);
+    }
+    gl.disable(gl.POLYGON_OFFSET_FILL);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.deleteFramebuffer(frame);
+    this.#shaded = 1;
+  }
+
+  /** @param {Eye} eye */
+  draw(eye) {
+    const { gl, surface, build } = this;
+    if (!surface || !build || gl.isContextLost()) return;
+    this.#finish();
+    this.drawCalls = 0;
+    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
+    gl.depthMask(true);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.CULL_FACE);
+    gl.disable(gl.BLEND);
+    gl.useProgram(surface.program);
+    gl.uniformMatrix4fv(surface.uniforms.uMatrix, false, eye.matrix);
+    gl.uniformMatrix4fv(surface.uniforms.uSunMatrix, false, this.#sunMatrix);
+    gl.uniform3fv(surface.uniforms.uSun, SUN);
+    gl.uniform1f(surface.uniforms.uGrow, 3e-5);
+    gl.uniform1f(surface.uniforms.uBias, this.#bias);
+    gl.uniform1f(surface.uniforms.uShaded, this.#shaded);
+    const faces = this.#facing(eye);
+    gl.uniform1i(surface.uniforms.uPass, SOLID);
+    this.#pass(SOLID, faces);
+    gl.uniform1i(surface.uniforms.uPass, CUTOUT);
+    gl.disable(gl.CULL_FACE);
+    this.#pass(CUTOUT, ALL_FACES);
+    gl.enable(gl.CULL_FACE);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    if (eye.position[1] > build.min[1]) this.#drawGround(eye);
+    gl.useProgram(surface.program);
+    this.#nearest(LIQUID, faces);
+    this.#nearest(CLEAR, faces);
+  }
+
+  /** Only the nearest layer, in whatever order its quads come. @param {number} pass @param {number} faces */
+  #nearest(pass, faces) {
+    const { gl } = this;
+    if (this.#starts[6 * pass] === this.#starts[6 * pass + 6]) return;
+    gl.uniform1i(this.surface?.uniforms.uPass ?? null, pass);
+    gl.disable(gl.BLEND);
+    gl.depthMask(true);
+    gl.colorMask(false, false, false, false);
+    this.#pass(pass, faces);
+    gl.colorMask(true, true, true, true);
+    gl.depthMask(false);
+    gl.depthFunc(gl.EQUAL);
+    gl.enable(gl.BLEND);
+    this.#pass(pass, faces);
+    gl.depthFunc(gl.LESS);
+  }
+
+  /** @param {Eye} eye */
+  #drawGround(eye) {
+    const { gl, ground, build } = this;
+    if (!ground || !build || !this.#contact) return;
+    const { min, span } = build;
+    const { margin } = this.#contact;
+    gl.useProgram(ground.program);
+    gl.uniformMatrix4fv(ground.uniforms.uMatrix, false, eye.matrix);
+    gl.uniformMatrix4fv(ground.uniforms.uSunMatrix, false, this.#sunMatrix);
+    gl.uniform1f(ground.uniforms.uShaded, this.#shaded);
+    const radius = Math.hypot(span[0], span[2]) / 2 + span[1];
+    gl.uniform4f(ground.uniforms.uDisc, min[0] + span[0] / 2, min[1] - 0.01, min[2] + span[2] / 2, radius);
+    gl.uniform2f(ground.uniforms.uReach, span[0] / 2 + margin, span[2] / 2 + margin);
+    gl.disable(gl.CULL_FACE);
+    gl.enable(gl.BLEND);
+    gl.depthMask(false);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    this.drawCalls++;
+    gl.enable(gl.CULL_FACE);
+  }
+
+  /** The faces of which any can be seen, a bit each. @param {Eye} eye */
+  #facing({ position }) {
+    let faces = 0;
+    const { min, span } = /** @type {Meshed} */ (this.build);
+    for (let axis = 0; axis < 3; axis++) {
+      if (position[axis] > min[axis]) faces |= 1 << (2 * axis);
+      if (position[axis] < min[axis] + span[axis]) faces |= 2 << (2 * axis);
+    }
+    return faces;
+  }
+
+  /** Draws those faces of a pass, neighbours at once. @param {number} pass @param {number} faces */
+  #pass(pass, faces) {
+    const { gl } = this;
+    const starts = this.#starts;
+    for (let face = 0; face < 6; face++) {
+      if (!(faces & (1 << face))) continue;
+      const first = starts[6 * pass + face];
+      while (face < 5 && faces & (2 << face)) face++;
+      const count = starts[6 * pass + face + 1] - first;
+      if (!count) continue;
+      gl.drawElements(gl.TRIANGLES, 6 * count, gl.UNSIGNED_INT, 24 * first);
+      this.drawCalls++;
+    }
+  }
+
+  #finish() {
+    if (this.finished || !this.surface || !this.ground) return;
+    for (const made of [this.surface, this.ground]) finish(this.gl, made, UNITS);
+    this.finished = true;
+  }
+
+  /** Gives the context back; a page has only so many. */
+  drop() {
+    this.gl.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+}

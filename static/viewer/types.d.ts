@@ -1,0 +1,127 @@
+/** What passes between the modules of the viewer. */
+
+/** A decoded grid. */
+interface Grid {
+  /** Cells along an edge of the whole grid. */
+  size: number;
+  /** The lowest corner of the bounds. */
+  min: number[];
+  /** Cells of the bounds along x, y and z; zeros without blocks. */
+  span: number[];
+  /** The same with the border of air. */
+  dims: number[];
+  /** Block numbers, x fastest, then z, then y, with a cell of air all around. */
+  cells: Uint8Array;
+}
+
+/** A block as `blocks.json` has it; its number is its place there, from 1. */
+interface Block {
+  id: string;
+  name: string;
+  class: string;
+  /** The first tile and the number of variants of top, side and bottom. */
+  faces: [number, number][];
+}
+
+/** How blocks are drawn, by number. */
+interface Kinds {
+  /** 0 solid, 1 cutout, 2 liquid, 3 transparent. */
+  pass: Uint8Array;
+  /** 1 for those that hide what is behind. */
+  occludes: Uint8Array;
+}
+
+interface Mesh {
+  /** Two words a quad, pass by pass and face by face. */
+  data: Uint32Array;
+  /** Quads of each pass and face. */
+  ranges: Uint32Array;
+  quads: number;
+}
+
+/** The faces of one plane that look one way. */
+interface Side {
+  /** Block, light and a mark; 0 where there is no face. */
+  mask: Int32Array;
+  /** The places in the mask that are set. */
+  list: Int32Array;
+  count: number;
+}
+
+/** The soft shadow where a build meets the ground: a byte for each cell of its footprint and of a margin around it. */
+interface Contact {
+  data: Uint8Array;
+  width: number;
+  depth: number;
+  margin: number;
+}
+
+interface Textures {
+  blocks: Block[];
+  /** How many tiles there are. */
+  tiles: number;
+  /** Their texels, level by level. */
+  levels: Uint8Array[];
+}
+
+interface Box {
+  min: ArrayLike<number>;
+  span: ArrayLike<number>;
+}
+
+/** What the page asks of the worker. */
+type Ask =
+  | { type: "blocks"; blocks: Block[] }
+  | { type: "open"; id: number; src: string }
+  | { type: "cut"; id: number; top: number }
+  | { type: "pick"; id: number; from: number[]; along: number[] }
+  | { type: "close"; id: number };
+
+/** What the worker answers. A total of 0 is not known; block 0 is air. */
+type Answer = { id: number } & (
+  | { type: "progress"; bytes: number; total: number }
+  | ({ type: "mesh" } & Meshed)
+  | { type: "pick"; block: number }
+  | { type: "error"; message: string }
+);
+
+interface Meshed {
+  min: number[];
+  span: number[];
+  mesh: Mesh;
+  /** With the first mesh only. */
+  contact?: Contact;
+  /** With the first mesh only: when the bytes were there, then milliseconds. */
+  times?: { arrived: number; decode: number; mesh: number };
+}
+
+interface BuildListener {
+  progress(bytes: number, total: number): void;
+  meshed(meshed: Meshed): void;
+  picked(block: number): void;
+  failed(message: string): void;
+}
+
+interface ViewListener {
+  progress(bytes: number, total: number): void;
+  ready(stats: Stats): void;
+  /** The block under the pointer, or "". */
+  pointed(name: string): void;
+  failed(message: string): void;
+  /** Somebody turns, zooms or moves it. */
+  used(): void;
+}
+
+interface Stats {
+  frames: number;
+  /** Of the last frame. */
+  drawCalls: number;
+  quads: number;
+  decodeMs: number;
+  meshMs: number;
+  /** From the arrival of the bytes. */
+  firstFrameMs: number;
+}
+
+type GL = WebGL2RenderingContext;
+type Program = { program: WebGLProgram; uniforms: Record<string, WebGLUniformLocation | null> };

@@ -1,0 +1,195 @@
+/** A build on a canvas: what the element wraps in its controls. */
+import { Build } from "./build.js";
+import { Camera, Eye } from "./camera.js";
+import { listen } from "./input.js";
+import { Renderer } from "./renderer.js";
+import { loadTextures } from "./textures.js";
+
+const MOST_DENSITY = 2;
+/** Milliseconds in which the other builds of a page get their first frame, too. */
+const SHADOWS_AFTER = 120;
+
+/** All that draw, in one loop, which runs only while there is something to draw. @type {View[]} */
+const views = [];
+let asked = 0;
+
+export class View {
+  /** @type {Stats} */
+  stats = { frames: 0, drawCalls: 0, quads: 0, decodeMs: 0, meshMs: 0, firstFrameMs: 0 };
+  shown = true;
+  dirty = false;
+  /** Layers of the bounds. */
+  height = 0;
+  #eye = new Eye();
+  /** @type {Block[]} */
+  #blocks = [];
+  #stop = new AbortController();
+  /** @type {Camera} */
+  #camera;
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {{ src: string, textures: string, low: boolean, camera?: Camera }} options
+   * @param {ViewListener} listener
+   */
+  constructor(canvas, { src, textures, low, camera = new Camera() }, listener) {
+    this.canvas = canvas;
+    this.listener = listener;
+    this.low = low;
+    this.#camera = camera;
+    camera.changed = askFrame;
+    this.renderer = new Renderer(canvas, low);
+    const { signal } = this.#stop;
+    const fetched = loadTextures(textures);
+    this.build = new Build(src, fetched, {
+      progress: listener.progress,
+      meshed: (meshed) => prepared.then(() => signal.aborted || this.#meshed(meshed)).catch(this.#fail),
+      picked: (block) => listener.pointed(this.#blocks[block - 1]?.name ?? ""),
+      failed: listener.failed,
+    });
+    const prepared = fetched.then((all) => signal.aborted || this.#prepare(all));
+    prepared.catch(() => {});
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault(), { signal });
+    canvas.addEventListener("webglcontextrestored", this.#restore, { signal });
+    listen(this, signal);
+    this.#watch(signal);
+  }
+
+  get camera() {
+    return this.#camera;
+  }
+
+  set camera(camera) {
+    this.#camera = camera;
+    camera.changed = askFrame;
+    this.redraw();
+  }
+
+  redraw() {
+    this.dirty = true;
+    askFrame();
+  }
+
+  /** Hides all but so many layers. @param {number} top */
+  cut(top) {
+    this.build.cut(top);
+  }
+
+  /** Asks which block is at a point of the canvas, from -1 to 1. @param {number} x @param {number} y */
+  point(x, y) {
+    if (this.renderer.build) this.build.pick([...this.#eye.position], this.#eye.ray(x, y));
+  }
+
+  draw() {
+    const { width, height } = this.canvas;
+    const { build } = this.renderer;
+    if (!build || !width || !height) return;
+    this.dirty = false;
+    this.#camera.aim(this.#eye, build, width / height);
+    this.renderer.draw(this.#eye);
+    this.stats.frames++;
+    this.stats.drawCalls = this.renderer.drawCalls;
+  }
+
+  /** What is on the canvas: four bytes a pixel, the lowest row first. */
+  readPixels() {
+    this.draw();
+    const { gl } = this.renderer;
+    const { width, height } = this.canvas;
+    const data = new Uint8Array(4 * width * height);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, data);
+    return { width, height, data };
+  }
+
+  close() {
+    this.#stop.abort();
+    this.build.close();
+    if (views.includes(this)) views.splice(views.indexOf(this), 1);
+    this.renderer.drop();
+  }
+
+  /** @param {Textures} textures */
+  #prepare(textures) {
+    this.#blocks = textures.blocks;
+    this.renderer.setTextures(textures);
+    this.renderer.warm(this.#eye);
+  }
+
+  /** @param {Meshed} meshed */
+  #meshed(meshed) {
+    const first = meshed.times;
+    this.renderer.setBuild(meshed);
+    this.stats.quads = meshed.mesh.quads;
+    if (!first) return this.redraw();
+    this.height = meshed.span[1];
+    views.push(this);
+    this.draw();
+    this.stats.decodeMs = first.decode;
+    this.stats.meshMs = first.mesh;
+    this.stats.firstFrameMs = performance.timeOrigin + performance.now() - first.arrived;
+    this.listener.ready(this.stats);
+    this.#shade();
+  }
+
+  #fail = (/** @type {unknown} */ error) => {
+    this.listener.failed(error instanceof Error ? error.message : String(error));
+  };
+
+  /** Shadows come once the first frame is on screen. */
+  #shade() {
+    if (this.low) return;
+    const { signal } = this.#stop;
+    setTimeout(() => {
+      if (signal.aborted) return;
+      this.renderer.castShadows();
+      this.redraw();
+    }, SHADOWS_AFTER);
+  }
+
+  #restore = () => {
+    this.renderer.restore();
+    this.redraw();
+    this.#shade();
+  };
+
+  /** @param {AbortSignal} signal */
+  #watch(signal) {
+    const { canvas } = this;
+    const sizes = new ResizeObserver(() => {
+      const density = Math.min(devicePixelRatio, MOST_DENSITY);
+      const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((edge) => Math.round(edge * density));
+      if (canvas.width === width && canvas.height === height) return;
+      canvas.width = width;
+      canvas.height = height;
+      this.draw();
+    });
+    const sight = new IntersectionObserver(([entry]) => {
+      this.shown = entry.isIntersecting;
+      if (this.shown) this.redraw();
+    });
+    sizes.observe(canvas);
+    sight.observe(canvas);
+    signal.addEventListener("abort", () => {
+      sizes.disconnect();
+      sight.disconnect();
+    });
+  }
+}
+
+function askFrame() {
+  asked ||= requestAnimationFrame(frame);
+}
+
+/** @param {number} time */
+function frame(time) {
+  asked = 0;
+  let again = false;
+  for (let index = 0; index < views.length; index++) {
+    const view = views[index];
+    if (!view.shown) continue;
+    view.camera.step(time);
+    if (view.dirty || view.camera.moved === time) view.draw();
+    again ||= view.camera.moving;
+  }
+  if (again) askFrame();
+}

@@ -1,0 +1,208 @@
+/**
+ * `<build-viewer src poster name summary angles pair quality>`: a build to look at.
+ * What the server put inside stays until the first frame, and is what remains
+ * without WebGL. Says `viewer:ready` and `viewer:error`.
+ */
+import { Camera } from "./camera.js";
+import { hasRoom, pairOf, release, use } from "./company.js";
+import { controls, make, turntable } from "./controls.js";
+import { View } from "./view.js";
+
+/** Start loading this far before a viewer scrolls in. */
+const AHEAD = "200px";
+const KEYS = "Arrow keys turn, plus and minus zoom, Shift with arrow keys moves, R resets, 1 to 8 go around.";
+let count = 0;
+
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting || !(target instanceof BuildViewer)) continue;
+    near.unobserve(target);
+    if (hasRoom()) target.start();
+    else target.rest();
+  }
+}, { rootMargin: AHEAD });
+
+/**
+ * Puts a viewer into an element, around what is in it.
+ * @param {HTMLElement} element
+ * @param {Record<string, string | boolean | undefined>} options the attributes of the viewer
+ * @returns {Promise<BuildViewer>} once the first frame is drawn
+ */
+export async function mount(element, options) {
+  const viewer = new BuildViewer();
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && value !== false) viewer.setAttribute(name, value === true ? "" : value);
+  }
+  viewer.append(...element.childNodes);
+  const ready = new Promise((resolve, reject) => {
+    viewer.addEventListener("viewer:ready", resolve, { once: true });
+    viewer.addEventListener("viewer:error", (event) => reject(new Error(/** @type {CustomEvent} */ (event).detail.message)), { once: true });
+  });
+  element.append(viewer);
+  await ready;
+  return viewer;
+}
+
+export class BuildViewer extends HTMLElement {
+  /** @type {View | undefined} */
+  viewer;
+  #camera = new Camera();
+  #number = ++count;
+  /** @type {import("./company.js").Pair} */
+  #pair = pairOf(null);
+  /** @type {ReturnType<typeof controls> | undefined} */
+  #controls;
+  /** What this script added, by its part. @type {Map<string, HTMLElement>} */
+  #parts = new Map();
+
+  get camera() {
+    return this.#camera;
+  }
+
+  set camera(camera) {
+    this.#camera = camera;
+    if (this.viewer) this.viewer.camera = camera;
+  }
+
+  connectedCallback() {
+    this.#pair = pairOf(this.getAttribute("pair"));
+    this.#pair.join(this);
+    this.#picture();
+    near.observe(this);
+  }
+
+  disconnectedCallback() {
+    near.unobserve(this);
+    this.#pair.members.delete(this);
+    this.#clear();
+  }
+
+  sync() {
+    this.#controls?.sync();
+  }
+
+  /** Goes live, and has the one not used for longest go back to its picture. */
+  start() {
+    this.#clear();
+    this.dataset.state = "loading";
+    const canvas = this.#put("canvas", this.#canvas());
+    const bar = make("div", { class: "loading", role: "progressbar", "aria-label": `Loading ${this.#name}` }, make("span", {}, "Loading"));
+    this.#put("loading", bar);
+    const textures = document.querySelector('meta[name="textures"]')?.getAttribute("content") ?? "/textures";
+    const low = this.getAttribute("quality") === "low" || new URLSearchParams(location.search).get("q") === "low";
+    try {
+      this.viewer = new View(canvas, { src: this.getAttribute("src") ?? "", textures, low, camera: this.#camera }, {
+        progress: (bytes, total) => progress(bar, bytes, total),
+        ready: (stats) => this.#ready(stats),
+        pointed: (name) => this.#point(name),
+        failed: (message) => this.#fail(message),
+        used: () => use(this),
+      });
+      use(this);
+    } catch {
+      this.#flat();
+    }
+  }
+
+  /** Back to the picture, with a button to go live again. */
+  rest() {
+    this.#clear();
+    this.dataset.state = "resting";
+    const button = make("button", { type: "button", class: "start" }, "View in 3D");
+    button.addEventListener("click", () => {
+      this.start();
+      this.#parts.get("canvas")?.focus();
+    });
+    this.#put("start", button);
+  }
+
+  get #name() {
+    return this.getAttribute("name") ?? "Build";
+  }
+
+  /** @param {Stats} stats */
+  #ready(stats) {
+    this.#parts.get("loading")?.remove();
+    this.dataset.state = "live";
+    this.#controls = controls(this, this.#pair);
+    this.#controls.setLayers(this.viewer?.height ?? 1);
+    this.#controls.sync();
+    this.#put("bar", this.#controls.bar);
+    this.dispatchEvent(new CustomEvent("viewer:ready", { bubbles: true, detail: stats }));
+  }
+
+  /** @param {string} message */
+  #fail(message) {
+    this.#clear();
+    this.dataset.state = "error";
+    const retry = make("button", { type: "button" }, "Retry");
+    retry.addEventListener("click", () => this.start());
+    this.#put("failed", make("div", { class: "failed", role: "alert" }, make("p", {}, message), retry));
+    this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message } }));
+  }
+
+  /** Without WebGL. */
+  #flat() {
+    this.#clear();
+    this.dataset.state = "flat";
+    const angles = this.getAttribute("angles");
+    if (angles) this.#put("bar", turntable(this.#picture(), angles));
+    this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message: "WebGL is not available." } }));
+  }
+
+  /** The picture the server put inside, or one made from the attributes. */
+  #picture() {
+    const found = this.querySelector("img");
+    if (found) return found;
+    const picture = make("img", { alt: `${this.#name}. ${this.getAttribute("summary") ?? ""}` });
+    const poster = this.getAttribute("poster");
+    if (poster) picture.src = poster;
+    this.append(picture);
+    return picture;
+  }
+
+  #canvas() {
+    const id = `viewer-${this.#number}`;
+    this.#put("said", make("p", { id, class: "said" }, `${this.getAttribute("summary") ?? ""} ${KEYS}`));
+    return make("canvas", {
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "3D view",
+      "aria-label": this.#name,
+      "aria-describedby": id,
+    });
+  }
+
+  /** Names a block without telling screen readers, who did not ask. @param {string} name */
+  #point(name) {
+    const part = this.#parts.get("pointed") ?? this.#put("pointed", make("p", { class: "pointed", "aria-hidden": "true" }));
+    part.textContent = name;
+  }
+
+  /** @template {HTMLElement} T @param {string} part @param {T} element @returns {T} */
+  #put(part, element) {
+    this.#parts.get(part)?.remove();
+    this.#parts.set(part, element);
+    this.append(element);
+    return element;
+  }
+
+  #clear() {
+    release(this);
+    this.viewer?.close();
+    this.viewer = undefined;
+    for (const part of this.#parts.values()) part.remove();
+    this.#parts.clear();
+  }
+}
+
+/** @param {HTMLElement} bar @param {number} bytes @param {number} total */
+function progress(bar, bytes, total) {
+  const share = Math.round((100 * bytes) / total);
+  const text = total ? `${share} %` : `${Math.ceil(bytes / 1000)} kB`;
+  bar.setAttribute("aria-valuetext", text);
+  if (total) bar.setAttribute("aria-valuenow", String(share));
+  if (bar.firstChild) bar.firstChild.textContent = `Loading ${text}`;
+}
+
+customElements.define("build-viewer", BuildViewer);
