@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use flate2::{Compression, write::GzEncoder};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 use crate::support::Site;
 
@@ -123,10 +125,17 @@ async fn a_body_without_a_length_is_bounded_too() {
 #[tokio::test]
 async fn odd_parameters_are_told() {
     let site = Site::open().await;
-    for query in ["?gridSize=33", "?palette=oak", "?cells=maybe", "?grid=32", "?gridSize=32&gridSize=64"] {
+    for (query, said) in [
+        ("?gridSize=33", "gridSize: a grid is 32, 64, 128 or 256 cells wide"),
+        ("?palette=oak", "palette: unknown variant `oak`, expected `simple` or `advanced`"),
+        ("?cells=maybe", "cells: \"maybe\" is neither 1 nor 0"),
+        ("?grid=32", "grid: unknown field `grid`, expected one of `gridSize`"),
+        ("?gridSize=32&gridSize=64", "duplicate field `gridSize`"),
+    ] {
         let (status, answer) = post(&site, query, hut().to_string().into_bytes()).await;
         assert_eq!(status, 400, "{query}");
-        assert!(answer["error"].is_string() && answer["code"] == "bad_request", "{query}: {answer}");
+        assert!(answer["error"].as_str().unwrap().contains(said), "{query}: {answer}");
+        assert_eq!(answer["code"], "bad_request");
     }
     let answer = site.post("/api/check").header("content-encoding", "br").body("{}").send().await.unwrap();
     assert_eq!(answer.status(), 415);
@@ -161,4 +170,53 @@ async fn the_examples_on_the_pages_are_valid_builds() {
             "{page}: {report}"
         );
     }
+}
+
+/// Announcing a large body takes nothing from others: memory is shared out for what has arrived.
+#[tokio::test]
+async fn visitors_who_announce_much_and_send_nothing_keep_nobody_out() {
+    let site = Site::open().await;
+    let mut idle = Vec::new();
+    for _ in 0..16 {
+        let mut stream = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
+        let head = b"POST /api/check HTTP/1.1\r\nhost: x\r\ncontent-length: 33554432\r\n\r\n ";
+        stream.write_all(head).await.unwrap();
+        idle.push(stream);
+    }
+    let (status, report) = post(&site, "", hut().to_string().into_bytes()).await;
+    assert_eq!((status.as_u16(), &report["ok"]), (200, &json!(true)));
+}
+
+#[tokio::test]
+async fn a_gzip_file_may_have_something_behind_it() {
+    let site = Site::open().await;
+    let mut zipped = gzip(hut().to_string().as_bytes());
+    zipped.extend(b"\n");
+    let (status, report) = post(&site, "", zipped).await;
+    assert_eq!((status.as_u16(), &report["ok"]), (200, &json!(true)));
+}
+
+#[tokio::test]
+async fn large_answers_are_whole_plain_and_compressed() {
+    let site = Site::open().await;
+    let full = json!({ "version": "1.0", "boxes": [
+        { "x1": 0, "y1": 0, "z1": 0, "x2": 63, "y2": 63, "z2": 63, "type": "stone" },
+    ] });
+    for encoding in ["br", "gzip", "identity"] {
+        let request = site.post("/api/check?gridSize=64&cells=1").header("accept-encoding", encoding);
+        let answer: Value = request.body(full.to_string()).send().await.unwrap().json().await.unwrap();
+        assert_eq!(answer["cells"].as_array().unwrap().len(), 64 * 64 * 64, "{encoding}");
+    }
+}
+
+/// A check of a file needs no more of the configuration than its limit.
+#[test]
+fn a_check_does_not_mind_what_it_does_not_use() {
+    let run = |name: &str, value: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+        command.args(["check", "/no/such/file"]).env(name, value);
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    assert!(run("PORT", "abc").contains("cannot read /no/such/file"));
+    assert!(run("IMPORT_MAX_MIB", "none").contains("IMPORT_MAX_MIB"));
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod builds;
 mod check;
 mod database;
 mod embedded;
@@ -9,4 +10,5 @@ mod http;
 mod pages;
 mod specimen;
 mod support;
+mod viewer;
 mod voxel;

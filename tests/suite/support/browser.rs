@@ -12,6 +12,9 @@ use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
 use chromiumoxide::cdp::browser_protocol::emulation::{
     MediaFeature, SetDeviceMetricsOverrideParams, SetScriptExecutionDisabledParams,
 };
+use chromiumoxide::cdp::browser_protocol::input::{
+    DispatchMouseEventParams, DispatchMouseEventType, MouseButton,
+};
 use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel, LogEntrySource};
 use chromiumoxide::cdp::browser_protocol::page::{CaptureScreenshotFormat, Viewport};
 use chromiumoxide::cdp::browser_protocol::target::{CreateBrowserContextParams, CreateTargetParams};
@@ -125,6 +128,11 @@ impl Page {
         self.tab.execute(SetScriptExecutionDisabledParams::new(true)).await.unwrap();
     }
 
+    /// Runs before the page's own, from the next load on.
+    pub async fn before_load(&self, script: &str) {
+        self.tab.evaluate_on_new_document(script).await.unwrap();
+    }
+
     pub async fn eval<T: DeserializeOwned>(&self, script: &str) -> T {
         let value = self.tab.evaluate(script).await;
         let value = value.unwrap_or_else(|error| panic!("{script} failed: {error}"));
@@ -146,6 +154,25 @@ impl Page {
         let found = self.tab.find_element(css).await;
         let element = found.unwrap_or_else(|error| panic!("{css} cannot be clicked: {error}"));
         element.click().await.unwrap();
+    }
+
+    /// Takes the middle of the first element that matches, and lets go of it so many pixels further.
+    pub async fn drag(&self, css: &str, right: f64, down: f64) {
+        let found = self.tab.find_element(css).await;
+        let element = found.unwrap_or_else(|error| panic!("{css} cannot be dragged: {error}"));
+        let from = element.scroll_into_view().await.unwrap().clickable_point().await.unwrap();
+        for (kind, way) in [
+            (DispatchMouseEventType::MousePressed, 0.0),
+            (DispatchMouseEventType::MouseMoved, 0.5),
+            (DispatchMouseEventType::MouseMoved, 1.0),
+            (DispatchMouseEventType::MouseReleased, 1.0),
+        ] {
+            let mut event = DispatchMouseEventParams::new(kind, from.x + way * right, from.y + way * down);
+            event.button = Some(MouseButton::Left);
+            event.buttons = Some(1);
+            event.click_count = Some(1);
+            self.tab.execute(event).await.unwrap();
+        }
     }
 
     /// To whatever has the focus.

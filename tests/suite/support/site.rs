@@ -11,6 +11,7 @@ use buildoff::web::{
     server::{self, Patience},
 };
 use reqwest::{Client, Method, RequestBuilder};
+use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -26,6 +27,12 @@ impl Site {
     /// The site as it is.
     pub async fn open() -> Self {
         Self::serve(web::router(app()), Patience::default()).await
+    }
+
+    /// The site over a database.
+    pub async fn open_on(pool: PgPool) -> Self {
+        let config = Config::from(|_| None).unwrap();
+        Self::serve(web::router(App::new(Arc::new(config), pool)), Patience::default()).await
     }
 
     /// Other routes, dressed as the site's own are.

@@ -22,6 +22,8 @@ fn the_spec_is_found_wherever_it_stands() {
         (format!("Draft: {one} Final: {three} Note: {two}"), 3),
         (format!(r#"{{"thoughts": "a plan", "build": {three}}}"#), 3),
         (format!(r#"[{one}, {three}]"#), 3),
+        (format!("{}{two}{}", r#"{"a":"#.repeat(29), "}".repeat(29)), 2),
+        (format!("{} {two}", "{}".repeat(500)), 2),
         (format!(r#"{{"broken": {{"boxes": [}} {two}"#), 2),
         (format!(r#"{{"blocks": [{{"x": 1.5}}]}} was wrong, so {two}"#), 2),
         (format!("{one} {{\"blocks\": [{{\"x\": "), 1),
@@ -35,8 +37,8 @@ fn the_spec_is_found_wherever_it_stands() {
 #[test]
 fn without_a_spec_the_most_telling_error_is_kept() {
     for (text, code, place) in [
-        ("I cannot do that.", "bad_json", "there is no JSON object"),
-        ("Use {} or {braces}.", "bad_json", "there is no JSON object"),
+        ("I cannot do that.", "bad_json", "there is no object with boxes"),
+        ("Use {} or {braces}.", "bad_json", "there is no object with boxes"),
         (
             "```json\n{\"version\": \"1.0\", \"blocks\": [{\"x\": 1, \"y\": 1, \"z\": 1, \"type\": \"stone\"},",
             "bad_json",
@@ -49,4 +51,12 @@ fn without_a_spec_the_most_telling_error_is_kept() {
         assert_eq!(found, code, "{text}");
         assert!(message.contains(place), "{text}: {message}");
     }
+}
+
+#[test]
+fn of_equally_large_specs_the_last_is_taken() {
+    let block =
+        |kind: &str| json!({ "version": "1.0", "blocks": [{ "x": 0, "y": 0, "z": 0, "type": kind }] });
+    let report = simple(format!("First {} then {}", block("stone"), block("glass")));
+    assert_eq!(report["cells"], json!([[0, 0, 0, "glass"]]));
 }

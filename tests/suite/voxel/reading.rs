@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use super::{count, error, simple};
 
+const NO_SPEC: &str =
+    "there is no object with boxes, lines or blocks in the text (read from line 1, column 1)";
+
 fn boxes(fields: &str) -> String {
     format!(r#"{{"version":"1.0","boxes":[{{{fields}}}]}}"#)
 }
@@ -55,13 +58,13 @@ fn what_is_wrong_is_told_with_its_place() {
             "boxes[0].type: expected the name of a block, got 7",
         ),
         (r#"{"boxes":{}}"#.into(), "bad_spec", "boxes: expected a list, got an object"),
-        (r#"{"lines":"none"}"#.into(), "bad_spec", "lines: expected a list, got string \"none\""),
+        (r#"{"lines":"none"}"#.into(), "bad_spec", "lines: expected a list, got \"none\""),
         (r#"{"lines":null}"#.into(), "bad_spec", "lines: expected a list, got null"),
-        (r#"{"blocks":[1]}"#.into(), "bad_spec", "blocks[0]: expected an object, got integer `1`"),
+        (r#"{"blocks":[1]}"#.into(), "bad_spec", "blocks[0]: expected an object, got 1"),
         (
             r#"{"lines":[{"from":1}]}"#.into(),
             "bad_spec",
-            "lines[0].from: expected an object with x, y and z, got integer `1`",
+            "lines[0].from: expected an object with x, y and z, got 1",
         ),
         (
             r#"{"lines":[{"from":{"x":1,"y":1,"z":"a"},"to":{"x":1,"y":1,"z":1},"type":"stone"}]}"#.into(),
@@ -82,8 +85,19 @@ fn what_is_wrong_is_told_with_its_place() {
             "bad_json",
             "the JSON ends too early, at line 1, column 34: is it cut off?",
         ),
-        ("".into(), "bad_json", "there is no JSON object in the text, looked at from line 1, column 1"),
-        ("[]".into(), "bad_json", "there is no JSON object in the text, looked at from line 1, column 1"),
+        (
+            r#"{"response":{"version":"1.0","boxes":[{"x1":3.5}]}}"#.into(),
+            "bad_spec",
+            "boxes[0].x1: expected a whole number, got 3.5",
+        ),
+        (
+            r#"{"response":{"version":"2.0","boxes":[]}}"#.into(),
+            "bad_spec",
+            "version: expected \"1.0\", got \"2.0\"",
+        ),
+        ("".into(), "bad_json", NO_SPEC),
+        ("[]".into(), "bad_json", NO_SPEC),
+        ("{'boxes': []}".into(), "bad_json", NO_SPEC),
     ] {
         let report = simple(&text);
         let shown: String = text.chars().take(120).collect();
@@ -121,6 +135,20 @@ fn whole_floats_are_numbers_and_the_last_of_duplicate_keys_counts() {
     let report = simple(text);
     assert_eq!(report["cells"], json!([[10, 0, 10, "stone"]]));
     assert_eq!(report["warnings"], json!([]));
+}
+
+/// Unknown keys are ignored, whatever stands behind them, down to the depth that is allowed.
+#[test]
+fn unknown_keys_are_passed_over() {
+    let text = r#"{"version":"1.0","meta":{"cost":1e999,"q":"\"[{"},"blocks":[
+        {"x":0,"y":0,"z":0,"type":"stone","note":1e400,"from":"[[[["}],"lines":[
+        {"from":{"x":1,"y":0,"z":0,"w":1e400},"to":{"x":1,"y":0,"z":0},"type":"stone","x":null}]}"#;
+    assert_eq!(simple(text)["cells"], json!([[0, 0, 0, "stone"], [1, 0, 0, "stone"]]));
+    let deep = |levels| {
+        format!(r#"{{"version":"1.0","a":{}{},"blocks":[]}}"#, "[".repeat(levels), "]".repeat(levels))
+    };
+    assert_eq!(error(&simple(deep(31))).0, "no_blocks");
+    assert_eq!(error(&simple(deep(32))).0, "bad_json");
 }
 
 #[test]
@@ -220,6 +248,8 @@ proptest! {
     #[test]
     fn reading_what_looks_like_json_never_panics(text in json_like()) {
         let report = simple(&text);
-        prop_assert!(report["ok"] == false || count(&report, "out_of_bounds", None) == 0);
+        prop_assert_eq!(report["ok"] == true, report["error"].is_null());
+        let kinds = report["warnings"].as_array().unwrap().iter().filter(|w| w["code"] == "unknown_block").count();
+        prop_assert!(kinds <= 5 && count(&report, "out_of_bounds", None) <= 60);
     }
 }

@@ -1,0 +1,476 @@
+//! Builds to look at, as a visitor meets them: in three dimensions, in pictures, by mouse and by keyboard.
+
+use std::time::{Duration, Instant};
+
+use buildoff::arena::catalog::Catalog;
+use buildoff::arena::exhibition;
+use buildoff::arena::gallery::{self, Filter};
+use uuid::Uuid;
+
+use crate::support::db::TestDb;
+use crate::support::{Page, Site, Theme, page};
+
+const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 800)];
+const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
+
+/// For what a page does by itself; one without a graphics card takes its time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Degrees of the camera at the first angle, and by which an arrow key turns it.
+const FIRST_TURN: f64 = 30.0;
+const KEY_TURN: f64 = 15.0;
+
+/// A site that shows the shipped builds, and the database it shows them from.
+struct Hall {
+    site: Site,
+    db: TestDb,
+}
+
+impl Hall {
+    async fn open() -> Self {
+        let db = TestDb::new().await;
+        exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+        Self { site: Site::open_on(db.pool.clone()).await, db }
+    }
+
+    async fn builds(&self) -> Vec<Uuid> {
+        let (cards, _) = gallery::page(&self.db.pool, &Filter::default(), 0).await.unwrap();
+        cards.iter().map(|card| card.id).collect()
+    }
+
+    async fn build_of(&self, prompt: &str) -> Uuid {
+        gallery::of_prompt(&self.db.pool, prompt).await.unwrap()[0].id
+    }
+
+    /// Without shadows, which come when they are done.
+    fn at(&self, path: &str) -> String {
+        self.site.at(&format!("{path}?q=low"))
+    }
+
+    async fn live_build(&self) -> Page {
+        let page = page(&self.at(&format!("/builds/{}", self.build_of("lighthouse").await))).await;
+        until_live(&page).await;
+        page
+    }
+}
+
+#[tokio::test]
+async fn every_build_goes_live_with_few_draw_calls_and_without_complaint() {
+    let hall = Hall::open().await;
+    for build in hall.builds().await {
+        let path = format!("/builds/{build}");
+        let mut page = page(&hall.at(&path)).await;
+        until_live(&page).await;
+
+        let (quads, calls): (u32, u32) = page.eval(&of_first("[v.stats.quads, v.stats.drawCalls]")).await;
+        assert!(quads > 0, "{path} is live, but shows no quads");
+        assert!((1..=20).contains(&calls), "{path} takes {calls} draw calls a frame; see renderer.js");
+        assert_eq!(page.complaints().await, Vec::<String>::new(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_drawn_while_nothing_moves() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    until_idle(&page).await;
+
+    let before: u32 = page.eval(&of_first("v.stats.frames")).await;
+    page.run(&turns(30)).await;
+    let after: u32 = page.eval(&of_first("v.stats.frames")).await;
+    assert_eq!(after, before, "frames drawn, before and after 30 turns of the browser in which nobody moved");
+}
+
+#[tokio::test]
+async fn the_viewer_and_the_servers_pictures_show_the_same_outline() {
+    let hall = Hall::open().await;
+    for prompt in ["lighthouse", "treehouse"] {
+        let build = hall.build_of(prompt).await;
+        let page = page(&hall.at(&format!("/builds/{build}"))).await;
+        until_live(&page).await;
+        page.run("const { style } = document.querySelector('build-viewer'); style.width = '512px'; style.setProperty('--aspect', '1')").await;
+        until(&page, &of_first("v.canvas.width === 512 && v.canvas.height === 512"), "The canvas is 512 by 512")
+            .await;
+
+        for angle in [0, 3] {
+            let address =
+                format!("/api/builds/{build}/image?size=512&angle={angle}&background=transparent&format=png");
+            let common: f64 =
+                page.eval(&OVERLAP.replace("ANGLE", &angle.to_string()).replace("ADDRESS", &address)).await;
+            assert!(
+                common >= 0.97,
+                "{prompt} at angle {angle}: of what viewer and {address} cover, only {common:.4} is common to \
+                 both; compare aim() in camera.js with the server's camera"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_build_turns_by_mouse_and_by_keyboard_and_back() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    assert_turned(&page, FIRST_TURN, "at first").await;
+
+    page.drag("build-viewer canvas", 120.0, 40.0).await;
+    let height: f64 = page.eval(&of_first("v.canvas.clientHeight")).await;
+    let dragged = FIRST_TURN - (3.6 * 120.0 / height).to_degrees();
+    assert_turned(&page, dragged, "after dragging it 120 px to the right").await;
+    let tilt: f64 = page.eval(&of_first("v.camera.tilt * 180 / Math.PI")).await;
+    assert!(tilt > 28.0, "dragging it down lets one look from higher up, but the tilt is {tilt}");
+    assert_eq!(page.eval::<String>("document.activeElement.localName").await, "canvas", "has the focus");
+
+    page.press("r").await;
+    assert_turned(&page, FIRST_TURN, "after R").await;
+    page.press("ArrowRight").await;
+    assert_turned(&page, FIRST_TURN + KEY_TURN, "after ArrowRight").await;
+    page.press("ArrowLeft").await;
+    page.press("ArrowLeft").await;
+    assert_turned(&page, FIRST_TURN - KEY_TURN, "after ArrowLeft twice").await;
+    page.press("Home").await;
+    assert_turned(&page, FIRST_TURN, "after Home").await;
+    page.press("3").await;
+    assert_turned(&page, FIRST_TURN + 90.0, "after 3, the third angle").await;
+}
+
+#[tokio::test]
+async fn layers_are_hidden_from_the_top_and_named() {
+    const SLIDER: &str = "build-viewer .cut input[type=range]";
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    let said = format!("document.querySelector({SLIDER:?}).getAttribute('aria-valuetext')");
+    let whole: u32 = page.eval(&of_first("v.stats.quads")).await;
+    let layers: u32 = page.eval(&of_first("v.height")).await;
+    assert_eq!(page.text("build-viewer .cut").await, "Hide layers above");
+    assert_eq!(page.eval::<String>(&said).await, "nothing hidden");
+
+    page.run(&format!("document.querySelector({SLIDER:?}).focus()")).await;
+    for _ in 0..6 {
+        page.press("ArrowLeft").await;
+    }
+    assert_eq!(page.eval::<String>(&said).await, format!("layer {} of {layers}", layers - 6));
+    until(
+        &page,
+        &of_first(&format!("v.stats.quads > 0 && v.stats.quads < {whole}")),
+        "Six layers less are fewer quads",
+    )
+    .await;
+
+    page.press("End").await;
+    assert_eq!(page.eval::<String>(&said).await, "nothing hidden");
+    until(&page, &of_first(&format!("v.stats.quads === {whole}")), "The whole build is back").await;
+}
+
+#[tokio::test]
+async fn a_lost_context_comes_back_with_the_same_picture() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    until_idle(&page).await;
+    page.run(&of_first("window.before = v.readPixels()")).await;
+    assert!(page.eval::<bool>("before.data.some(Boolean)").await, "the picture before is empty");
+
+    // The browser gives a context back only after it has told of the loss.
+    page.run(
+        "const { gl } = document.querySelector('build-viewer').viewer.renderer;
+         const lost = gl.getExtension('WEBGL_lose_context');
+         gl.canvas.addEventListener('webglcontextlost', () => setTimeout(() => lost.restoreContext()), { once: true });
+         gl.canvas.addEventListener('webglcontextrestored', () => (window.restored = true), { once: true });
+         lost.loseContext()",
+    )
+    .await;
+    until(&page, "window.restored === true", "The browser gives the context back").await;
+    until_idle(&page).await;
+
+    assert_eq!(state(&page).await, "live");
+    let different: u32 = page
+        .eval(&of_first(
+            "v.readPixels().data.reduce((sum, byte, index) => sum + (byte !== before.data[index]), 0)",
+        ))
+        .await;
+    assert_eq!(different, 0, "bytes of the picture that differ from before; see restore() in renderer.js");
+}
+
+#[tokio::test]
+async fn without_webgl_the_servers_pictures_turn() {
+    const PICTURE: &str = "document.querySelector('build-viewer > img')";
+    let hall = Hall::open().await;
+    let mut page = page(&hall.site.at("/blocks")).await;
+    page.before_load("HTMLCanvasElement.prototype.getContext = () => null").await;
+    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
+    until(&page, "document.querySelector('build-viewer').dataset.state === 'flat'", "The viewer is flat")
+        .await;
+    assert!(page.eval::<bool>(&format!("{PICTURE}.checkVisibility({{ visibilityProperty: true }})")).await);
+    assert_eq!(
+        page.eval::<u32>("document.querySelectorAll('build-viewer canvas').length").await,
+        0,
+        "canvases"
+    );
+
+    for (tool, angle, from) in
+        [("right", 1, "front right"), ("left", 0, "front"), ("left", 7, "front left"), ("right", 0, "front")]
+    {
+        page.click(&format!("[data-tool={tool}]")).await;
+        let there = format!(
+            "{PICTURE}.complete && {PICTURE}.naturalWidth === 768 && new URL({PICTURE}.src).searchParams.get('angle') === '{angle}'"
+        );
+        until(&page, &there, &format!("After {tool} the picture is the one of angle {angle}")).await;
+        let alt: String = page.eval(&format!("{PICTURE}.alt")).await;
+        assert!(alt.ends_with(&format!(" Seen from the {from}.")), "after {tool} the picture is called {alt}");
+        assert_eq!(page.text("build-viewer .said-angle").await, format!("Seen from the {from}"));
+    }
+    page.shot("build-without-webgl").await;
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn without_script_a_build_is_a_picture_and_facts() {
+    let hall = Hall::open().await;
+    let mut page = page("about:blank").await;
+    page.without_script().await;
+    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
+    page.shot("build-without-script").await;
+
+    let (complete, width, alt): (bool, u32, String) = page
+        .eval("(picture => [picture.complete, picture.naturalWidth, picture.alt])(document.querySelector('build-viewer > img'))")
+        .await;
+    assert!(complete && width > 0, "the server's picture is not there: complete {complete}, {width} px wide");
+    assert!(alt.contains("lighthouse") && alt.contains("blocks"), "the picture is called {alt:?}");
+    assert_eq!(page.eval::<u32>("document.querySelectorAll('canvas, button.start').length").await, 0);
+    let facts = page.text(".exhibit-one dl").await;
+    for fact in ["Model", "Settings", "32 · simple · precise", "Blocks", "Size", "Made", "Digest"] {
+        assert!(facts.contains(fact), "{fact} is missing from the facts:\n{facts}");
+    }
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_build_that_does_not_load_says_so_and_can_be_tried_again() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    page.run(
+        "const old = document.querySelector('build-viewer');
+         window.good = old.getAttribute('src');
+         const fresh = document.createElement('build-viewer');
+         fresh.setAttribute('src', '/api/builds/none/grid');
+         old.replaceWith(fresh)",
+    )
+    .await;
+    until(&page, "!!document.querySelector('build-viewer > .failed')", "The viewer says that it failed").await;
+    assert_eq!(state(&page).await, "error");
+    let role: String = page.eval("document.querySelector('.failed').getAttribute('role')").await;
+    assert_eq!(role, "alert");
+    assert_eq!(page.text(".failed p").await, "The server answered 404.");
+    assert_eq!(page.text(".failed button").await, "Retry");
+
+    page.click(".failed button").await;
+    until(
+        &page,
+        "performance.getEntriesByName(new URL('/api/builds/none/grid', location)).length === 0 && !!document.querySelector('build-viewer > .failed')",
+        "A retry in vain ends as the first try",
+    )
+    .await;
+    page.run("document.querySelector('build-viewer').setAttribute('src', good)").await;
+    page.click(".failed button").await;
+    until_live(&page).await;
+    assert!(page.eval::<bool>("!document.querySelector('.failed')").await, "the failure is still shown");
+}
+
+#[tokio::test]
+async fn builds_of_a_prompt_turn_together_until_they_are_unlinked() {
+    let hall = Hall::open().await;
+    let page = page(&hall.at("/prompts/lighthouse")).await;
+    until_live(&page).await;
+    until_idle(&page).await;
+    let frames: Vec<u32> = each(&page, "v.viewer.stats.frames").await;
+    assert_eq!(frames.len(), 2, "viewers on the page");
+    assert_eq!(links(&page).await, ["true", "true"]);
+
+    focus(&page, 0).await;
+    page.press("ArrowRight").await;
+    assert_turns(&page, [45.0, 45.0], "the first one was turned, linked").await;
+    until_idle(&page).await;
+    let after: Vec<u32> = each(&page, "v.viewer.stats.frames").await;
+    assert!(after[1] > frames[1], "the other turned, but was not drawn again: {frames:?}, then {after:?} frames");
+
+    page.click("[data-tool=link]").await;
+    assert_eq!(links(&page).await, ["false", "false"]);
+    focus(&page, 0).await;
+    page.press("ArrowRight").await;
+    assert_turns(&page, [60.0, 45.0], "the first one was turned, unlinked").await;
+    focus(&page, 1).await;
+    page.press("ArrowLeft").await;
+    assert_turns(&page, [60.0, 30.0], "the second one was turned, unlinked").await;
+
+    page.click("[data-tool=link]").await;
+    assert_eq!(links(&page).await, ["true", "true"]);
+    assert_turns(&page, [60.0, 60.0], "linked again to the first").await;
+}
+
+#[tokio::test]
+async fn every_page_of_builds_fits_every_size_and_theme_without_complaint() {
+    let hall = Hall::open().await;
+    let build = format!("/builds/{}", hall.build_of("lighthouse").await);
+    for (name, path) in [
+        ("builds", "/builds"),
+        ("build", &build),
+        ("prompts", "/prompts"),
+        ("prompt", "/prompts/lighthouse"),
+        ("blocks", "/blocks"),
+    ] {
+        // The gallery takes nothing in its address that it does not know.
+        let low = path == build || name == "prompt";
+        let mut page = page(&if low { hall.at(path) } else { hall.site.at(path) }).await;
+        for (size, width, height) in SIZES {
+            page.size(width, height).await;
+            for (theme, preference) in THEMES {
+                page.theme(preference).await;
+                page.reload().await;
+                let place = format!("{path} ({size}, {theme})");
+                until(&page, IN_VIEW_DONE, &format!("{place}: pictures and viewers in view are there")).await;
+                page.shot(&format!("{name}-{size}-{theme}")).await;
+
+                assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+                let (needed, wide): (i64, Vec<String>) = page.eval(WIDTH).await;
+                assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px, for {wide:#?}");
+                assert_eq!(page.eval::<u32>("document.querySelectorAll('h1').length").await, 1, "h1 in {place}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn blocks_are_found_by_a_word() {
+    const SHOWN: &str = "[...document.querySelectorAll('[data-words] code')].filter(e => e.checkVisibility()).map(e => e.innerText)";
+    let hall = Hall::open().await;
+    let page = page(&hall.site.at("/blocks")).await;
+    let all: Vec<String> = page.eval(SHOWN).await;
+    assert_eq!(all.len(), 77, "blocks at first");
+
+    page.click("#word").await;
+    for letter in ["w", "o", "o", "l"] {
+        page.press(letter).await;
+    }
+    let wools: Vec<String> = all.iter().filter(|id| id.ends_with("_wool")).cloned().collect();
+    assert_eq!(page.eval::<Vec<String>>(SHOWN).await, wools, "blocks shown for wool");
+    assert_eq!(page.text("#found").await, format!("{} of 77 blocks", wools.len()));
+
+    for letter in ["q", "q"] {
+        page.press(letter).await;
+    }
+    assert_eq!(page.eval::<Vec<String>>(SHOWN).await, Vec::<String>::new(), "blocks shown for woolqq");
+    assert_eq!(page.text("#found").await, "No block is called that.");
+    let headings: u32 = page.eval("[...document.querySelectorAll('h2')].filter(e => e.checkVisibility()).length").await;
+    assert_eq!(headings, 0, "headings over nothing");
+}
+
+/// Asks the page until it agrees.
+async fn until(page: &Page, condition: &str, what: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while !page.eval::<bool>(condition).await {
+        if Instant::now() > deadline {
+            let viewers: Vec<String> = each(page, "`${v.dataset.state}: ${v.innerText}`").await;
+            panic!("{what}: not within {PATIENCE:?}. Asked: {condition}\nViewers: {viewers:#?}");
+        }
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+}
+
+async fn until_live(page: &Page) {
+    let live = "[...document.querySelectorAll('build-viewer')].every(v => v.dataset.state === 'live')";
+    until(page, live, "All viewers are live").await;
+}
+
+/// The observers of a new canvas may each ask for one more frame.
+async fn until_idle(page: &Page) {
+    let same = format!(
+        "(async () => {{
+            const frames = () => [...document.querySelectorAll('build-viewer')].map(v => v.viewer.stats.frames).join();
+            const before = frames();
+            await {};
+            return frames() === before;
+        }})()",
+        turns(4)
+    );
+    until(page, &same, "No viewer draws any more").await;
+}
+
+/// Lets the browser draw so many frames.
+fn turns(count: u32) -> String {
+    format!(
+        "(async () => {{ for (let n = 0; n < {count}; n++) await new Promise(requestAnimationFrame); return true; }})()"
+    )
+}
+
+/// An expression in `v`, what the first viewer draws with.
+fn of_first(expression: &str) -> String {
+    format!("(v => {expression})(document.querySelector('build-viewer').viewer)")
+}
+
+/// An expression in `v`, each viewer.
+async fn each<T: serde::de::DeserializeOwned>(page: &Page, expression: &str) -> Vec<T> {
+    page.eval(&format!("[...document.querySelectorAll('build-viewer')].map(v => {expression})")).await
+}
+
+async fn state(page: &Page) -> String {
+    page.eval("document.querySelector('build-viewer').dataset.state").await
+}
+
+async fn links(page: &Page) -> Vec<String> {
+    each(page, "v.querySelector('[data-tool=link]').ariaPressed").await
+}
+
+async fn focus(page: &Page, viewer: usize) {
+    page.run(&format!("document.querySelectorAll('build-viewer canvas')[{viewer}].focus()")).await;
+}
+
+async fn assert_turned(page: &Page, degrees: f64, when: &str) {
+    assert_turns(page, [degrees], when).await;
+}
+
+/// Once they have stopped gliding.
+async fn assert_turns<const N: usize>(page: &Page, degrees: [f64; N], when: &str) {
+    let still = "[...document.querySelectorAll('build-viewer')].every(v => !v.camera.moving)";
+    until(page, still, &format!("All cameras stand still {when}")).await;
+    let turns: Vec<f64> = each(page, "v.camera.turn * 180 / Math.PI").await;
+    let near = turns.len() == N && turns.iter().zip(degrees).all(|(turn, wanted)| (turn - wanted).abs() < 0.01);
+    assert!(near, "turned by {turns:?} degrees, not {degrees:?}, {when}; see camera.js and input.js");
+}
+
+/// How much of what either covers is covered by both.
+const OVERLAP: &str = r#"(async () => {
+  const { viewer, camera } = document.querySelector("build-viewer");
+  camera.look(ANGLE, true);
+  camera.step(performance.now());
+  const { width, height, data } = viewer.readPixels();
+  const picture = await createImageBitmap(await (await fetch("ADDRESS")).blob());
+  const paper = new OffscreenCanvas(width, height).getContext("2d");
+  paper.drawImage(picture, 0, 0, width, height);
+  const theirs = paper.getImageData(0, 0, width, height).data;
+  let [both, either] = [0, 0];
+  for (let at = 3; at < data.length; at += 4) {
+    const row = Math.floor(at / (4 * width));
+    const ours = data[at + 4 * width * (height - 1 - 2 * row)] > 128;
+    const served = theirs[at] > 128;
+    both += ours && served;
+    either += ours || served;
+  }
+  return both / either;
+})()"#;
+
+/// What a visitor sees without scrolling has loaded.
+const IN_VIEW_DONE: &str = r#"(() => {
+  const seen = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
+  const done = (element) => (element.localName === "img" ? element.complete : element.dataset.state === "live");
+  return [...document.querySelectorAll("build-viewer, img")].filter(seen).every(done);
+})()"#;
+
+/// What the page needs, and what of it reaches past its edge.
+const WIDTH: &str = r#"[
+  document.documentElement.scrollWidth,
+  [...document.querySelectorAll("body *")]
+    .filter((e) => e.getBoundingClientRect().right > innerWidth && e.checkVisibility())
+    .map((e) => e.outerHTML.slice(0, 120)),
+]"#;
