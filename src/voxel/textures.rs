@@ -24,6 +24,7 @@
 //! along +x and rows along +z; on the bottom, columns along +x and rows along -z.
 
 mod dice;
+mod levels;
 mod masonry;
 mod nature;
 mod pattern;

@@ -2,12 +2,14 @@
 
 use std::sync::LazyLock;
 
-use super::trace::BRICK;
 use crate::voxel::{
     grid::{Bounds, Grid},
     palette::{AIR, Block, RenderClass},
     textures::{Face, Textures, linear},
 };
+
+/// Cells along the edge of a brick; empty bricks are crossed in one step.
+pub const BRICK: i32 = 8;
 
 pub struct Scene<'a> {
     cells: &'a [u8],

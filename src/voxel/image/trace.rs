@@ -1,10 +1,10 @@
 //! Following a ray from cell to cell.
 
-use super::{scene::Scene, vector::Vector};
+use super::{
+    scene::{BRICK, Scene},
+    vector::Vector,
+};
 use crate::voxel::palette::{AIR, RenderClass};
-
-/// Cells along the edge of a brick; empty bricks are crossed in one step.
-pub const BRICK: i32 = 8;
 
 /// Where a ray enters a block, or leaves one that has holes.
 #[derive(Clone, Copy)]

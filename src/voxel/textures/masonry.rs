@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{
     dice::{Dice, EDGE, blend},
-    pattern::{Levels, by_texel},
+    levels::{Levels, by_texel},
 };
 
 /// Boards that lie one above the other, their ends staggered.

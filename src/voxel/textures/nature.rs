@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::{
     dice::{Dice, EDGE, blend},
+    levels::{Levels, by_texel, equalise},
     masonry::Cobbles,
-    pattern::{Levels, by_texel, equalise},
 };
 
 /// Furrows that run up a trunk.

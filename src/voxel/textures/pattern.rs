@@ -8,12 +8,10 @@ use serde::Deserialize;
 
 use super::{
     dice::{Dice, EDGE, blend},
+    levels::{Levels, by_texel, equalise, index},
     masonry::{Bricks, Cobbles, Planks},
     nature::{Bark, Fringe, Leaves, Rings, Strata},
 };
-
-/// A level for each texel that is painted.
-pub type Levels = [Option<f32>; 256];
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -248,23 +246,5 @@ impl TryFrom<Vec<String>> for Drawing {
 impl Drawing {
     fn levels(&self, steps: usize) -> Levels {
         self.0.map(|step| step.map(|step| (f32::from(step) + 0.5) / steps as f32))
-    }
-}
-
-pub fn by_texel(level: impl Fn(i32, i32) -> Option<f32>) -> Levels {
-    std::array::from_fn(|i| level(i as i32 % EDGE, i as i32 / EDGE))
-}
-
-pub fn index(x: i32, y: i32) -> usize {
-    (y.rem_euclid(EDGE) * EDGE + x.rem_euclid(EDGE)) as usize
-}
-
-/// Spreads levels evenly from 0 to 1, so that every colour of a ramp gets its share
-/// however the dice fall.
-pub fn equalise(levels: &mut Levels) {
-    let mut order: Vec<usize> = (0..levels.len()).filter(|&i| levels[i].is_some()).collect();
-    order.sort_by(|&a, &b| levels[a].unwrap_or(0.0).total_cmp(&levels[b].unwrap_or(0.0)));
-    for (rank, &i) in order.iter().enumerate() {
-        levels[i] = Some((rank as f32 + 0.5) / order.len() as f32);
     }
 }
