@@ -4,6 +4,7 @@
 //! Of duplicate keys the last counts, so a number or a name is judged only when its
 //! entry ends.
 
+mod locate;
 mod reader;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use serde_json::value::RawValue;
 
+use self::locate::locate;
 use self::reader::{Place, Reader, Value, echo};
 use super::{
     refusal::{Code, Position, Refusal},
@@ -34,7 +36,18 @@ pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
     let whole = SpecVisitor(&mut reader);
     match json.deserialize_map(whole).and_then(|()| json.end()) {
         Ok(()) => Ok(reader.spec),
-        Err(error) => Err(reader.refusal(&error, start)),
+        Err(error) => {
+            let place = reader.place;
+            let refusal = reader.refusal(&error, start);
+            let offset = (refusal.code == Code::BadSpec).then(|| locate(text, &place)).flatten();
+            Err(match offset {
+                Some(offset) => {
+                    let found = Position::of(text.as_bytes(), offset);
+                    refusal.at(start.then(found.line, found.column))
+                }
+                None => refusal,
+            })
+        }
     }
 }
 

@@ -6,14 +6,19 @@ use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::routing::get;
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::builds::{id, with_census};
+use super::pictures::{damaged, hex, no_build};
 use super::{Error, Page, filters};
 use crate::app::App;
-use crate::arena::builds::Build;
+use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
 use crate::voxel::{Block, Bounds, GridSize, Palette};
+
+/// A spec up to this size, compressed, is shown on the page.
+const READABLE: usize = 1 << 15;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/builds", get(gallery)).route("/builds/{id}", get(build))
@@ -124,6 +129,8 @@ struct BuildPage {
     summary: String,
     digest: String,
     made: String,
+    /// None for one that is too long to read.
+    spec: Option<String>,
 }
 
 /// How much of a build is of one block.
@@ -142,11 +149,22 @@ async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<Buil
         page: Page::at("/builds"),
         bounds: census.bounds,
         summary: summary(census.bounds, census.block_count, &materials),
-        digest: super::pictures::hex(&build.digest),
+        digest: hex(&build.digest),
         made: made(&build),
+        spec: spec(&app, build.id).await?,
         materials,
         build,
     })
+}
+
+/// The text of a build's spec, if somebody may want to read it.
+async fn spec(app: &App, id: Uuid) -> Result<Option<String>, Error> {
+    let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
+    if packed.len() > READABLE {
+        return Ok(None);
+    }
+    let text = app.work.run(move || builds::unpack_spec(&packed)).await?.map_err(damaged)?;
+    Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * READABLE))
 }
 
 fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {

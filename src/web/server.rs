@@ -25,7 +25,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 /// How long the server waits for others.
 #[derive(Clone, Copy)]
 pub struct Patience {
-    /// For a header to be complete; an idle connection is kept as long.
+    /// For a header to be complete; an idle connection is kept as long, which should be longer than a proxy
+    /// in front keeps it.
     pub header: Duration,
     /// For requests under way, when the server is to stop.
     pub drain: Duration,
@@ -33,7 +34,7 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { header: Duration::from_secs(10), drain: Duration::from_secs(5) }
+        Self { header: Duration::from_secs(75), drain: Duration::from_secs(5) }
     }
 }
 

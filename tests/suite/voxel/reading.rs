@@ -121,6 +121,10 @@ fn positions_are_those_of_the_whole_text() {
     assert_eq!(error(&wrong).1, "blocks[0].x: expected a whole number, got 1.5");
     assert_eq!(wrong["error"]["line"], 2);
 
+    let spread = simple("{\"boxes\": [\n{\n \"x1\": 1,\n \"y1\": \"one\",\n \"z1\": 1}]}");
+    assert_eq!(error(&spread).1, "boxes[0].y1: expected a whole number, got \"one\"");
+    assert_eq!((&spread["error"]["line"], &spread["error"]["column"]), (&json!(4), &json!(8)));
+
     let not_utf8 = simple(b"{\"version\":\n \"1.\xff0\"}");
     assert_eq!(error(&not_utf8), ("bad_json", "the text is not UTF-8, at line 2, column 5"));
 }

@@ -1,0 +1,81 @@
+//! Finding the place of a value in the text again, once it turned out to be wrong.
+
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Key, reader::Place};
+
+/// Where the value at a place begins, or what it would be in; none where the text is broken further on.
+pub(super) fn locate(text: &str, place: &Place) -> Option<usize> {
+    let keys = place.field.split('.').filter(|key| !key.is_empty());
+    let mut value = match place.list {
+        "" => text,
+        list => member(text, list)?,
+    };
+    if let Some(index) = place.index {
+        value = element(value, index)?;
+    }
+    for key in keys {
+        match member(value, key) {
+            Some(inside) => value = inside,
+            None => break,
+        }
+    }
+    // Every value is a part of the text.
+    (value.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
+}
+
+fn member<'a>(object: &'a str, key: &str) -> Option<&'a str> {
+    serde_json::Deserializer::from_str(object).deserialize_map(Member(key)).ok()?
+}
+
+fn element(list: &str, index: usize) -> Option<&str> {
+    serde_json::Deserializer::from_str(list).deserialize_seq(Element(index)).ok()?
+}
+
+/// The last member of an object that has this key. Nothing else is kept: there may be millions.
+struct Member<'k>(&'k str);
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(is_ours) = map.next_key_seed(Key(|key: &str| key == self.0))? {
+            let value: &RawValue = map.next_value()?;
+            if is_ours {
+                found = Some(value.get());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The element of a list that has this index.
+struct Element(usize);
+
+impl<'de> Visitor<'de> for Element {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        let mut index = 0;
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            if index == self.0 {
+                found = Some(element.get());
+            }
+            index += 1;
+        }
+        Ok(found)
+    }
+}
