@@ -48,7 +48,14 @@ impl Hall {
     }
 
     async fn live_build(&self) -> Page {
-        let page = page(&self.at(&format!("/builds/{}", self.build_of("lighthouse").await))).await;
+        self.live(&format!("/builds/{}", self.build_of("lighthouse").await)).await
+    }
+
+    /// In a small window, since software does the drawing.
+    async fn live(&self, path: &str) -> Page {
+        let page = page("about:blank").await;
+        page.size(390, 1000).await;
+        page.goto(&self.at(path)).await;
         until_live(&page).await;
         page
     }
@@ -128,13 +135,10 @@ async fn a_build_turns_by_mouse_and_by_keyboard_and_back() {
     assert_turned(&page, FIRST_TURN, "after R").await;
     page.press("ArrowRight").await;
     assert_turned(&page, FIRST_TURN + KEY_TURN, "after ArrowRight").await;
-    page.press("ArrowLeft").await;
-    page.press("ArrowLeft").await;
-    assert_turned(&page, FIRST_TURN - KEY_TURN, "after ArrowLeft twice").await;
-    page.press("Home").await;
-    assert_turned(&page, FIRST_TURN, "after Home").await;
     page.press("3").await;
     assert_turned(&page, FIRST_TURN + 90.0, "after 3, the third angle").await;
+    page.press("Home").await;
+    assert_turned(&page, FIRST_TURN, "after Home").await;
 }
 
 #[tokio::test]
@@ -198,7 +202,7 @@ async fn a_lost_context_comes_back_with_the_same_picture() {
 async fn without_webgl_the_servers_pictures_turn() {
     const PICTURE: &str = "document.querySelector('build-viewer > img')";
     let hall = Hall::open().await;
-    let mut page = page(&hall.site.at("/blocks")).await;
+    let mut page = page("about:blank").await;
     page.before_load("HTMLCanvasElement.prototype.getContext = () => null").await;
     page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
     until(&page, "document.querySelector('build-viewer').dataset.state === 'flat'", "The viewer is flat")
@@ -283,8 +287,7 @@ async fn a_build_that_does_not_load_says_so_and_can_be_tried_again() {
 #[tokio::test]
 async fn builds_of_a_prompt_turn_together_until_they_are_unlinked() {
     let hall = Hall::open().await;
-    let page = page(&hall.at("/prompts/lighthouse")).await;
-    until_live(&page).await;
+    let page = hall.live("/prompts/lighthouse").await;
     until_idle(&page).await;
     let frames: Vec<u32> = each(&page, "v.viewer.stats.frames").await;
     assert_eq!(frames.len(), 2, "viewers on the page");
@@ -315,7 +318,7 @@ async fn builds_of_a_prompt_turn_together_until_they_are_unlinked() {
 }
 
 #[tokio::test]
-async fn every_page_of_builds_fits_every_size_and_theme_without_complaint() {
+async fn all_pages_of_builds_fit_every_size_and_theme_without_complaint() {
     let hall = Hall::open().await;
     let build = format!("/builds/{}", hall.build_of("lighthouse").await);
     for (name, path) in [
