@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     os::unix::process::CommandExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -112,9 +112,12 @@ impl Server {
             if self.is_running() {
                 break; // still recovering: whoever connects waits for it
             }
-            if !self.home.pid_file().exists() || begun.elapsed() > CORPSE_PATIENCE {
+            // One that is on its way out holds the data directory or the socket a little longer.
+            let is_held = self.home.pid_file().exists() || self.home.socket_lock().exists();
+            if !is_held || begun.elapsed() > CORPSE_PATIENCE {
                 let _ = fs::remove_dir(&self.home.socket_dir);
-                return Err(error.context(format!("Postgres does not start; see {}", log.display())));
+                let said = last_words(&log);
+                return Err(error.context(format!("Postgres does not start{said}; see {}", log.display())));
             }
             if !told {
                 tracing::info!("waiting for a killed server to let go of the database");
@@ -196,4 +199,11 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Why a server gave up, as its log says it.
+fn last_words(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let fatal = text.lines().rev().find_map(|line| line.split_once("FATAL:"));
+    fatal.map_or_else(String::new, |(_, reason)| format!(": {}", reason.trim()))
 }

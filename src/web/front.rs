@@ -1,5 +1,7 @@
 //! `/`: what Buildoff is.
 
+use std::time::Duration;
+
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
@@ -7,10 +9,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::routing::get;
+use tokio::time::timeout;
 
 use super::Page;
 use crate::app::App;
 use crate::arena::gallery::{self, Card};
+
+/// A front page without pictures is better than none.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/", get(front))
@@ -28,7 +34,8 @@ struct Front {
 
 /// Stays up without the database, which it needs only for something to show.
 async fn front(State(app): State<App>, headers: HeaderMap) -> Front {
-    let pair = gallery::pair(&app.pool).await.unwrap_or_else(|error| {
+    let pair = timeout(PATIENCE, gallery::pair(&app.pool)).await;
+    let pair = pair.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
         tracing::warn!(%error, "there is nothing to show on the front page");
         None
     });

@@ -174,7 +174,7 @@ async fn widest(page: &Page) -> String {
 }
 
 /// Visible words whose contrast with what is painted under them is less than WCAG's AA asks.
-const FAINT_TEXT: &str = r#"(() => {
+pub const FAINT_TEXT: &str = r#"(() => {
   const paint = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   const over = (colours) => {
     paint.clearRect(0, 0, 1, 1);

@@ -7,6 +7,7 @@ use buildoff::arena::exhibition;
 use buildoff::arena::gallery::{self, Filter};
 use uuid::Uuid;
 
+use crate::pages::FAINT_TEXT;
 use crate::support::db::TestDb;
 use crate::support::{Page, Site, Theme, page};
 
@@ -341,6 +342,10 @@ async fn all_pages_of_builds_fit_every_size_and_theme_without_complaint() {
                 page.shot(&format!("{name}-{size}-{theme}")).await;
 
                 assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+                let outside: Vec<String> = page.eval(OUT_OF_VIEWER).await;
+                assert_eq!(outside, Vec::<String>::new(), "{place}: controls reach out of their viewer");
+                let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+                assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
                 let (needed, wide): (i64, Vec<String>) = page.eval(WIDTH).await;
                 assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px, for {wide:#?}");
                 assert_eq!(
@@ -502,3 +507,8 @@ const WIDTH: &str = r#"[
     .filter((e) => e.getBoundingClientRect().right > innerWidth && e.checkVisibility())
     .map((e) => e.outerHTML.slice(0, 120)),
 ]"#;
+
+/// Controls that lie over what comes after their viewer.
+const OUT_OF_VIEWER: &str = r#"[...document.querySelectorAll("build-viewer > .bar > *")]
+  .filter((e) => e.getBoundingClientRect().bottom > e.closest("build-viewer").getBoundingClientRect().bottom + 1)
+  .map((e) => e.outerHTML.slice(0, 80))"#;

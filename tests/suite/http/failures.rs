@@ -51,7 +51,7 @@ async fn programs_get_a_sentence_and_a_code() {
         (
             "/api/query?size=x",
             400,
-            json!({ "error": "Failed to deserialize query string: size: invalid digit found in string", "code": "bad_request" }),
+            json!({ "error": "size: invalid digit found in string", "code": "bad_request" }),
         ),
     ];
     for (path, status, body) in cases {
