@@ -106,6 +106,7 @@ impl Server {
             .args(["start", "--pgdata=data", "--log=server.log"])
             .args(["--wait", "--silent", "--timeout=60"])
             .arg(format!("--options={}", self.settings(durability)));
+        let logged_before = fs::metadata(&log).map_or(0, |log| log.len());
         let begun = Instant::now();
         let mut told = false;
         while let Err(error) = self.run(&mut start) {
@@ -116,8 +117,8 @@ impl Server {
             let is_held = self.home.pid_file().exists() || self.home.socket_lock().exists();
             if !is_held || begun.elapsed() > CORPSE_PATIENCE {
                 let _ = fs::remove_dir(&self.home.socket_dir);
-                let said = last_words(&log);
-                return Err(error.context(format!("Postgres does not start{said}; see {}", log.display())));
+                let said = last_words(&log, logged_before);
+                return Err(error.context(format!("Postgres does not start; see {}{said}", log.display())));
             }
             if !told {
                 tracing::info!("waiting for a killed server to let go of the database");
@@ -201,9 +202,10 @@ impl Server {
     }
 }
 
-/// Why a server gave up, as its log says it.
-fn last_words(log: &Path) -> String {
-    let text = fs::read_to_string(log).unwrap_or_default();
-    let fatal = text.lines().rev().find_map(|line| line.split_once("FATAL:"));
-    fatal.map_or_else(String::new, |(_, reason)| format!(": {}", reason.trim()))
+/// Why a server gave up, as what it has logged since says it.
+fn last_words(log: &Path, since: u64) -> String {
+    let text = fs::read(log).unwrap_or_default();
+    let new = text.get(since as usize..).map(String::from_utf8_lossy).unwrap_or_default();
+    let fatal = new.lines().rev().find_map(|line| line.split_once("FATAL:"));
+    fatal.map_or_else(String::new, |(_, reason)| format!(" ({})", reason.trim()))
 }

@@ -1,9 +1,11 @@
 //! The pages as a visitor meets them: in a browser, at several sizes, in both themes, by keyboard.
 
 use axum::routing::get;
+use buildoff::arena::{catalog::Catalog, exhibition};
 use buildoff::web;
 
 use crate::specimen;
+use crate::support::db::TestDb;
 use crate::support::{Page, Site, Theme, page};
 
 const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)];
@@ -61,7 +63,9 @@ async fn every_page_has_its_landmarks_and_names_what_it_shows() {
 
 #[tokio::test]
 async fn links_and_files_of_the_front_page_all_lead_somewhere() {
-    let site = site().await;
+    let db = TestDb::new().await;
+    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let site = Site::open_on(db.pool.clone()).await;
     let page = page(&site.url).await;
     let addresses: Vec<String> = page
         .eval("[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src).filter(a => a.startsWith(location.origin))")
@@ -98,11 +102,14 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
     let site = site().await;
     let page = page(&site.url).await;
     let mut order = Vec::new();
-    for _ in 0..4 {
+    let menu = ["Builds", "Prompts", "Blocks", "Format"];
+    for _ in 0..menu.len() + 3 {
         page.press("Tab").await;
         order.push(focused(&page).await);
     }
-    assert_eq!(order, ["Skip to the content", "Buildoff", "Format", "Theme: System"]);
+    assert_eq!(order[..2], ["Skip to the content", "Buildoff"]);
+    assert_eq!(order[2..6], menu);
+    assert_eq!(order[6], "Theme: System");
 }
 
 #[tokio::test]
@@ -117,7 +124,7 @@ async fn the_skip_link_shows_itself_and_leads_past_the_header() {
     page.press("Enter").await;
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "main");
     page.press("Tab").await;
-    assert_eq!(focused(&page).await, "Read the format");
+    assert_eq!(focused(&page).await, "Look at the builds");
 }
 
 #[tokio::test]
