@@ -110,7 +110,7 @@ fn available_cores() -> usize {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::sync::{Barrier, LazyLock};
 
     use super::*;
 
@@ -118,6 +118,8 @@ mod tests {
     async fn no_more_closures_run_at_once_than_there_are_permits() {
         static NOW: AtomicUsize = AtomicUsize::new(0);
         static MOST: AtomicUsize = AtomicUsize::new(0);
+        // Nobody goes on before two have met.
+        static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(2));
         let work = Work::new(2);
 
         let tasks: Vec<_> = (0..8)
@@ -126,7 +128,7 @@ mod tests {
                 tokio::spawn(async move {
                     work.run(|| {
                         MOST.fetch_max(NOW.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                        thread::sleep(Duration::from_millis(10));
+                        MEETING.wait();
                         NOW.fetch_sub(1, Ordering::SeqCst);
                     })
                     .await

@@ -1,5 +1,7 @@
 //! The accept loop.
 
+use tokio::sync::Notify;
+
 use super::*;
 
 #[tokio::test]
@@ -22,18 +24,22 @@ async fn a_header_without_end_is_refused() {
 
 #[tokio::test]
 async fn closing_lets_a_request_under_way_finish() {
+    static BEGUN: Notify = Notify::const_new();
+    static GO_ON: Notify = Notify::const_new();
     let slow = get(|| async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        BEGUN.notify_one();
+        GO_ON.notified().await;
         "finished"
     });
     let site = Site::open_with(Router::new().route("/slow", slow)).await;
     let idle = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
     let request = tokio::spawn(site.get("/slow").send());
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    BEGUN.notified().await;
 
     let (url, client) = (site.url.clone(), site.client.clone());
     let started = Instant::now();
     let closed = site.close();
+    GO_ON.notify_one();
     assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "finished");
     closed.await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(2), "an idle connection holds nothing up");
@@ -59,9 +65,14 @@ async fn a_visitor_who_never_finishes_a_header_is_let_go() {
 
 #[tokio::test]
 async fn closing_does_not_wait_forever() {
-    let site = Site::open_hasty(Router::new().route("/endless", get(std::future::pending::<()>))).await;
+    static BEGUN: Notify = Notify::const_new();
+    let endless = get(|| async {
+        BEGUN.notify_one();
+        std::future::pending::<()>().await;
+    });
+    let site = Site::open_hasty(Router::new().route("/endless", endless)).await;
     let request = tokio::spawn(site.get("/endless").send());
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    BEGUN.notified().await;
 
     let started = Instant::now();
     site.close().await.unwrap();
