@@ -1,11 +1,21 @@
-//! The benchmark: models, prompts, and the builds that are compared.
+//! The benchmark: models, prompts, the builds that are compared, votes, and the ladder that they make.
 
 pub mod builds;
 pub mod catalog;
+mod choice;
+pub mod elo;
 pub mod exhibition;
+mod field;
 pub mod gallery;
+mod matchups;
 mod names;
+pub mod sampling;
 mod settings;
+mod votes;
 
+pub use choice::{Choice, Side};
+pub use field::{Field, References};
+pub use matchups::{Arena, Matchup, NoMatchup, NotSkipped, Voter};
 pub use names::{ModelKey, PromptId};
 pub use settings::{Mode, Settings};
+pub use votes::{NoVote, Reveal, Revealed, Verdicts};

@@ -29,6 +29,13 @@ impl Mode {
     }
 }
 
+impl Settings {
+    /// As one word, which names a ladder: `32-simple-precise`.
+    pub fn slug(&self) -> String {
+        format!("{}-{}-{}", self.grid, self.palette, self.mode.as_str())
+    }
+}
+
 impl FromStr for Mode {
     type Err = String;
 

@@ -1,0 +1,62 @@
+//! What a voter can say of a matchup.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Choice {
+    A,
+    B,
+    #[serde(rename = "TIE")]
+    Tie,
+    #[serde(rename = "BOTH_BAD")]
+    BothBad,
+}
+
+/// Of a matchup: A is shown on the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Side {
+    #[serde(rename = "a")]
+    A,
+    #[serde(rename = "b")]
+    B,
+}
+
+impl Choice {
+    pub const ALL: [Self; 4] = [Self::A, Self::Tie, Self::BothBad, Self::B];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::Tie => "TIE",
+            Self::BothBad => "BOTH_BAD",
+        }
+    }
+
+    /// The same verdict on the same two builds with their sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+            other => other,
+        }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|choice| choice.name() == text);
+        found.ok_or_else(|| format!("{text:?} is none of A, B, TIE and BOTH_BAD"))
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

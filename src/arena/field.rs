@@ -1,0 +1,169 @@
+//! Who takes part: in each active prompt, the builds in force of enabled models.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::sampling::{Contest, Entrant};
+use super::{PromptId, Settings};
+
+/// Whether models that are shipped with the program take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum References {
+    /// In a prompt that fewer than two others have built.
+    Auto,
+    On,
+    Off,
+}
+
+/// Every prompt in which there is something to compare.
+#[derive(Debug, Default)]
+pub struct Field {
+    contests: HashMap<PromptId, Contest>,
+}
+
+impl Field {
+    pub fn contests(&self) -> impl Iterator<Item = &Contest> {
+        self.contests.values()
+    }
+
+    pub fn contest(&self, prompt: &PromptId) -> Option<&Contest> {
+        self.contests.get(prompt)
+    }
+
+    /// Of contests as the database has them, with everybody in them.
+    fn of(contests: Vec<Contest>, references: References) -> Self {
+        let admitted = contests.into_iter().map(|contest| admit(contest, references));
+        let comparable = admitted.filter(|contest| contest.entrants.len() > 1);
+        Self { contests: comparable.map(|contest| (contest.prompt.clone(), contest)).collect() }
+    }
+}
+
+fn admit(mut contest: Contest, references: References) -> Contest {
+    let others = contest.entrants.iter().filter(|entrant| !entrant.is_reference).count();
+    let make_room = match references {
+        References::Auto => others > 1,
+        References::On => false,
+        References::Off => true,
+    };
+    contest.entrants.retain(|entrant| !(make_room && entrant.is_reference));
+    contest
+}
+
+/// The field, read again only when the catalog has changed.
+pub(super) struct FieldCache {
+    references: References,
+    latest: RwLock<Option<(i64, Arc<Field>)>>,
+}
+
+impl FieldCache {
+    pub fn new(references: References) -> Self {
+        Self { references, latest: RwLock::new(None) }
+    }
+
+    /// The field as of a revision of the catalog, or later.
+    pub async fn at(&self, revision: i64, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<Field>> {
+        let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((known, field)) = latest
+            && known == revision
+        {
+            return Ok(field);
+        }
+        // Read after the revision was: it may show more, and is then only read once too often.
+        let field = Arc::new(Field::of(contests(pool, settings).await?, self.references));
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
+        Ok(field)
+    }
+}
+
+/// A number that changes whenever who takes part may have.
+pub(super) async fn revision(pool: &PgPool) -> sqlx::Result<i64> {
+    sqlx::query_scalar!("SELECT catalog_revision FROM installation").fetch_one(pool).await
+}
+
+/// Active prompts with the builds in force of enabled models, at these settings.
+async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contest>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            prompts.id AS prompt, prompts.text,
+            array_agg(builds.id ORDER BY model_key) AS "builds!",
+            array_agg(model_key ORDER BY model_key) AS "models!",
+            array_agg(provider = 'reference' ORDER BY model_key) AS "references!"
+        FROM prompts
+        JOIN builds ON prompt_id = prompts.id AND retired_at IS NULL
+        JOIN models ON models.key = model_key AND enabled
+        WHERE active AND grid_size = $1 AND palette = $2 AND mode = $3
+        GROUP BY prompts.id
+        ORDER BY prompts.id
+        "#,
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+    )
+    .fetch_all(pool)
+    .await?;
+    let contest = |(prompt, text, builds, models, references): Row| {
+        let entrants = builds.into_iter().zip(models).zip(references);
+        let entrant = |((build, model), is_reference): ((Uuid, String), bool)| {
+            Ok(Entrant { model: known(&model)?, build, is_reference })
+        };
+        Ok(Contest { prompt: known(&prompt)?, text, entrants: entrants.map(entrant).collect::<sqlx::Result<_>>()? })
+    };
+    rows.into_iter().map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references))).collect()
+}
+
+type Row = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);
+
+/// A name that the database has let in.
+pub(super) fn known<T: FromStr<Err = String>>(name: &str) -> sqlx::Result<T> {
+    name.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
+}
+
+impl FromStr for References {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "on" => Ok(Self::On),
+            "off" => Ok(Self::Off),
+            _ => Err(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_make_room_once_two_others_have_built() {
+        for (policy, references, others, taking_part) in [
+            (References::Auto, 2, 0, 2),
+            (References::Auto, 2, 1, 3),
+            (References::Auto, 2, 2, 2),
+            (References::Auto, 1, 0, 0),
+            (References::On, 2, 3, 5),
+            (References::Off, 4, 1, 0),
+            (References::Off, 4, 2, 2),
+        ] {
+            let entrant = |index: usize| Entrant {
+                model: format!("m{index}").parse().unwrap(),
+                build: Uuid::new_v4(),
+                is_reference: index < references,
+            };
+            let contest = Contest {
+                prompt: "castle".parse().unwrap(),
+                text: "a castle".to_owned(),
+                entrants: (0..references + others).map(entrant).collect(),
+            };
+            let field = Field::of(vec![contest], policy);
+            let found = field.contests().map(|contest| contest.entrants.len()).sum::<usize>();
+            assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");
+        }
+    }
+}

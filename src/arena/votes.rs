@@ -1,0 +1,327 @@
+//! Votes: taken once, and what they tell.
+
+use std::time::Duration;
+
+use sqlx::PgConnection;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::elo::{self, Standing};
+use super::field::known;
+use super::matchups::is_passing;
+use super::{Arena, Choice, ModelKey, Voter};
+use crate::voxel::Warning;
+
+/// Transactions that got into each other's way are tried again.
+const TRIES: usize = 5;
+
+/// What a vote brings to light.
+#[derive(Clone, Debug)]
+pub struct Reveal {
+    pub matchup: Uuid,
+    pub choice: Choice,
+    pub a: Revealed,
+    pub b: Revealed,
+    /// All votes on these two builds, this one among them, as if they had stood on these sides.
+    pub verdicts: Verdicts,
+}
+
+/// One side of a matchup, and what the vote did to its model.
+#[derive(Clone, Debug)]
+pub struct Revealed {
+    pub key: ModelKey,
+    pub provider: String,
+    pub display_name: String,
+    pub elo_before: f64,
+    pub elo_after: f64,
+    pub build: Uuid,
+    pub block_count: i32,
+    pub generation_time_ms: Option<i64>,
+    pub warnings: Vec<Warning>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    pub a: i64,
+    pub b: i64,
+    pub tie: i64,
+    pub both_bad: i64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum NoVote {
+    /// To this voter, at least.
+    #[error("there is no such matchup")]
+    Unknown,
+    #[error("the matchup is over")]
+    Gone,
+    #[error("both builds are to be looked at first")]
+    TooSoon(Duration),
+    #[error("there is a vote already")]
+    Already(Box<Reveal>),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+impl Arena {
+    pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, NoVote> {
+        let mut tries = 1;
+        let counted = loop {
+            match self.try_to_vote(voter, matchup, choice).await {
+                Err(sqlx::Error::Database(error)) if is_passing(&*error) && tries < TRIES => tries += 1,
+                other => break other?,
+            }
+        };
+        match (counted, self.reveal(matchup).await?) {
+            (true, Some(reveal)) => Ok(reveal),
+            _ => Err(self.why_not(voter, matchup).await?),
+        }
+    }
+
+    /// All that a vote changes, or nothing. Returns whether it counted.
+    async fn try_to_vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> sqlx::Result<bool> {
+        let mut transaction = self.pool.begin().await?;
+        let Some(claim) = claim(&mut transaction, voter, matchup, self.min_dwell).await? else {
+            return Ok(false);
+        };
+        let before = lock_standings(&mut transaction, &claim).await?;
+        let after = elo::judge(before.0, before.1, choice);
+        record(&mut transaction, &claim, matchup, choice, before, after).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    async fn why_not(&self, voter: Voter, matchup: Uuid) -> Result<NoVote, NoVote> {
+        let row = sqlx::query!(
+            r#"
+            SELECT
+                closed_at IS NOT NULL OR expires_at <= now() AS "gone!",
+                extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b))::float8 AS seconds,
+                num_nulls(fetched_a, fetched_b) = 0 AS "fetched!",
+                EXISTS (SELECT FROM votes WHERE matchup_id = $1) AS "voted!"
+            FROM matchups
+            WHERE id = $1 AND voter_id = $2
+            "#,
+            matchup,
+            voter.0,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(NoVote::Unknown) };
+        if row.voted {
+            let reveal = self.reveal(matchup).await?;
+            return Ok(reveal.map_or(NoVote::Unknown, |reveal| NoVote::Already(Box::new(reveal))));
+        }
+        if row.gone {
+            return Ok(NoVote::Gone);
+        }
+        let looked = row.seconds.filter(|_| row.fetched).map_or(Duration::ZERO, |seconds| {
+            Duration::try_from_secs_f64(seconds).unwrap_or_default()
+        });
+        Ok(NoVote::TooSoon(self.min_dwell.saturating_sub(looked)))
+    }
+
+    /// What a vote on this matchup brought to light; none without one.
+    pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
+        let row = sqlx::query!(
+            r#"
+            SELECT
+                choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, build_a, build_b,
+                a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
+                b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
+                left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
+                left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
+                right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
+                right_build.warnings AS "warnings_b: Json<Vec<Warning>>"
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            JOIN models a ON a.key = model_a
+            JOIN models b ON b.key = model_b
+            JOIN builds left_build ON left_build.id = build_a
+            JOIN builds right_build ON right_build.id = build_b
+            WHERE matchup_id = $1
+            "#,
+            matchup,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Reveal {
+            matchup,
+            choice: known(&row.choice)?,
+            verdicts: self.verdicts(row.build_a, row.build_b).await?,
+            a: Revealed {
+                key: known(&row.key_a)?,
+                provider: row.provider_a,
+                display_name: row.name_a,
+                elo_before: row.elo_a_before,
+                elo_after: row.elo_a_after,
+                build: row.build_a,
+                block_count: row.blocks_a,
+                generation_time_ms: row.time_a,
+                warnings: row.warnings_a.0,
+            },
+            b: Revealed {
+                key: known(&row.key_b)?,
+                provider: row.provider_b,
+                display_name: row.name_b,
+                elo_before: row.elo_b_before,
+                elo_after: row.elo_b_after,
+                build: row.build_b,
+                block_count: row.blocks_b,
+                generation_time_ms: row.time_b,
+                warnings: row.warnings_b.0,
+            },
+        }))
+    }
+
+    /// All votes on two builds, whichever way around they were shown.
+    async fn verdicts(&self, a: Uuid, b: Uuid) -> sqlx::Result<Verdicts> {
+        sqlx::query_as!(
+            Verdicts,
+            r#"
+            SELECT
+                count(*) FILTER (WHERE choice = CASE build_a WHEN $1 THEN 'A' ELSE 'B' END) AS "a!",
+                count(*) FILTER (WHERE choice = CASE build_a WHEN $1 THEN 'B' ELSE 'A' END) AS "b!",
+                count(*) FILTER (WHERE choice = 'TIE') AS "tie!",
+                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
+            FROM matchups
+            JOIN votes ON matchup_id = matchups.id
+            WHERE least(build_a, build_b) = least($1::uuid, $2::uuid)
+              AND greatest(build_a, build_b) = greatest($1::uuid, $2::uuid)
+            "#,
+            a,
+            b,
+        )
+        .fetch_one(&self.pool)
+        .await
+    }
+}
+
+/// A matchup that this vote has closed.
+struct Claim {
+    settings: String,
+    models: [String; 2],
+    dwell_ms: Option<i64>,
+}
+
+/// The one statement that decides who votes.
+async fn claim(
+    connection: &mut PgConnection,
+    voter: Voter,
+    matchup: Uuid,
+    min_dwell: Duration,
+) -> sqlx::Result<Option<Claim>> {
+    let row = sqlx::query!(
+        r#"
+        UPDATE matchups
+        SET closed_at = now()
+        WHERE id = $1 AND voter_id = $2 AND closed_at IS NULL AND expires_at > now()
+          AND ($3 = 0 OR extract(epoch FROM clock_timestamp() - fetched_a) * 1000 >= $3
+                     AND extract(epoch FROM clock_timestamp() - fetched_b) * 1000 >= $3)
+        RETURNING
+            settings, model_a, model_b,
+            CASE WHEN num_nulls(fetched_a, fetched_b) = 0 THEN
+                (extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b)) * 1000)::bigint
+            END AS dwell_ms
+        "#,
+        matchup,
+        voter.0,
+        i64::try_from(min_dwell.as_millis()).unwrap_or(i64::MAX) as _,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| Claim { settings: row.settings, models: [row.model_a, row.model_b], dwell_ms: row.dwell_ms }))
+}
+
+/// Both models' standings, locked in the order of their keys until the transaction ends.
+async fn lock_standings(connection: &mut PgConnection, claim: &Claim) -> sqlx::Result<(Standing, Standing)> {
+    loop {
+        let rows = sqlx::query!(
+            "
+            SELECT model_key, elo, wins, losses, ties, both_bad
+            FROM ratings
+            WHERE settings = $1 AND model_key = ANY($2)
+            ORDER BY model_key
+            FOR NO KEY UPDATE
+            ",
+            claim.settings,
+            &claim.models[..],
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let of = |model: &String| {
+            rows.iter().find(|row| row.model_key == *model).map(|row| Standing {
+                elo: row.elo,
+                wins: row.wins,
+                losses: row.losses,
+                ties: row.ties,
+                both_bad: row.both_bad,
+            })
+        };
+        if let (Some(a), Some(b)) = (of(&claim.models[0]), of(&claim.models[1])) {
+            return Ok((a, b));
+        }
+        enter(&mut *connection, claim).await?;
+    }
+}
+
+/// A model's first vote finds no standing.
+async fn enter(connection: &mut PgConnection, claim: &Claim) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        INSERT INTO ratings (settings, model_key)
+        SELECT $1, model_key
+        FROM unnest($2::text[]) AS model_key
+        ORDER BY model_key
+        ON CONFLICT DO NOTHING
+        ",
+        claim.settings,
+        &claim.models[..],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn record(
+    connection: &mut PgConnection,
+    claim: &Claim,
+    matchup: Uuid,
+    choice: Choice,
+    before: (Standing, Standing),
+    after: (Standing, Standing),
+) -> sqlx::Result<()> {
+    let column = |of: fn(&Standing) -> i64| [of(&after.0), of(&after.1)];
+    sqlx::query!(
+        "
+        WITH vote AS (
+            INSERT INTO votes
+                (matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+        )
+        UPDATE ratings
+        SET elo = now.elo, wins = now.wins, losses = now.losses, ties = now.ties, both_bad = now.both_bad
+        FROM unnest($9::text[], $10::float8[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+            AS now (model_key, elo, wins, losses, ties, both_bad)
+        WHERE settings = $8 AND ratings.model_key = now.model_key
+        ",
+        matchup,
+        choice.name(),
+        before.0.elo,
+        after.0.elo,
+        before.1.elo,
+        after.1.elo,
+        claim.dwell_ms,
+        claim.settings,
+        &claim.models[..],
+        &[after.0.elo, after.1.elo][..],
+        &column(|standing| standing.wins)[..],
+        &column(|standing| standing.losses)[..],
+        &column(|standing| standing.ties)[..],
+        &column(|standing| standing.both_bad)[..],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
