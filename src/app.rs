@@ -11,7 +11,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Span;
 
+use crate::arena::Arena;
 use crate::config::Config;
+use crate::limits::Limits;
 
 /// What all large bodies together may take.
 const LARGE_BODIES: usize = 256 << 20;
@@ -27,6 +29,8 @@ const PICTURES: u64 = 128 << 20;
 pub struct App {
     pub config: Arc<Config>,
     pub pool: PgPool,
+    pub arena: Arc<Arena>,
+    pub limits: Arc<Limits>,
     pub work: Work,
     pub memory: Memory,
     /// Pictures of builds, by what they show and how.
@@ -39,7 +43,17 @@ impl App {
             |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
         let pictures = Cache::builder().weigher(weigh).max_capacity(PICTURES).build();
         let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes));
-        Self { config, pool, work: Work::new(available_cores()), memory, pictures }
+        let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell);
+        let limits = Limits::new(config.rate_limits);
+        Self {
+            config,
+            pool,
+            arena: Arc::new(arena),
+            limits: Arc::new(limits),
+            work: Work::new(available_cores()),
+            memory,
+            pictures,
+        }
     }
 }
 

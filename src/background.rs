@@ -2,18 +2,37 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
 use crate::arena::builds;
+use crate::db::Sessions;
 use crate::voxel::{self, Effort};
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
 
-pub fn start(app: &App) -> JoinHandle<()> {
-    tokio::spawn(repack(app.clone()))
+const FORGET_EVERY: Duration = Duration::from_secs(600);
+
+/// All of it ends when this is dropped.
+pub fn start(app: &App) -> JoinSet<()> {
+    let mut chores = JoinSet::new();
+    chores.spawn(repack(app.clone()));
+    chores.spawn(forget(app.clone()));
+    chores
+}
+
+/// Sessions whose time is over, and visitors who have not asked for a while.
+async fn forget(app: App) {
+    let sessions = Sessions::new(app.pool.clone());
+    loop {
+        app.limits.forget();
+        if let Err(error) = sessions.purge().await {
+            tracing::warn!(%error, "old sessions could not be removed");
+        }
+        sleep(FORGET_EVERY).await;
+    }
 }
 
 /// Compresses large grids as well as can be, one at a time.

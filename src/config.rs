@@ -10,15 +10,19 @@ use std::fmt::{self, Display};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
+use hyper::Uri;
+use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::arena::{Mode, Settings};
+use crate::arena::{Mode, References, Settings};
 use crate::db::{self, Source};
 use crate::voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";
+const DEFAULT_MIN_DWELL: Duration = Duration::from_millis(1500);
 const MIB: usize = 1024 * 1024;
 
 pub struct Config {
@@ -30,6 +34,13 @@ pub struct Config {
     pub check_max_bytes: usize,
     pub import_max_bytes: usize,
     pub arena: Settings,
+    pub references: References,
+    pub min_dwell: Duration,
+    pub rate_limits: bool,
+    /// Whose word is taken for where a visitor comes from.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Where visitors find the site, without a slash at its end.
+    pub public_url: Option<String>,
 }
 
 pub struct Logging {
@@ -76,6 +87,11 @@ impl Config {
                 palette: read.value("ARENA_PALETTE", Palette::Simple, "simple or advanced"),
                 mode: read.value("ARENA_MODE", Mode::precise(), Mode::ALLOWED),
             },
+            references: read.value("REFERENCE_MODELS", References::Auto, "auto, on or off"),
+            min_dwell: read.min_dwell(),
+            rate_limits: read.parse("RATE_LIMITS", "on or off", on_or_off).unwrap_or(true),
+            trusted_proxies: read.trusted_proxies(),
+            public_url: read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin),
         };
         if read.problems.is_empty() { Ok(config) } else { Err(ConfigError { problems: read.problems }) }
     }
@@ -159,6 +175,17 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         self.parse(name, "a whole number of MiB from 1 to 2048", within).unwrap_or(default) * MIB
     }
 
+    fn min_dwell(&mut self) -> Duration {
+        let within = |text: &str| text.parse().ok().filter(|ms| *ms <= 600_000);
+        let ms = self.parse("MIN_DWELL_MS", "a number of milliseconds up to 600000", within);
+        ms.map_or(DEFAULT_MIN_DWELL, Duration::from_millis)
+    }
+
+    fn trusted_proxies(&mut self) -> Vec<IpNet> {
+        let allowed = "a list of addresses and networks such as 127.0.0.1, 10.0.0.0/8";
+        self.parse("TRUSTED_PROXIES", allowed, networks).unwrap_or_default()
+    }
+
     fn import_max_bytes(&mut self) -> usize {
         self.mebibytes("IMPORT_MAX_MIB", 256)
     }
@@ -210,6 +237,31 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
 fn socket_address(text: &str) -> Option<SocketAddr> {
     let with_default_port = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_ADDRESS.port());
     text.parse().ok().or_else(|| text.parse().ok().map(with_default_port))
+}
+
+fn on_or_off(text: &str) -> Option<bool> {
+    match text {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
+}
+
+fn networks(text: &str) -> Option<Vec<IpNet>> {
+    let network = |part: &str| part.parse().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from));
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(network).collect()
+}
+
+/// A scheme and a host, and nothing behind them.
+fn origin(text: &str) -> Option<String> {
+    let origin = text.strip_suffix('/').unwrap_or(text);
+    let uri: Uri = origin.parse().ok()?;
+    let sound = matches!(uri.scheme_str(), Some("http" | "https"))
+        && uri.host().is_some_and(|host| !host.is_empty())
+        && matches!(uri.path(), "" | "/")
+        && uri.query().is_none()
+        && !origin.contains('@');
+    sound.then(|| origin.to_owned())
 }
 
 /// A bare word would silently be taken for a target; here it has to be a level.

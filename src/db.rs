@@ -8,6 +8,7 @@ mod home;
 mod npm;
 mod schema;
 mod server;
+mod sessions;
 
 use std::{env, fmt, future::pending, path::PathBuf, sync::Arc, time::Instant};
 
@@ -25,6 +26,7 @@ pub use self::{
     cluster::Cluster,
     schema::{MIGRATOR, NotReady, ready},
     server::Durability,
+    sessions::Sessions,
 };
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

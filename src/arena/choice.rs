@@ -55,6 +55,18 @@ impl FromStr for Choice {
     }
 }
 
+impl FromStr for Side {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "a" => Ok(Self::A),
+            "b" => Ok(Self::B),
+            other => Err(format!("{other:?} is neither a nor b")),
+        }
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

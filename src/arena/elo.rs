@@ -96,13 +96,9 @@ mod tests {
     #[test]
     fn five_votes_in_a_row_agree_with_another_implementation() {
         let mut field = [Standing::NEW; 3];
-        for (i, j, choice) in [
-            (0, 1, Choice::A),
-            (1, 2, Choice::Tie),
-            (2, 0, Choice::B),
-            (0, 1, Choice::B),
-            (1, 2, Choice::A),
-        ] {
+        for (i, j, choice) in
+            [(0, 1, Choice::A), (1, 2, Choice::Tie), (2, 0, Choice::B), (0, 1, Choice::B), (1, 2, Choice::A)]
+        {
             (field[i], field[j]) = judge(field[i], field[j], choice);
         }
         let expected = [1507.268_383_109, 1508.526_562_896, 1484.205_053_995];

@@ -111,9 +111,15 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
         let entrant = |((build, model), is_reference): ((Uuid, String), bool)| {
             Ok(Entrant { model: known(&model)?, build, is_reference })
         };
-        Ok(Contest { prompt: known(&prompt)?, text, entrants: entrants.map(entrant).collect::<sqlx::Result<_>>()? })
+        Ok(Contest {
+            prompt: known(&prompt)?,
+            text,
+            entrants: entrants.map(entrant).collect::<sqlx::Result<_>>()?,
+        })
     };
-    rows.into_iter().map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references))).collect()
+    rows.into_iter()
+        .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
+        .collect()
 }
 
 type Row = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);

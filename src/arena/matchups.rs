@@ -1,5 +1,6 @@
 //! Matchups: served, fetched, skipped. A voter has one open at a time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -37,6 +38,19 @@ pub struct Matchup {
     pub prompt: PromptId,
     pub text: String,
     pub expires_at: OffsetDateTime,
+    /// Whether all who take part in the prompt are references. The page says so, without that word: it is
+    /// also their provider's name.
+    pub house_only: bool,
+}
+
+/// A prompt that could be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Askable {
+    pub id: String,
+    pub text: String,
+    pub tags: Vec<String>,
+    /// Whether there is something to compare.
+    pub eligible: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -78,20 +92,37 @@ impl Arena {
         }
     }
 
+    /// All active prompts, by their text.
+    pub async fn prompts(&self) -> sqlx::Result<Vec<Askable>> {
+        let field = self.field().await?;
+        let rows = sqlx::query!("SELECT id, text, tags FROM prompts WHERE active ORDER BY text, id")
+            .fetch_all(&self.pool)
+            .await?;
+        let eligible = |id: &str| id.parse().is_ok_and(|id| field.contest(&id).is_some());
+        let askable = rows.into_iter().map(|row| Askable {
+            eligible: eligible(&row.id),
+            id: row.id,
+            text: row.text,
+            tags: row.tags,
+        });
+        Ok(askable.collect())
+    }
+
     /// Who takes part now.
-    pub async fn field(&self) -> sqlx::Result<std::sync::Arc<Field>> {
+    pub async fn field(&self) -> sqlx::Result<Arc<Field>> {
         let revision = field::revision(&self.pool).await?;
         self.field.at(revision, &self.pool, &self.settings).await
     }
 
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
         let (revision, open) = self.look(voter).await?;
+        let field = self.field.at(revision, &self.pool, &self.settings).await?;
         if let Some(open) = open
             && asked.is_none_or(|asked| *asked == open.prompt)
         {
-            return Ok(open);
+            let house_only = field.contest(&open.prompt).is_some_and(Contest::only_references);
+            return Ok(Matchup { house_only, ..open });
         }
-        let field = self.field.at(revision, &self.pool, &self.settings).await?;
         let contests: Vec<_> = match asked {
             None => field.contests().collect(),
             Some(prompt) => match field.contest(prompt) {
@@ -130,7 +161,7 @@ impl Arena {
         .await?;
         let open = match (row.id, row.prompt_id, row.text, row.expires_at) {
             (Some(id), Some(prompt), Some(text), Some(expires_at)) => {
-                Some(Matchup { id, prompt: known(&prompt)?, text, expires_at })
+                Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
             }
             _ => None,
         };
@@ -172,8 +203,7 @@ impl Arena {
     /// Closes whatever the voter had open. Losing the latest of these in a crash would cost nothing, so
     /// nobody waits for the disk.
     async fn serve(&self, voter: Voter, drawn: &Drawn<'_>) -> sqlx::Result<Matchup> {
-        let mut transaction =
-            self.pool.begin_with("BEGIN; SET LOCAL synchronous_commit = off").await?;
+        let mut transaction = self.pool.begin_with("BEGIN; SET LOCAL synchronous_commit = off").await?;
         sqlx::query!(
             "
             UPDATE matchups
@@ -221,12 +251,19 @@ impl Arena {
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at })
+        Ok(Matchup {
+            id,
+            prompt: prompt.clone(),
+            text: text.clone(),
+            expires_at,
+            house_only: drawn.contest.only_references(),
+        })
     }
 
     /// A build of a matchup, for the voter whom it was served to. When it first went out is kept.
-    pub async fn fetch(&self, voter: Voter, matchup: Uuid, side: Side) -> sqlx::Result<Option<(Uuid, StoredGrid)>> {
-        let row = sqlx::query!(
+    pub async fn fetch(&self, voter: Voter, matchup: Uuid, side: Side) -> sqlx::Result<Option<StoredGrid>> {
+        sqlx::query_as!(
+            StoredGrid,
             "
             WITH sent AS (
                 UPDATE matchups
@@ -235,7 +272,7 @@ impl Arena {
                 WHERE id = $1 AND voter_id = $2
                 RETURNING CASE WHEN $3 THEN build_a ELSE build_b END AS build
             )
-            SELECT builds.id, digest, grid AS packed
+            SELECT digest, grid AS packed
             FROM sent
             JOIN builds ON builds.id = sent.build
             ",
@@ -244,8 +281,7 @@ impl Arena {
             side == Side::A,
         )
         .fetch_optional(&self.pool)
-        .await?;
-        Ok(row.map(|row| (row.id, StoredGrid { digest: row.digest, packed: row.packed })))
+        .await
     }
 
     /// Skipping twice is skipping.
@@ -284,4 +320,3 @@ fn is_race(error: &sqlx::Error) -> bool {
 pub(super) fn is_passing(error: &dyn sqlx::error::DatabaseError) -> bool {
     matches!(error.code().as_deref(), Some("40001" | "40P01"))
 }
-

@@ -15,7 +15,7 @@ mod votes;
 
 pub use choice::{Choice, Side};
 pub use field::{Field, References};
-pub use matchups::{Arena, Matchup, NoMatchup, NotSkipped, Voter};
+pub use matchups::{Arena, Askable, Matchup, NoMatchup, NotSkipped, Voter};
 pub use names::{ModelKey, PromptId};
 pub use settings::{Mode, Settings};
 pub use votes::{NoVote, Reveal, Revealed, Verdicts};

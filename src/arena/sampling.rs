@@ -42,6 +42,12 @@ pub struct Drawn<'a> {
     pub probability: f64,
 }
 
+impl Contest {
+    pub fn only_references(&self) -> bool {
+        self.entrants.iter().all(|entrant| entrant.is_reference)
+    }
+}
+
 impl Pair {
     pub fn of(one: &ModelKey, other: &ModelKey) -> Self {
         if one < other { Self(one.clone(), other.clone()) } else { Self(other.clone(), one.clone()) }
@@ -73,7 +79,9 @@ pub fn draw<'a, R: Rng + ?Sized>(
 fn has_fresh_pair(contest: &Contest, seen: &Seen) -> bool {
     let entrants = contest.entrants.len();
     let takes_part = |model: &ModelKey| contest.entrants.iter().any(|entrant| entrant.model == *model);
-    let met = |pairs: &HashSet<Pair>| pairs.iter().filter(|pair| takes_part(&pair.0) && takes_part(&pair.1)).count();
+    let met = |pairs: &HashSet<Pair>| {
+        pairs.iter().filter(|pair| takes_part(&pair.0) && takes_part(&pair.1)).count()
+    };
     seen.get(&contest.prompt).map_or(0, met) < entrants * entrants.saturating_sub(1) / 2
 }
 

@@ -22,8 +22,8 @@ pub struct Reveal {
     pub choice: Choice,
     pub a: Revealed,
     pub b: Revealed,
-    /// All votes on these two builds, this one among them, as if they had stood on these sides.
-    pub verdicts: Verdicts,
+    /// All other votes on these two builds, as if they had stood on these sides.
+    pub others: Verdicts,
 }
 
 /// One side of a matchup, and what the vote did to its model.
@@ -115,9 +115,10 @@ impl Arena {
         if row.gone {
             return Ok(NoVote::Gone);
         }
-        let looked = row.seconds.filter(|_| row.fetched).map_or(Duration::ZERO, |seconds| {
-            Duration::try_from_secs_f64(seconds).unwrap_or_default()
-        });
+        let looked = row
+            .seconds
+            .filter(|_| row.fetched)
+            .map_or(Duration::ZERO, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
         Ok(NoVote::TooSoon(self.min_dwell.saturating_sub(looked)))
     }
 
@@ -149,7 +150,7 @@ impl Arena {
         Ok(Some(Reveal {
             matchup,
             choice: known(&row.choice)?,
-            verdicts: self.verdicts(row.build_a, row.build_b).await?,
+            others: self.others(matchup, row.build_a, row.build_b).await?,
             a: Revealed {
                 key: known(&row.key_a)?,
                 provider: row.provider_a,
@@ -175,8 +176,8 @@ impl Arena {
         }))
     }
 
-    /// All votes on two builds, whichever way around they were shown.
-    async fn verdicts(&self, a: Uuid, b: Uuid) -> sqlx::Result<Verdicts> {
+    /// The votes on two builds but for one, whichever way around they were shown.
+    async fn others(&self, but: Uuid, a: Uuid, b: Uuid) -> sqlx::Result<Verdicts> {
         sqlx::query_as!(
             Verdicts,
             r#"
@@ -189,9 +190,11 @@ impl Arena {
             JOIN votes ON matchup_id = matchups.id
             WHERE least(build_a, build_b) = least($1::uuid, $2::uuid)
               AND greatest(build_a, build_b) = greatest($1::uuid, $2::uuid)
+              AND matchups.id <> $3
             "#,
             a,
             b,
+            but,
         )
         .fetch_one(&self.pool)
         .await
@@ -231,7 +234,11 @@ async fn claim(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(|row| Claim { settings: row.settings, models: [row.model_a, row.model_b], dwell_ms: row.dwell_ms }))
+    Ok(row.map(|row| Claim {
+        settings: row.settings,
+        models: [row.model_a, row.model_b],
+        dwell_ms: row.dwell_ms,
+    }))
 }
 
 /// Both models' standings, locked in the order of their keys until the transaction ends.

@@ -62,7 +62,7 @@ async fn site(
         () = server::serve(listener, web::router(app), Patience::default(), stop) => {}
         () = database.keep_up() => {}
     }
-    background.abort();
+    drop(background);
     Ok(())
 }
 

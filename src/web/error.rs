@@ -61,6 +61,11 @@ impl Error {
         Self { code: code.into(), message: message.into(), ..self }
     }
 
+    /// The same failure, by a name of its own.
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self { code: code.into(), ..self }
+    }
+
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self

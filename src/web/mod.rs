@@ -1,5 +1,6 @@
 //! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
 
+mod arena;
 pub mod assets;
 mod blocks;
 mod body;
@@ -19,6 +20,7 @@ mod pictures;
 mod prompts;
 mod query;
 pub mod server;
+mod voter;
 
 pub use error::Error;
 pub use page::Page;
@@ -30,6 +32,8 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
 use axum::middleware::{from_fn, map_request, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
+
+use tower_http::csrf::CsrfLayer;
 
 use crate::app::App;
 
@@ -51,6 +55,7 @@ pub fn router(app: App) -> Router {
 /// Every page and API group, not yet dressed.
 pub fn routes() -> Router<App> {
     Router::new()
+        .merge(arena::routes())
         .merge(front::routes())
         .merge(format::routes())
         .merge(blocks::routes())
@@ -65,9 +70,12 @@ pub fn routes() -> Router<App> {
 
 /// Puts around any routes what holds for every one of them, errors included. From the inside out.
 pub fn dress(routes: Router<App>, app: App) -> Router {
+    let sessions = voter::sessions(&app);
     routes
         .fallback(nothing_here)
         .with_state(app)
+        .layer(sessions)
+        .layer(CsrfLayer::new())
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(layers::catch_panics())
         .layer(from_fn(error::render))

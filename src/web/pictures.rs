@@ -13,7 +13,7 @@ use super::Error;
 use super::derived::Representation;
 use super::encoding::Encoding;
 use crate::app::App;
-use crate::arena::builds;
+use crate::arena::builds::{self, StoredGrid};
 use crate::voxel::{self, Background, View};
 
 const SIZE: u16 = 512;
@@ -46,7 +46,7 @@ enum Behind {
     Transparent,
 }
 
-/// Answers with a picture of a build. Those who want the same one at the same time wait for one to be made.
+/// Answers with a picture of a build.
 pub(super) async fn answer(
     app: &App,
     id: Uuid,
@@ -54,21 +54,32 @@ pub(super) async fn answer(
     keep: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let view = wanted.view()?;
+    wanted.view()?;
     let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
-    let name: Arc<str> = format!("{}-{wanted}", hex(&digest)).into();
+    let name = name(&digest, wanted);
     let representation =
         Representation { kind: wanted.format.kind(), name: &name, encoding: Encoding::Identity, keep };
     if let Some(known) = representation.if_known(headers) {
         return Ok(known);
     }
+    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+    Ok(representation.answer(draw(app, grid, wanted).await?))
+}
+
+/// Makes a picture, or finds it made. Those who want the same one at the same time wait for one to be made.
+pub(super) async fn draw(app: &App, grid: StoredGrid, wanted: Wanted) -> Result<Bytes, Error> {
+    let view = wanted.view()?;
+    let name = name(&grid.digest, wanted);
     let make = async {
-        let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
         let draw = move || Ok(wanted.format.encode(&voxel::render(&grid.open().map_err(damaged)?, &view, 1)));
         app.work.run(draw).await?.map(Bytes::from)
     };
-    let made: Result<Bytes, Arc<Error>> = app.pictures.try_get_with(Arc::clone(&name), make).await;
-    made.map(|bytes| representation.answer(bytes)).map_err(|error| Error::clone(&error))
+    let made: Result<Bytes, Arc<Error>> = app.pictures.try_get_with(name, make).await;
+    made.map_err(|error| Error::clone(&error))
+}
+
+fn name(digest: &[u8], wanted: Wanted) -> Arc<str> {
+    format!("{}-{wanted}", hex(digest)).into()
 }
 
 /// The error for a build that cannot be shown, which breaks nothing else.
@@ -78,6 +89,10 @@ pub(super) fn damaged(cause: impl Into<anyhow::Error>) -> Error {
 }
 
 impl Wanted {
+    pub fn kind(self) -> &'static str {
+        self.format.kind()
+    }
+
     fn view(self) -> Result<View, Error> {
         let background = match self.background {
             Behind::Sky => Background::Sky,

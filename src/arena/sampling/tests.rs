@@ -92,7 +92,12 @@ fn what_was_seen_is_left_out_and_changes_the_probabilities() {
 
     let outcomes = frequencies(&contests, &shown, &seen, 40_000);
 
-    let each = [("castle x z", xz / 2.0), ("castle z x", xz / 2.0), ("castle y z", xz / 2.0), ("castle z y", xz / 2.0)];
+    let each = [
+        ("castle x z", xz / 2.0),
+        ("castle z x", xz / 2.0),
+        ("castle y z", xz / 2.0),
+        ("castle z y", xz / 2.0),
+    ];
     assert_as_likely_as(&outcomes, &each, 40_000);
     assert!((outcomes["castle x z"].1 - xz).abs() < 1e-12);
 }
@@ -111,12 +116,8 @@ fn prompts_are_even_whatever_they_hold() {
     let outcomes = frequencies(&contests, &shown(&[("x", 1000)]), &seen, 20_000);
 
     let quarter = 0.25;
-    let expected = [
-        ("castle x y", quarter),
-        ("castle y x", quarter),
-        ("ship y z", quarter),
-        ("ship z y", quarter),
-    ];
+    let expected =
+        [("castle x y", quarter), ("castle y x", quarter), ("ship y z", quarter), ("ship z y", quarter)];
     assert_as_likely_as(&outcomes, &expected, 20_000);
     assert_eq!(outcomes["castle x y"].1, 1.0);
 }

@@ -29,9 +29,16 @@ impl Site {
         Self::serve(web::router(app()), Patience::default()).await
     }
 
-    /// The site over a database.
+    /// The site over a database, for tests in a hurry.
     pub async fn open_on(pool: PgPool) -> Self {
-        let config = Config::from(|_| None).unwrap();
+        Self::open_as(pool, &[("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")]).await
+    }
+
+    /// The site over a database, with these variables set and no others.
+    pub async fn open_as(pool: PgPool, variables: &[(&str, &str)]) -> Self {
+        let value =
+            |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
+        let config = Config::from(value).unwrap();
         Self::serve(web::router(App::new(Arc::new(config), pool)), Patience::default()).await
     }
 

@@ -1,0 +1,94 @@
+//! Sessions in Postgres, under a digest of their ids: whoever reads the table can be nobody.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use sqlx::PgPool;
+use sqlx::types::Json;
+use tower_sessions::SessionStore;
+use tower_sessions::session::{Id, Record};
+use tower_sessions::session_store::{Error, Result};
+
+type Data = HashMap<String, Value>;
+
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    pool: PgPool,
+}
+
+impl Sessions {
+    pub fn new(pool: PgPool) -> Self {
+        Self { pool }
+    }
+
+    /// Forgets those whose time is over.
+    pub async fn purge(&self) -> sqlx::Result<u64> {
+        let purged =
+            sqlx::query!("DELETE FROM sessions WHERE expires_at <= now()").execute(&self.pool).await?;
+        Ok(purged.rows_affected())
+    }
+}
+
+#[async_trait]
+impl SessionStore for Sessions {
+    /// An id has 128 random bits; one that exists already is a broken generator, and refused.
+    async fn create(&self, record: &mut Record) -> Result<()> {
+        sqlx::query!(
+            "INSERT INTO sessions (id, data, expires_at) VALUES ($1, $2, $3)",
+            key(&record.id),
+            Json(&record.data) as _,
+            record.expiry_date,
+        )
+        .execute(&self.pool)
+        .await
+        .map_err(backend)?;
+        Ok(())
+    }
+
+    /// One that was deleted meanwhile stays deleted.
+    async fn save(&self, record: &Record) -> Result<()> {
+        sqlx::query!(
+            "UPDATE sessions SET data = $2, expires_at = $3 WHERE id = $1",
+            key(&record.id),
+            Json(&record.data) as _,
+            record.expiry_date,
+        )
+        .execute(&self.pool)
+        .await
+        .map_err(backend)?;
+        Ok(())
+    }
+
+    async fn load(&self, id: &Id) -> Result<Option<Record>> {
+        let row = sqlx::query!(
+            r#"
+            SELECT data AS "data: Json<Data>", expires_at
+            FROM sessions
+            WHERE id = $1 AND expires_at > now()
+            "#,
+            key(id),
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(backend)?;
+        Ok(row.map(|row| Record { id: *id, data: row.data.0, expiry_date: row.expires_at }))
+    }
+
+    async fn delete(&self, id: &Id) -> Result<()> {
+        sqlx::query!("DELETE FROM sessions WHERE id = $1", key(id))
+            .execute(&self.pool)
+            .await
+            .map_err(backend)?;
+        Ok(())
+    }
+}
+
+fn key(id: &Id) -> Vec<u8> {
+    Sha256::digest(id.0.to_be_bytes()).to_vec()
+}
+
+fn backend(error: sqlx::Error) -> Error {
+    Error::Backend(error.to_string())
+}

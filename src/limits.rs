@@ -1,0 +1,154 @@
+//! How much one visitor, and all visitors from one address, may ask for.
+//!
+//! Each server counts for itself and forgets when it stops: this keeps a ladder from being flooded, and
+//! needs no exactness.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+use crate::arena::Voter;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// To be a voter.
+    Visit,
+    Matchup,
+    Vote,
+}
+
+pub struct Limits {
+    /// None when they are off.
+    limiters: Option<[Limiters; 3]>,
+    clock: DefaultClock,
+}
+
+struct Limiters {
+    voters: DefaultKeyedRateLimiter<Voter>,
+    addresses: DefaultKeyedRateLimiter<IpAddr>,
+}
+
+impl Asked {
+    const ALL: [Self; 3] = [Self::Visit, Self::Matchup, Self::Vote];
+
+    /// In a minute, from one voter and from one address. People who look before they vote stay below the
+    /// first, and a class of thirty behind one address below the second.
+    fn a_minute(self) -> [u32; 2] {
+        match self {
+            Self::Visit => [60, 60],
+            Self::Matchup => [60, 900],
+            Self::Vote => [40, 600],
+        }
+    }
+}
+
+impl Limits {
+    pub fn new(on: bool) -> Self {
+        Self { limiters: on.then(|| Asked::ALL.map(Limiters::new)), clock: DefaultClock::default() }
+    }
+
+    pub fn are_on(&self) -> bool {
+        self.limiters.is_some()
+    }
+
+    /// Counts a request, or tells how long to wait.
+    pub fn ask(&self, asked: Asked, voter: Option<Voter>, address: IpAddr) -> Result<(), Duration> {
+        let Some(limiters) = &self.limiters else { return Ok(()) };
+        let limiters = &limiters[asked as usize];
+        let wait = |not_until: governor::NotUntil<_>| not_until.wait_time_from(self.clock.now());
+        if let Some(voter) = voter {
+            limiters.voters.check_key(&voter).map_err(wait)?;
+        }
+        limiters.addresses.check_key(&network(address)).map_err(wait)
+    }
+
+    /// Forgets those who have not asked for a while.
+    pub fn forget(&self) {
+        for limiters in self.limiters.iter().flatten() {
+            limiters.voters.retain_recent();
+            limiters.addresses.retain_recent();
+        }
+    }
+}
+
+impl Limiters {
+    fn new(asked: Asked) -> Self {
+        let [voter, address] = asked.a_minute().map(quota);
+        Self { voters: RateLimiter::keyed(voter), addresses: RateLimiter::keyed(address) }
+    }
+}
+
+/// Half a minute's worth may come at once.
+fn quota(a_minute: u32) -> Quota {
+    let at_once = NonZeroU32::new(a_minute / 2).unwrap_or(NonZeroU32::MIN);
+    Quota::with_period(MINUTE / a_minute.max(1))
+        .map_or(Quota::per_minute(at_once), |quota| quota.allow_burst(at_once))
+}
+
+/// Where a visitor has IPv6, it is a whole network of addresses.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn granted(
+        limits: &Limits,
+        asked: Asked,
+        voter: impl Fn(u32) -> Voter,
+        address: impl Fn(u32) -> IpAddr,
+    ) -> u32 {
+        let mut granted = 0;
+        while granted < 2000 && limits.ask(asked, Some(voter(granted)), address(granted)).is_ok() {
+            granted += 1;
+        }
+        granted
+    }
+
+    #[test]
+    fn a_voter_and_an_address_each_have_their_measure() {
+        let one = Voter(Uuid::from_u128(1));
+        let many = |index: u32| Voter(Uuid::from_u128(u128::from(index) + 2));
+        let here = |_| IpAddr::from([192, 0, 2, 1]);
+        let anywhere = |index: u32| IpAddr::from(index.to_be_bytes());
+
+        assert_eq!(granted(&Limits::new(true), Asked::Vote, |_| one, anywhere), 20);
+        assert_eq!(granted(&Limits::new(true), Asked::Vote, many, here), 300);
+        assert_eq!(granted(&Limits::new(true), Asked::Vote, many, anywhere), 2000);
+        assert_eq!(granted(&Limits::new(false), Asked::Vote, |_| one, here), 2000);
+    }
+
+    #[test]
+    fn a_refusal_says_when_to_come_back() {
+        let limits = Limits::new(true);
+        let address = IpAddr::from([192, 0, 2, 1]);
+        let refusal = (0..100).find_map(|_| limits.ask(Asked::Visit, None, address).err());
+        let wait = refusal.unwrap();
+        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
+    }
+
+    #[test]
+    fn neighbours_in_an_ipv6_network_count_as_one_and_mapped_addresses_as_what_they_are() {
+        for (address, counted) in [
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("192.0.2.7", "192.0.2.7"),
+        ] {
+            let address: IpAddr = address.parse().unwrap();
+            assert_eq!(network(address), counted.parse::<IpAddr>().unwrap(), "{address}");
+        }
+    }
+}

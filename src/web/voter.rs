@@ -1,0 +1,127 @@
+//! Who is asking: a voter, by the session, and an address, by the connection and the proxies we trust.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header::RETRY_AFTER};
+use ipnet::IpNet;
+use time::Duration;
+use tower_sessions::cookie::SameSite;
+use tower_sessions::{Expiry, Session, SessionManagerLayer};
+use uuid::Uuid;
+
+use super::Error;
+use crate::app::App;
+use crate::arena::Voter;
+use crate::db::Sessions;
+use crate::limits::Asked;
+
+const COOKIE: &str = "session";
+const KEPT: Duration = Duration::days(365);
+const VOTER: &str = "voter";
+
+/// Around whatever needs to know who is asking.
+pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
+    let behind_tls = app.config.public_url.as_ref().is_some_and(|url| url.starts_with("https:"));
+    SessionManagerLayer::new(Sessions::new(app.pool.clone()))
+        .with_name(COOKIE)
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_secure(behind_tls)
+        .with_expiry(Expiry::OnInactivity(KEPT))
+}
+
+/// Whoever sent a request.
+pub(super) struct Visitor {
+    session: Session,
+    address: IpAddr,
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let session = Session::from_request_parts(parts, app).await;
+        let session = session.map_err(|(_, why)| Error::internal(anyhow::anyhow!(why)))?;
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        let peer = peer.ok_or_else(|| Error::internal(anyhow::anyhow!("a request came from nowhere")))?;
+        Ok(Self { session, address: address(peer, &parts.headers, &app.config.trusted_proxies) })
+    }
+}
+
+impl Visitor {
+    /// None before the first matchup.
+    pub async fn voter(&self) -> Result<Option<Voter>, Error> {
+        let known: Option<String> = self.session.get(VOTER).await.map_err(Error::internal)?;
+        Ok(known.and_then(|id| Uuid::try_parse(&id).ok()).map(Voter))
+    }
+
+    /// Whoever was not known yet is now.
+    pub async fn welcome(&self, app: &App) -> Result<Voter, Error> {
+        if let Some(voter) = self.voter().await? {
+            return Ok(voter);
+        }
+        self.ask(app, Asked::Visit, None)?;
+        let voter = Voter(Uuid::new_v4());
+        self.session.insert(VOTER, voter.0.to_string()).await.map_err(Error::internal)?;
+        Ok(voter)
+    }
+
+    /// Refuses, politely, whoever asks too much.
+    pub fn ask(&self, app: &App, asked: Asked, voter: Option<Voter>) -> Result<(), Error> {
+        app.limits.ask(asked, voter, self.address).map_err(|wait| {
+            let seconds = wait.as_secs() + 1;
+            let message = format!(
+                "That was a little fast. Please wait {seconds} {} and go on.",
+                if seconds == 1 { "second" } else { "seconds" }
+            );
+            Error::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+                .with_header(RETRY_AFTER, HeaderValue::from(seconds))
+        })
+    }
+}
+
+/// The last address that a trusted proxy speaks for, or that of the connection.
+fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
+    let said: Vec<&str> = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .collect();
+    let mut address = peer.to_canonical();
+    for hop in said.into_iter().rev() {
+        let Some(next) = hop.trim().parse::<IpAddr>().ok().filter(|_| is_trusted(&address)) else { break };
+        address = next.to_canonical();
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_trusted_proxies_are_believed_about_where_a_visitor_comes_from() {
+        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "127.0.0.1/32".parse().unwrap()];
+        for (peer, said, address_is) in [
+            ("192.0.2.1", vec![], "192.0.2.1"),
+            ("192.0.2.1", vec!["203.0.113.9"], "192.0.2.1"),
+            ("127.0.0.1", vec!["203.0.113.9"], "203.0.113.9"),
+            ("127.0.0.1", vec!["198.51.100.1, 203.0.113.9"], "203.0.113.9"),
+            ("127.0.0.1", vec!["198.51.100.1", "203.0.113.9, 10.1.2.3"], "203.0.113.9"),
+            ("127.0.0.1", vec!["203.0.113.9, nonsense"], "127.0.0.1"),
+            ("::ffff:127.0.0.1", vec!["2001:db8::1"], "2001:db8::1"),
+            ("127.0.0.1", vec![], "127.0.0.1"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in &said {
+                headers.append("x-forwarded-for", line.parse().unwrap());
+            }
+            let found = address(peer.parse().unwrap(), &headers, &trusted);
+            assert_eq!(found, address_is.parse::<IpAddr>().unwrap(), "{peer} says {said:?}");
+        }
+    }
+}
