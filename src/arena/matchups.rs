@@ -117,11 +117,11 @@ impl Arena {
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
         let (revision, open) = self.look(voter).await?;
         let field = self.field.at(revision, &self.pool, &self.settings).await?;
-        if let Some(open) = open
+        if let Some(open) = &open
             && asked.is_none_or(|asked| *asked == open.prompt)
         {
             let house_only = field.contest(&open.prompt).is_some_and(Contest::only_references);
-            return Ok(Matchup { house_only, ..open });
+            return Ok(Matchup { house_only, ..open.clone() });
         }
         let contests: Vec<_> = match asked {
             None => field.contests().collect(),
@@ -137,7 +137,7 @@ impl Arena {
         let (seen, shown) = (self.seen(voter).await?, self.shown().await?);
         let mut rng: StdRng = rand::make_rng();
         let drawn = sampling::draw(&mut rng, contests, &shown, &seen).ok_or(NoMatchup::AllVoted)?;
-        Ok(self.serve(voter, &drawn).await?)
+        Ok(self.serve(voter, open.map(|open| open.id), &drawn).await?)
     }
 
     /// The catalog's revision, and the voter's open matchup on this ladder.
@@ -200,17 +200,20 @@ impl Arena {
         rows.into_iter().map(|row| Ok((known(&row.model_key)?, row.served))).collect()
     }
 
-    /// Closes whatever the voter had open. Losing the latest of these in a crash would cost nothing, so
-    /// nobody waits for the disk.
-    async fn serve(&self, voter: Voter, drawn: &Drawn<'_>) -> sqlx::Result<Matchup> {
+    /// In place of what the voter has left; what another request opened meanwhile stays, and is in the way.
+    /// Losing the latest of these in a crash would cost nothing, so nobody waits for the disk.
+    async fn serve(&self, voter: Voter, left: Option<Uuid>, drawn: &Drawn<'_>) -> sqlx::Result<Matchup> {
         let mut transaction = self.pool.begin_with("BEGIN; SET LOCAL synchronous_commit = off").await?;
         sqlx::query!(
             "
             UPDATE matchups
             SET closed_at = least(now(), expires_at)
             WHERE voter_id = $1 AND closed_at IS NULL
+              AND (id = $2 OR expires_at <= now() OR settings <> $3)
             ",
             voter.0,
+            left,
+            self.ladder,
         )
         .execute(&mut *transaction)
         .await?;

@@ -11,6 +11,7 @@ mod matchups;
 mod names;
 pub mod sampling;
 mod settings;
+pub mod skill;
 mod votes;
 
 pub use choice::{Choice, Side};

@@ -30,6 +30,28 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.arena.grid, GridSize::G32);
     assert_eq!(config.arena.palette, Palette::Simple);
     assert_eq!(config.arena.mode.as_str(), "precise");
+    assert_eq!(config.references, References::Auto);
+    assert_eq!(config.min_dwell, Duration::from_millis(1500));
+    assert!(config.rate_limits);
+    assert_eq!(config.trusted_proxies, []);
+    assert_eq!(config.public_url, None);
+}
+
+#[test]
+fn fair_play_can_be_tuned() {
+    let config = accepted(&[
+        ("REFERENCE_MODELS", "off"),
+        ("MIN_DWELL_MS", "0"),
+        ("RATE_LIMITS", "off"),
+        ("TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/8,2001:db8::/32"),
+        ("PUBLIC_URL", "https://buildoff.example/"),
+    ]);
+    assert_eq!(config.references, References::Off);
+    assert_eq!(config.min_dwell, Duration::ZERO);
+    assert!(!config.rate_limits);
+    let proxies: Vec<_> = config.trusted_proxies.iter().map(ToString::to_string).collect();
+    assert_eq!(proxies, ["127.0.0.1/32", "10.0.0.0/8", "2001:db8::/32"]);
+    assert_eq!(config.public_url.as_deref(), Some("https://buildoff.example"));
 }
 
 #[test]
@@ -95,6 +117,12 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("ARENA_GRID", "33", "ARENA_GRID must be 32, 64, 128 or 256, not \"33\""),
         ("ARENA_PALETTE", "fancy", "ARENA_PALETTE must be simple or advanced, not \"fancy\""),
         ("ARENA_MODE", "Very Precise", "ARENA_MODE must be 1 to 32 of a-z, 0-9 and -, not \"Very Precise\""),
+        ("REFERENCE_MODELS", "maybe", "REFERENCE_MODELS must be auto, on or off, not \"maybe\""),
+        ("MIN_DWELL_MS", "-1", "MIN_DWELL_MS must be a number of milliseconds up to 600000, not \"-1\""),
+        ("RATE_LIMITS", "no", "RATE_LIMITS must be on or off, not \"no\""),
+        ("TRUSTED_PROXIES", "10.0.0.0/8, here", "TRUSTED_PROXIES must be a list of addresses"),
+        ("PUBLIC_URL", "buildoff.example", "PUBLIC_URL must be an address such as https://buildoff.example"),
+        ("PUBLIC_URL", "https://buildoff.example/path", "PUBLIC_URL must be an address"),
         ("DATABASE_URL", "mysql://x", "DATABASE_URL must be an address that begins with postgres://"),
         ("DIRECT_URL", "postgres://x", "DIRECT_URL needs DATABASE_URL beside it"),
     ];

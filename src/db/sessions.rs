@@ -89,6 +89,6 @@ fn key(id: &Id) -> Vec<u8> {
     Sha256::digest(id.0.to_be_bytes()).to_vec()
 }
 
-fn backend(error: sqlx::Error) -> Error {
+fn backend(error: impl std::error::Error) -> Error {
     Error::Backend(error.to_string())
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod arena;
 mod builds;
 mod check;
 mod database;

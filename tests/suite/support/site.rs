@@ -16,6 +16,8 @@ use sqlx::postgres::PgPoolOptions;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::Voter;
+
 pub struct Site {
     pub url: String,
     pub client: Client,
@@ -60,6 +62,11 @@ impl Site {
         let task = tokio::spawn(server::serve(listener, router, patience, stopped));
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { url, client, stop, task }
+    }
+
+    /// Somebody new.
+    pub fn voter(&self) -> Voter {
+        Voter::at(&self.url)
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {

@@ -1,0 +1,180 @@
+//! How good the models are, by all votes of one ladder at once.
+//!
+//! A Bradley-Terry fit: the chance that a model is preferred over another depends on the difference of their
+//! ratings, on Elo's scale, and the ratings are those that make the votes most likely. Unlike Elo it knows
+//! no order of votes. A tie is half a win each. "Both bad" compares nobody and stays out.
+//!
+//! Every model also plays phantom games against the mean of the field and wins as many as it loses, so that a
+//! model without a defeat, or without a win, has a finite rating. Where there are no phantoms, only models
+//! that are linked both ways by "beat or tied" have one, and only those are rated.
+
+mod doubt;
+mod field;
+mod fragility;
+mod likelihood;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
+
+use self::{doubt::Doubt, field::Duel, field::Field, likelihood::Likelihood};
+use super::{Choice, ModelKey, PromptId};
+
+/// Rating points per nat: a factor of ten in the odds is 400 points.
+const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// The mean rating of the field.
+const MEAN: f64 = 1500.0;
+
+/// Differences of skill up to this, in nats, may come from rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A model with fewer votes has no rating yet.
+const ENOUGH_VOTES: u64 = 30;
+
+/// Votes of one kind on two models' builds of one prompt; `a` was on the left.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tally {
+    pub prompt: PromptId,
+    pub a: ModelKey,
+    pub b: ModelKey,
+    pub choice: Choice,
+    pub count: u32,
+}
+
+/// What the votes of one ladder say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fit {
+    /// All that were given, "both bad" among them.
+    pub votes: u64,
+    /// The ranked models that have enough votes and are connected with the others.
+    pub models: BTreeMap<ModelKey, Skill>,
+    pub side: Option<SideEffect>,
+    pub fragility: Option<Fragility>,
+}
+
+/// A rating with its 95 % interval, and the places it may stand for. Without enough prompts there is no
+/// interval, and any place is possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Skill {
+    pub rating: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub rank_best: u32,
+    pub rank_worst: u32,
+}
+
+/// How many rating points being on the left is worth, with a 95 % interval where there is one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SideEffect {
+    pub points: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// "First place hangs on 38 of 3,000 votes": so many would have to go for the second to catch up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fragility {
+    pub first: ModelKey,
+    pub second: ModelKey,
+    pub votes: u64,
+    /// The votes that the ratings rest on.
+    pub of: u64,
+}
+
+/// Rates the models. `prior` is how many phantom games each wins, and how many it loses. Only the `ranked`
+/// get a skill and places; the votes on others still inform the fit.
+///
+/// The result depends on the votes alone, to the last bit, and not on the order of the tallies.
+pub fn fit(tallies: &[Tally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
+    let votes = tallies.iter().filter(|tally| tally.a != tally.b).map(|tally| u64::from(tally.count)).sum();
+    let Some(field) = Field::main(tallies, prior > 0.0) else {
+        return Fit { votes, ..Fit::default() };
+    };
+    let duels = field.duels();
+    let likelihood = Likelihood { models: field.models.len(), duels: &duels, prior, sided: false };
+    let skills = likelihood.maximum(DVector::zeros(field.models.len()));
+    let inverse = likelihood.inverse_curvature(&skills);
+    let doubt = inverse.as_ref().and_then(|inverse| Doubt::new(&field, &likelihood, &skills, inverse));
+
+    let standing = standing(&field, &skills, ranked);
+    let rated = standing.iter().map(|&model| {
+        let skill = skill(model, &standing, &skills, doubt.as_ref());
+        (field.models[model].clone(), skill)
+    });
+    Fit {
+        votes,
+        models: rated.collect(),
+        side: side(&field, &likelihood, &skills),
+        fragility: inverse.and_then(|inverse| fragility(&field, &likelihood, &skills, &inverse, &standing)),
+    }
+}
+
+/// The ranked models that have enough votes, best first.
+fn standing(field: &Field, skills: &DVector<f64>, ranked: &BTreeSet<ModelKey>) -> Vec<usize> {
+    let votes = field.votes_per_model();
+    let mut standing: Vec<usize> = (0..field.models.len())
+        .filter(|&model| votes[model] >= ENOUGH_VOTES && ranked.contains(field.models[model]))
+        .collect();
+    standing.sort_by(|&a, &b| skills[b].total_cmp(&skills[a]));
+    standing
+}
+
+fn skill(model: usize, standing: &[usize], skills: &DVector<f64>, doubt: Option<&Doubt>) -> Skill {
+    let rating = MEAN + POINTS * skills[model];
+    let margin = doubt.and_then(|doubt| doubt.margin(model)).map(|margin| POINTS * margin);
+    let surely_above = |high, low| doubt.is_some_and(|doubt| doubt.surely_above(high, low, skills));
+    let above = standing.iter().filter(|&&other| surely_above(other, model)).count();
+    let below = standing.iter().filter(|&&other| surely_above(model, other)).count();
+    Skill {
+        rating,
+        low: margin.map(|margin| rating - margin),
+        high: margin.map(|margin| rating + margin),
+        rank_best: (1 + above) as u32,
+        rank_worst: (standing.len() - below) as u32,
+    }
+}
+
+/// Fitted apart from the ratings, which take no account of sides: those are drawn by lot.
+/// None when the votes mix the sides too little to tell.
+fn side(field: &Field, likelihood: &Likelihood, skills: &DVector<f64>) -> Option<SideEffect> {
+    let likelihood = Likelihood { sided: true, ..*likelihood };
+    let side = likelihood.models;
+    let peak = likelihood.maximum(skills.clone().push(0.0));
+    let inverse = likelihood.inverse_curvature(&peak)?;
+    // A vote between equals carries an information of a quarter.
+    if inverse[(side, side)] * ENOUGH_VOTES as f64 > 4.0 {
+        return None;
+    }
+    let points = POINTS * peak[side];
+    let doubt = Doubt::new(field, &likelihood, &peak, &inverse);
+    let margin = doubt.and_then(|doubt| doubt.margin(side)).map(|margin| POINTS * margin);
+    Some(SideEffect {
+        points,
+        low: margin.map(|margin| points - margin),
+        high: margin.map(|margin| points + margin),
+    })
+}
+
+fn fragility(
+    field: &Field,
+    likelihood: &Likelihood,
+    skills: &DVector<f64>,
+    inverse: &DMatrix<f64>,
+    standing: &[usize],
+) -> Option<Fragility> {
+    let &[first, second, ..] = standing else { return None };
+    Some(Fragility {
+        first: field.models[first].clone(),
+        second: field.models[second].clone(),
+        votes: fragility::votes_between(likelihood, skills, inverse, first, second)?,
+        of: likelihood.duels.iter().map(Duel::count).sum(),
+    })
+}

@@ -1,0 +1,170 @@
+//! The votes in numbers and in one canonical order, for the largest field that can be compared.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
+
+use super::{Choice, ModelKey, Tally};
+
+/// Models that can be compared, and what they are compared by.
+pub(super) struct Field<'a> {
+    pub models: Vec<&'a ModelKey>,
+    /// The duels of every prompt that has any.
+    pub prompts: Vec<Vec<Duel>>,
+}
+
+/// Votes on two models, numbered as in their field: how often the left one won, tied and lost.
+#[derive(Clone)]
+pub(super) struct Duel {
+    pub left: usize,
+    pub right: usize,
+    pub outcomes: [u64; 3],
+}
+
+impl Duel {
+    /// What the left model gets for each outcome.
+    pub const SCORES: [f64; 3] = [1.0, 0.5, 0.0];
+
+    pub fn count(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+
+    /// What the left model got.
+    pub fn score(&self) -> f64 {
+        let [won, tied, _] = self.outcomes;
+        won as f64 + 0.5 * tied as f64
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.outcomes.iter_mut().zip(other.outcomes).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+impl<'a> Field<'a> {
+    /// The field with the most models; of several, the one with the most votes; of several, the first by
+    /// name.
+    pub fn main(tallies: &'a [Tally], any_vote_connects: bool) -> Option<Self> {
+        let whole = Self::whole(tallies);
+        let votes = whole.votes_per_model();
+        let components = whole.components(any_vote_connects);
+        let main = components.iter().max_by_key(|members| {
+            let votes: u64 = members.iter().map(|&model| votes[model]).sum();
+            (members.len(), votes, Reverse(members[0]))
+        })?;
+        (main.len() > 1).then(|| whole.among(main))
+    }
+
+    /// The models by whom they are connected with. If not any vote connects, each must have beaten or tied
+    /// the other, if only by way of others.
+    fn components(&self, any_vote_connects: bool) -> Vec<Vec<usize>> {
+        let count = self.models.len();
+        let mut beat = vec![vec![false; count]; count];
+        for Duel { left, right, outcomes: [won, tied, lost] } in self.duels() {
+            beat[left][right] |= any_vote_connects || won + tied > 0;
+            beat[right][left] |= any_vote_connects || lost + tied > 0;
+        }
+        let mut components: Vec<Vec<usize>> = Vec::new();
+        for model in 0..count {
+            if !components.iter().any(|members| members.contains(&model)) {
+                let below = reachable(model, count, |from, to| beat[from][to]);
+                let above = reachable(model, count, |from, to| beat[to][from]);
+                components.push((0..count).filter(|&other| below[other] && above[other]).collect());
+            }
+        }
+        components
+    }
+
+    /// All models and all votes that compare two of them.
+    fn whole(tallies: &'a [Tally]) -> Self {
+        let comparing = |tally: &&Tally| tally.count > 0 && tally.a != tally.b;
+        let votes = || tallies.iter().filter(comparing).filter_map(|tally| Some((tally, outcome(tally)?)));
+        let models = sorted(votes().flat_map(|(tally, _)| [&tally.a, &tally.b]));
+        let prompts = sorted(votes().map(|(tally, _)| &tally.prompt));
+        let (number, row) = (places(&models), places(&prompts));
+        let mut duels: Vec<Vec<Duel>> = vec![Vec::new(); prompts.len()];
+        for (tally, outcomes) in votes() {
+            let (left, right) = (number[&tally.a], number[&tally.b]);
+            duels[row[&tally.prompt]].push(Duel { left, right, outcomes });
+        }
+        Self { prompts: duels.into_iter().map(merged).collect(), models }
+    }
+
+    /// The part that is played among some of the models, given in ascending order.
+    fn among(self, members: &[usize]) -> Self {
+        let place = |model: usize| members.binary_search(&model).ok();
+        let kept = |duel: Duel| Some(Duel { left: place(duel.left)?, right: place(duel.right)?, ..duel });
+        let prompts = self.prompts.into_iter().map(|duels| duels.into_iter().filter_map(kept).collect());
+        Self {
+            prompts: prompts.filter(|duels: &Vec<Duel>| !duels.is_empty()).collect(),
+            models: members.iter().map(|&model| self.models[model]).collect(),
+        }
+    }
+
+    /// The duels over all prompts.
+    pub fn duels(&self) -> Vec<Duel> {
+        merged(self.prompts.concat())
+    }
+
+    pub fn votes_per_model(&self) -> Vec<u64> {
+        let mut votes = vec![0; self.models.len()];
+        for duel in self.prompts.iter().flatten() {
+            votes[duel.left] += duel.count();
+            votes[duel.right] += duel.count();
+        }
+        votes
+    }
+
+    /// On how many prompts each model was compared.
+    pub fn prompts_per_model(&self) -> Vec<usize> {
+        let mut prompts = vec![0; self.models.len()];
+        for duels in &self.prompts {
+            let seen: BTreeSet<usize> = duels.iter().flat_map(|duel| [duel.left, duel.right]).collect();
+            seen.into_iter().for_each(|model| prompts[model] += 1);
+        }
+        prompts
+    }
+}
+
+fn outcome(tally: &Tally) -> Option<[u64; 3]> {
+    let count = u64::from(tally.count);
+    match tally.choice {
+        Choice::A => Some([count, 0, 0]),
+        Choice::Tie => Some([0, count, 0]),
+        Choice::B => Some([0, 0, count]),
+        Choice::BothBad => None,
+    }
+}
+
+/// Every item once, in order.
+fn sorted<'a, T: Ord + Hash>(items: impl Iterator<Item = &'a T>) -> Vec<&'a T> {
+    let mut items: Vec<&T> = items.collect::<HashSet<_>>().into_iter().collect();
+    items.sort_unstable();
+    items
+}
+
+fn places<'a, T: Eq + Hash>(sorted: &[&'a T]) -> HashMap<&'a T, usize> {
+    sorted.iter().copied().zip(0..).collect()
+}
+
+/// One duel for each left and right, in their order.
+fn merged(mut duels: Vec<Duel>) -> Vec<Duel> {
+    duels.sort_unstable_by_key(|duel| (duel.left, duel.right));
+    duels.dedup_by(|next, kept| {
+        let same = (next.left, next.right) == (kept.left, kept.right);
+        if same {
+            kept.add(next);
+        }
+        same
+    });
+    duels
+}
+
+fn reachable(start: usize, count: usize, linked: impl Fn(usize, usize) -> bool) -> Vec<bool> {
+    let mut reached = vec![false; count];
+    reached[start] = true;
+    let mut open = vec![start];
+    while let Some(from) = open.pop() {
+        open.extend((0..count).filter(|&to| linked(from, to) && !std::mem::replace(&mut reached[to], true)));
+    }
+    reached
+}

@@ -1,0 +1,162 @@
+//! How likely ratings make the votes, and which make them most likely.
+//!
+//! A point is a vector of one skill per model, in nats and with a sum of zero. If sides are asked for, what
+//! being on the left adds comes last.
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+
+use super::field::Duel;
+
+#[derive(Clone, Copy)]
+pub(super) struct Likelihood<'a> {
+    pub models: usize,
+    pub duels: &'a [Duel],
+    /// Phantom games that each model wins against the mean of all, and as many that it loses.
+    pub prior: f64,
+    pub sided: bool,
+}
+
+const ROUNDS: usize = 50;
+const HALVINGS: usize = 30;
+
+/// Steps below this, in nats, lead nowhere.
+const STILL: f64 = 1e-12;
+
+/// What rounding may do to the logarithm of a likelihood, relative to it.
+const ROUNDING: f64 = 1e-13;
+
+impl Likelihood<'_> {
+    /// Newton's way up from `start`: at most so many rounds, and never to a point that is not finite, be
+    /// there a maximum or not.
+    pub fn maximum(&self, start: DVector<f64>) -> DVector<f64> {
+        let mut height = self.height(&start);
+        let mut point = start;
+        for _ in 0..ROUNDS {
+            let Some(curvature) = self.curvature(&point) else { break };
+            let step = curvature.solve(&self.slope(&point));
+            let Some(higher) = self.climbed(&point, &step, height) else { break };
+            (point, height) = higher;
+            if step.amax() < STILL {
+                break;
+            }
+        }
+        point
+    }
+
+    /// Where as much of the step as does not lead down leads to, and the height there.
+    fn climbed(&self, from: &DVector<f64>, step: &DVector<f64>, height: f64) -> Option<(DVector<f64>, f64)> {
+        let shares = std::iter::successors(Some(1.0), |share| Some(share / 2.0));
+        let points = shares.take(HALVINGS).map(|share| self.centred(from + step * share));
+        let mut heights = points.map(|point| (self.height(&point), point));
+        let (reached, point) = heights.find(|(reached, _)| *reached >= height - ROUNDING * height.abs())?;
+        Some((point, reached))
+    }
+
+    /// The inverse of the curvature, if there is one. About all skills rising together, which changes no
+    /// chance, it says nothing.
+    pub fn inverse_curvature(&self, point: &DVector<f64>) -> Option<DMatrix<f64>> {
+        let inverse = self.curvature(point)?.inverse();
+        inverse.iter().all(|value| value.is_finite()).then_some(inverse)
+    }
+
+    /// What these votes add to the slope.
+    pub fn pull(&self, duels: &[Duel], point: &DVector<f64>) -> DVector<f64> {
+        let mut pull = DVector::zeros(point.len());
+        for duel in duels {
+            let residual = duel.score() - duel.count() as f64 * self.chance(duel, point);
+            for (parameter, sign) in self.terms(duel) {
+                pull[parameter] += sign * residual;
+            }
+        }
+        pull
+    }
+
+    /// The chance that the left model is preferred.
+    pub fn chance(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
+        sigmoid(self.lead(duel, point))
+    }
+
+    fn height(&self, point: &DVector<f64>) -> f64 {
+        let votes = self.duels.iter().map(|duel| {
+            let (count, lead) = (duel.count() as f64, self.lead(duel, point));
+            count * ln_sigmoid(lead) - (count - duel.score()) * lead
+        });
+        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * ln_sigmoid(lead) - lead);
+        votes.sum::<f64>() + self.prior * phantoms.sum::<f64>()
+    }
+
+    fn slope(&self, point: &DVector<f64>) -> DVector<f64> {
+        let mut slope = self.pull(self.duels, point);
+        let phantoms = self.leads_over_mean(point).map(|lead| self.prior * (1.0 - 2.0 * sigmoid(lead)));
+        let phantoms = DVector::from_iterator(self.models, phantoms);
+        // Who rises against the mean takes the mean along.
+        let mut skills = slope.rows_mut(0, self.models);
+        skills += &phantoms;
+        skills.add_scalar_mut(-phantoms.mean());
+        slope
+    }
+
+    /// The negative second derivatives, with something added where all skills rise together: there they
+    /// vanish, and as no slope points that way, it matters not how much is added.
+    fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
+        let mut curvature = DMatrix::zeros(point.len(), point.len());
+        for duel in self.duels {
+            let weight = duel.count() as f64 * bend(self.lead(duel, point));
+            for (row, sign) in self.terms(duel) {
+                for (column, other) in self.terms(duel) {
+                    curvature[(row, column)] += sign * other * weight;
+                }
+            }
+        }
+        let count = self.models as f64;
+        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * self.prior * bend(lead));
+        let phantoms = DVector::from_iterator(self.models, phantoms);
+        let shared = phantoms.mean() + (curvature.trace() + phantoms.sum()) / count;
+        for row in 0..self.models {
+            curvature[(row, row)] += phantoms[row];
+            for column in 0..self.models {
+                curvature[(row, column)] += (shared - phantoms[row] - phantoms[column]) / count;
+            }
+        }
+        curvature.cholesky()
+    }
+
+    /// The parameters that the left model's lead is a sum of, with their signs.
+    fn terms(&self, duel: &Duel) -> impl Iterator<Item = (usize, f64)> {
+        let side = self.sided.then_some((self.models, 1.0));
+        [(duel.left, 1.0), (duel.right, -1.0)].into_iter().chain(side)
+    }
+
+    /// By how much the left model is the favourite, in nats.
+    fn lead(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
+        let side = if self.sided { point[self.models] } else { 0.0 };
+        point[duel.left] - point[duel.right] + side
+    }
+
+    fn leads_over_mean(&self, point: &DVector<f64>) -> impl Iterator<Item = f64> {
+        let skills = point.rows(0, self.models);
+        let mean = skills.mean();
+        (0..self.models).map(move |model| skills[model] - mean)
+    }
+
+    fn centred(&self, mut point: DVector<f64>) -> DVector<f64> {
+        let mut skills = point.rows_mut(0, self.models);
+        let mean = skills.mean();
+        skills.add_scalar_mut(-mean);
+        point
+    }
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// The slope of the sigmoid.
+fn bend(x: f64) -> f64 {
+    let chance = sigmoid(x);
+    chance * (1.0 - chance)
+}
+
+fn ln_sigmoid(x: f64) -> f64 {
+    x.min(0.0) - (-x.abs()).exp().ln_1p()
+}

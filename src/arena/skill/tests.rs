@@ -1,0 +1,292 @@
+mod oracle;
+mod simulation;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::Choice::{A, B, BothBad, Tie};
+use super::*;
+
+fn key(name: &str) -> ModelKey {
+    name.parse().unwrap()
+}
+
+fn votes(prompt: &str, a: &str, b: &str, choice: Choice, count: u32) -> Tally {
+    Tally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), choice, count }
+}
+
+fn everybody(tallies: &[Tally]) -> BTreeSet<ModelKey> {
+    tallies.iter().flat_map(|tally| [&tally.a, &tally.b]).cloned().collect()
+}
+
+fn fit_all(tallies: &[Tally], prior: f64) -> Fit {
+    fit(tallies, prior, &everybody(tallies))
+}
+
+fn names(fit: &Fit) -> Vec<&str> {
+    fit.models.keys().map(ModelKey::as_str).collect()
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} is not within {tolerance} of {expected}");
+}
+
+#[test]
+fn ratings_and_places_agree_with_the_oracle() {
+    let fit = fit_all(&oracle::votes(), 0.0);
+    assert_eq!((fit.votes, names(&fit)), (129, oracle::MODELS.to_vec()));
+    for (skill, (rating, ranks)) in fit.models.values().zip(oracle::RATINGS.into_iter().zip(oracle::RANKS)) {
+        assert_near(skill.rating, rating + 500.0, 1e-4);
+        assert_eq!((skill.rank_best, skill.rank_worst), ranks);
+    }
+}
+
+#[test]
+fn the_covariance_agrees_with_the_oracle() {
+    let tallies = oracle::votes();
+    let field = Field::main(&tallies, false).unwrap();
+    let duels = field.duels();
+    let likelihood = Likelihood { models: 4, duels: &duels, prior: 0.0, sided: false };
+    let peak = likelihood.maximum(DVector::zeros(4));
+    let inverse = likelihood.inverse_curvature(&peak).unwrap();
+    let doubt = Doubt::new(&field, &likelihood, &peak, &inverse).unwrap();
+    // The oracle does not correct for the number of prompts.
+    let scale = POINTS * POINTS * (tallies.len() - 1) as f64 / tallies.len() as f64;
+    for (row, expected) in oracle::COVARIANCE.iter().enumerate() {
+        for (column, expected) in expected.iter().enumerate() {
+            assert_near(doubt.covariance[(row, column)] * scale, *expected, 1e-3);
+        }
+        // Student's t with 128 degrees of freedom.
+        assert_near(doubt.margin(row).unwrap() * scale.sqrt(), 1.978_671 * expected[row].sqrt(), 1e-3);
+    }
+}
+
+#[test]
+fn between_two_models_the_fit_can_be_done_by_hand() {
+    let prompts = ["one", "two", "three", "four", "five"];
+    let sides = |prompt| [votes(prompt, "x", "y", A, 12), votes(prompt, "y", "x", A, 8)];
+    let fit = fit_all(&prompts.map(sides).concat(), 0.0);
+    let half = POINTS * 1.5_f64.ln() / 2.0;
+    assert_near(fit.models[&key("x")].rating, MEAN + half, 1e-9);
+    assert_near(fit.models[&key("y")].rating, MEAN - half, 1e-9);
+    let (first, second) = (key("x"), key("y"));
+    assert_eq!(fit.fragility, Some(Fragility { first, second, votes: 20, of: 100 }));
+}
+
+#[test]
+fn fields_without_a_plain_maximum_get_finite_answers_or_none() {
+    let round = |a, b, choice, count| votes("castle", a, b, choice, count);
+    for (why, tallies, with_prior, without) in [
+        ("no vote", vec![], vec![], vec![]),
+        ("one model", vec![round("x", "x", A, 99)], vec![], vec![]),
+        ("two votes", vec![round("x", "y", A, 1), round("x", "y", B, 1)], vec![], vec![]),
+        ("one vote short", vec![round("x", "y", Tie, 29)], vec![], vec![]),
+        ("just enough", vec![round("x", "y", Tie, 30)], vec!["x", "y"], vec!["x", "y"]),
+        ("undefeated", vec![round("x", "y", A, 50)], vec!["x", "y"], vec![]),
+        (
+            "winless",
+            vec![round("x", "y", Tie, 40), round("x", "z", A, 40), round("z", "y", B, 40)],
+            vec!["x", "y", "z"],
+            vec!["x", "y"],
+        ),
+        (
+            "not connected",
+            vec![round("a", "b", Tie, 40), round("x", "y", Tie, 50)],
+            vec!["x", "y"],
+            vec!["x", "y"],
+        ),
+        (
+            "not connected, as many votes",
+            vec![round("x", "y", Tie, 40), round("a", "b", Tie, 40)],
+            vec!["a", "b"],
+            vec!["a", "b"],
+        ),
+        ("only bad ones", vec![round("x", "y", BothBad, 99)], vec![], vec![]),
+    ] {
+        assert_eq!(names(&fit_all(&tallies, 1.0)), with_prior, "{why}, with a prior");
+        assert_eq!(names(&fit_all(&tallies, 0.0)), without, "{why}, without");
+    }
+}
+
+#[test]
+fn an_undefeated_model_is_first_by_a_finite_lead() {
+    let fit = fit_all(&[votes("castle", "x", "y", A, 50)], 1.0);
+    let (x, y) = (&fit.models[&key("x")], &fit.models[&key("y")]);
+    assert!(x.rating > 1800.0 && x.rating < 2500.0, "{}", x.rating);
+    assert_near((x.rating + y.rating) / 2.0, MEAN, 1e-9);
+}
+
+#[test]
+fn fewer_than_five_prompts_show_no_interval_and_allow_any_place() {
+    let prompts = ["one", "two", "three", "four", "five"];
+    let duels = |count: usize, a, b| -> Vec<Tally> {
+        let (wins, losses) = (|prompt| votes(prompt, a, b, A, 900), |prompt| votes(prompt, b, a, A, 9));
+        prompts[..count].iter().flat_map(|&prompt| [wins(prompt), losses(prompt)]).collect()
+    };
+    let places = |tallies: &[Tally]| -> Vec<_> {
+        let fit = fit_all(tallies, 1.0);
+        fit.models.values().map(|skill| (skill.low.is_some(), skill.rank_best, skill.rank_worst)).collect()
+    };
+    assert_eq!(places(&duels(4, "x", "y")), [(false, 1, 2); 2]);
+    assert_eq!(places(&duels(5, "x", "y")), [(true, 1, 1), (true, 2, 2)]);
+    // A newcomer with builds for two prompts does not take the others' intervals away.
+    let newcomer = [duels(5, "x", "y"), duels(2, "y", "z")].concat();
+    assert_eq!(places(&newcomer), [(true, 1, 2), (true, 2, 3), (false, 1, 3)]);
+}
+
+#[test]
+fn places_are_counted_among_the_ranked_and_the_others_inform_them() {
+    let tallies = oracle::votes();
+    let all = fit_all(&tallies, 1.0);
+    let some = fit(&tallies, 1.0, &["b", "d"].map(key).into());
+    assert_eq!(names(&some), ["b", "d"]);
+    for (key, skill) in &some.models {
+        assert_eq!(skill.rating, all.models[key].rating);
+    }
+    assert_eq!(some.models.values().map(|skill| skill.rank_best).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(
+        some.fragility.map(|fragility| (fragility.first, fragility.second)),
+        Some((key("b"), key("d")))
+    );
+}
+
+#[test]
+fn first_place_hangs_on_the_votes_that_help_it_most() {
+    // Both do the same against z, so only what x won against y, and y did not win back, stands between them.
+    for (won, lost, z) in [(22, 18, 30), (41, 18, 30), (19, 18, 0), (18, 18, 30)] {
+        let duel = |a, b, won, lost| [votes("castle", a, b, A, won), votes("castle", a, b, B, lost)];
+        let tallies = [duel("x", "y", won, lost), duel("x", "z", z, 10), duel("y", "z", z, 10)].concat();
+        let fragility = fit_all(&tallies, 1.0).fragility.unwrap();
+        assert_eq!(fragility.votes, u64::from(won - lost), "{won}:{lost}");
+        assert_eq!(fragility.of, u64::from(won + lost + 2 * (z + 10)));
+    }
+}
+
+/// The same votes, had the builds changed sides.
+fn mirrored(tallies: &[Tally]) -> Vec<Tally> {
+    let mirror = |tally: &Tally| {
+        let choice = match tally.choice {
+            A => B,
+            B => A,
+            other => other,
+        };
+        Tally { a: tally.b.clone(), b: tally.a.clone(), choice, ..tally.clone() }
+    };
+    tallies.iter().map(mirror).collect()
+}
+
+#[test]
+fn the_side_effect_is_found_and_turns_around_when_the_sides_do() {
+    let prompts = [("one", 61), ("two", 59), ("three", 60), ("four", 62), ("five", 58)];
+    let left_wins = |(prompt, wins)| {
+        let duel = |a, b| [votes(prompt, a, b, A, wins), votes(prompt, a, b, B, 100 - wins)];
+        [duel("x", "y"), duel("y", "x")].concat()
+    };
+    let tallies = prompts.map(left_wins).concat();
+    let (here, there) = (fit_all(&tallies, 1.0), fit_all(&mirrored(&tallies), 1.0));
+    let (left, right) = (here.side.unwrap(), there.side.unwrap());
+    assert_near(left.points, POINTS * 1.5_f64.ln(), 1e-9);
+    // The prompts pull by 2, -2, 0, 4 and -4; 1000 votes of chance 0.6; t with 4 degrees of freedom.
+    let standard_error = (40.0_f64 * 5.0 / 4.0).sqrt() / (1000.0 * 0.6 * 0.4);
+    assert_near(left.high.unwrap() - left.points, POINTS * 2.776_445 * standard_error, 1e-4);
+    assert_near(right.points, -left.points, 1e-9);
+    assert_near(right.low.unwrap(), -left.high.unwrap(), 1e-9);
+    assert_near(here.models[&key("x")].rating, there.models[&key("x")].rating, 1e-9);
+}
+
+#[test]
+fn a_model_that_was_always_on_the_left_tells_nothing_about_sides() {
+    let tallies = ["one", "two", "three", "four", "five"].map(|prompt| votes(prompt, "x", "y", Tie, 99));
+    assert_eq!(fit_all(&tallies, 1.0).side, None);
+}
+
+#[test]
+fn both_bad_votes_are_counted_and_change_nothing_else() {
+    let (tallies, bad) = (oracle::votes(), votes("castle", "a", "d", BothBad, 70));
+    let (before, after) = (fit_all(&tallies, 1.0), fit_all(&[tallies, vec![bad]].concat(), 1.0));
+    assert_eq!(after, Fit { votes: before.votes + 70, ..before });
+}
+
+#[test]
+fn a_fit_survives_json_and_speaks_camel_case() {
+    let fit = fit_all(&oracle::votes(), 1.0);
+    let json = serde_json::to_value(&fit).unwrap();
+    assert_eq!(json["models"]["a"]["rankWorst"], 1);
+    assert_eq!(serde_json::from_value::<Fit>(json).unwrap(), fit);
+}
+
+#[test]
+fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    const RUNS: u64 = 40;
+    let held = |tallies: &[Tally]| {
+        let models = fit_all(tallies, 1.0).models;
+        let truth_and_skill = (0..simulation::MODELS)
+            .map(|model| (simulation::rating(model), &models[&key(&simulation::name(model))]));
+        truth_and_skill
+            .filter(|(truth, skill)| skill.low <= Some(*truth) && Some(*truth) <= skill.high)
+            .count()
+    };
+    let (mut by_prompt, mut by_vote) = (0, 0);
+    for run in 0..RUNS {
+        let mut tallies = simulation::votes(&mut simulation::Dice(run));
+        by_prompt += held(&tallies);
+        for (index, tally) in tallies.iter_mut().enumerate() {
+            tally.prompt = format!("vote-{index}").parse().unwrap();
+        }
+        by_vote += held(&tallies);
+    }
+    let all = RUNS as f64 * simulation::MODELS as f64;
+    assert!((0.91..0.985).contains(&(by_prompt as f64 / all)), "{by_prompt} of {all}");
+    // Which is why votes are not taken for independent.
+    assert!(by_vote as f64 / all < 0.8, "{by_vote} of {all}");
+}
+
+fn any_tally() -> impl Strategy<Value = Tally> {
+    let prompts = ["one", "two", "three", "four", "five", "six", "seven"];
+    let counts = prop_oneof![0..4_u32, 0..90_u32, Just(u32::MAX)];
+    let models = || select(vec!["a", "b", "c", "d", "e", "f"]);
+    (select(prompts.to_vec()), models(), models(), select(vec![A, B, Tie, BothBad]), counts)
+        .prop_map(|(prompt, a, b, choice, count)| votes(prompt, a, b, choice, count))
+}
+
+fn in_two_orders() -> impl Strategy<Value = (Vec<Tally>, Vec<Tally>)> {
+    vec(any_tally(), 0..40).prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle()))
+}
+
+fn any_prior() -> impl Strategy<Value = f64> {
+    select(vec![1.0, 0.0, 1e-9, 1e9, f64::INFINITY, f64::NAN])
+}
+
+proptest! {
+    #[test]
+    fn every_number_is_finite_and_in_order(tallies in vec(any_tally(), 0..40), prior in any_prior()) {
+        let fit = fit_all(&tallies, prior);
+        let side = fit.side.iter().map(|side| (side.points, side.low, side.high));
+        let ratings = fit.models.values().map(|skill| (skill.rating, skill.low, skill.high));
+        for (value, low, high) in side.chain(ratings) {
+            prop_assert!(value.is_finite(), "{fit:?}");
+            prop_assert_eq!(low.is_some(), high.is_some());
+            for (low, high) in low.into_iter().zip(high) {
+                prop_assert!(low.is_finite() && low <= value && value <= high && high.is_finite(), "{fit:?}");
+            }
+        }
+        let last = fit.models.len() as u32;
+        for skill in fit.models.values() {
+            prop_assert!(1 <= skill.rank_best && skill.rank_best <= skill.rank_worst, "{fit:?}");
+            prop_assert!(skill.rank_worst <= last, "{fit:?}");
+        }
+        prop_assert!(fit.fragility.is_none_or(|fragility| fragility.votes <= fragility.of));
+    }
+
+    #[test]
+    fn the_order_of_tallies_does_not_matter_to_the_last_bit((tallies, shuffled) in in_two_orders()) {
+        let halves = shuffled.iter().flat_map(|tally| {
+            let half = tally.count / 2;
+            [half, tally.count - half].map(|count| Tally { count, ..tally.clone() })
+        });
+        let (here, there) = (fit_all(&tallies, 1.0), fit_all(&halves.collect::<Vec<_>>(), 1.0));
+        prop_assert_eq!(format!("{here:?}"), format!("{there:?}"));
+    }
+}

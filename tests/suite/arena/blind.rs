@@ -1,0 +1,91 @@
+//! DESIGN §4: blind means blind.
+
+use buildoff::voxel;
+use serde_json::Value;
+
+use super::{arena, run};
+use crate::support::voter::Answer;
+
+/// Every byte of an answer, its headers and what its body unpacks to.
+fn bytes(answer: &Answer) -> Vec<u8> {
+    let headers = answer
+        .headers
+        .iter()
+        .flat_map(|(name, value)| [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\n"].concat());
+    headers.chain(answer.bytes.iter().copied()).collect()
+}
+
+fn names(haystack: &[u8], needle: &str) -> bool {
+    let haystack = haystack.to_ascii_lowercase();
+    let needle = needle.to_ascii_lowercase();
+    haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
+}
+
+#[tokio::test]
+async fn before_the_vote_no_byte_tells_who_built_what() {
+    let (db, site) = arena().await;
+    run(&db, "UPDATE models SET model_id = 'made-by-' || model_id").await;
+    let secrets: Vec<String> = sqlx::query_scalar(
+        "SELECT key FROM models UNION SELECT display_name FROM models UNION SELECT provider FROM models
+         UNION SELECT model_id FROM models UNION SELECT id::text FROM builds UNION SELECT encode(digest, 'hex') FROM builds",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    assert_eq!(secrets.len(), 2 + 2 + 1 + 2 + 10 + 10);
+
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let id = matchup["id"].as_str().unwrap();
+    let mut paths = vec!["/".to_owned(), "/api/arena/prompts".to_owned(), "/api/arena/matchup".to_owned()];
+    for side in ["a", "b"] {
+        let url = matchup[side]["build"]["url"].as_str().unwrap();
+        paths.push(url.to_owned());
+        paths.extend((0..8).map(|angle| format!("{url}/image?angle={angle}&size=96")));
+        paths.push(format!("{url}/image?size=64&format=png"));
+    }
+    paths.extend([format!("/matchups/{id}"), format!("/matchups/{id}?angle=3"), "/me".to_owned()]);
+    for path in paths {
+        let answer = voter.get(&path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(
+            !path.contains("/matchup/") || answer.header("cache-control") == "no-store",
+            "{path} may be kept"
+        );
+        assert_eq!(answer.header("etag"), "", "{path} has a tag, which could be looked up");
+        let told: Vec<_> = secrets.iter().filter(|secret| names(&bytes(&answer), secret)).collect();
+        assert_eq!(told, Vec::<&String>::new(), "{path} tells");
+    }
+    for (path, body) in [("/api/arena/vote", r#"{"matchupId":"x","choice":"A"}"#), ("/api/arena/vote", "{}")]
+    {
+        let answer = voter.post(path, &serde_json::from_str::<Value>(body).unwrap()).await;
+        assert!(secrets.iter().all(|secret| !names(&bytes(&answer), secret)), "{path} {body}");
+    }
+    let told = voter.vote(&matchup, "A").await;
+    assert!(secrets.iter().filter(|secret| names(&bytes(&told), secret)).count() >= 7, "now it does");
+}
+
+#[tokio::test]
+async fn a_matchups_builds_are_for_its_voter_alone_and_are_the_builds() {
+    let (db, site) = arena().await;
+    let (voter, stranger) = (site.voter(), site.voter());
+    let matchup = voter.matchup().await;
+    stranger.matchup().await;
+    for side in ["a", "b"] {
+        let url = matchup[side]["build"]["url"].as_str().unwrap();
+        for path in [url.to_owned(), format!("{url}/image?size=64")] {
+            assert_eq!(stranger.get(&path).await.status, 404);
+            assert_eq!(site.voter().get(&path).await.status, 404);
+        }
+        let answer = voter.get(url).await;
+        let digest = voxel::Digest::of(&answer.bytes);
+        let sql = format!(
+            "SELECT count(*) FROM matchups JOIN builds ON builds.id = build_{side} WHERE digest = decode('{digest}', 'hex') AND matchups.id = '{}'",
+            matchup["id"].as_str().unwrap()
+        );
+        assert_eq!(super::number(&db, &sql).await, 1, "the bytes of {side} are its build");
+    }
+    assert_eq!(voter.get("/api/arena/matchup/nonsense/a").await.status, 404);
+    let third = format!("/api/arena/matchup/{}/c", matchup["id"].as_str().unwrap());
+    assert_eq!(voter.get(&third).await.status, 404);
+}

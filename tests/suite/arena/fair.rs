@@ -1,0 +1,114 @@
+//! DESIGN §4: fair play. Nobody votes unseen, too fast, too often, or for somebody else.
+
+use buildoff::db::Sessions;
+use serde_json::json;
+use tower_sessions::SessionStore;
+
+use super::{number, run, seeded};
+use crate::support::Site;
+
+#[tokio::test]
+async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
+    let db = seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let too_soon = async |when: &str| {
+        let answer = voter.vote(&matchup, "A").await;
+        assert_eq!((answer.status, answer.code().as_str()), (429, "too_soon"), "{when}");
+        let seconds: u64 = answer.header("retry-after").parse().unwrap();
+        let ms = answer.json()["retryAfterMs"].as_u64().unwrap();
+        assert!(ms <= 60_000 && seconds == ms.div_ceil(1000).max(1), "{seconds} s, {ms} ms");
+    };
+    too_soon("nothing fetched").await;
+    voter.get(matchup["a"]["build"]["url"].as_str().unwrap()).await;
+    run(&db, "UPDATE matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
+    too_soon("one fetched").await;
+    // A picture will do, for those who see nothing else.
+    let picture = format!("{}/image?angle=2&size=64", matchup["b"]["build"]["url"].as_str().unwrap());
+    assert_eq!(voter.get(&picture).await.header("content-type"), "image/webp");
+    too_soon("both fetched a moment ago").await;
+    run(&db, "UPDATE matchups SET fetched_b = fetched_b - interval '61 seconds'").await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+    assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms BETWEEN 61000 AND 90000").await, 1);
+}
+
+#[tokio::test]
+async fn the_clock_starts_with_the_first_look_and_is_not_set_back() {
+    let db = seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    voter.look(&matchup).await;
+    run(&db, "UPDATE matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
+    voter.look(&matchup).await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+}
+
+#[tokio::test]
+async fn whoever_asks_too_much_is_told_when_to_come_back() {
+    let db = seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "0")]).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let mut answers = Vec::new();
+    for _ in 0..25 {
+        answers.push(voter.vote(&matchup, "A").await);
+    }
+    assert_eq!(answers[0].status, 200);
+    let last = answers.last().unwrap();
+    assert_eq!((last.status, last.code().as_str()), (429, "rate_limited"));
+    let seconds: u64 = last.header("retry-after").parse().unwrap();
+    assert!((1..=60).contains(&seconds));
+    let sentence = last.json()["error"].as_str().unwrap().to_owned();
+    assert!(sentence.contains(&format!("{seconds} second")), "{sentence}");
+    assert_eq!(site.voter().get("/api/arena/matchup").await.status, 200, "others are not kept waiting");
+}
+
+#[tokio::test]
+async fn new_sessions_from_one_address_are_limited_and_proxies_are_believed_only_if_trusted() {
+    let db = seeded().await;
+    let visits = async |site: &Site| {
+        let mut statuses = Vec::new();
+        for n in 0..40 {
+            let request = site.get("/api/arena/matchup").header("x-forwarded-for", format!("198.51.100.{n}"));
+            statuses.push(request.send().await.unwrap().status().as_u16());
+        }
+        statuses.iter().filter(|status| **status == 429).count()
+    };
+    let plain = Site::open_as(db.pool.clone(), &[]).await;
+    assert!(visits(&plain).await >= 5);
+    let proxied = Site::open_as(db.pool.clone(), &[("TRUSTED_PROXIES", "127.0.0.0/8")]).await;
+    assert_eq!(visits(&proxied).await, 0);
+}
+
+#[tokio::test]
+async fn a_form_on_another_site_cannot_vote() {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let request = site
+        .post("/api/arena/vote")
+        .header("cookie", voter.cookie().unwrap())
+        .header("sec-fetch-site", "cross-site")
+        .json(&json!({ "matchupId": matchup["id"], "choice": "A" }));
+    let answer = request.send().await.unwrap();
+    assert_eq!(answer.status(), 403);
+    assert!(answer.json::<serde_json::Value>().await.unwrap()["error"].is_string());
+    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+}
+
+#[tokio::test]
+async fn sessions_whose_time_is_over_are_nobody_and_go() {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    run(&db, "UPDATE sessions SET expires_at = now() - interval '1 second'").await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 404);
+    let sessions = Sessions::new(db.pool.clone());
+    assert!(sessions.load(&tower_sessions::session::Id::default()).await.unwrap().is_none());
+    assert_eq!(sessions.purge().await.unwrap(), 1);
+    assert_eq!(number(&db, "SELECT count(*) FROM sessions").await, 0);
+}

@@ -1,0 +1,162 @@
+//! DESIGN §4, the invariant: whatever the load, the number of servers or crashes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use buildoff::arena::Choice;
+use buildoff::arena::elo::{Standing, judge};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{crowd, number};
+use crate::support::Voter;
+use crate::support::db::TestDb;
+
+type Row = (String, String, String, f64, f64, f64, f64);
+
+/// Replays the votes by their numbers, and compares every bit.
+pub async fn assert_replayed(db: &TestDb, votes: usize) {
+    let rows: Vec<Row> = sqlx::query_as(
+        "SELECT model_a, model_b, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after
+         FROM votes JOIN matchups ON matchups.id = matchup_id ORDER BY votes.id",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    assert_eq!(rows.len(), votes);
+    let mut field = BTreeMap::new();
+    for (a, b, choice, a_before, a_after, b_before, b_after) in rows {
+        let standing = |key| field.get(key).copied().unwrap_or(Standing::NEW);
+        let before = (standing(&a), standing(&b));
+        let after = judge(before.0, before.1, choice.parse::<Choice>().unwrap());
+        let bits = [before.0.elo, after.0.elo, before.1.elo, after.1.elo].map(f64::to_bits);
+        assert_eq!(bits, [a_before, a_after, b_before, b_after].map(f64::to_bits));
+        field.insert(a, after.0);
+        field.insert(b, after.1);
+    }
+    let stored: Vec<(String, f64, i64, i64, i64, i64)> =
+        sqlx::query_as("SELECT model_key, elo, wins, losses, ties, both_bad FROM ratings ORDER BY model_key")
+            .fetch_all(&db.pool)
+            .await
+            .unwrap();
+    let stored: BTreeMap<_, _> = stored
+        .into_iter()
+        .map(|(key, elo, wins, losses, ties, both_bad)| (key, Standing { elo, wins, losses, ties, both_bad }))
+        .collect();
+    assert_eq!(stored, field);
+}
+
+/// A Buildoff in a process of its own, so that it can be killed.
+struct Instance {
+    process: Child,
+    url: String,
+}
+
+impl Instance {
+    fn over(db: &TestDb) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+            .env("DATABASE_URL", db.url())
+            .env_remove("DATA_DIR")
+            .env("BIND", "127.0.0.1:0")
+            .env("LOG_FORMAT", "json")
+            .env("LOG", "info")
+            .env("RATE_LIMITS", "off")
+            .env("MIN_DWELL_MS", "0")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let url = lines.find_map(|line| {
+            let said: Value = serde_json::from_str(&line.unwrap()).unwrap_or_default();
+            said["url"].as_str().map(str::to_owned)
+        });
+        // Whatever else it says must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { process, url: url.expect("it should say where it listens") }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// One session's votes, each tried until it is acknowledged, at whichever instance answers. Returns the
+/// matchups that were.
+async fn vote_through(
+    voter: Voter,
+    doors: [String; 2],
+    votes: usize,
+    done: Arc<AtomicUsize>,
+) -> Vec<(String, String)> {
+    let mut acknowledged = Vec::new();
+    let mut door = 0;
+    while acknowledged.len() < votes {
+        let here = voter.moved_to(&doors[door]);
+        let Some(matchup) = answered(&here, Method::GET, "/api/arena/matchup", None).await else {
+            door = 1 - door;
+            continue;
+        };
+        let choice = ["A", "B", "TIE", "BOTH_BAD"][acknowledged.len() % 4];
+        let body = json!({ "matchupId": matchup["id"], "choice": choice });
+        let Some(told) = answered(&here, Method::POST, "/api/arena/vote", Some(&body)).await else {
+            door = 1 - door;
+            continue;
+        };
+        // Where the answer to an earlier try was lost, this is that vote's reveal.
+        let choice = told["choice"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        acknowledged.push((matchup["id"].as_str().unwrap().to_owned(), choice));
+        done.fetch_add(1, Ordering::SeqCst);
+        door = acknowledged.len() % 2;
+    }
+    acknowledged
+}
+
+/// None if nobody answered, or not to the end.
+async fn answered(voter: &Voter, method: Method, path: &str, body: Option<&Value>) -> Option<Value> {
+    let answer = voter.send(method, path, body).await.ok()?;
+    assert!(matches!(answer.status, 200 | 409), "{path}: {} {}", answer.status, answer.text());
+    Some(answer.json())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_there_and_replay() {
+    const SESSIONS: usize = 50;
+    const EACH: usize = 40;
+    let db = TestDb::new().await;
+    crowd(&db, 8, 6).await;
+    let (mut first, second) = (Instance::over(&db), Instance::over(&db));
+    let doors = [first.url.clone(), second.url.clone()];
+    let done = Arc::new(AtomicUsize::new(0));
+
+    // Sessions begin while both are there.
+    let mut voters = Vec::new();
+    for n in 0..SESSIONS {
+        let voter = Voter::at(&doors[n % 2]);
+        voter.matchup().await;
+        voters.push(tokio::spawn(vote_through(voter, doors.clone(), EACH, Arc::clone(&done))));
+    }
+    while done.load(Ordering::SeqCst) < SESSIONS * EACH / 2 {
+        tokio::task::yield_now().await;
+    }
+    first.process.kill().unwrap();
+
+    let mut acknowledged = BTreeSet::new();
+    for voter in voters {
+        acknowledged.extend(voter.await.unwrap());
+    }
+    assert_eq!(acknowledged.len(), SESSIONS * EACH);
+    let stored: Vec<(String, String)> =
+        sqlx::query_as("SELECT matchup_id::text, choice FROM votes").fetch_all(&db.pool).await.unwrap();
+    let stored: BTreeSet<_> = stored.into_iter().collect();
+    let missing: Vec<_> = acknowledged.difference(&stored).collect();
+    assert_eq!(missing, Vec::<&(String, String)>::new(), "acknowledged, and not stored as such");
+    assert_replayed(&db, stored.len()).await;
+    let served = number(&db, "SELECT sum(served)::bigint FROM shown").await;
+    assert_eq!(served, 2 * number(&db, "SELECT count(*) FROM matchups").await);
+}

@@ -1,0 +1,254 @@
+//! DESIGN §4: matchup, one open matchup per voter, who takes part, voters.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::{arena, crowd, number, run, seeded};
+use crate::support::Site;
+use crate::support::db::TestDb;
+
+#[tokio::test]
+async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
+    let (_db, site) = arena().await;
+    let answer = site.voter().matchup_on("lighthouse").await;
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let mut matchup = answer.json();
+    let id = matchup["id"].as_str().unwrap().to_owned();
+    assert!(matchup["expiresAt"].take().as_str().unwrap().ends_with('Z'));
+    let expected = json!({
+        "id": id,
+        "prompt": { "id": "lighthouse", "text": "a lighthouse on a rocky island" },
+        "a": { "build": { "url": format!("/api/arena/matchup/{id}/a") } },
+        "b": { "build": { "url": format!("/api/arena/matchup/{id}/b") } },
+        "expiresAt": null,
+        "houseOnly": true,
+    });
+    assert_eq!(matchup, expected);
+}
+
+#[tokio::test]
+async fn asking_again_returns_the_open_matchup() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let first = voter.matchup().await;
+    assert_eq!(voter.matchup().await, first);
+    assert_eq!(voter.matchup_on(first["prompt"]["id"].as_str().unwrap()).await.json(), first);
+    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1);
+    assert_eq!(number(&db, "SELECT sum(served)::bigint FROM shown").await, 2);
+}
+
+#[tokio::test]
+async fn asking_for_another_prompt_closes_the_open_matchup_as_skipped() {
+    let (_db, site) = arena().await;
+    let voter = site.voter();
+    let first = voter.matchup_on("lighthouse").await.json();
+    let second = voter.matchup_on("treehouse").await.json();
+    assert_eq!(second["prompt"]["id"], "treehouse");
+    let late = voter.vote(&first, "A").await;
+    assert_eq!((late.status, late.code().as_str()), (410, "matchup_over"));
+    assert_eq!(voter.vote(&second, "A").await.status, 200);
+}
+
+/// What cannot be served leaves what is open as it is.
+#[tokio::test]
+async fn asking_for_what_is_not_there_changes_nothing() {
+    let (db, site) = arena().await;
+    run(&db, "INSERT INTO prompts (id, text) VALUES ('nobody-built-this', 'a thing')").await;
+    let voter = site.voter();
+    let open = voter.matchup().await;
+    for (prompt, status, code) in [
+        ("no-such-thing", 404, "no_such_prompt"),
+        ("No such thing!", 404, "no_such_prompt"),
+        ("nobody-built-this", 409, "not_seeded"),
+    ] {
+        let answer = voter.matchup_on(prompt).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{prompt}");
+    }
+    assert_eq!(voter.matchup().await, open);
+}
+
+#[tokio::test]
+async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let first = voter.matchup().await;
+    assert_eq!(voter.skip(&first).await.status, 204);
+    let answers = join_all((0..24).map(|_| voter.matchup())).await;
+    let ids: BTreeSet<_> = answers.iter().map(|matchup| matchup["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(number(&db, "SELECT count(*) FROM matchups WHERE closed_at IS NULL").await, 1);
+    assert_eq!(number(&db, "SELECT sum(served)::bigint FROM shown").await, 4);
+}
+
+#[tokio::test]
+async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
+    let (_db, site) = arena().await;
+    let voter = site.voter();
+    let mut prompts = BTreeSet::new();
+    for choice in ["A", "B", "TIE", "BOTH_BAD"] {
+        let matchup = voter.matchup().await;
+        prompts.insert(matchup["prompt"]["id"].as_str().unwrap().to_owned());
+        assert_eq!(voter.vote(&matchup, choice).await.status, 200);
+    }
+    // Skipped pairs were served too.
+    let last = voter.matchup().await;
+    prompts.insert(last["prompt"]["id"].as_str().unwrap().to_owned());
+    assert_eq!(voter.skip(&last).await.status, 204);
+    assert_eq!(prompts.len(), 5);
+    for path in ["/api/arena/matchup", "/api/arena/matchup?promptId=lighthouse"] {
+        let answer = voter.get(path).await;
+        assert_eq!((answer.status, answer.code().as_str()), (409, "all_voted"), "{path}");
+    }
+    assert_eq!(site.voter().matchup_on("lighthouse").await.status, 200, "others have not seen it");
+}
+
+#[tokio::test]
+async fn with_nothing_to_compare_it_says_so() {
+    let db = TestDb::new().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let answer = site.voter().get("/api/arena/matchup").await;
+    assert_eq!((answer.status, answer.code().as_str()), (409, "not_seeded"));
+}
+
+/// Disabling, retiring and deactivating hold from the next matchup on.
+#[tokio::test]
+async fn who_takes_part_is_decided_anew_at_once() {
+    let db = TestDb::new().await;
+    crowd(&db, 3, 2).await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let serves = async || site.voter().get("/api/arena/matchup").await.status;
+    let models = async || {
+        number(&db, "SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups WHERE closed_at IS NULL UNION SELECT model_b FROM matchups WHERE closed_at IS NULL) open").await
+    };
+
+    run(&db, "UPDATE models SET enabled = false WHERE key = 'model_1'").await;
+    for _ in 0..12 {
+        assert_eq!(serves().await, 200);
+    }
+    assert_eq!(models().await, 2);
+    run(&db, "UPDATE builds SET retired_at = now() WHERE model_key = 'model_2' AND prompt_id = 'prompt-1'")
+        .await;
+    assert_eq!(site.voter().matchup_on("prompt-1").await.code(), "not_seeded");
+    assert_eq!(serves().await, 200);
+    run(&db, "UPDATE prompts SET active = false WHERE id = 'prompt-2'").await;
+    assert_eq!(serves().await, 409);
+    assert_eq!(site.voter().matchup_on("prompt-2").await.code(), "no_such_prompt");
+    run(&db, "UPDATE models SET enabled = true WHERE key = 'model_1'").await;
+    assert_eq!(serves().await, 200);
+}
+
+#[tokio::test]
+async fn references_take_part_while_fewer_than_two_others_have_built() {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let fields = [("REFERENCE_MODELS", "off")];
+    let without = Site::open_as(db.pool.clone(), &fields).await;
+    assert_eq!(without.voter().get("/api/arena/matchup").await.code(), "not_seeded");
+
+    let copy = |model: &str| {
+        format!(
+            "INSERT INTO models (key, provider, model_id, display_name) VALUES ('{model}', 'someone', 'm', 'M');
+             INSERT INTO builds (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count)
+             SELECT gen_random_uuid(), prompt_id, '{model}', grid_size, palette, mode, digest, grid, true, spec, warnings, block_count
+             FROM builds WHERE prompt_id = 'lighthouse' AND model_key = 'reference_architect'"
+        )
+    };
+    run(&db, &copy("one")).await;
+    let matchup = site.voter().matchup_on("lighthouse").await.json();
+    assert_eq!(matchup["houseOnly"], false);
+    run(&db, &copy("two")).await;
+    for _ in 0..6 {
+        assert_eq!(site.voter().matchup_on("lighthouse").await.status, 200);
+    }
+    let references = "SELECT count(*) FROM matchups WHERE served_at > (SELECT max(created_at) FROM builds)
+                      AND (model_a LIKE 'reference%' OR model_b LIKE 'reference%')";
+    assert_eq!(number(&db, references).await, 0);
+    assert_eq!(without.voter().get("/api/arena/matchup").await.json()["prompt"]["id"], "lighthouse");
+}
+
+#[tokio::test]
+async fn other_settings_are_another_arena() {
+    let (db, site) = arena().await;
+    let other = Site::open_as(db.pool.clone(), &[("ARENA_GRID", "64")]).await;
+    assert_eq!(other.voter().get("/api/arena/matchup").await.code(), "not_seeded");
+    assert_eq!(site.voter().get("/api/arena/matchup").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
+    let (db, site) = arena().await;
+    run(&db, "INSERT INTO prompts (id, text, tags) VALUES ('zeppelin', 'a zeppelin', '{vehicle}')").await;
+    run(&db, "UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
+    let prompts = site.voter().get("/api/arena/prompts").await.json();
+    let ids: Vec<_> =
+        prompts["prompts"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse", "zeppelin"]);
+    let zeppelin = json!({ "id": "zeppelin", "text": "a zeppelin", "tags": ["vehicle"], "eligible": false });
+    assert_eq!(prompts["prompts"][4], zeppelin);
+    assert_eq!(prompts["prompts"][0]["eligible"], true);
+}
+
+#[tokio::test]
+async fn skipping_is_for_ones_own_open_matchup() {
+    let (_db, site) = arena().await;
+    let (voter, stranger) = (site.voter(), site.voter());
+    let matchup = voter.matchup().await;
+    stranger.matchup().await;
+    assert_eq!(stranger.skip(&matchup).await.status, 404);
+    assert_eq!(site.voter().skip(&matchup).await.status, 404);
+    assert_eq!(voter.skip(&json!({ "id": "nonsense" })).await.code(), "no_such_matchup");
+    assert_eq!(voter.skip(&matchup).await.status, 204);
+    assert_eq!(voter.skip(&matchup).await.status, 204, "skipping twice is skipping");
+    let next = voter.matchup().await;
+    assert_ne!(next["id"], matchup["id"]);
+    voter.vote(&next, "TIE").await;
+    let late = voter.skip(&next).await;
+    assert_eq!((late.status, late.code().as_str()), (409, "already_voted"));
+}
+
+#[tokio::test]
+async fn a_session_is_an_opaque_cookie_that_the_database_does_not_know() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    assert_eq!(voter.get("/").await.header("set-cookie"), "", "looking creates nothing");
+    assert_eq!(voter.get("/api/arena/prompts").await.header("set-cookie"), "");
+    let answer = voter.get("/api/arena/matchup").await;
+    let cookie = answer.header("set-cookie").to_owned();
+    let parts: Vec<_> = cookie.split("; ").collect();
+    assert_eq!(parts[1..], ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=31536000"], "{cookie}");
+    let value = parts[0].strip_prefix("session=").unwrap();
+    assert_eq!(value.len(), 22, "128 bits");
+    assert_eq!(voter.get("/api/arena/matchup").await.header("set-cookie"), "", "told once");
+
+    let rows: Vec<String> =
+        sqlx::query_scalar("SELECT id::text || data::text FROM sessions").fetch_all(&db.pool).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    assert!(!rows[0].contains(value));
+    let shared: i64 = number(
+        &db,
+        "SELECT count(*) FROM sessions, matchups WHERE sessions.data::text LIKE '%' || voter_id || '%'",
+    )
+    .await;
+    assert_eq!(shared, 1, "matchups refer to the voter");
+}
+
+#[tokio::test]
+async fn behind_tls_the_cookie_travels_over_tls_alone() {
+    let db = seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let answer = site.voter().get("/api/arena/matchup").await;
+    assert!(answer.header("set-cookie").contains("; Secure;"), "{}", answer.header("set-cookie"));
+}
+
+#[tokio::test]
+async fn a_cookie_that_nobody_gave_out_is_a_stranger() {
+    let (_db, site) = arena().await;
+    for cookie in ["session=AAAAAAAAAAAAAAAAAAAAAA", "session=x", "session=", "session=%00%ff"] {
+        let answer = site.get("/api/arena/matchup").header("cookie", cookie).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{cookie}");
+        let set = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
+        assert!(!set.starts_with(&format!("{cookie};")), "{cookie} was taken over");
+    }
+}

@@ -1,0 +1,68 @@
+//! The arena over HTTP: matchups, votes, and what nobody may learn too early.
+
+mod blind;
+mod fair;
+mod load;
+mod matchups;
+mod votes;
+
+use buildoff::arena::catalog::Catalog;
+use buildoff::arena::exhibition;
+use sqlx::AssertSqlSafe;
+
+use crate::support::Site;
+use crate::support::db::TestDb;
+
+/// An arena with the shipped builds: two hands, five prompts.
+async fn arena() -> (TestDb, Site) {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    (db, site)
+}
+
+async fn seeded() -> TestDb {
+    let db = TestDb::new().await;
+    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    db
+}
+
+/// Fills a database with builds that all look the same: what they show does not matter.
+async fn crowd(db: &TestDb, models: u32, prompts: u32) {
+    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    run(db, "UPDATE models SET enabled = false").await;
+    run(
+        db,
+        &format!(
+            "INSERT INTO models (key, provider, model_id, display_name)
+             SELECT 'model_' || n, 'someone', 'model-' || n, 'Model ' || n FROM generate_series(1, {models}) n"
+        ),
+    )
+    .await;
+    run(
+        db,
+        &format!(
+            "INSERT INTO prompts (id, text)
+             SELECT 'prompt-' || n, 'prompt ' || n FROM generate_series(1, {prompts}) n"
+        ),
+    )
+    .await;
+    run(
+        db,
+        "INSERT INTO builds (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best,
+                             spec, warnings, block_count)
+         SELECT gen_random_uuid(), prompts.id, key, 32, 'simple', 'precise', digest, grid, true,
+                spec, warnings, block_count
+         FROM models, prompts, (SELECT * FROM builds ORDER BY id LIMIT 1) one
+         WHERE models.provider = 'someone' AND prompts.id LIKE 'prompt-%'",
+    )
+    .await;
+}
+
+async fn run(db: &TestDb, sql: &str) {
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&db.pool).await.unwrap();
+}
+
+/// A number that the database tells.
+async fn number(db: &TestDb, sql: &str) -> i64 {
+    sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&db.pool).await.unwrap()
+}

@@ -1,0 +1,228 @@
+//! DESIGN §4: vote.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::{arena, crowd, number, run};
+use crate::support::db::TestDb;
+use crate::support::{Site, Voter};
+
+async fn elo(db: &TestDb) -> Vec<(String, f64, i64, i64, i64, i64)> {
+    sqlx::query_as("SELECT model_key, elo, wins, losses, ties, both_bad FROM ratings ORDER BY model_key")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
+    let (db, site) = arena().await;
+    run(&db, "UPDATE builds SET generation_time_ms = 1234 WHERE model_key = 'reference_architect'").await;
+    let voter = site.voter();
+    let matchup = voter.matchup_on("lighthouse").await.json();
+    voter.look(&matchup).await;
+    let answer = voter.vote(&matchup, "A").await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let told = answer.json();
+    let build = |model: &str| {
+        let db = &db;
+        let sql = format!(
+            "SELECT jsonb_build_object('id', id, 'blockCount', block_count, 'generationTimeMs', generation_time_ms, 'warnings', '[]'::jsonb)
+             FROM builds WHERE prompt_id = 'lighthouse' AND model_key = '{model}'"
+        );
+        async move { sqlx::query_scalar::<_, Value>(sqlx::AssertSqlSafe(sql)).fetch_one(&db.pool).await.unwrap() }
+    };
+    let model = async |side: &str, after: f64| {
+        let key = told["reveal"][side]["key"].as_str().unwrap().to_owned();
+        let name = if key == "reference_architect" { "The Architect" } else { "The Sculptor" };
+        json!({
+            "key": key, "provider": "reference", "displayName": name,
+            "elo": { "before": 1500.0, "after": after }, "build": build(&key).await,
+        })
+    };
+    let expected = json!({
+        "ok": true,
+        "choice": "A",
+        "reveal": { "a": model("a", 1508.0).await, "b": model("b", 1492.0).await },
+        "others": { "a": 0, "b": 0, "tie": 0, "bothBad": 0 },
+        "shareUrl": format!("/matchups/{}", matchup["id"].as_str().unwrap()),
+    });
+    assert_eq!(told, expected);
+    let counts: Vec<_> = elo(&db).await.into_iter().map(|row| (row.1, row.2 + row.3)).collect();
+    assert!(counts.contains(&(1508.0, 1)) && counts.contains(&(1492.0, 1)), "{counts:?}");
+    assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms >= 0").await, 1);
+}
+
+#[tokio::test]
+async fn every_choice_moves_the_ladder_as_the_rule_says() {
+    for (choice, left, right) in [
+        ("A", (1508.0, 1, 0, 0, 0), (1492.0, 0, 1, 0, 0)),
+        ("B", (1492.0, 0, 1, 0, 0), (1508.0, 1, 0, 0, 0)),
+        ("TIE", (1500.0, 0, 0, 1, 0), (1500.0, 0, 0, 1, 0)),
+        ("BOTH_BAD", (1492.0, 0, 1, 0, 1), (1492.0, 0, 1, 0, 1)),
+    ] {
+        let (db, site) = arena().await;
+        let voter = site.voter();
+        let told = voter.vote(&voter.matchup().await, choice).await.json();
+        let rows = elo(&db).await;
+        for (side, expected) in [("a", left), ("b", right)] {
+            let row = rows.iter().find(|row| row.0 == told["reveal"][side]["key"].as_str().unwrap()).unwrap();
+            assert_eq!((row.1, row.2, row.3, row.4, row.5), expected, "{choice}, {side}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_reveal_tells_how_others_voted_as_if_they_had_sat_on_the_same_side() {
+    let (_db, site) = arena().await;
+    for ties in 0..4 {
+        let voter = site.voter();
+        let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "TIE").await.json();
+        assert_eq!(told["others"], json!({ "a": 0, "b": 0, "tie": ties, "bothBad": 0 }));
+    }
+    let voter = site.voter();
+    let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "A").await.json();
+    let winner = &told["reveal"]["a"]["key"];
+    let voter = site.voter();
+    let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "BOTH_BAD").await.json();
+    let (a, b) = if told["reveal"]["a"]["key"] == *winner { (1, 0) } else { (0, 1) };
+    assert_eq!(told["others"], json!({ "a": a, "b": b, "tie": 4, "bothBad": 0 }));
+}
+
+#[tokio::test]
+async fn a_second_vote_changes_nothing_and_gets_the_first_ones_reveal() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let first = voter.vote(&matchup, "A").await.json();
+    let before = elo(&db).await;
+    for choice in ["A", "B"] {
+        let second = voter.vote(&matchup, choice).await;
+        assert_eq!(second.status, 409);
+        let told = second.json();
+        assert_eq!(told["code"], "already_voted");
+        for part in ["choice", "reveal", "others", "shareUrl"] {
+            assert_eq!(told[part], first[part], "{part}");
+        }
+    }
+    assert_eq!(elo(&db).await, before);
+    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 1);
+}
+
+#[tokio::test]
+async fn of_64_votes_at_once_on_one_matchup_one_counts() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let choices = ["A", "B", "TIE", "BOTH_BAD"];
+    let answers = join_all((0..64).map(|n| voter.vote(&matchup, choices[n % 4]))).await;
+    let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(won.len(), 1);
+    let choice = &won[0].json()["choice"];
+    for answer in &answers {
+        assert!(matches!(answer.status, 200 | 409), "{}", answer.text());
+        assert_eq!(&answer.json()["choice"], choice);
+    }
+    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 1);
+    assert_eq!(number(&db, "SELECT sum(wins + losses + ties)::bigint FROM ratings").await, 2);
+}
+
+#[tokio::test]
+async fn votes_that_are_not_ones_own_to_give_are_refused() {
+    let (db, site) = arena().await;
+    let (voter, stranger, nobody) = (site.voter(), site.voter(), site.voter());
+    let matchup = voter.matchup().await;
+    stranger.matchup().await;
+    let unknown = json!({ "id": "00000000-0000-4000-8000-000000000000" });
+    for (who, what) in
+        [(&stranger, &matchup), (&nobody, &matchup), (&voter, &unknown), (&voter, &json!({ "id": "x" }))]
+    {
+        let answer = who.vote(what, "A").await;
+        assert_eq!((answer.status, answer.code().as_str()), (404, "no_such_matchup"), "{what}");
+    }
+    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200, "it is still open");
+}
+
+#[tokio::test]
+async fn a_matchup_that_is_over_takes_no_vote() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let skipped = voter.matchup().await;
+    voter.skip(&skipped).await;
+    let expired = voter.matchup().await;
+    run(&db, "UPDATE matchups SET expires_at = now() - interval '1 second' WHERE closed_at IS NULL").await;
+    for matchup in [&skipped, &expired] {
+        let answer = voter.vote(matchup, "A").await;
+        assert_eq!((answer.status, answer.code().as_str()), (410, "matchup_over"));
+    }
+    let next = voter.matchup().await;
+    assert_ne!(next["id"], expired["id"], "half an hour later there is another one");
+    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+    let closed = "SELECT count(*) FROM matchups WHERE closed_at = expires_at";
+    assert_eq!(number(&db, closed).await, 1, "it was over when its time was, not when somebody noticed");
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
+    let (_db, site) = arena().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let id = &matchup["id"];
+    for (body, status) in [
+        (json!({ "matchupId": id, "choice": "C" }), 400),
+        (json!({ "matchupId": id, "choice": "a" }), 400),
+        (json!({ "matchupId": id, "choice": 1 }), 422),
+        (json!({ "matchupId": id }), 422),
+        (json!({ "choice": "A" }), 422),
+        (json!([]), 422),
+        (json!("A"), 422),
+    ] {
+        let answer = voter.post("/api/arena/vote", &body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text());
+        assert!(answer.json()["error"].as_str().unwrap().len() > 10, "{body}");
+    }
+    for (kind, body, status) in [
+        ("application/json", "{", 400),
+        ("application/json", "", 400),
+        ("text/plain", "A", 415),
+        ("application/x-www-form-urlencoded", "choice=A", 415),
+    ] {
+        let request = site.post("/api/arena/vote").header("content-type", kind).body(body);
+        let answer = request.header("cookie", voter.cookie().unwrap()).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{kind} {body}");
+    }
+    let long = json!({ "matchupId": "x".repeat(100_000), "choice": "A" });
+    assert_eq!(voter.post("/api/arena/vote", &long).await.status, 413);
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+}
+
+/// Votes go on pointing at what was judged.
+#[tokio::test]
+async fn a_build_that_is_retired_while_it_is_looked_at_can_still_be_voted_on() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    run(&db, "UPDATE builds SET retired_at = now(); UPDATE models SET enabled = false").await;
+    voter.look(&matchup).await;
+    assert_eq!(voter.matchup().await["id"], matchup["id"]);
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+}
+
+/// Whatever waits for whatever: ratings are those of the votes in the order of their numbers.
+#[tokio::test]
+async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order() {
+    let db = TestDb::new().await;
+    crowd(&db, 3, 6).await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let voters: Vec<Voter> = (0..16).map(|_| site.voter()).collect();
+    join_all(voters.iter().enumerate().map(|(n, voter)| async move {
+        for round in 0..8 {
+            let matchup = voter.matchup().await;
+            let answer = voter.vote(&matchup, ["A", "B", "TIE", "BOTH_BAD"][(n + round) % 4]).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+    }))
+    .await;
+    super::load::assert_replayed(&db, 128).await;
+}

@@ -1,0 +1,110 @@
+//! Somebody who looks and votes.
+
+use std::sync::{Arc, Mutex};
+
+use reqwest::header::{COOKIE, HeaderMap, SET_COOKIE};
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+
+/// A visitor with a session of their own; clones share it.
+#[derive(Clone)]
+pub struct Voter {
+    site: String,
+    client: Client,
+    cookie: Arc<Mutex<Option<String>>>,
+}
+
+/// What came back, whole.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Voter {
+    pub fn at(site: &str) -> Self {
+        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { site: site.to_owned(), client, cookie: Arc::default() }
+    }
+
+    /// The same voter at another door of the same house.
+    pub fn moved_to(&self, site: &str) -> Self {
+        Self { site: site.to_owned(), ..self.clone() }
+    }
+
+    pub fn cookie(&self) -> Option<String> {
+        self.cookie.lock().unwrap().clone()
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None).await.unwrap()
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, Some(body)).await.unwrap()
+    }
+
+    pub async fn matchup(&self) -> Value {
+        let answer = self.get("/api/arena/matchup").await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()
+    }
+
+    pub async fn matchup_on(&self, prompt: &str) -> Answer {
+        self.get(&format!("/api/arena/matchup?promptId={prompt}")).await
+    }
+
+    /// Fetches both builds.
+    pub async fn look(&self, matchup: &Value) {
+        for side in ["a", "b"] {
+            let url = matchup[side]["build"]["url"].as_str().unwrap();
+            assert_eq!(self.get(url).await.status, 200, "{url}");
+        }
+    }
+
+    pub async fn vote(&self, matchup: &Value, choice: &str) -> Answer {
+        self.post("/api/arena/vote", &json!({ "matchupId": matchup["id"], "choice": choice })).await
+    }
+
+    pub async fn skip(&self, matchup: &Value) -> Answer {
+        self.post("/api/arena/skip", &json!({ "matchupId": matchup["id"] })).await
+    }
+
+    /// Fails when nobody answers.
+    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> reqwest::Result<Answer> {
+        let mut request = self.client.request(method, format!("{}{path}", self.site));
+        if let Some(cookie) = self.cookie() {
+            request = request.header(COOKIE, cookie);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await?;
+        let set = response.headers().get(SET_COOKIE).map(|value| value.to_str().unwrap().to_owned());
+        if let Some(set) = set {
+            let pair = set.split(';').next().unwrap().to_owned();
+            *self.cookie.lock().unwrap() = Some(pair);
+        }
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, bytes: response.bytes().await?.to_vec() })
+    }
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+
+    pub fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or("none").to_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
