@@ -28,7 +28,7 @@ CREATE TABLE ratings (
     PRIMARY KEY (settings, model_key)
 ) WITH (fillfactor = 50);
 
--- Two builds of one prompt, served to one voter. Prompt and models are those of the builds.
+-- Two builds of one prompt, served to one voter. Prompt and models are those of the builds. Never changes.
 CREATE TABLE matchups (
     id          uuid             PRIMARY KEY,
     voter_id    uuid             NOT NULL,
@@ -40,26 +40,27 @@ CREATE TABLE matchups (
     build_b     uuid             NOT NULL REFERENCES builds (id),
     -- Of this pair, whichever way around, given the prompt and what the voter had seen.
     probability double precision NOT NULL CHECK (probability > 0 AND probability <= 1),
-    served_at   timestamptz      NOT NULL DEFAULT now(),
-    expires_at  timestamptz      NOT NULL,
-    -- When each build first went out to the voter.
-    fetched_a   timestamptz,
-    fetched_b   timestamptz,
-    -- By a vote, by skipping, or because its time was over.
-    closed_at   timestamptz
-) WITH (fillfactor = 80);
-
-CREATE UNIQUE INDEX one_open_matchup ON matchups (voter_id) WHERE closed_at IS NULL;
+    served_at   timestamptz      NOT NULL DEFAULT now()
+);
 
 CREATE UNIQUE INDEX no_pair_twice
     ON matchups (voter_id, settings, prompt_id, least(model_a, model_b), greatest(model_a, model_b));
-
-CREATE INDEX open_matchups ON matchups (settings, expires_at) WHERE closed_at IS NULL;
 
 CREATE INDEX matchups_by_builds ON matchups (least(build_a, build_b), greatest(build_a, build_b));
 
 CREATE INDEX matchups_by_pair
     ON matchups (settings, least(model_a, model_b), greatest(model_a, model_b), prompt_id);
+
+-- The one matchup that a voter can vote on. It goes with the vote, with skipping, and when its time is over.
+-- Apart from matchups, since it is written often and read by one.
+CREATE TABLE open_matchups (
+    voter_id   uuid        PRIMARY KEY,
+    matchup_id uuid        NOT NULL REFERENCES matchups (id),
+    expires_at timestamptz NOT NULL,
+    -- When each build first went out to the voter.
+    fetched_a  timestamptz,
+    fetched_b  timestamptz
+) WITH (fillfactor = 50);
 
 CREATE SEQUENCE vote_ids AS bigint CACHE 1;
 

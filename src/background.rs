@@ -7,11 +7,15 @@ use tokio::time::sleep;
 
 use crate::app::App;
 use crate::arena::builds;
+use crate::arena::leaderboard::Moment;
 use crate::db::Sessions;
 use crate::voxel::{self, Effort};
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
+
+/// The same, for votes that skill has not seen.
+const BREATH: Duration = Duration::from_secs(3);
 
 const FORGET_EVERY: Duration = Duration::from_secs(600);
 
@@ -19,17 +23,38 @@ const FORGET_EVERY: Duration = Duration::from_secs(600);
 pub fn start(app: &App) -> JoinSet<()> {
     let mut chores = JoinSet::new();
     chores.spawn(repack(app.clone()));
+    chores.spawn(refit(app.clone()));
     chores.spawn(forget(app.clone()));
     chores
 }
 
-/// Sessions whose time is over, and visitors who have not asked for a while.
+/// Keeps skill up with the votes. Several servers may do so at once: it comes out the same.
+async fn refit(app: App) {
+    let mut last = None;
+    loop {
+        match refit_since(&app, last).await {
+            Ok(moment) => last = moment,
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "skill could not be fitted"),
+        }
+        sleep(BREATH).await;
+    }
+}
+
+/// Returns up to when skill is fitted now.
+async fn refit_since(app: &App, last: Option<Moment>) -> anyhow::Result<Option<Moment>> {
+    let Some((moment, ballots)) = app.arena.ballots_since(last).await? else { return Ok(last) };
+    let fit = app.work.run(move || ballots.fit()).await?;
+    app.arena.keep_fit(&fit).await?;
+    Ok(Some(moment))
+}
+
+/// Sessions and matchups whose time is over, and visitors who have not asked for a while.
 async fn forget(app: App) {
     let sessions = Sessions::new(app.pool.clone());
     loop {
         app.limits.forget();
-        if let Err(error) = sessions.purge().await {
-            tracing::warn!(%error, "old sessions could not be removed");
+        if let Err(error) = tokio::try_join!(sessions.purge(), app.arena.purge()) {
+            tracing::warn!(%error, "what is over could not be removed");
         }
         sleep(FORGET_EVERY).await;
     }

@@ -6,7 +6,7 @@ pub const START: f64 = 1500.0;
 pub const K: f64 = 16.0;
 
 /// Both bad: each loses against this, not against the other.
-const BASELINE: f64 = 1500.0;
+pub const BASELINE: f64 = 1500.0;
 
 /// Where a model stands on the ladder.
 #[derive(Clone, Copy, Debug, PartialEq)]

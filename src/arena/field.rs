@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
@@ -55,7 +55,7 @@ fn admit(mut contest: Contest, references: References) -> Contest {
 
 /// The field, read again only when the catalog has changed.
 pub(super) struct FieldCache {
-    references: References,
+    pub references: References,
     latest: RwLock<Option<(i64, Arc<Field>)>>,
 }
 
@@ -80,8 +80,8 @@ impl FieldCache {
 }
 
 /// A number that changes whenever who takes part may have.
-pub(super) async fn revision(pool: &PgPool) -> sqlx::Result<i64> {
-    sqlx::query_scalar!("SELECT catalog_revision FROM installation").fetch_one(pool).await
+pub(super) async fn revision(executor: impl PgExecutor<'_>) -> sqlx::Result<i64> {
+    sqlx::query_scalar!("SELECT catalog_revision FROM installation").fetch_one(executor).await
 }
 
 /// Active prompts with the builds in force of enabled models, at these settings.

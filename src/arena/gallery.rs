@@ -146,38 +146,6 @@ pub async fn of_prompt(pool: &PgPool, prompt: &str) -> sqlx::Result<Vec<Card>> {
     .await
 }
 
-/// Two builds of one prompt by two models, of the prompt that has most.
-pub async fn pair(pool: &PgPool) -> sqlx::Result<Option<[Card; 2]>> {
-    let cards = sqlx::query_as!(
-        Card,
-        "
-        WITH chosen AS (
-            SELECT prompt_id, grid_size, palette, mode
-            FROM builds
-            WHERE retired_at IS NULL
-            GROUP BY prompt_id, grid_size, palette, mode
-            HAVING count(*) > 1
-            ORDER BY count(*) DESC, prompt_id
-            LIMIT 1
-        )
-        SELECT
-            builds.id, prompt_id, prompts.text AS prompt_text,
-            model_key, models.display_name AS model_name,
-            grid_size, palette, mode, block_count
-        FROM builds
-        JOIN chosen USING (prompt_id, grid_size, palette, mode)
-        JOIN prompts ON prompts.id = prompt_id
-        JOIN models ON models.key = model_key
-        WHERE retired_at IS NULL
-        ORDER BY builds.created_at, builds.id
-        LIMIT 2
-        "
-    )
-    .fetch_all(pool)
-    .await?;
-    Ok(cards.try_into().ok())
-}
-
 /// All active prompts; those with builds first.
 pub async fn prompts(pool: &PgPool) -> sqlx::Result<Vec<PromptCard>> {
     sqlx::query_as!(

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::builds::StoredGrid;
 use super::field::{self, Field, FieldCache, References, known};
+use super::leaderboard::Kept;
 use super::sampling::{self, Contest, Drawn, Pair, Seen, Shown};
 use super::{PromptId, Settings, Side};
 
@@ -28,7 +29,8 @@ pub struct Arena {
     pub ladder: String,
     /// A vote sooner than this after both builds went out is none.
     pub min_dwell: Duration,
-    field: FieldCache,
+    pub(super) field: FieldCache,
+    pub(super) kept: Kept,
 }
 
 /// What a voter is told of a matchup: nothing about who built it.
@@ -41,6 +43,15 @@ pub struct Matchup {
     /// Whether all who take part in the prompt are references. The page says so, without that word: it is
     /// also their provider's name.
     pub house_only: bool,
+}
+
+/// A matchup as its voter finds it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub prompt: String,
+    pub text: String,
+    /// Voted on, skipped, or too old.
+    pub over: bool,
 }
 
 /// A prompt that could be asked for.
@@ -61,6 +72,8 @@ pub enum NoMatchup {
     NotSeeded,
     #[error("this voter has seen it all")]
     AllVoted,
+    #[error("this voter asked many times at once")]
+    Raced,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
@@ -78,7 +91,8 @@ pub enum NotSkipped {
 impl Arena {
     pub fn new(pool: PgPool, settings: Settings, references: References, min_dwell: Duration) -> Self {
         let ladder = settings.slug();
-        Self { pool, settings, ladder, min_dwell, field: FieldCache::new(references) }
+        let field = FieldCache::new(references);
+        Self { pool, settings, ladder, min_dwell, field, kept: Kept::new() }
     }
 
     /// The voter's open matchup if it is about what is asked for, else a new one.
@@ -86,7 +100,7 @@ impl Arena {
         let mut tries = 1;
         loop {
             match self.open_or_new(voter, asked).await {
-                Err(NoMatchup::Database(error)) if is_race(&error) && tries < TRIES => tries += 1,
+                Err(reason) if is_race(&reason) && tries < TRIES => tries += 1,
                 other => return other,
             }
         }
@@ -115,13 +129,13 @@ impl Arena {
     }
 
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
-        let (revision, open) = self.look(voter).await?;
-        let field = self.field.at(revision, &self.pool, &self.settings).await?;
-        if let Some(open) = &open
+        let look = self.look(voter).await?;
+        let field = self.field.at(look.revision, &self.pool, &self.settings).await?;
+        if let Some(open) = look.open
             && asked.is_none_or(|asked| *asked == open.prompt)
         {
             let house_only = field.contest(&open.prompt).is_some_and(Contest::only_references);
-            return Ok(Matchup { house_only, ..open.clone() });
+            return Ok(Matchup { house_only, ..open });
         }
         let contests: Vec<_> = match asked {
             None => field.contests().collect(),
@@ -134,38 +148,38 @@ impl Arena {
         if contests.is_empty() {
             return Err(NoMatchup::NotSeeded);
         }
-        let (seen, shown) = (self.seen(voter).await?, self.shown().await?);
+        let (seen, shown) = tokio::try_join!(self.seen(voter), self.shown())?;
         let mut rng: StdRng = rand::make_rng();
         let drawn = sampling::draw(&mut rng, contests, &shown, &seen).ok_or(NoMatchup::AllVoted)?;
-        Ok(self.serve(voter, open.map(|open| open.id), &drawn).await?)
+        let served = self.serve(voter, look.left, &drawn).await?;
+        served.ok_or(NoMatchup::Raced)
     }
 
-    /// The catalog's revision, and the voter's open matchup on this ladder.
-    async fn look(&self, voter: Voter) -> sqlx::Result<(i64, Option<Matchup>)> {
+    async fn look(&self, voter: Voter) -> sqlx::Result<Look> {
         let row = sqlx::query!(
             r#"
             SELECT
                 catalog_revision,
-                open.id AS "id?", open.prompt_id AS "prompt_id?", prompts.text AS "text?",
-                open.expires_at AS "expires_at?"
+                matchup_id AS "matchup_id?", prompt_id AS "prompt_id?", prompts.text AS "text?",
+                expires_at AS "expires_at?",
+                settings = $2 AND expires_at > now() AS votable
             FROM installation
-            LEFT JOIN matchups open
-                ON open.voter_id = $1 AND open.closed_at IS NULL
-               AND open.settings = $2 AND open.expires_at > now()
-            LEFT JOIN prompts ON prompts.id = open.prompt_id
+            LEFT JOIN open_matchups ON open_matchups.voter_id = $1
+            LEFT JOIN matchups ON matchups.id = matchup_id
+            LEFT JOIN prompts ON prompts.id = prompt_id
             "#,
             voter.0,
             self.ladder,
         )
         .fetch_one(&self.pool)
         .await?;
-        let open = match (row.id, row.prompt_id, row.text, row.expires_at) {
-            (Some(id), Some(prompt), Some(text), Some(expires_at)) => {
+        let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
+            (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable == Some(true) => {
                 Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
             }
             _ => None,
         };
-        Ok((row.catalog_revision, open))
+        Ok(Look { revision: row.catalog_revision, left: row.matchup_id, open })
     }
 
     async fn is_active(&self, prompt: &PromptId) -> sqlx::Result<bool> {
@@ -200,31 +214,42 @@ impl Arena {
         rows.into_iter().map(|row| Ok((known(&row.model_key)?, row.served))).collect()
     }
 
-    /// In place of what the voter has left; what another request opened meanwhile stays, and is in the way.
-    /// Losing the latest of these in a crash would cost nothing, so nobody waits for the disk.
-    async fn serve(&self, voter: Voter, left: Option<Uuid>, drawn: &Drawn<'_>) -> sqlx::Result<Matchup> {
-        let mut transaction = self.pool.begin_with("BEGIN; SET LOCAL synchronous_commit = off").await?;
-        sqlx::query!(
-            "
-            UPDATE matchups
-            SET closed_at = least(now(), expires_at)
-            WHERE voter_id = $1 AND closed_at IS NULL
-              AND (id = $2 OR expires_at <= now() OR settings <> $3)
-            ",
-            voter.0,
-            left,
-            self.ladder,
-        )
-        .execute(&mut *transaction)
-        .await?;
+    /// In place of what the voter leaves; none where another request opened one meanwhile. Losing the latest of
+    /// these in a crash would cost nothing, so nobody waits for the disk. The counts come in the order of keys,
+    /// so that nobody waits in a circle.
+    async fn serve(
+        &self,
+        voter: Voter,
+        left: Option<Uuid>,
+        drawn: &Drawn<'_>,
+    ) -> sqlx::Result<Option<Matchup>> {
         let (id, Contest { prompt, text, .. }) = (Uuid::new_v4(), drawn.contest);
         let expires_at = sqlx::query_scalar!(
             "
-            INSERT INTO matchups (
-                id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability, expires_at
+            WITH opened AS (
+                INSERT INTO open_matchups (voter_id, matchup_id, expires_at)
+                SELECT $2, $1, now() + interval '30 minutes'
+                FROM set_config('synchronous_commit', 'off', true)
+                ON CONFLICT (voter_id) DO UPDATE
+                SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
+                    fetched_a = NULL, fetched_b = NULL
+                WHERE open_matchups.matchup_id = $10 OR open_matchups.expires_at <= now()
+                RETURNING expires_at
+            ),
+            matchup AS (
+                INSERT INTO matchups
+                    (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
+                SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
+                FROM opened
+            ),
+            counted AS (
+                INSERT INTO shown (settings, model_key, served)
+                SELECT $3, model_key, 1
+                FROM opened, (VALUES (least($5, $6)), (greatest($5, $6))) AS side (model_key)
+                ON CONFLICT (settings, model_key) DO UPDATE SET served = shown.served + 1
             )
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '30 minutes')
-            RETURNING expires_at
+            SELECT expires_at
+            FROM opened
             ",
             id,
             voter.0,
@@ -235,49 +260,55 @@ impl Arena {
             drawn.a.build,
             drawn.b.build,
             drawn.probability,
+            left,
         )
-        .fetch_one(&mut *transaction)
+        .fetch_optional(&self.pool)
         .await?;
-        // Last, since others wait for these rows; in the order of keys, so that nobody waits in a circle.
-        let mut models = [drawn.a.model.as_str(), drawn.b.model.as_str()].map(str::to_owned);
-        models.sort_unstable();
-        sqlx::query!(
-            "
-            INSERT INTO shown (settings, model_key, served)
-            SELECT $1, model_key, 1
-            FROM unnest($2::text[]) AS model_key
-            ON CONFLICT (settings, model_key) DO UPDATE SET served = shown.served + 1
-            ",
-            self.ladder,
-            &models,
-        )
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        Ok(Matchup {
-            id,
-            prompt: prompt.clone(),
-            text: text.clone(),
-            expires_at,
-            house_only: drawn.contest.only_references(),
-        })
+        let house_only = drawn.contest.only_references();
+        let (prompt, text) = (prompt.clone(), text.clone());
+        Ok(expires_at.map(|expires_at| Matchup { id, prompt, text, expires_at, house_only }))
     }
 
-    /// A build of a matchup, for the voter whom it was served to. When it first went out is kept.
+    /// A matchup that was served to this voter, whatever became of it.
+    pub async fn served(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<Option<Served>> {
+        let row = sqlx::query!(
+            r#"
+            SELECT
+                prompt_id, text,
+                NOT EXISTS (
+                    SELECT FROM open_matchups
+                    WHERE open_matchups.voter_id = $2 AND matchup_id = $1 AND expires_at > now()
+                ) AS "over!"
+            FROM matchups
+            JOIN prompts ON prompts.id = prompt_id
+            WHERE matchups.id = $1 AND matchups.voter_id = $2
+            "#,
+            matchup,
+            voter.0,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(row.map(|row| Served { prompt: row.prompt_id, text: row.text, over: row.over }))
+    }
+
+    /// A build of a matchup, for the voter whom it was served to. When it first went out is kept, though not at
+    /// the cost of waiting for the disk.
     pub async fn fetch(&self, voter: Voter, matchup: Uuid, side: Side) -> sqlx::Result<Option<StoredGrid>> {
         sqlx::query_as!(
             StoredGrid,
             "
             WITH sent AS (
-                UPDATE matchups
-                SET fetched_a = CASE WHEN $3 THEN coalesce(fetched_a, clock_timestamp()) ELSE fetched_a END,
-                    fetched_b = CASE WHEN $3 THEN fetched_b ELSE coalesce(fetched_b, clock_timestamp()) END
-                WHERE id = $1 AND voter_id = $2
-                RETURNING CASE WHEN $3 THEN build_a ELSE build_b END AS build
+                UPDATE open_matchups
+                SET fetched_a = CASE WHEN $3 THEN clock_timestamp() ELSE fetched_a END,
+                    fetched_b = CASE WHEN $3 THEN fetched_b ELSE clock_timestamp() END
+                FROM set_config('synchronous_commit', 'off', true)
+                WHERE voter_id = $2 AND matchup_id = $1
+                  AND CASE WHEN $3 THEN fetched_a ELSE fetched_b END IS NULL
             )
             SELECT digest, grid AS packed
-            FROM sent
-            JOIN builds ON builds.id = sent.build
+            FROM matchups
+            JOIN builds ON builds.id = CASE WHEN $3 THEN build_a ELSE build_b END
+            WHERE matchups.id = $1 AND voter_id = $2
             ",
             matchup,
             voter.0,
@@ -291,10 +322,9 @@ impl Arena {
     pub async fn skip(&self, voter: Voter, matchup: Uuid) -> Result<(), NotSkipped> {
         let voted = sqlx::query_scalar!(
             r#"
-            WITH closed AS (
-                UPDATE matchups
-                SET closed_at = least(now(), expires_at)
-                WHERE id = $1 AND voter_id = $2 AND closed_at IS NULL
+            WITH skipped AS (
+                DELETE FROM open_matchups
+                WHERE voter_id = $2 AND matchup_id = $1
             )
             SELECT EXISTS (SELECT FROM votes WHERE matchup_id = $1) AS "voted!"
             FROM matchups
@@ -311,12 +341,35 @@ impl Arena {
             Some(false) => Ok(()),
         }
     }
+
+    /// Forgets open matchups whose time is long over.
+    pub async fn purge(&self) -> sqlx::Result<()> {
+        sqlx::query!("DELETE FROM open_matchups WHERE expires_at < now() - interval '1 day'")
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}
+
+/// What a voter finds on coming in.
+struct Look {
+    /// The catalog's.
+    revision: i64,
+    /// What is open in the books, whether or not it can still be voted on.
+    left: Option<Uuid>,
+    /// It, if it can.
+    open: Option<Matchup>,
 }
 
 /// Another request of the same voter was faster, or two transactions waited for each other.
-fn is_race(error: &sqlx::Error) -> bool {
-    let Some(error) = error.as_database_error() else { return false };
-    matches!(error.constraint(), Some("one_open_matchup" | "no_pair_twice")) || is_passing(error)
+fn is_race(reason: &NoMatchup) -> bool {
+    match reason {
+        NoMatchup::Raced => true,
+        NoMatchup::Database(sqlx::Error::Database(error)) => {
+            error.constraint() == Some("no_pair_twice") || is_passing(&**error)
+        }
+        _ => false,
+    }
 }
 
 /// Serialization failures and deadlocks, which another try gets past.

@@ -33,7 +33,7 @@ const MEAN: f64 = 1500.0;
 const ROUNDING: f64 = 1e-9;
 
 /// A model with fewer votes has no rating yet.
-const ENOUGH_VOTES: u64 = 30;
+pub const ENOUGH_VOTES: u64 = 30;
 
 /// Votes of one kind on two models' builds of one prompt; `a` was on the left.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -48,6 +48,22 @@ pub struct Verdicts {
     pub both_bad: i64,
 }
 
+impl Verdicts {
+    pub fn with(mut self, choice: Choice) -> Self {
+        *match choice {
+            Choice::A => &mut self.a,
+            Choice::B => &mut self.b,
+            Choice::Tie => &mut self.tie,
+            Choice::BothBad => &mut self.both_bad,
+        } += 1;
+        self
+    }
+
+    pub fn sum(&self) -> i64 {
+        self.a + self.b + self.tie + self.both_bad
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum NoVote {
     /// To this voter, at least.
@@ -95,12 +111,14 @@ impl Arena {
         let row = sqlx::query!(
             r#"
             SELECT
-                closed_at IS NOT NULL OR expires_at <= now() AS "gone!",
-                extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b))::float8 AS seconds,
-                num_nulls(fetched_a, fetched_b) = 0 AS "fetched!",
-                EXISTS (SELECT FROM votes WHERE matchup_id = $1) AS "voted!"
+                open.expires_at > now() AS "open?",
+                CASE WHEN num_nulls(fetched_a, fetched_b) = 0 THEN
+                    extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b))::float8
+                END AS looked,
+                EXISTS (SELECT FROM votes WHERE votes.matchup_id = $1) AS "voted!"
             FROM matchups
-            WHERE id = $1 AND voter_id = $2
+            LEFT JOIN open_matchups open ON open.voter_id = $2 AND open.matchup_id = $1
+            WHERE matchups.id = $1 AND matchups.voter_id = $2
             "#,
             matchup,
             voter.0,
@@ -112,17 +130,15 @@ impl Arena {
             let reveal = self.reveal(matchup).await?;
             return Ok(reveal.map_or(NoVote::Unknown, |reveal| NoVote::Already(Box::new(reveal))));
         }
-        if row.gone {
+        if row.open != Some(true) {
             return Ok(NoVote::Gone);
         }
-        let looked = row
-            .seconds
-            .filter(|_| row.fetched)
-            .map_or(Duration::ZERO, |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let looked = Duration::try_from_secs_f64(row.looked.unwrap_or_default()).unwrap_or_default();
         Ok(NoVote::TooSoon(self.min_dwell.saturating_sub(looked)))
     }
 
-    /// What a vote on this matchup brought to light; none without one.
+    /// What a vote on this matchup brought to light; none without one. Other votes on the two builds are counted
+    /// whichever way around these were shown.
     pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
         let row = sqlx::query!(
             r#"
@@ -133,13 +149,27 @@ impl Arena {
                 left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
                 left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
                 right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
-                right_build.warnings AS "warnings_b: Json<Vec<Warning>>"
+                right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
+                others.a AS "others_a!", others.b AS "others_b!",
+                others.tie AS "others_tie!", others.both_bad AS "others_both_bad!"
             FROM votes
-            JOIN matchups ON matchups.id = matchup_id
+            JOIN matchups here ON here.id = matchup_id
             JOIN models a ON a.key = model_a
             JOIN models b ON b.key = model_b
             JOIN builds left_build ON left_build.id = build_a
             JOIN builds right_build ON right_build.id = build_b
+            CROSS JOIN LATERAL (
+                SELECT
+                    count(*) FILTER (WHERE choice = CASE build_a WHEN here.build_a THEN 'A' ELSE 'B' END) AS a,
+                    count(*) FILTER (WHERE choice = CASE build_a WHEN here.build_a THEN 'B' ELSE 'A' END) AS b,
+                    count(*) FILTER (WHERE choice = 'TIE') AS tie,
+                    count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
+                FROM matchups
+                JOIN votes ON matchup_id = matchups.id
+                WHERE least(build_a, build_b) = least(here.build_a, here.build_b)
+                  AND greatest(build_a, build_b) = greatest(here.build_a, here.build_b)
+                  AND matchups.id <> here.id
+            ) others
             WHERE matchup_id = $1
             "#,
             matchup,
@@ -150,7 +180,12 @@ impl Arena {
         Ok(Some(Reveal {
             matchup,
             choice: known(&row.choice)?,
-            others: self.others(matchup, row.build_a, row.build_b).await?,
+            others: Verdicts {
+                a: row.others_a,
+                b: row.others_b,
+                tie: row.others_tie,
+                both_bad: row.others_both_bad,
+            },
             a: Revealed {
                 key: known(&row.key_a)?,
                 provider: row.provider_a,
@@ -175,30 +210,6 @@ impl Arena {
             },
         }))
     }
-
-    /// The votes on two builds but for one, whichever way around they were shown.
-    async fn others(&self, but: Uuid, a: Uuid, b: Uuid) -> sqlx::Result<Verdicts> {
-        sqlx::query_as!(
-            Verdicts,
-            r#"
-            SELECT
-                count(*) FILTER (WHERE choice = CASE build_a WHEN $1 THEN 'A' ELSE 'B' END) AS "a!",
-                count(*) FILTER (WHERE choice = CASE build_a WHEN $1 THEN 'B' ELSE 'A' END) AS "b!",
-                count(*) FILTER (WHERE choice = 'TIE') AS "tie!",
-                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
-            FROM matchups
-            JOIN votes ON matchup_id = matchups.id
-            WHERE least(build_a, build_b) = least($1::uuid, $2::uuid)
-              AND greatest(build_a, build_b) = greatest($1::uuid, $2::uuid)
-              AND matchups.id <> $3
-            "#,
-            a,
-            b,
-            but,
-        )
-        .fetch_one(&self.pool)
-        .await
-    }
 }
 
 /// A matchup that this vote has closed.
@@ -217,16 +228,19 @@ async fn claim(
 ) -> sqlx::Result<Option<Claim>> {
     let row = sqlx::query!(
         r#"
-        UPDATE matchups
-        SET closed_at = now()
-        WHERE id = $1 AND voter_id = $2 AND closed_at IS NULL AND expires_at > now()
-          AND ($3 = 0 OR extract(epoch FROM clock_timestamp() - fetched_a) * 1000 >= $3
-                     AND extract(epoch FROM clock_timestamp() - fetched_b) * 1000 >= $3)
-        RETURNING
-            settings, model_a, model_b,
-            CASE WHEN num_nulls(fetched_a, fetched_b) = 0 THEN
-                (extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b)) * 1000)::bigint
-            END AS dwell_ms
+        WITH claimed AS (
+            DELETE FROM open_matchups
+            WHERE voter_id = $2 AND matchup_id = $1 AND expires_at > now()
+              AND ($3 = 0 OR extract(epoch FROM clock_timestamp() - fetched_a) * 1000 >= $3
+                         AND extract(epoch FROM clock_timestamp() - fetched_b) * 1000 >= $3)
+            RETURNING
+                CASE WHEN num_nulls(fetched_a, fetched_b) = 0 THEN
+                    (extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b)) * 1000)::bigint
+                END AS dwell_ms
+        )
+        SELECT settings, model_a, model_b, dwell_ms
+        FROM claimed
+        JOIN matchups ON matchups.id = $1
         "#,
         matchup,
         voter.0,

@@ -3,6 +3,7 @@
 mod check;
 mod doctor;
 mod import;
+mod recompute;
 mod render;
 mod schema;
 mod serve;
@@ -42,6 +43,8 @@ enum Command {
     Import(import::Arguments),
     /// Hold every stored build against its digest. Exits 1 if one is damaged.
     Doctor,
+    /// Replay all votes and compare bit for bit. Exits 0 if all is equal, 1 if not, 2 if that could not be told.
+    Recompute(recompute::Arguments),
     /// Draw a spec as a picture.
     Render(render::Arguments),
     /// Draw the textures of all blocks on one sheet.
@@ -57,6 +60,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Doctor => doctor::run(),
+        Command::Recompute(arguments) => recompute::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Textures(arguments) => render::textures(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

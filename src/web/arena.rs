@@ -377,6 +377,11 @@ impl From<NoMatchup> for Error {
                 "all_voted",
                 "You have seen every pair there is. Come back when there are new builds.",
             ),
+            NoMatchup::Raced => Self::new(
+                StatusCode::CONFLICT,
+                "try_again",
+                "You asked several times at once. Please ask once more.",
+            ),
             NoMatchup::Database(error) => error.into(),
         }
     }

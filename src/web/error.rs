@@ -188,6 +188,8 @@ fn title(status: StatusCode) -> &'static str {
         StatusCode::NOT_FOUND => "This plot is empty",
         StatusCode::METHOD_NOT_ALLOWED => "That does not work here",
         StatusCode::PAYLOAD_TOO_LARGE => "That is too much",
+        StatusCode::CONFLICT => "Nothing to compare just now",
+        StatusCode::GONE => "That is over",
         StatusCode::TOO_MANY_REQUESTS => "One moment, please",
         StatusCode::SERVICE_UNAVAILABLE => "Closed for the moment",
         status if status.is_server_error() => "Something fell over",

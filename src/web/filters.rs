@@ -1,9 +1,67 @@
 //! What templates can do to a value.
 
+use time::OffsetDateTime;
+
 /// A count as people write it: 12,582,912.
 #[askama::filter_fn]
 pub fn count(number: impl std::fmt::Display, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(grouped(&number.to_string()))
+}
+
+/// A prompt at the start of a line.
+#[askama::filter_fn]
+pub fn sentence(text: &str, _: &dyn askama::Values) -> askama::Result<String> {
+    let mut letters = text.chars();
+    Ok(letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect()))
+}
+
+/// A change as people write it, to a tenth: +8, −0.3.
+#[askama::filter_fn]
+pub fn signed(change: f64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(with_sign(change))
+}
+
+/// A rating in whole points.
+#[askama::filter_fn]
+pub fn points(rating: &f64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(format!("{rating:.0}"))
+}
+
+/// With its sign: +12, −3, ±0.
+#[askama::filter_fn]
+pub fn whole_change(change: &f64, _: &dyn askama::Values) -> askama::Result<String> {
+    let points = change.round() as i64;
+    let sign = match points {
+        0 => "±",
+        1.. => "+",
+        _ => "−",
+    };
+    Ok(format!("{sign}{}", points.unsigned_abs()))
+}
+
+/// A share from 0 to 1 in whole percent.
+#[askama::filter_fn]
+pub fn percent(share: &f64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(format!("{:.0}\u{a0}%", share * 100.0))
+}
+
+/// 3 Nov 2026, 14:05
+#[askama::filter_fn]
+pub fn moment(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<String> {
+    let (date, time) = (at.date(), at.time());
+    let month = date.month().to_string();
+    let month = month.get(..3).unwrap_or(&month);
+    Ok(format!("{} {month} {}, {:02}:{:02}", date.day(), date.year(), time.hour(), time.minute()))
+}
+
+fn with_sign(change: f64) -> String {
+    let digits = format!("{:.1}", change.abs());
+    let digits = digits.strip_suffix(".0").unwrap_or(&digits);
+    match digits {
+        "0" => digits.to_owned(),
+        _ if change < 0.0 => format!("−{digits}"),
+        _ => format!("+{digits}"),
+    }
 }
 
 fn grouped(digits: &str) -> String {
@@ -22,6 +80,13 @@ mod tests {
             [(0, "0"), (80, "80"), (100, "100"), (24_576, "24,576"), (12_582_912, "12,582,912")]
         {
             assert_eq!(super::grouped(&number.to_string()), text);
+        }
+    }
+
+    #[test]
+    fn changes_have_a_sign_and_at_most_a_tenth() {
+        for (change, text) in [(8.0, "+8"), (-7.64, "−7.6"), (0.31, "+0.3"), (0.02, "0"), (-0.0, "0")] {
+            assert_eq!(super::with_sign(change), text);
         }
     }
 }

@@ -4,12 +4,12 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
+use axum::http::header::HOST;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::front::host;
 use super::{Page, filters};
 use crate::app::App;
 use crate::voxel::{self, Block, GridSize, Palette, Rules};
@@ -53,4 +53,12 @@ async fn schema(State(app): State<App>, Query(parameters): Query<Parameters>) ->
         parameters.grid_size.unwrap_or(arena.grid),
         parameters.palette.unwrap_or(arena.palette),
     ))
+}
+
+/// Where this visitor found us, so that examples work as they are pasted. Only what a host's name is made of:
+/// they are meant for a shell.
+pub(super) fn host(headers: &HeaderMap) -> String {
+    let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
+    let named = headers.get(HOST).and_then(|value| value.to_str().ok());
+    named.filter(|name| !name.is_empty() && name.bytes().all(harmless)).unwrap_or("localhost:3000").to_owned()
 }

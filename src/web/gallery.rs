@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::builds::{id, with_census};
 use super::pictures::{damaged, hex, no_build};
+use super::query::escaped;
 use super::{Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
@@ -111,12 +112,6 @@ impl Chosen {
         let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
         format!("/builds?{}", query.join("&"))
     }
-}
-
-/// A value in a query string.
-fn escaped(value: &str) -> String {
-    let keep = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
-    value.bytes().map(|b| if keep(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }
 
 #[derive(Template, WebTemplate)]

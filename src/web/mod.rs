@@ -1,26 +1,33 @@
 //! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
 
+mod about;
 mod arena;
+mod arena_page;
 pub mod assets;
 mod blocks;
 mod body;
 mod builds;
+mod charts;
 mod check;
 mod derived;
 mod encoding;
 mod error;
 mod filters;
 mod format;
-mod front;
 mod gallery;
 mod health;
 pub mod layers;
+mod leaderboard;
+mod matchups;
+mod me;
+mod models;
 mod page;
 mod pictures;
 mod prompts;
 mod query;
 pub mod server;
 mod voter;
+mod votes;
 
 pub use error::Error;
 pub use page::Page;
@@ -56,7 +63,13 @@ pub fn router(app: App) -> Router {
 pub fn routes() -> Router<App> {
     Router::new()
         .merge(arena::routes())
-        .merge(front::routes())
+        .merge(leaderboard::routes())
+        .merge(models::routes())
+        .merge(votes::routes())
+        .merge(me::routes())
+        .merge(about::routes())
+        .merge(matchups::routes())
+        .merge(arena_page::routes())
         .merge(format::routes())
         .merge(blocks::routes())
         .merge(builds::routes())

@@ -3,8 +3,15 @@
 use super::{assets, blocks};
 
 /// The main menu, in reading order: address and word.
-const MENU: [(&str, &str); 4] =
-    [("/builds", "Builds"), ("/prompts", "Prompts"), ("/blocks", "Blocks"), ("/format", "Format")];
+const MENU: [(&str, &str); 7] = [
+    ("/", "Arena"),
+    ("/leaderboard", "Leaderboard"),
+    ("/builds", "Builds"),
+    ("/prompts", "Prompts"),
+    ("/blocks", "Blocks"),
+    ("/format", "Format"),
+    ("/about", "About"),
+];
 
 /// Every page's template has one, in a field named `page`.
 pub struct Page {

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod arena;
+mod arena_page;
 mod builds;
 mod check;
 mod database;
 mod embedded;
 mod http;
+mod ladder;
 mod pages;
 mod specimen;
 mod support;

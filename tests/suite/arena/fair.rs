@@ -22,13 +22,13 @@ async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
     };
     too_soon("nothing fetched").await;
     voter.get(matchup["a"]["build"]["url"].as_str().unwrap()).await;
-    run(&db, "UPDATE matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
+    run(&db, "UPDATE open_matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
     too_soon("one fetched").await;
     // A picture will do, for those who see nothing else.
     let picture = format!("{}/image?angle=2&size=64", matchup["b"]["build"]["url"].as_str().unwrap());
     assert_eq!(voter.get(&picture).await.header("content-type"), "image/webp");
     too_soon("both fetched a moment ago").await;
-    run(&db, "UPDATE matchups SET fetched_b = fetched_b - interval '61 seconds'").await;
+    run(&db, "UPDATE open_matchups SET fetched_b = fetched_b - interval '61 seconds'").await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
     assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms BETWEEN 61000 AND 90000").await, 1);
 }
@@ -40,7 +40,7 @@ async fn the_clock_starts_with_the_first_look_and_is_not_set_back() {
     let voter = site.voter();
     let matchup = voter.matchup().await;
     voter.look(&matchup).await;
-    run(&db, "UPDATE matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
+    run(&db, "UPDATE open_matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
     voter.look(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }

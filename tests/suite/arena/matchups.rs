@@ -78,7 +78,7 @@ async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
     let answers = join_all((0..24).map(|_| voter.matchup())).await;
     let ids: BTreeSet<_> = answers.iter().map(|matchup| matchup["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 1);
-    assert_eq!(number(&db, "SELECT count(*) FROM matchups WHERE closed_at IS NULL").await, 1);
+    assert_eq!(number(&db, "SELECT count(*) FROM open_matchups").await, 1);
     assert_eq!(number(&db, "SELECT sum(served)::bigint FROM shown").await, 4);
 }
 
@@ -120,7 +120,7 @@ async fn who_takes_part_is_decided_anew_at_once() {
     let site = Site::open_on(db.pool.clone()).await;
     let serves = async || site.voter().get("/api/arena/matchup").await.status;
     let models = async || {
-        number(&db, "SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups WHERE closed_at IS NULL UNION SELECT model_b FROM matchups WHERE closed_at IS NULL) open").await
+        number(&db, "SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups UNION SELECT model_b FROM matchups) served").await
     };
 
     run(&db, "UPDATE models SET enabled = false WHERE key = 'model_1'").await;

@@ -3,7 +3,9 @@
 mod blind;
 mod fair;
 mod load;
+mod log;
 mod matchups;
+mod me;
 mod votes;
 
 use buildoff::arena::catalog::Catalog;

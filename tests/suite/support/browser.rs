@@ -13,7 +13,7 @@ use chromiumoxide::cdp::browser_protocol::emulation::{
     MediaFeature, SetDeviceMetricsOverrideParams, SetScriptExecutionDisabledParams,
 };
 use chromiumoxide::cdp::browser_protocol::input::{
-    DispatchMouseEventParams, DispatchMouseEventType, MouseButton,
+    DispatchMouseEventParams, DispatchMouseEventType, DispatchTouchEventReturns, MouseButton, TouchPoint,
 };
 use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel, LogEntrySource};
 use chromiumoxide::cdp::browser_protocol::page::{CaptureScreenshotFormat, Viewport};
@@ -22,7 +22,9 @@ use chromiumoxide::cdp::js_protocol::runtime::{EventConsoleApiCalled, EventExcep
 use chromiumoxide::handler::HandlerConfig;
 use chromiumoxide::listeners::EventStream;
 use chromiumoxide::page::ScreenshotParams;
+use chromiumoxide::types::{Command as BrowserCommand, Method, MethodId};
 use futures_util::{FutureExt, StreamExt};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
@@ -123,6 +125,12 @@ impl Page {
             .unwrap();
     }
 
+    /// The visitor's system asks for less motion.
+    pub async fn calm(&self) {
+        let calm = MediaFeature::new("prefers-reduced-motion", "reduce");
+        self.tab.emulate_media_features(vec![calm]).await.unwrap();
+    }
+
     /// From the next load on.
     pub async fn without_script(&self) {
         self.tab.execute(SetScriptExecutionDisabledParams::new(true)).await.unwrap();
@@ -137,6 +145,12 @@ impl Page {
         let value = self.tab.evaluate(script).await;
         let value = value.unwrap_or_else(|error| panic!("{script} failed: {error}"));
         value.into_value().unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
+    }
+
+    /// Whether a condition holds; not while the page is on its way to another.
+    pub async fn agrees(&self, condition: &str) -> bool {
+        let value = self.tab.evaluate(condition).await;
+        value.is_ok_and(|value| value.into_value().unwrap_or(false))
     }
 
     /// For what a script does rather than what it says.
@@ -173,6 +187,59 @@ impl Page {
             event.click_count = Some(1);
             self.tab.execute(event).await.unwrap();
         }
+    }
+
+    /// Moves the mouse to the middle of the first element that matches.
+    pub async fn point(&self, css: &str) {
+        let (x, y) = self.middle(css).await;
+        let event = DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y);
+        self.tab.execute(event).await.unwrap();
+    }
+
+    /// The same as a click, for pages without script, where the usual one never ends.
+    pub async fn click_plainly(&self, css: &str) {
+        let (x, y) = self.middle(css).await;
+        for kind in [DispatchMouseEventType::MousePressed, DispatchMouseEventType::MouseReleased] {
+            let mut event = DispatchMouseEventParams::new(kind, x, y);
+            event.button = Some(MouseButton::Left);
+            event.click_count = Some(1);
+            self.tab.execute(event).await.unwrap();
+        }
+    }
+
+    /// A finger on the middle of the first element that matches.
+    pub async fn tap(&self, css: &str) {
+        self.swipe(css, 0.0).await;
+    }
+
+    /// A finger that moves so many pixels to the right before it is lifted.
+    pub async fn swipe(&self, css: &str, right: f64) {
+        const STEPS: u32 = 10;
+        let (x, y) = self.middle(css).await;
+        self.touch("touchStart", &[TouchPoint::new(x, y)]).await;
+        for step in 1..=STEPS {
+            let moved = right * f64::from(step) / f64::from(STEPS);
+            if right != 0.0 {
+                self.touch("touchMove", &[TouchPoint::new(x + moved, y)]).await;
+            }
+        }
+        self.touch("touchEnd", &[]).await;
+    }
+
+    async fn touch(&self, kind: &'static str, points: &[TouchPoint]) {
+        self.tab.execute(Touch { kind, points: points.to_vec() }).await.unwrap();
+    }
+
+    /// Of what there is to see of the first element that matches.
+    async fn middle(&self, css: &str) -> (f64, f64) {
+        self.eval(&format!(
+            "(element => {{
+                if (element.getBoundingClientRect().bottom > innerHeight) element.scrollIntoView({{ block: 'end', behavior: 'instant' }});
+                const {{ left, right, top, bottom }} = element.getBoundingClientRect();
+                return [(Math.max(left, 0) + Math.min(right, innerWidth)) / 2, (top + bottom) / 2];
+            }})(document.querySelector({css:?}))"
+        ))
+        .await
     }
 
     /// To whatever has the focus.
@@ -221,6 +288,25 @@ impl Page {
         }
         complaints
     }
+}
+
+/// The library's own leaves out an empty list of points, without which no finger is lifted.
+#[derive(Debug, Serialize)]
+struct Touch {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(rename = "touchPoints")]
+    points: Vec<TouchPoint>,
+}
+
+impl Method for Touch {
+    fn identifier(&self) -> MethodId {
+        "Input.dispatchTouchEvent".into()
+    }
+}
+
+impl BrowserCommand for Touch {
+    type Response = DispatchTouchEventReturns;
 }
 
 impl Drop for Page {

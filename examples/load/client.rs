@@ -1,0 +1,104 @@
+//! A browser reduced to what load needs: one kept connection and one cookie.
+
+use std::io::Read;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, HOST, HeaderValue, SET_COOKIE};
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use serde::de::DeserializeOwned;
+use tokio::net::TcpStream;
+
+/// Opens its connection when it needs one.
+pub struct Client {
+    address: SocketAddr,
+    connection: Option<SendRequest<Full<Bytes>>>,
+    pub cookie: Option<String>,
+}
+
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_slice(&self.body).with_context(|| String::from_utf8_lossy(&self.body).into_owned())
+    }
+
+    /// The status, and the code of an error.
+    pub fn name(&self) -> String {
+        let told: Option<serde_json::Value> = serde_json::from_slice(&self.body).ok();
+        let code = told.as_ref().and_then(|told| told["code"].as_str()).unwrap_or("");
+        format!("{} {code}", self.status).trim_end().to_owned()
+    }
+}
+
+impl Client {
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, connection: None, cookie: None }
+    }
+
+    pub async fn get(&mut self, path: &str) -> Result<Answer> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub async fn post(&mut self, path: &str, json: String) -> Result<Answer> {
+        self.ask(Method::POST, path, Some(json)).await
+    }
+
+    async fn ask(&mut self, method: Method, path: &str, json: Option<String>) -> Result<Answer> {
+        let mut request =
+            Request::builder().method(method).uri(path).header(HOST, "load").header(ACCEPT_ENCODING, "br");
+        if let Some(cookie) = &self.cookie {
+            request = request.header(COOKIE, cookie);
+        }
+        if json.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let request = request.body(Full::from(json.unwrap_or_default()))?;
+        let answer = self.exchange(request).await;
+        if answer.is_err() {
+            self.connection = None;
+        }
+        answer
+    }
+
+    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer> {
+        let connection = self.connection().await?;
+        connection.ready().await?;
+        let response = connection.send_request(request).await?;
+        let (head, body) = response.into_parts();
+        let mut body = body.collect().await?.to_bytes().to_vec();
+        match head.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+            None => {}
+            Some(b"br") => body = unpacked(&body)?,
+            Some(other) => bail!("an answer came as {}", String::from_utf8_lossy(other)),
+        }
+        if let Some(cookie) = head.headers.get(SET_COOKIE) {
+            self.cookie = cookie.to_str()?.split(';').next().map(str::to_owned);
+        }
+        Ok(Answer { status: head.status.as_u16(), body })
+    }
+
+    async fn connection(&mut self) -> Result<&mut SendRequest<Full<Bytes>>> {
+        if self.connection.as_ref().is_none_or(SendRequest::is_closed) {
+            let stream = TcpStream::connect(self.address).await?;
+            stream.set_nodelay(true)?;
+            let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+            tokio::spawn(connection);
+            self.connection = Some(sender);
+        }
+        self.connection.as_mut().context("there is no connection")
+    }
+}
+
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    brotli::Decompressor::new(packed, packed.len().min(1 << 16)).read_to_end(&mut body)?;
+    Ok(body)
+}

@@ -1,0 +1,200 @@
+//! The server under load: a new installation in a directory that is gone afterwards.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+
+pub const SWITCHED_OFF: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
+
+/// How long a server may take to come up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Field {
+    pub models: usize,
+    pub prompts: usize,
+}
+
+pub struct Server {
+    pub address: SocketAddr,
+    program: PathBuf,
+    dir: PathBuf,
+    child: Child,
+}
+
+/// What a command of the program did.
+pub struct Told {
+    pub succeeded: bool,
+    pub said: String,
+}
+
+impl Server {
+    pub async fn start(program: &Path, inside: &Path, field: Field) -> Result<Self> {
+        let program = program.canonicalize().with_context(|| format!("there is no {}", program.display()))?;
+        let dir = new_dir(inside)?;
+        field.write(&dir)?;
+        let imported = run(&program, &dir, &["import", &dir.join("specs").to_string_lossy()], None)?;
+        ensure!(imported.succeeded, "the builds were not imported: {}", imported.said);
+        let address = free_address()?;
+        let child = spawn(&program, &dir, address)?;
+        let mut server = Self { address, program, dir, child };
+        server.wait().await?;
+        Ok(server)
+    }
+
+    /// The database's server is another process, and lives on.
+    pub async fn kill_and_restart(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        println!("  killed");
+        self.child = spawn(&self.program, &self.dir, self.address)?;
+        self.wait().await?;
+        println!("  up again");
+        Ok(())
+    }
+
+    /// Runs another command of the program on the same data.
+    pub fn buildoff(&self, arguments: &[&str]) -> Result<Told> {
+        run(&self.program, &self.dir, arguments, None)
+    }
+
+    /// Replays a log without the database.
+    pub fn replay(&self, log: &[u8]) -> Result<Told> {
+        run(&self.program, &self.dir, &["recompute", "--from", "-"], Some(log))
+    }
+
+    pub fn stop(mut self) -> Result<()> {
+        self.interrupt()?;
+        fs::remove_dir_all(&self.dir).context("the data directory stays behind")
+    }
+
+    fn interrupt(&mut self) -> Result<()> {
+        let pid = Pid::from_raw(self.child.id().cast_signed()).context("the server has no number")?;
+        kill_process(pid, Signal::INT)?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    async fn wait(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        loop {
+            if let Ok(answer) = Client::new(self.address).get("/readyz").await
+                && answer.status == 200
+            {
+                return Ok(());
+            }
+            let gone = self.child.try_wait()?;
+            if gone.is_some() || begun.elapsed() > PATIENCE {
+                let log = fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
+                bail!("the server does not come up. It says:\n{log}");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.interrupt();
+        }
+    }
+}
+
+/// The database's server runs as another user, who has to get in.
+fn new_dir(inside: &Path) -> Result<PathBuf> {
+    let dir = inside.canonicalize()?.join(format!("buildoff-load-{}", std::process::id()));
+    fs::create_dir(&dir)?;
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755))?;
+    Ok(dir)
+}
+
+fn command(program: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir).env_clear().env("DATA_DIR", dir).env("LOG_FORMAT", "json");
+    for kept in ["PATH", "HOME", "PG_BIN_DIR"] {
+        command.envs(std::env::var_os(kept).map(|value| (kept, value)));
+    }
+    command.envs(SWITCHED_OFF.iter().filter_map(|setting| setting.split_once('=')));
+    command
+}
+
+fn spawn(program: &Path, dir: &Path, address: SocketAddr) -> Result<Child> {
+    let log = File::options().create(true).append(true).open(dir.join("server.log"))?;
+    let mut command = command(program, dir);
+    command.env("BIND", address.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().context("the server does not start")
+}
+
+fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> Result<Told> {
+    let mut command = command(program, dir);
+    command
+        .args(arguments)
+        .env("LOG", "warn")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().context("no way in")?;
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input.unwrap_or_default()));
+        child.wait_with_output()
+    })?;
+    let said = [output.stdout, output.stderr].concat();
+    Ok(Told { succeeded: output.status.success(), said: String::from_utf8_lossy(&said).into_owned() })
+}
+
+/// Free now, and so most likely a moment later.
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+impl Field {
+    /// A catalog, and a build of every prompt by every model: the same ones each time.
+    fn write(&self, dir: &Path) -> Result<()> {
+        let models = (0..self.models).map(|m| {
+            format!("[[model]]\nkey = \"model_{m}\"\nprovider = \"load\"\nmodelId = \"{m}\"\ndisplayName = \"Model {m}\"\n")
+        });
+        fs::write(dir.join("models.toml"), models.collect::<String>())?;
+        let prompts =
+            (0..self.prompts).map(|p| format!("[[prompt]]\nslug = \"prompt-{p}\"\ntext = \"prompt {p}\"\n"));
+        fs::write(dir.join("prompts.toml"), prompts.collect::<String>())?;
+        let mut rng = StdRng::seed_from_u64(1);
+        for prompt in 0..self.prompts {
+            let folder = dir.join(format!("specs/prompt-{prompt}"));
+            fs::create_dir_all(&folder)?;
+            for model in 0..self.models {
+                fs::write(folder.join(format!("model_{model}.json")), spec(&mut rng).to_string())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Some two hundred boxes on a floor: about as much as a model answers for a small grid.
+fn spec(rng: &mut StdRng) -> Value {
+    const KINDS: [&str; 8] =
+        ["stone", "bricks", "oak_planks", "glass", "red_wool", "sand", "oak_log", "iron_block"];
+    let floor = json!({ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 0, "z2": 27, "type": "grass_block" });
+    let mut boxes = vec![floor];
+    for _ in 0..200 {
+        let [x, y, z] = [4..24, 1..20, 4..24].map(|range| rng.random_range::<i32, _>(range));
+        let [dx, dy, dz] = [0, 1, 2].map(|_| rng.random_range(0..4));
+        let kind = KINDS[rng.random_range(0..KINDS.len())];
+        boxes.push(
+            json!({ "x1": x, "y1": y, "z1": z, "x2": x + dx, "y2": y + dy, "z2": z + dz, "type": kind }),
+        );
+    }
+    json!({ "version": "1.0", "boxes": boxes })
+}

@@ -1,0 +1,267 @@
+//! The ladder as people see it: who stands where, how sure that is, and what the votes behind it say.
+//!
+//! On the ladder are the enabled models that have been voted on, or have a build in force in an active prompt.
+//! A reference model without votes must have somebody to meet, and none is on it where references never take
+//! part. The votes on those who are not on it still count for those whom they met.
+
+mod chronicle;
+mod fits;
+mod kept;
+mod record;
+mod tagged;
+
+pub use chronicle::{Chronicle, DayAgo, Duels, History, Point, Record, Then};
+pub use fits::{Ballots, Moment};
+pub(super) use kept::Kept;
+pub use record::{Facts, JudgedVote, ModelRecord, Opponent, PAGE, PromptRecord};
+pub use tagged::{Cast, Tagged};
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use sqlx::{PgConnection, Postgres, Transaction};
+use time::OffsetDateTime;
+
+use super::elo::{self, Standing};
+use super::field::known;
+use super::skill::{Fit, Skill};
+use super::{Arena, Field, ModelKey, References};
+
+/// Who stands where, best first.
+#[derive(Clone, Debug)]
+pub struct Leaderboard {
+    pub as_of: OffsetDateTime,
+    /// All there are on this ladder.
+    pub votes: i64,
+    pub rows: Vec<Row>,
+    /// May have seen fewer votes than there are by now.
+    pub fit: Fit,
+}
+
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub rank: usize,
+    pub model: Contestant,
+    pub standing: Standing,
+    pub shown: i64,
+    /// None while there are not enough votes.
+    pub skill: Option<Skill>,
+}
+
+struct Entry {
+    model: Contestant,
+    standing: Standing,
+    shown: i64,
+}
+
+/// The same as the database has it.
+struct EntryRow {
+    key: String,
+    provider: String,
+    display_name: String,
+    elo: f64,
+    wins: i64,
+    losses: i64,
+    ties: i64,
+    both_bad: i64,
+    shown: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contestant {
+    pub key: ModelKey,
+    pub provider: String,
+    pub display_name: String,
+}
+
+/// What became of a model since a day ago.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// It had no vote then.
+    New,
+    /// In points, and in ranks that it climbed.
+    Moved { elo: f64, ranks: i64 },
+}
+
+impl Contestant {
+    pub fn is_reference(&self) -> bool {
+        self.provider == "reference"
+    }
+}
+
+impl Leaderboard {
+    fn of(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
+        entries.sort_by(|a, b| higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key)));
+        let row = |(rank, Entry { model, standing, shown }): (usize, Entry)| {
+            let skill = fit.models.get(&model.key).cloned();
+            Row { rank, model, standing, shown, skill }
+        };
+        Self { as_of, votes, rows: (1..).zip(entries).map(row).collect(), fit }
+    }
+
+    pub fn row(&self, model: &ModelKey) -> Option<&Row> {
+        self.rows.iter().find(|row| row.model.key == *model)
+    }
+
+    /// For each row, in their order.
+    pub fn changes(&self, day_ago: &DayAgo) -> Vec<Change> {
+        let elo = |row: &Row| day_ago.get(&row.model.key).map_or(row.standing.elo, |then| then.elo);
+        let mut then: Vec<_> = self.rows.iter().map(|row| (elo(row), &row.model.key)).collect();
+        then.sort_by(|one, other| higher(*one, *other));
+        let rank: BTreeMap<_, _> = then.iter().zip(1..).map(|((_, key), rank)| (*key, rank)).collect();
+        let change = |row: &Row| match day_ago.get(&row.model.key) {
+            Some(then) if then.votes_since >= row.standing.votes() => Change::New,
+            _ => Change::Moved {
+                elo: row.standing.elo - elo(row),
+                ranks: rank.get(&row.model.key).map_or(0, |then: &i64| then - row.rank as i64),
+            },
+        };
+        self.rows.iter().map(change).collect()
+    }
+}
+
+/// By rating; of equals, by key.
+fn higher(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
+    other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1))
+}
+
+impl Arena {
+    pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
+        let field = self.field().await?;
+        let mut snapshot = self.snapshot().await?;
+        let state = sqlx::query!(
+            r#"
+            SELECT
+                now() AS "as_of!",
+                (SELECT fit FROM skill_fits WHERE settings = $1) AS fit
+            "#,
+            self.ladder,
+        )
+        .fetch_one(&mut *snapshot)
+        .await?;
+        // One that another version has left behind is renewed soon.
+        let fit = state.fit.and_then(|fit| serde_json::from_value(fit).ok()).unwrap_or_default();
+        let votes = self.votes_in(&mut snapshot).await?;
+        let mut entries = self.entries(&mut snapshot).await?;
+        entries.retain(|entry| self.admits(&field, &entry.model, entry.standing.votes() > 0));
+        Ok(Leaderboard::of(state.as_of, votes, entries, fit))
+    }
+
+    /// The tags by which prompts of this ladder can be told apart.
+    pub async fn tags(&self) -> sqlx::Result<Vec<String>> {
+        let mut tags = sqlx::query_scalar!(
+            r#"
+            SELECT DISTINCT tag AS "tag!"
+            FROM prompts
+            CROSS JOIN unnest(tags) AS tag
+            WHERE EXISTS (
+                SELECT FROM builds
+                WHERE prompt_id = prompts.id AND grid_size = $1 AND palette = $2 AND mode = $3
+            )
+            "#,
+            self.settings.grid.get() as i16,
+            self.settings.palette.name(),
+            self.settings.mode.as_str(),
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        tags.sort_unstable();
+        Ok(tags)
+    }
+
+    /// All that is read in it belongs together.
+    async fn snapshot(&self) -> sqlx::Result<Transaction<'static, Postgres>> {
+        self.pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
+    /// How many votes there are on this ladder: each counts for two models.
+    async fn votes_in(&self, connection: &mut PgConnection) -> sqlx::Result<i64> {
+        sqlx::query_scalar!(
+            r#"
+            SELECT coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!"
+            FROM ratings
+            WHERE settings = $1
+            "#,
+            self.ladder,
+        )
+        .fetch_one(connection)
+        .await
+    }
+
+    /// Everybody on the ladder. Open matchups do not count as shown yet, so that nobody learns who is in one
+    /// by watching.
+    async fn entries(&self, connection: &mut PgConnection) -> sqlx::Result<Vec<Entry>> {
+        let rows = sqlx::query_as!(
+            EntryRow,
+            r#"
+            WITH open AS (
+                SELECT model, count(*) AS matchups
+                FROM open_matchups
+                JOIN matchups ON matchups.id = matchup_id
+                CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model)
+                WHERE settings = $1 AND expires_at > now()
+                GROUP BY model
+            )
+            SELECT
+                key, provider, display_name,
+                coalesce(elo, $5) AS "elo!",
+                coalesce(wins, 0) AS "wins!",
+                coalesce(losses, 0) AS "losses!",
+                coalesce(ties, 0) AS "ties!",
+                coalesce(both_bad, 0) AS "both_bad!",
+                coalesce(served, 0) - coalesce(open.matchups, 0) AS "shown!"
+            FROM models
+            LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
+            LEFT JOIN shown ON shown.settings = $1 AND shown.model_key = key
+            LEFT JOIN open ON model = key
+            WHERE enabled
+              AND (
+                  ratings.model_key IS NOT NULL
+                  OR EXISTS (
+                      SELECT FROM builds
+                      JOIN prompts ON prompts.id = prompt_id
+                      WHERE builds.model_key = key AND retired_at IS NULL AND active
+                        AND grid_size = $2 AND palette = $3 AND mode = $4
+                  )
+              )
+            "#,
+            self.ladder,
+            self.settings.grid.get() as i16,
+            self.settings.palette.name(),
+            self.settings.mode.as_str(),
+            elo::START,
+        )
+        .fetch_all(connection)
+        .await?;
+        let entry = |row: EntryRow| {
+            Ok(Entry {
+                model: Contestant {
+                    key: known(&row.key)?,
+                    provider: row.provider,
+                    display_name: row.display_name,
+                },
+                standing: Standing {
+                    elo: row.elo,
+                    wins: row.wins,
+                    losses: row.losses,
+                    ties: row.ties,
+                    both_bad: row.both_bad,
+                },
+                shown: row.shown,
+            })
+        };
+        rows.into_iter().map(entry).collect()
+    }
+
+    fn admits(&self, field: &Field, model: &Contestant, has_votes: bool) -> bool {
+        let may_meet = || {
+            let mut entrants = field.contests().flat_map(|contest| &contest.entrants);
+            entrants.any(|entrant| entrant.model == model.key)
+        };
+        match self.field.references {
+            _ if !model.is_reference() => true,
+            References::Off => false,
+            References::Auto | References::On => has_votes || may_meet(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! One model's record: against every other, on every prompt; and the votes on a pair.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::super::field::known;
+use super::super::gallery::Card;
+use super::super::{Arena, Choice, ModelKey, PromptId};
+use super::{History, Record};
+
+/// Votes on a page of those on a pair.
+pub const PAGE: i64 = 50;
+
+/// More builds of one model are not listed.
+const MOST_BUILDS: i64 = 500;
+
+/// A model, on the ladder or not.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub key: ModelKey,
+    pub provider: String,
+    pub model_id: String,
+    pub display_name: String,
+    pub about: String,
+    pub enabled: bool,
+    pub created_at: OffsetDateTime,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ModelRecord {
+    /// By name.
+    pub opponents: Vec<Opponent>,
+    /// Where it did best first; of equals, where it has more votes.
+    pub prompts: Vec<PromptRecord>,
+    pub history: History,
+}
+
+#[derive(Clone, Debug)]
+pub struct Opponent {
+    pub key: ModelKey,
+    pub display_name: String,
+    pub record: Record,
+}
+
+#[derive(Clone, Debug)]
+pub struct PromptRecord {
+    pub id: PromptId,
+    pub text: String,
+    pub record: Record,
+    /// The build in force, if there is one still.
+    pub build: Option<Uuid>,
+}
+
+/// A vote on a pair of models, told from the first one's side.
+#[derive(Clone, Debug)]
+pub struct JudgedVote {
+    pub at: OffsetDateTime,
+    pub matchup: Uuid,
+    pub prompt: PromptId,
+    pub prompt_text: String,
+    /// As if the first had stood on side A.
+    pub choice: Choice,
+    /// Before and after.
+    pub elo: [(f64, f64); 2],
+}
+
+impl Facts {
+    pub fn is_reference(&self) -> bool {
+        self.provider == "reference"
+    }
+}
+
+impl Arena {
+    pub async fn model(&self, key: &ModelKey) -> sqlx::Result<Option<Facts>> {
+        let row = sqlx::query!(
+            "
+            SELECT provider, model_id, display_name, about, enabled, created_at
+            FROM models
+            WHERE key = $1
+            ",
+            key.as_str(),
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(row.map(|row| Facts {
+            key: key.clone(),
+            provider: row.provider,
+            model_id: row.model_id,
+            display_name: row.display_name,
+            about: row.about,
+            enabled: row.enabled,
+            created_at: row.created_at,
+        }))
+    }
+
+    /// Its builds in force, those of this ladder first.
+    pub async fn builds_of(&self, model: &ModelKey) -> sqlx::Result<Vec<Card>> {
+        sqlx::query_as!(
+            Card,
+            "
+            SELECT
+                builds.id, prompt_id, prompts.text AS prompt_text,
+                model_key, models.display_name AS model_name,
+                grid_size, palette, mode, block_count
+            FROM builds
+            JOIN prompts ON prompts.id = prompt_id
+            JOIN models ON models.key = model_key
+            WHERE retired_at IS NULL AND model_key = $1
+            ORDER BY
+                (grid_size, palette, mode) = ($2, $3, $4) DESC,
+                grid_size, palette DESC, mode, prompts.text, builds.id
+            LIMIT $5
+            ",
+            model.as_str(),
+            self.settings.grid.get() as i16,
+            self.settings.palette.name(),
+            self.settings.mode.as_str(),
+            MOST_BUILDS,
+        )
+        .fetch_all(&self.pool)
+        .await
+    }
+
+    pub async fn record(&self, model: &ModelKey) -> sqlx::Result<Arc<ModelRecord>> {
+        self.kept.records.get(model.clone(), self.votes_now(), self.read_record(model)).await
+    }
+
+    async fn read_record(&self, model: &ModelKey) -> sqlx::Result<(i64, ModelRecord)> {
+        let mut snapshot = self.snapshot().await?;
+        let votes = self.votes_in(&mut snapshot).await?;
+        let mut record = self.meetings(&mut snapshot, model).await?;
+        record.history = self.history(&mut snapshot, Some(model)).await?;
+        Ok((votes, record))
+    }
+
+    async fn meetings(&self, connection: &mut PgConnection, model: &ModelKey) -> sqlx::Result<ModelRecord> {
+        let rows = sqlx::query!(
+            r#"
+            WITH met AS (
+                SELECT
+                    CASE model_a WHEN $2 THEN model_b ELSE model_a END AS opponent,
+                    prompt_id,
+                    count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'A' ELSE 'B' END) AS won,
+                    count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'B' ELSE 'A' END) AS lost,
+                    count(*) FILTER (WHERE choice = 'TIE') AS tied,
+                    count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
+                FROM votes
+                JOIN matchups ON matchups.id = matchup_id
+                WHERE settings = $1 AND $2 IN (model_a, model_b)
+                GROUP BY 1, 2
+            )
+            SELECT
+                opponent AS "opponent!", display_name, met.prompt_id, text,
+                won AS "won!", lost AS "lost!", tied AS "tied!", both_bad AS "both_bad!",
+                builds.id AS "build?"
+            FROM met
+            JOIN models ON models.key = opponent
+            JOIN prompts ON prompts.id = met.prompt_id
+            LEFT JOIN builds
+                ON builds.prompt_id = met.prompt_id AND builds.model_key = $2 AND retired_at IS NULL
+               AND grid_size = $3 AND palette = $4 AND mode = $5
+            "#,
+            self.ladder,
+            model.as_str(),
+            self.settings.grid.get() as i16,
+            self.settings.palette.name(),
+            self.settings.mode.as_str(),
+        )
+        .fetch_all(connection)
+        .await?;
+        let (mut opponents, mut prompts) = (BTreeMap::new(), BTreeMap::new());
+        for row in rows {
+            let record = Record { won: row.won, lost: row.lost, tied: row.tied, both_bad: row.both_bad };
+            let opponent = || (row.display_name, Record::default());
+            opponents.entry(row.opponent).or_insert_with(opponent).1.add(record);
+            let prompt = || (row.text, row.build, Record::default());
+            prompts.entry(row.prompt_id).or_insert_with(prompt).2.add(record);
+        }
+        let mut found = ModelRecord::default();
+        for (key, (display_name, record)) in opponents {
+            found.opponents.push(Opponent { key: known(&key)?, display_name, record });
+        }
+        for (id, (text, build, record)) in prompts {
+            found.prompts.push(PromptRecord { id: known(&id)?, text, record, build });
+        }
+        found.opponents.sort_by(|a, b| (&a.display_name, &a.key).cmp(&(&b.display_name, &b.key)));
+        found.prompts.sort_by(|a, b| {
+            let key = |prompt: &PromptRecord| (prompt.record.share().unwrap_or(-1.0), prompt.record.votes());
+            let ((a_share, a_votes), (b_share, b_votes)) = (key(a), key(b));
+            b_share.total_cmp(&a_share).then(b_votes.cmp(&a_votes))
+        });
+        Ok(found)
+    }
+
+    /// How the first fared against the second, on the prompts of a tag if one is given.
+    pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
+        sqlx::query_as!(
+            Record,
+            r#"
+            SELECT
+                count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'A' ELSE 'B' END) AS "won!",
+                count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'B' ELSE 'A' END) AS "lost!",
+                count(*) FILTER (WHERE choice = 'TIE') AS "tied!",
+                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
+            FROM matchups
+            JOIN votes ON matchup_id = matchups.id
+            JOIN prompts ON prompts.id = prompt_id
+            WHERE settings = $1
+              AND least(model_a, model_b) = least($2::text, $3::text)
+              AND greatest(model_a, model_b) = greatest($2::text, $3::text)
+              AND ($4::text IS NULL OR $4 = ANY(tags))
+            "#,
+            self.ladder,
+            a.as_str(),
+            b.as_str(),
+            tag,
+        )
+        .fetch_one(&self.pool)
+        .await
+    }
+
+    /// One page, counted from 0, of the votes behind [`Self::duel`], the newest first.
+    pub async fn votes_on_pair(
+        &self,
+        a: &ModelKey,
+        b: &ModelKey,
+        tag: Option<&str>,
+        page: i64,
+    ) -> sqlx::Result<Vec<JudgedVote>> {
+        let rows = sqlx::query!(
+            r#"
+            SELECT
+                at, matchup_id, prompt_id, text, choice, model_a = $2 AS "is_a!",
+                elo_a_before, elo_a_after, elo_b_before, elo_b_after
+            FROM matchups
+            JOIN votes ON matchup_id = matchups.id
+            JOIN prompts ON prompts.id = prompt_id
+            WHERE settings = $1
+              AND least(model_a, model_b) = least($2::text, $3::text)
+              AND greatest(model_a, model_b) = greatest($2::text, $3::text)
+              AND ($4::text IS NULL OR $4 = ANY(tags))
+            ORDER BY votes.id DESC
+            LIMIT $5
+            OFFSET $6
+            "#,
+            self.ladder,
+            a.as_str(),
+            b.as_str(),
+            tag,
+            PAGE,
+            page.saturating_mul(PAGE),
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let mut votes = Vec::with_capacity(rows.len());
+        for row in rows {
+            let choice: Choice = known(&row.choice)?;
+            let elo = [(row.elo_a_before, row.elo_a_after), (row.elo_b_before, row.elo_b_after)];
+            votes.push(JudgedVote {
+                at: row.at,
+                matchup: row.matchup_id,
+                prompt: known(&row.prompt_id)?,
+                prompt_text: row.text,
+                choice: if row.is_a { choice } else { choice.mirrored() },
+                elo: if row.is_a { elo } else { [elo[1], elo[0]] },
+            });
+        }
+        Ok(votes)
+    }
+}

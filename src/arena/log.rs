@@ -1,0 +1,143 @@
+//! The vote log: every vote with all that the ladder follows from, and nothing about who cast it.
+//!
+//! It is read a page at a time, and nothing is held in between: no transaction, no connection. That all pages
+//! together still tell one story follows from how votes are numbered. A vote draws its number while it holds
+//! both its models' ratings, so whatever is numbered at most as the latest vote that had been committed when
+//! the log was opened had drawn its number by then, and all earlier votes on its models had been committed.
+//! Votes that were being cast at that moment may be in or not; either way no vote lacks one that it built on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sqlx::PgExecutor;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::field::known;
+use super::{Choice, ModelKey, PromptId};
+
+/// Votes on a page: some 150 kB when written out.
+const PAGE: i64 = 400;
+
+/// A line of the log. The columns' names and order are the log's format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoggedVote {
+    pub id: i64,
+    #[serde(with = "time::serde::rfc3339")]
+    pub at: OffsetDateTime,
+    pub matchup_id: Uuid,
+    pub prompt_id: PromptId,
+    pub model_a: ModelKey,
+    pub model_b: ModelKey,
+    /// Digests, in hexadecimal.
+    pub build_a: String,
+    pub build_b: String,
+    pub choice: Choice,
+    pub side: Position,
+    pub settings: String,
+    pub elo_a_before: f64,
+    pub elo_a_after: f64,
+    pub elo_b_before: f64,
+    pub elo_b_after: f64,
+    pub probability: f64,
+    pub dwell_ms: Option<i64>,
+}
+
+/// Where the first model stood. Models are logged as they were shown, and A is shown on the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Position {
+    Left,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("left")
+    }
+}
+
+impl LoggedVote {
+    pub const COLUMNS: [&str; 17] = [
+        "id",
+        "at",
+        "matchup_id",
+        "prompt_id",
+        "model_a",
+        "model_b",
+        "build_a",
+        "build_b",
+        "choice",
+        "side",
+        "settings",
+        "elo_a_before",
+        "elo_a_after",
+        "elo_b_before",
+        "elo_b_after",
+        "probability",
+        "dwell_ms",
+    ];
+}
+
+/// The votes there are at one moment, in the order of their numbers.
+#[derive(Clone, Debug)]
+pub struct Log {
+    after: i64,
+    latest: i64,
+}
+
+impl Log {
+    pub async fn open(executor: impl PgExecutor<'_>) -> sqlx::Result<Self> {
+        let latest = sqlx::query_scalar!(r#"SELECT coalesce(max(id), 0) AS "latest!" FROM votes"#)
+            .fetch_one(executor)
+            .await?;
+        Ok(Self { after: 0, latest })
+    }
+
+    /// The next page; an empty one at the end.
+    pub async fn next(&mut self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<LoggedVote>> {
+        let rows = sqlx::query!(
+            r#"
+            SELECT
+                votes.id, at, matchup_id, matchups.prompt_id, model_a, model_b,
+                encode(left_build.digest, 'hex') AS "build_a!",
+                encode(right_build.digest, 'hex') AS "build_b!",
+                choice, settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            JOIN builds left_build ON left_build.id = matchups.build_a
+            JOIN builds right_build ON right_build.id = matchups.build_b
+            WHERE votes.id > $1 AND votes.id <= $2
+            ORDER BY votes.id
+            LIMIT $3
+            "#,
+            self.after,
+            self.latest,
+            PAGE,
+        )
+        .fetch_all(executor)
+        .await?;
+        self.after = rows.last().map_or(self.latest, |row| row.id);
+        let votes = rows.into_iter().map(|row| {
+            Ok(LoggedVote {
+                id: row.id,
+                at: row.at,
+                matchup_id: row.matchup_id,
+                prompt_id: known(&row.prompt_id)?,
+                model_a: known(&row.model_a)?,
+                model_b: known(&row.model_b)?,
+                build_a: row.build_a,
+                build_b: row.build_b,
+                choice: known(&row.choice)?,
+                side: Position::Left,
+                settings: row.settings,
+                elo_a_before: row.elo_a_before,
+                elo_a_after: row.elo_a_after,
+                elo_b_before: row.elo_b_before,
+                elo_b_after: row.elo_b_after,
+                probability: row.probability,
+                dwell_ms: row.dwell_ms,
+            })
+        });
+        votes.collect()
+    }
+}

@@ -1,0 +1,352 @@
+//! Replaying votes: the ladder that must come of them, held against the one that is kept.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+use sqlx::{PgConnection, PgPool};
+
+use super::ModelKey;
+use super::elo::{Standing, judge};
+use super::field::known;
+use super::log::{Log, LoggedVote};
+
+/// Where every model stands, by settings.
+pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
+
+/// The ladders so far, vote by vote from the first.
+#[derive(Debug, Default)]
+pub struct Replay {
+    ladders: Ladders,
+    votes: u64,
+    latest: Option<i64>,
+}
+
+/// Both models' ratings before and after a vote: of A, then of B.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    pub before: [f64; 2],
+    pub after: [f64; 2],
+}
+
+/// Why a vote cannot be the next one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OutOfPlace {
+    #[error("vote {id} comes after vote {latest}, and votes are replayed in the order of their ids")]
+    Order { id: i64, latest: i64 },
+    #[error("vote {id} is on {model} and itself")]
+    OneModel { id: i64, model: ModelKey },
+}
+
+impl From<OutOfPlace> for sqlx::Error {
+    fn from(wrong: OutOfPlace) -> Self {
+        Self::Decode(wrong.into())
+    }
+}
+
+/// Where what is kept and what follows from the votes are not the same.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Difference {
+    #[error(
+        "vote {vote} says that {model} had {kept:?} {when} it; by the votes up to it, that is {replayed:?}"
+    )]
+    Vote { vote: i64, model: ModelKey, when: When, kept: f64, replayed: f64 },
+    #[error("{model} ({settings}) is kept with {} {kept}; by its votes, that is {replayed}", column.name())]
+    Standing { settings: String, model: ModelKey, column: Column, kept: String, replayed: String },
+    #[error("{model} ({settings}) has votes, and no rating is kept")]
+    NoStanding { settings: String, model: ModelKey },
+    #[error("{model} ({settings}) is kept with a rating, and has no votes")]
+    NoVotes { settings: String, model: ModelKey },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    Before,
+    After,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Elo,
+    Wins,
+    Losses,
+    Ties,
+    BothBad,
+}
+
+impl Replay {
+    /// What the next vote does, by the votes before it.
+    pub fn next(&mut self, vote: &LoggedVote) -> Result<Moved, OutOfPlace> {
+        let LoggedVote { id, model_a, model_b, .. } = vote;
+        if let Some(latest) = self.latest.filter(|latest| id <= latest) {
+            return Err(OutOfPlace::Order { id: *id, latest });
+        }
+        if model_a == model_b {
+            return Err(OutOfPlace::OneModel { id: *id, model: model_a.clone() });
+        }
+        let ladder = self.ladders.entry(vote.settings.clone()).or_default();
+        let of = |model| ladder.get(model).copied().unwrap_or(Standing::NEW);
+        let before = (of(model_a), of(model_b));
+        let after = judge(before.0, before.1, vote.choice);
+        ladder.insert(model_a.clone(), after.0);
+        ladder.insert(model_b.clone(), after.1);
+        self.votes += 1;
+        self.latest = Some(*id);
+        Ok(Moved { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] })
+    }
+
+    pub fn ladders(&self) -> &Ladders {
+        &self.ladders
+    }
+
+    pub fn votes(&self) -> u64 {
+        self.votes
+    }
+
+    pub fn models(&self) -> usize {
+        self.ladders.values().map(BTreeMap::len).sum()
+    }
+
+    /// Where the kept ladders differ, model by model.
+    pub fn differences(&self, kept: &Ladders) -> Vec<Difference> {
+        let replayed = self.ladders.iter().flat_map(|(settings, ladder)| {
+            let kept = kept.get(settings);
+            ladder.iter().filter_map(move |(model, standing)| {
+                let (settings, model) = (settings.clone(), model.clone());
+                match kept.and_then(|ladder| ladder.get(&model)) {
+                    Some(kept) => differing(kept, standing).map(|(column, kept, replayed)| {
+                        Difference::Standing { settings, model, column, kept, replayed }
+                    }),
+                    None => Some(Difference::NoStanding { settings, model }),
+                }
+            })
+        });
+        let voteless = kept.iter().flat_map(|(settings, ladder)| {
+            let replayed = self.ladders.get(settings);
+            let voteless =
+                ladder.keys().filter(move |model| !replayed.is_some_and(|l| l.contains_key(*model)));
+            voteless.map(|model| Difference::NoVotes { settings: settings.clone(), model: model.clone() })
+        });
+        replayed.chain(voteless).collect()
+    }
+}
+
+impl Moved {
+    /// As the log tells it.
+    pub fn told(vote: &LoggedVote) -> Self {
+        Self { before: [vote.elo_a_before, vote.elo_b_before], after: [vote.elo_a_after, vote.elo_b_after] }
+    }
+
+    /// Where the log tells another story than this one, if it does.
+    pub fn difference(&self, vote: &LoggedVote) -> Option<Difference> {
+        let told = Self::told(vote);
+        let sides = |when, told: [f64; 2], replayed: [f64; 2]| {
+            let models = [&vote.model_a, &vote.model_b];
+            (0..2).map(move |side| (when, models[side], told[side], replayed[side]))
+        };
+        let (when, model, kept, replayed) = sides(When::Before, told.before, self.before)
+            .chain(sides(When::After, told.after, self.after))
+            .find(|(_, _, kept, replayed)| kept.to_bits() != replayed.to_bits())?;
+        Some(Difference::Vote { vote: vote.id, model: model.clone(), when, kept, replayed })
+    }
+}
+
+/// The first column in which two standings differ, and what it holds in each.
+fn differing(kept: &Standing, replayed: &Standing) -> Option<(Column, String, String)> {
+    if kept.elo.to_bits() != replayed.elo.to_bits() {
+        return Some((Column::Elo, format!("{:?}", kept.elo), format!("{:?}", replayed.elo)));
+    }
+    let counts = |s: &Standing| {
+        [
+            (Column::Wins, s.wins),
+            (Column::Losses, s.losses),
+            (Column::Ties, s.ties),
+            (Column::BothBad, s.both_bad),
+        ]
+    };
+    let mut pairs = counts(kept).into_iter().zip(counts(replayed));
+    let ((column, kept), (_, replayed)) = pairs.find(|(kept, replayed)| kept != replayed)?;
+    Some((column, kept.to_string(), replayed.to_string()))
+}
+
+impl Column {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Elo => "Elo",
+            Self::Wins => "wins",
+            Self::Losses => "losses",
+            Self::Ties => "ties",
+            Self::BothBad => "both bad",
+        }
+    }
+}
+
+impl Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Before => "before",
+            Self::After => "after",
+        })
+    }
+}
+
+/// What came of holding everything that is kept against the votes.
+#[derive(Debug, Default)]
+pub struct Audit {
+    pub replay: Replay,
+    pub differing_votes: u64,
+    pub differing_ratings: u64,
+    pub first: Option<Difference>,
+}
+
+impl Audit {
+    pub fn is_clean(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Goes one vote further; what it did, if it is kept otherwise.
+    pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<Moved>, OutOfPlace> {
+        let moved = self.replay.next(vote)?;
+        let Some(difference) = moved.difference(vote) else { return Ok(None) };
+        self.differing_votes += 1;
+        self.first.get_or_insert(difference);
+        Ok(Some(moved))
+    }
+
+    fn close(&mut self, kept: &Ladders) {
+        let differences = self.replay.differences(kept);
+        self.differing_ratings = differences.len() as u64;
+        self.first = self.first.take().or_else(|| differences.into_iter().next());
+    }
+}
+
+/// Holds all votes and ratings of one moment against a replay.
+pub async fn verify(pool: &PgPool) -> sqlx::Result<Audit> {
+    let mut moment = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let mut audit = Audit::default();
+    let mut log = Log::open(&mut *moment).await?;
+    loop {
+        let votes = log.next(&mut *moment).await?;
+        if votes.is_empty() {
+            break;
+        }
+        for vote in &votes {
+            audit.next(vote)?;
+        }
+    }
+    audit.close(&kept(&mut moment).await?);
+    Ok(audit)
+}
+
+/// The same, and makes everything what it should be. Votes wait meanwhile.
+pub async fn repair(pool: &PgPool) -> sqlx::Result<Audit> {
+    let mut transaction = pool.begin().await?;
+    // A vote in progress holds its models' rows, and comes before this; the next one waits behind it.
+    sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
+    let mut audit = Audit::default();
+    let mut log = Log::open(&mut *transaction).await?;
+    loop {
+        let votes = log.next(&mut *transaction).await?;
+        if votes.is_empty() {
+            break;
+        }
+        let mut wrong = Vec::new();
+        for vote in &votes {
+            wrong.extend(audit.next(vote)?.map(|moved| (vote.id, moved)));
+        }
+        rewrite_votes(&mut transaction, &wrong).await?;
+    }
+    audit.close(&kept(&mut transaction).await?);
+    if audit.differing_ratings > 0 {
+        rewrite_ratings(&mut transaction, audit.replay.ladders()).await?;
+    }
+    transaction.commit().await?;
+    Ok(audit)
+}
+
+async fn kept(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
+    let rows = sqlx::query!("SELECT settings, model_key, elo, wins, losses, ties, both_bad FROM ratings")
+        .fetch_all(connection)
+        .await?;
+    let mut ladders = Ladders::new();
+    for row in rows {
+        let standing = Standing {
+            elo: row.elo,
+            wins: row.wins,
+            losses: row.losses,
+            ties: row.ties,
+            both_bad: row.both_bad,
+        };
+        ladders.entry(row.settings).or_default().insert(known(&row.model_key)?, standing);
+    }
+    Ok(ladders)
+}
+
+async fn rewrite_votes(connection: &mut PgConnection, wrong: &[(i64, Moved)]) -> sqlx::Result<()> {
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let column = |of: fn(&Moved) -> f64| wrong.iter().map(|(_, moved)| of(moved)).collect::<Vec<_>>();
+    sqlx::query!(
+        "
+        UPDATE votes
+        SET elo_a_before = right_one.a_before, elo_a_after = right_one.a_after,
+            elo_b_before = right_one.b_before, elo_b_after = right_one.b_after
+        FROM unnest($1::bigint[], $2::float8[], $3::float8[], $4::float8[], $5::float8[])
+            AS right_one (id, a_before, a_after, b_before, b_after)
+        WHERE votes.id = right_one.id
+        ",
+        &wrong.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        &column(|moved| moved.before[0]),
+        &column(|moved| moved.after[0]),
+        &column(|moved| moved.before[1]),
+        &column(|moved| moved.after[1]),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn rewrite_ratings(connection: &mut PgConnection, ladders: &Ladders) -> sqlx::Result<()> {
+    let rows: Vec<_> = ladders
+        .iter()
+        .flat_map(|(settings, ladder)| {
+            ladder.iter().map(move |(model, standing)| (settings, model, standing))
+        })
+        .collect();
+    let column = |of: fn(&Standing) -> i64| rows.iter().map(|row| of(row.2)).collect::<Vec<_>>();
+    let (settings, models): (Vec<_>, Vec<_>) =
+        rows.iter().map(|(settings, model, _)| ((*settings).clone(), model.to_string())).unzip();
+    sqlx::query!(
+        "
+        DELETE FROM ratings
+        WHERE (settings, model_key) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))
+        ",
+        &settings,
+        &models,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "
+        INSERT INTO ratings (settings, model_key, elo, wins, losses, ties, both_bad)
+        SELECT *
+        FROM unnest($1::text[], $2::text[], $3::float8[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+        ON CONFLICT (settings, model_key) DO UPDATE
+        SET elo = excluded.elo, wins = excluded.wins, losses = excluded.losses,
+            ties = excluded.ties, both_bad = excluded.both_bad
+        ",
+        &settings,
+        &models,
+        &rows.iter().map(|row| row.2.elo).collect::<Vec<_>>(),
+        &column(|standing| standing.wins),
+        &column(|standing| standing.losses),
+        &column(|standing| standing.ties),
+        &column(|standing| standing.both_bad),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! `buildoff recompute`: the ladder again, from its votes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use super::open_database;
+use crate::arena::ModelKey;
+use crate::arena::elo::Standing;
+use crate::arena::log::LoggedVote;
+use crate::arena::replay::{self, Audit, Ladders, Replay};
+use crate::config::Config;
+use crate::db::Database;
+
+/// No line of a log is longer.
+const LINE: u64 = 1 << 16;
+
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true)))]
+pub(super) struct Arguments {
+    /// Hold all votes and ratings in the database against a replay, and change nothing.
+    #[arg(long, group = "what")]
+    verify: bool,
+    /// The same, and put right whatever differs. Votes wait meanwhile.
+    #[arg(long, group = "what")]
+    write: bool,
+    /// Replay a log (votes.jsonl; `-` reads standard input) without a database, and print the ladder it makes.
+    #[arg(long, group = "what", value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Print the ladder as JSON.
+    // Not `requires`, which clap lets go of where the other flag is ruled out.
+    #[arg(long, conflicts_with_all = ["verify", "write"])]
+    json: bool,
+}
+
+/// Success if nothing differs, or nothing does any more.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &arguments.from {
+        return from_file(file, arguments.json);
+    }
+    let config = Config::load()?;
+    crate::logging::start(&config.logging)?;
+    match arguments.write {
+        true => open_database(&config, async |database| repair(database).await),
+        false => open_database(&config, async |database| verify(database).await),
+    }
+}
+
+async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
+    let audit = replay::verify(database.pool()).await?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", Extent(&audit.replay))?;
+    let Some(first) = &audit.first else {
+        writeln!(out, "equal to the last bit")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    writeln!(out, "{} differ; the first: {first}", Amounts(&audit))?;
+    writeln!(out, "recompute --write puts that right")?;
+    Ok(ExitCode::FAILURE)
+}
+
+async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
+    let audit = replay::repair(database.pool()).await?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", Extent(&audit.replay))?;
+    match &audit.first {
+        None => writeln!(out, "equal to the last bit; nothing was changed")?,
+        Some(first) => writeln!(out, "{} put right; the first: {first}", Amounts(&audit))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let open = || File::open(file).with_context(|| format!("cannot read {}", file.display()));
+    let audit = match file == Path::new("-") {
+        true => audit_lines(io::stdin().lock())?,
+        false => audit_lines(BufReader::new(open()?))?,
+    };
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, &Told::of(&audit))?;
+        writeln!(out)?;
+    } else {
+        print_ladders(&mut out, audit.replay.ladders())?;
+        writeln!(out, "{}", Extent(&audit.replay))?;
+    }
+    out.flush()?;
+    if let Some(first) = &audit.first {
+        let votes = Counted(audit.differing_votes, "vote");
+        eprintln!("{votes} of this log cannot be: {first}");
+        return Ok(ExitCode::FAILURE);
+    }
+    if !json {
+        writeln!(out, "equal to the last bit to what the log says")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Goes through a log of any length with no more in memory than one line and the ladders.
+fn audit_lines(mut log: impl BufRead) -> anyhow::Result<Audit> {
+    let mut audit = Audit::default();
+    let mut line = Vec::new();
+    for number in 1u64.. {
+        line.clear();
+        let read = log.by_ref().take(LINE).read_until(b'\n', &mut line).context("the log cannot be read")?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == LINE && line.last() != Some(&b'\n') {
+            bail!("line {number} is longer than {LINE} bytes, which no vote is");
+        }
+        let vote: LoggedVote =
+            serde_json::from_slice(&line).with_context(|| format!("line {number} is not a vote"))?;
+        audit.next(&vote).with_context(|| format!("line {number}"))?;
+    }
+    Ok(audit)
+}
+
+fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
+    for (settings, ladder) in ladders {
+        let width = ladder.keys().map(|model| model.as_str().len()).max().unwrap_or(0).max(5);
+        writeln!(out, "{settings}")?;
+        let (model, elo) = ("model", "Elo");
+        writeln!(
+            out,
+            "{:>4}  {model:width$}  {elo:>8}  {:>7}  {:>7}  {:>7}  {:>7}  {:>8}",
+            "rank", "votes", "wins", "losses", "ties", "both bad"
+        )?;
+        for Row { rank, key, elo, votes, wins, losses, ties, both_bad } in ranked(ladder.iter()) {
+            let key = key.as_str();
+            writeln!(
+                out,
+                "{rank:>4}  {key:width$}  {elo:>8.2}  {votes:>7}  {wins:>7}  {losses:>7}  {ties:>7}  {both_bad:>8}"
+            )?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// By rating, then by key; who has the same rating shares a rank.
+fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec<Row<'a>> {
+    let mut models: Vec<_> = ladder.collect();
+    models.sort_by(|a, b| b.1.elo.total_cmp(&a.1.elo).then(a.0.cmp(b.0)));
+    let rank = |elo: f64| 1 + models.iter().filter(|(_, other)| other.elo > elo).count();
+    let row = |&(key, standing): &(&'a ModelKey, &Standing)| Row {
+        rank: rank(standing.elo),
+        key,
+        elo: standing.elo,
+        votes: standing.votes(),
+        wins: standing.wins,
+        losses: standing.losses,
+        ties: standing.ties,
+        both_bad: standing.both_bad,
+    };
+    models.iter().map(row).collect()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    rank: usize,
+    key: &'a ModelKey,
+    elo: f64,
+    votes: i64,
+    wins: i64,
+    losses: i64,
+    ties: i64,
+    both_bad: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    votes: u64,
+    equal: bool,
+    ladders: Vec<Ladder<'a>>,
+}
+
+#[derive(Serialize)]
+struct Ladder<'a> {
+    settings: &'a str,
+    models: Vec<Row<'a>>,
+}
+
+impl<'a> Told<'a> {
+    fn of(audit: &'a Audit) -> Self {
+        let ladders = audit.replay.ladders().iter();
+        let ladders = ladders.map(|(settings, ladder)| Ladder { settings, models: ranked(ladder.iter()) });
+        Self { votes: audit.replay.votes(), equal: audit.is_clean(), ladders: ladders.collect() }
+    }
+}
+
+/// "3,000 votes" without the comma; one is not "1 votes".
+struct Counted(u64, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(number, what) = self;
+        write!(f, "{number} {what}{}", if *number == 1 { "" } else { "s" })
+    }
+}
+
+/// How much was replayed.
+struct Extent<'a>(&'a Replay);
+
+impl fmt::Display for Extent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let votes = Counted(self.0.votes(), "vote");
+        let models = Counted(self.0.models() as u64, "rating");
+        let ladders = Counted(self.0.ladders().len() as u64, "ladder");
+        write!(f, "{votes} replayed, {models} on {ladders}")
+    }
+}
+
+/// How much differed.
+struct Amounts<'a>(&'a Audit);
+
+impl fmt::Display for Amounts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} and {}",
+            Counted(self.0.differing_votes, "vote"),
+            Counted(self.0.differing_ratings, "rating")
+        )
+    }
+}

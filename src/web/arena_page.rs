@@ -1,0 +1,78 @@
+//! `/`: the arena. Opening it creates nothing; its script, or its form, asks for a matchup.
+
+use std::time::Duration;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::routing::get;
+use serde::Deserialize;
+use tokio::time::timeout;
+
+use super::{Page, filters};
+use crate::app::App;
+use crate::arena::{Arena, Askable, Choice};
+
+/// A page that offers no choice of prompts is better than none.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Modules that are needed at once, but which other modules name late.
+const SOON: [&str; 9] = [
+    "viewer/viewer.js",
+    "viewer/view.js",
+    "viewer/renderer.js",
+    "viewer/shaders.js",
+    "viewer/build.js",
+    "viewer/camera.js",
+    "viewer/textures.js",
+    "viewer/gl.js",
+    "viewer/input.js",
+];
+
+/// What can be said, in reading order: the choice, in words, and its key.
+pub(super) const BALLOT: [(Choice, &str, &str); 4] = [
+    (Choice::A, "A is better", "1"),
+    (Choice::Tie, "Tie", "3"),
+    (Choice::BothBad, "Both bad", "0"),
+    (Choice::B, "B is better", "2"),
+];
+
+pub(super) fn words(choice: Choice) -> &'static str {
+    BALLOT.into_iter().find(|(other, ..)| *other == choice).map_or("", |(_, words, _)| words)
+}
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/", get(arena))
+}
+
+#[derive(Deserialize)]
+struct Asking {
+    /// Empty where a form leaves it open.
+    #[serde(default)]
+    prompt: String,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "arena.html")]
+struct ArenaPage {
+    page: Page,
+    eligible: Vec<Askable>,
+    /// For their second build.
+    waiting: Vec<Askable>,
+    chosen: String,
+}
+
+async fn arena(State(app): State<App>, Query(Asking { prompt: chosen }): Query<Asking>) -> ArenaPage {
+    let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
+    ArenaPage { page: Page::at("/"), eligible, waiting, chosen }
+}
+
+/// Without the database there is nothing to choose from, but still something to say.
+async fn prompts(arena: &Arena) -> Vec<Askable> {
+    let prompts = timeout(PATIENCE, arena.prompts()).await;
+    prompts.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the arena has no prompts to offer");
+        Vec::new()
+    })
+}

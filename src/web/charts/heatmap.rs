@@ -1,0 +1,111 @@
+//! Who beats whom, as a square of coloured cells: rows against columns.
+
+use super::shortened;
+use crate::arena::ModelKey;
+use crate::arena::leaderboard::{Duels, Row};
+
+/// Longer names are cut.
+const LONGEST: usize = 24;
+
+/// About what a character of a label takes.
+const CHARACTER: usize = 8;
+
+/// Above the first row, for the columns' numbers.
+const HEAD: usize = 24;
+
+pub(in crate::web) struct Heatmap {
+    pub players: Vec<Player>,
+    pub cells: Vec<Cell>,
+    /// Of a cell's side.
+    pub side: usize,
+    /// Where the cells begin.
+    pub left: usize,
+    pub width: usize,
+    pub height: usize,
+    /// Whether there is room for the share in a cell.
+    pub tells_share: bool,
+    /// Whether there is room for the number of votes, too.
+    pub tells_votes: bool,
+}
+
+/// A row, and the column of the same number.
+pub(in crate::web) struct Player {
+    pub rank: usize,
+    pub name: String,
+    pub full_name: String,
+    pub key: ModelKey,
+    /// The middle of its row.
+    pub y: usize,
+    /// The middle of its column.
+    pub x: usize,
+}
+
+/// How a row's model fared against a column's.
+pub(in crate::web) struct Cell {
+    pub x: usize,
+    pub y: usize,
+    pub row: usize,
+    pub column: usize,
+    /// In percent; none where no vote compares them.
+    pub share: Option<u8>,
+    pub votes: i64,
+}
+
+impl Heatmap {
+    /// In the order of the rows; none if no two of them have met.
+    pub fn of(rows: &[Row], duels: &Duels) -> Option<Self> {
+        let side = match rows.len() {
+            0..=8 => 60,
+            9..=14 => 52,
+            15..=26 => 34,
+            _ => 16,
+        };
+        let names: Vec<_> = rows.iter().map(|row| shortened(&row.model.display_name, LONGEST)).collect();
+        let longest = names.iter().map(|name| name.chars().count()).max()?;
+        let left = 44 + longest * CHARACTER;
+        let player = |(index, (row, name)): (usize, (&Row, String))| Player {
+            rank: row.rank,
+            name,
+            full_name: row.model.display_name.clone(),
+            key: row.model.key.clone(),
+            y: HEAD + index * side + side / 2,
+            x: left + index * side + side / 2,
+        };
+        let mut cells = Vec::new();
+        for (row, one) in rows.iter().enumerate() {
+            for (column, other) in rows.iter().enumerate() {
+                let pair = (one.model.key.clone(), other.model.key.clone());
+                let Some(record) = duels.get(&pair) else { continue };
+                cells.push(Cell {
+                    x: left + column * side,
+                    y: HEAD + row * side,
+                    row,
+                    column,
+                    share: record.share().map(|share| (share * 100.0).round() as u8),
+                    votes: record.votes(),
+                });
+            }
+        }
+        (!cells.is_empty()).then(|| Self {
+            players: rows.iter().zip(names).enumerate().map(player).collect(),
+            cells,
+            side,
+            left,
+            width: left + rows.len() * side + 1,
+            height: HEAD + rows.len() * side + 1,
+            tells_share: side > 30,
+            tells_votes: side > 50,
+        })
+    }
+
+    pub fn top(&self) -> usize {
+        HEAD
+    }
+}
+
+impl Cell {
+    /// One of eleven shades, from always lost to always won.
+    pub fn shade(&self) -> Option<u8> {
+        self.share.map(|share| (share + 5) / 10)
+    }
+}

@@ -1,0 +1,251 @@
+//! Ratings over time: a line for each model, of which a few stand out and have names.
+//!
+//! The plot is as wide as there is room; only its height is fixed, so that axis and names, which stand beside
+//! it, keep their size.
+
+use std::fmt::Write as _;
+
+use time::{Duration, OffsetDateTime};
+
+use super::{round_steps, shortened};
+use crate::arena::ModelKey;
+use crate::arena::leaderboard::{History, Point};
+
+pub(in crate::web) const HEIGHT: f64 = 360.0;
+const WIDTH: f64 = 1000.0;
+const MARGIN: f64 = 12.0;
+
+/// Of one name to the next.
+const LABEL: f64 = 20.0;
+
+/// Up to here, all lines have names; the stylesheet has as many colours and dashes.
+const FEW: usize = 8;
+
+/// So many of more have one.
+const NAMED: usize = 6;
+
+const LONGEST: usize = 22;
+
+/// Lines that stay in the background make do with one point of so many.
+const COARSE: usize = 3;
+
+pub(in crate::web) struct Lines {
+    pub ratings: Vec<Tick>,
+    pub times: Vec<Time>,
+    /// Best first.
+    pub named: Vec<Line>,
+    pub others: Vec<Line>,
+    pub from: String,
+    pub to: String,
+}
+
+/// A rating on the axis.
+pub(in crate::web) struct Tick {
+    pub y: f64,
+    pub rating: f64,
+}
+
+/// A moment on the axis.
+pub(in crate::web) struct Time {
+    at: OffsetDateTime,
+    pub percent: u8,
+    pub text: String,
+}
+
+pub(in crate::web) struct Line {
+    pub key: ModelKey,
+    pub name: String,
+    pub short_name: String,
+    /// The line's points, for SVG.
+    pub points: String,
+    /// Where it ends, and where its name stands.
+    pub end: f64,
+    pub label: f64,
+    pub elo: f64,
+    /// At each of the times; none before its first vote.
+    pub then: Vec<Option<f64>>,
+}
+
+struct Rated<'a> {
+    key: &'a ModelKey,
+    name: &'a str,
+    points: &'a [Point],
+}
+
+struct Frame {
+    from: OffsetDateTime,
+    to: OffsetDateTime,
+    low: f64,
+    high: f64,
+}
+
+impl Lines {
+    /// `models` are keys and names, best first; none if nothing has moved yet.
+    pub fn of<'a>(history: &History, models: impl Iterator<Item = (&'a ModelKey, &'a str)>) -> Option<Self> {
+        let rated = |(key, name)| Some(Rated { key, name, points: history.lines.get(key)? });
+        let models: Vec<_> = models.filter_map(rated).collect();
+        let points = || models.iter().flat_map(|model| model.points);
+        let ratings = || points().map(|point| point.elo);
+        let steps = round_steps(ratings().min_by(f64::total_cmp)?, ratings().max_by(f64::total_cmp)?, 5);
+        let frame = Frame {
+            from: points().map(|point| point.at).min()?,
+            to: points().map(|point| point.at).max()?,
+            low: *steps.first()?,
+            high: *steps.last()?,
+        };
+        let times = frame.times();
+        let (named, others) = models.split_at(if models.len() <= FEW { models.len() } else { NAMED });
+        let lines = |models: &[Rated], stride| -> Vec<Line> {
+            models.iter().map(|model| frame.line(model, stride, &times)).collect()
+        };
+        let (mut named, others) = (lines(named, 1), lines(others, COARSE));
+        spread(&mut named);
+        Some(Self {
+            ratings: steps.iter().map(|&rating| Tick { y: frame.y(rating), rating }).collect(),
+            from: day(frame.from),
+            to: day(frame.to),
+            times,
+            named,
+            others,
+        })
+    }
+
+    pub fn height(&self) -> f64 {
+        HEIGHT
+    }
+
+    /// All of them, for the table.
+    pub fn all(&self) -> impl Iterator<Item = &Line> {
+        self.named.iter().chain(&self.others)
+    }
+}
+
+impl Frame {
+    fn x(&self, at: OffsetDateTime) -> f64 {
+        let span = (self.to - self.from).as_seconds_f64().max(1e-3);
+        WIDTH * (at - self.from).as_seconds_f64() / span
+    }
+
+    fn y(&self, rating: f64) -> f64 {
+        let share = (self.high - rating) / (self.high - self.low);
+        ((MARGIN + share * (HEIGHT - 2.0 * MARGIN)) * 10.0).round() / 10.0
+    }
+
+    fn times(&self) -> Vec<Time> {
+        let span = self.to - self.from;
+        let time = |quarter: u8| {
+            let at = self.from + span * f64::from(quarter) / 4.0;
+            let text = if span < Duration::DAY * 3 { clock(at, span) } else { day(at) };
+            Time { at, percent: quarter * 25, text }
+        };
+        (0..=4).map(time).collect()
+    }
+
+    fn line(&self, &Rated { key, name, points }: &Rated, stride: usize, times: &[Time]) -> Line {
+        let mut path = String::new();
+        for point in points.iter().step_by(stride) {
+            let _ = write!(path, "{:.0},{:.0} ", self.x(point.at), self.y(point.elo));
+        }
+        let elo = points.last().map_or(0.0, |point| point.elo);
+        let end = self.y(elo);
+        // It has stood there since.
+        let _ = write!(path, "{WIDTH},{end}");
+        let at =
+            |time: &Time| points.iter().take_while(|point| point.at <= time.at).last().map(|point| point.elo);
+        Line {
+            key: key.clone(),
+            name: name.to_owned(),
+            short_name: shortened(name, LONGEST),
+            points: path,
+            end,
+            label: end,
+            elo,
+            then: times.iter().map(at).collect(),
+        }
+    }
+}
+
+/// Moves names apart where lines end close to each other.
+fn spread(lines: &mut [Line]) {
+    let mut order: Vec<_> = (0..lines.len()).collect();
+    order.sort_by(|&a, &b| lines[a].end.total_cmp(&lines[b].end));
+    let mut least = LABEL / 2.0;
+    for &line in &order {
+        lines[line].label = lines[line].label.max(least);
+        least = lines[line].label + LABEL;
+    }
+    let mut most = HEIGHT - LABEL / 2.0;
+    for &line in order.iter().rev() {
+        lines[line].label = lines[line].label.min(most);
+        most = lines[line].label - LABEL;
+    }
+}
+
+fn day(at: OffsetDateTime) -> String {
+    let month = at.month().to_string();
+    format!("{} {}", at.day(), month.get(..3).unwrap_or(&month))
+}
+
+fn clock(at: OffsetDateTime, span: Duration) -> String {
+    let time = format!("{:02}:{:02}", at.hour(), at.minute());
+    if span < Duration::MINUTE * 10 {
+        return format!("{time}:{:02}", at.second());
+    }
+    if span < Duration::DAY { time } else { format!("{}, {time}", day(at)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(lines: &[(&str, &[(i64, f64)])]) -> History {
+        let point =
+            |&(at, elo): &(i64, f64)| Point { at: OffsetDateTime::UNIX_EPOCH + Duration::days(at), elo };
+        let line = |(key, points): &(&str, &[(i64, f64)])| {
+            (key.parse().unwrap(), points.iter().map(point).collect())
+        };
+        History { lines: lines.iter().map(line).collect() }
+    }
+
+    fn lines(history: &History) -> Option<Lines> {
+        Lines::of(history, history.lines.keys().map(|key| (key, key.as_str())))
+    }
+
+    #[test]
+    fn a_line_goes_from_its_first_vote_to_the_end_of_the_plot() {
+        let history = history(&[("a", &[(0, 1508.0), (4, 1516.0)]), ("b", &[(2, 1492.0)])]);
+        let lines = lines(&history).unwrap();
+        assert_eq!((lines.from.as_str(), lines.to.as_str()), ("1 Jan", "5 Jan"));
+        assert!(lines.named[1].points.starts_with("500,") && lines.named[1].points.contains("1000,"));
+        assert_eq!(lines.named[1].then, [None, None, Some(1492.0), Some(1492.0), Some(1492.0)]);
+        assert_eq!(lines.named[0].then[3], Some(1508.0));
+    }
+
+    #[test]
+    fn one_moment_is_enough_and_none_is_no_chart() {
+        let once = history(&[("a", &[(0, 1508.0)])]);
+        assert!(!lines(&once).unwrap().named[0].points.contains("NaN"));
+        assert!(lines(&History::default()).is_none());
+    }
+
+    #[test]
+    fn names_keep_their_distance_inside_the_plot() {
+        let ratings: Vec<(String, [(i64, f64); 1])> =
+            (0..6).map(|n| (format!("m{n}"), [(0, if n < 5 { 1500.0 } else { 1400.0 })])).collect();
+        let borrowed: Vec<_> = ratings.iter().map(|(key, points)| (key.as_str(), &points[..])).collect();
+        let lines = lines(&history(&borrowed)).unwrap();
+        let mut labels: Vec<_> = lines.named.iter().map(|line| line.label).collect();
+        labels.sort_by(f64::total_cmp);
+        assert!(labels.windows(2).all(|pair| pair[1] - pair[0] >= LABEL), "{labels:?}");
+        assert!(labels[0] >= 0.0 && labels[5] <= HEIGHT, "{labels:?}");
+    }
+
+    #[test]
+    fn of_many_lines_a_few_stand_out() {
+        let points = [(0, 1500.0)];
+        let keys: Vec<_> = (0..60).map(|n| format!("m{n}")).collect();
+        let all: Vec<_> = keys.iter().map(|key| (key.as_str(), &points[..])).collect();
+        let lines = lines(&history(&all)).unwrap();
+        assert_eq!((lines.named.len(), lines.others.len()), (NAMED, 54));
+    }
+}

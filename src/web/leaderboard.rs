@@ -1,0 +1,306 @@
+//! `/leaderboard` and `/api/leaderboard`: who stands where; `/leaderboard/pairs`: who beats whom, by which
+//! votes.
+
+pub(super) mod api;
+mod pairs;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::routing::get;
+use serde::{Deserialize, Serialize};
+
+use super::charts::{Axis, Heatmap, Interval, Lines};
+use super::query::escaped;
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::ModelKey;
+use crate::arena::leaderboard::{Cast, Change, Chronicle, Leaderboard, Row};
+
+/// A model with fewer votes has no skill.
+const ENOUGH_VOTES: i64 = crate::arena::skill::ENOUGH_VOTES as i64;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/leaderboard", get(page))
+        .route("/leaderboard/pairs", get(pairs::page))
+        .route("/api/leaderboard", get(api::leaderboard))
+}
+
+/// The page's query; a form sends empty fields for what is not chosen.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Chosen {
+    provider: String,
+    tag: String,
+    sort: Sort,
+    order: Option<Order>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Sort {
+    #[default]
+    Elo,
+    Model,
+    Change,
+    Skill,
+    Votes,
+    Won,
+    Lost,
+    Tied,
+    BothBad,
+    Shown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    Asc,
+    Desc,
+}
+
+/// What the table can be sorted by, from left to right.
+const COLUMNS: [(Sort, &str); 10] = [
+    (Sort::Model, "Model"),
+    (Sort::Elo, "Elo"),
+    (Sort::Change, "24 h"),
+    (Sort::Skill, "Skill"),
+    (Sort::Votes, "Votes"),
+    (Sort::Won, "Won"),
+    (Sort::Lost, "Lost"),
+    (Sort::Tied, "Tied"),
+    (Sort::BothBad, "Both bad"),
+    (Sort::Shown, "Shown"),
+];
+
+/// A ladder, be it the whole one or that of a tag, and what the votes behind it say.
+struct Ladder {
+    board: Leaderboard,
+    chronicle: Arc<Chronicle>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "leaderboard.html")]
+struct LeaderboardPage {
+    page: Page,
+    settings: String,
+    chosen: Chosen,
+    board: Leaderboard,
+    lines: Vec<Line>,
+    providers: Vec<String>,
+    tags: Vec<String>,
+    axis: Option<Axis>,
+    heatmap: Option<Heatmap>,
+    history: Option<Lines>,
+    /// So many votes the charts have seen.
+    charted: i64,
+}
+
+/// A row of the table.
+struct Line {
+    row: Row,
+    change: Change,
+    interval: Option<Interval>,
+}
+
+async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<LeaderboardPage, Error> {
+    let Ladder { board, chronicle } = Ladder::of(&app, &chosen.tag).await?;
+    let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
+    let axis = Axis::over(&board.rows);
+    let mut lines = lines(&board, &chronicle, axis.as_ref());
+    lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
+    chosen.sort(&mut lines);
+    let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
+    Ok(LeaderboardPage {
+        page: Page::at("/leaderboard"),
+        settings: app.arena.settings.to_string(),
+        heatmap: Heatmap::of(&board.rows, &chronicle.duels),
+        history: Lines::of(&chronicle.history, models),
+        providers: providers.into_iter().collect(),
+        tags: app.arena.tags().await?,
+        charted: chronicle.votes,
+        chosen,
+        board,
+        lines,
+        axis,
+    })
+}
+
+impl Ladder {
+    /// No tag stands for all prompts.
+    async fn of(app: &App, tag: &str) -> Result<Self, Error> {
+        if tag.is_empty() {
+            return Ok(Self {
+                board: app.arena.leaderboard().await?,
+                chronicle: app.arena.chronicle().await?,
+            });
+        }
+        let judge = |cast: Cast| async { Ok::<_, Error>(app.work.run(move || cast.judge()).await?) };
+        let tagged = app.arena.tagged(tag, judge).await?;
+        Ok(Self { board: tagged.board.clone(), chronicle: Arc::clone(&tagged.chronicle) })
+    }
+}
+
+fn lines(board: &Leaderboard, chronicle: &Chronicle, axis: Option<&Axis>) -> Vec<Line> {
+    let changes = board.changes(&chronicle.day_ago);
+    let line = |(row, change): (&Row, Change)| Line {
+        interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
+        row: row.clone(),
+        change,
+    };
+    board.rows.iter().zip(changes).map(line).collect()
+}
+
+impl Chosen {
+    /// The lines come by rank, which decides between equals.
+    fn sort(&self, lines: &mut [Line]) {
+        if self.sort == Sort::Model {
+            lines.sort_by_key(|line| line.row.model.display_name.to_lowercase());
+        } else {
+            lines.sort_by(|a, b| b.measure(self.sort).total_cmp(&a.measure(self.sort)));
+        }
+        if self.order() != self.sort.usual_order() {
+            lines.reverse();
+        }
+    }
+
+    fn order(&self) -> Order {
+        self.order.unwrap_or(self.sort.usual_order())
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.provider.is_empty() || !self.tag.is_empty()
+    }
+
+    fn heads(&self) -> [Head; 10] {
+        COLUMNS.map(|(sort, word)| self.head(sort, word))
+    }
+
+    /// Sorts by its column, and the other way around when asked again.
+    fn head(&self, sort: Sort, word: &'static str) -> Head {
+        let current = self.sort == sort;
+        let order = if current { self.order().reversed() } else { sort.usual_order() };
+        let mut address = format!("/leaderboard?sort={}", sort.name());
+        if order != sort.usual_order() {
+            address.push_str("&order=");
+            address.push_str(order.name());
+        }
+        for (name, value) in [("provider", &self.provider), ("tag", &self.tag)] {
+            if !value.is_empty() {
+                address.push_str(&format!("&{name}={}", escaped(value)));
+            }
+        }
+        Head { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
+    }
+
+    /// Where all pairs are.
+    fn pairs(&self) -> String {
+        pairs::address(None, &self.tag, 1)
+    }
+
+    /// Where the votes on one pair are.
+    fn pair(&self, a: &ModelKey, b: &ModelKey) -> String {
+        pairs::address(Some((a.as_str(), b.as_str())), &self.tag, 1)
+    }
+}
+
+/// The head of a column.
+struct Head {
+    sort: Sort,
+    word: &'static str,
+    address: String,
+    /// If the table is sorted by it.
+    order: Option<Order>,
+}
+
+impl Line {
+    /// What a column sorts by; unknown values are the least.
+    fn measure(&self, sort: Sort) -> f64 {
+        let Row { standing, skill, shown, .. } = &self.row;
+        match sort {
+            Sort::Elo | Sort::Model => standing.elo,
+            Sort::Change => match self.change {
+                Change::New => f64::NEG_INFINITY,
+                Change::Moved { elo, .. } => elo,
+            },
+            Sort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
+            Sort::Votes => standing.votes() as f64,
+            Sort::Won => standing.wins as f64,
+            Sort::Lost => standing.losses as f64,
+            Sort::Tied => standing.ties as f64,
+            Sort::BothBad => self.both_bad().unwrap_or(-1.0),
+            Sort::Shown => *shown as f64,
+        }
+    }
+
+    /// Of all votes, from 0 to 1.
+    fn both_bad(&self) -> Option<f64> {
+        let votes = self.row.standing.votes();
+        (votes > 0).then(|| self.row.standing.both_bad as f64 / votes as f64)
+    }
+}
+
+impl Sort {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Elo => "elo",
+            Self::Model => "model",
+            Self::Change => "change",
+            Self::Skill => "skill",
+            Self::Votes => "votes",
+            Self::Won => "won",
+            Self::Lost => "lost",
+            Self::Tied => "tied",
+            Self::BothBad => "both-bad",
+            Self::Shown => "shown",
+        }
+    }
+
+    fn usual_order(self) -> Order {
+        if self == Self::Model { Order::Asc } else { Order::Desc }
+    }
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Asc => "asc",
+            Self::Desc => "desc",
+        }
+    }
+
+    /// As ARIA has it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Asc => "ascending",
+            Self::Desc => "descending",
+        }
+    }
+
+    fn reversed(self) -> Self {
+        match self {
+            Self::Asc => Self::Desc,
+            Self::Desc => Self::Asc,
+        }
+    }
+}
+
+impl LeaderboardPage {
+    /// The most votes that any model has.
+    fn most_votes(&self) -> i64 {
+        self.board.rows.iter().map(|row| row.standing.votes()).max().unwrap_or(0)
+    }
+
+    fn shows_references(&self) -> bool {
+        self.lines.iter().any(|line| line.row.model.is_reference())
+    }
+
+    fn name_of(&self, key: &ModelKey) -> &str {
+        self.board.row(key).map_or("another model", |row| row.model.display_name.as_str())
+    }
+}

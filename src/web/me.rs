@@ -1,0 +1,115 @@
+//! `/me`: one's own votes, for whoever has the session they were cast in.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::HeaderName;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use serde::Deserialize;
+use time::OffsetDateTime;
+
+use super::voter::Visitor;
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::history::{self, Agreement, COMPARED, OTHERS, Opinion, PAGE, PastVote};
+use crate::arena::{Choice, Voter};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/me", get(me))
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    /// Only votes older than this one.
+    before: Option<i64>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "me.html")]
+struct Me {
+    page: Page,
+    /// None for who has not voted.
+    own: Option<Own>,
+}
+
+struct Own {
+    count: i64,
+    since: OffsetDateTime,
+    agreement: Agreement,
+    opinions: Vec<Opinion>,
+    votes: Vec<PastVote>,
+    /// Where this page begins, if it is not the first.
+    before: Option<i64>,
+    /// Where the next one does.
+    older: Option<i64>,
+}
+
+const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
+
+async fn me(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(asked): Query<Asked>,
+) -> Result<impl IntoResponse, Error> {
+    let own = match visitor.voter().await? {
+        Some(voter) => Own::of(&app, voter, asked.before).await?,
+        None => None,
+    };
+    Ok((NO_STORE, Me { page: Page::at("/me"), own }))
+}
+
+impl Own {
+    async fn of(app: &App, voter: Voter, before: Option<i64>) -> Result<Option<Self>, Error> {
+        let (count, Some(since)) = history::extent(&app.pool, voter).await? else { return Ok(None) };
+        let mut votes = history::votes(&app.pool, voter, before).await?;
+        let is_more = votes.len() > PAGE as usize;
+        votes.truncate(PAGE as usize);
+        Ok(Some(Self {
+            count,
+            since,
+            agreement: history::agreement(&app.pool, voter).await?,
+            opinions: history::opinions(&app.pool, voter).await?,
+            older: votes.last().filter(|_| is_more).map(|vote| vote.id),
+            votes,
+            before,
+        }))
+    }
+
+    fn since(&self) -> String {
+        day(self.since)
+    }
+
+    /// How many of the latest votes were compared with others', if that was not all of them.
+    fn latest(&self) -> Option<i64> {
+        (self.count > COMPARED).then_some(COMPARED)
+    }
+}
+
+impl PastVote {
+    fn verdict(&self) -> String {
+        let [a, b] = &self.names;
+        match self.choice {
+            Choice::A => format!("{a} over {b}"),
+            Choice::B => format!("{b} over {a}"),
+            Choice::Tie => format!("A tie of {a} and {b}"),
+            Choice::BothBad => format!("Neither {a} nor {b}"),
+        }
+    }
+
+    fn chose(&self, side: &usize) -> bool {
+        matches!((self.choice, side), (Choice::A, 0) | (Choice::B, 1))
+    }
+
+    /// 21 November 2026, 14:05
+    fn moment(&self) -> String {
+        format!("{}, {:02}:{:02}", day(self.at), self.at.hour(), self.at.minute())
+    }
+}
+
+/// 21 November 2026
+fn day(at: OffsetDateTime) -> String {
+    format!("{} {} {}", at.day(), at.month(), at.year())
+}

@@ -1,0 +1,236 @@
+//! `/models/{key}` and `/api/models/{key}`: all that is known of one model.
+
+use std::sync::Arc;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::extract::{Path, State};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Serialize;
+use time::OffsetDateTime;
+
+use super::charts::{Axis, Interval, Lines};
+use super::leaderboard::api::{Settings, Standing};
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::gallery::Card;
+use crate::arena::leaderboard::{Change, Facts, Leaderboard, ModelRecord, PromptRecord, Record, Row};
+
+/// Strongest and weakest prompts, so many each.
+const BEST: usize = 3;
+
+/// Builds on the page; the gallery has the others.
+const SHOWN: usize = 24;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/models/{key}", get(page)).route("/api/models/{key}", get(told))
+}
+
+/// A model with all that belongs to it.
+struct Found {
+    board: Leaderboard,
+    facts: Facts,
+    /// None if it is not on the ladder.
+    row: Option<Row>,
+    record: Arc<ModelRecord>,
+    builds: Vec<Card>,
+}
+
+async fn find(app: &App, key: &str) -> Result<Found, Error> {
+    let missing = || Error::not_found("There is no such model.");
+    let key = key.parse().map_err(|_| missing())?;
+    let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
+    let board = app.arena.leaderboard().await?;
+    Ok(Found {
+        row: board.row(&key).cloned(),
+        board,
+        record: app.arena.record(&key).await?,
+        builds: app.arena.builds_of(&key).await?,
+        facts,
+    })
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "model.html")]
+struct ModelPage {
+    page: Page,
+    settings: String,
+    facts: Facts,
+    /// Of so many on the ladder.
+    field: usize,
+    row: Option<Row>,
+    change: Option<Change>,
+    axis: Option<Axis>,
+    interval: Option<Interval>,
+    history: Option<Lines>,
+    record: Arc<ModelRecord>,
+    cards: Vec<Card>,
+    builds: usize,
+}
+
+async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
+    let Found { board, facts, row, record, mut builds } = find(&app, &key).await?;
+    let changes = board.changes(&app.arena.chronicle().await?.day_ago);
+    let axis = Axis::over(&board.rows);
+    let skill = row.as_ref().and_then(|row| row.skill.as_ref());
+    let total = builds.len();
+    builds.truncate(SHOWN);
+    Ok(ModelPage {
+        page: Page::at("/leaderboard"),
+        settings: app.arena.settings.to_string(),
+        field: board.rows.len(),
+        change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
+        interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
+        history: Lines::of(&record.history, [(&facts.key, facts.display_name.as_str())].into_iter()),
+        cards: builds,
+        builds: total,
+        facts,
+        row,
+        axis,
+        record,
+    })
+}
+
+impl ModelPage {
+    fn strongest(&self) -> &[PromptRecord] {
+        let judged = self.judged();
+        &judged[..BEST.min(judged.len() / 2)]
+    }
+
+    /// The weakest first.
+    fn weakest(&self) -> Vec<&PromptRecord> {
+        let judged = self.judged();
+        judged.iter().rev().take(BEST.min(judged.len() / 2)).collect()
+    }
+
+    /// Those with votes that compare come first.
+    fn judged(&self) -> &[PromptRecord] {
+        let prompts = &self.record.prompts;
+        &prompts[..prompts.iter().take_while(|prompt| prompt.record.share().is_some()).count()]
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    key: String,
+    provider: String,
+    model_id: String,
+    display_name: String,
+    about: String,
+    enabled: bool,
+    reference: bool,
+    #[serde(with = "time::serde::rfc3339")]
+    created_at: OffsetDateTime,
+    settings: Settings,
+    standing: Option<Ranked>,
+    opponents: Vec<Opponent>,
+    prompts: Vec<Prompt>,
+    builds: Vec<Build>,
+}
+
+#[derive(Serialize)]
+struct Ranked {
+    rank: usize,
+    #[serde(flatten)]
+    standing: Standing,
+}
+
+/// As in a standing, both bad counts as a loss, too.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Score {
+    votes: i64,
+    wins: i64,
+    losses: i64,
+    ties: i64,
+    both_bad: i64,
+    share: Option<f64>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Opponent {
+    key: String,
+    display_name: String,
+    #[serde(flatten)]
+    score: Score,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    id: String,
+    text: String,
+    build_id: Option<String>,
+    #[serde(flatten)]
+    score: Score,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Build {
+    id: String,
+    prompt_id: String,
+    grid_size: i16,
+    palette: String,
+    mode: String,
+    block_count: i32,
+}
+
+async fn told(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Told>, Error> {
+    let Found { facts, row, record, builds, .. } = find(&app, &key).await?;
+    let opponent = |opponent: &crate::arena::leaderboard::Opponent| Opponent {
+        key: opponent.key.to_string(),
+        display_name: opponent.display_name.clone(),
+        score: Score::of(opponent.record),
+    };
+    let prompt = |prompt: &PromptRecord| Prompt {
+        id: prompt.id.to_string(),
+        text: prompt.text.clone(),
+        build_id: prompt.build.map(|build| build.to_string()),
+        score: Score::of(prompt.record),
+    };
+    Ok(Json(Told {
+        reference: facts.is_reference(),
+        key: facts.key.to_string(),
+        provider: facts.provider,
+        model_id: facts.model_id,
+        display_name: facts.display_name,
+        about: facts.about,
+        enabled: facts.enabled,
+        created_at: facts.created_at,
+        settings: Settings::of(&app.arena.settings),
+        standing: row.as_ref().map(|row| Ranked { rank: row.rank, standing: Standing::of(row) }),
+        opponents: record.opponents.iter().map(opponent).collect(),
+        prompts: record.prompts.iter().map(prompt).collect(),
+        builds: builds.into_iter().map(Build::of).collect(),
+    }))
+}
+
+impl Score {
+    fn of(record: Record) -> Self {
+        Self {
+            votes: record.votes(),
+            wins: record.won,
+            losses: record.losses(),
+            ties: record.tied,
+            both_bad: record.both_bad,
+            share: record.share(),
+        }
+    }
+}
+
+impl Build {
+    fn of(card: Card) -> Self {
+        Self {
+            id: card.id.to_string(),
+            prompt_id: card.prompt_id,
+            grid_size: card.grid_size,
+            palette: card.palette,
+            mode: card.mode,
+            block_count: card.block_count,
+        }
+    }
+}

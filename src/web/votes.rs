@@ -1,0 +1,115 @@
+//! `/api/votes.csv` and `/api/votes.jsonl`: the whole vote log, streamed.
+
+use std::io::Write;
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use sqlx::PgPool;
+use time::format_description::well_known::Rfc3339;
+use tokio::sync::Semaphore;
+
+use super::Error;
+use crate::app::App;
+use crate::arena::log::{Log, LoggedVote};
+
+/// Pages that are read at once, whoever they are for: a visitor who has one to read holds nothing else.
+static READING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+
+#[derive(Clone, Copy)]
+enum Format {
+    Csv,
+    JsonLines,
+}
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/api/votes.csv", get(|app| answer(app, Format::Csv)))
+        .route("/api/votes.jsonl", get(|app| answer(app, Format::JsonLines)))
+}
+
+async fn answer(State(app): State<App>, format: Format) -> Result<Response, Error> {
+    let log = Log::open(&app.pool).await?;
+    let (kind, name) = match format {
+        Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),
+        Format::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
+    };
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.pool, log, format)).into_response())
+}
+
+/// Cut off, and so seen to be, when something fails on the way.
+fn body(pool: PgPool, log: Log, format: Format) -> Body {
+    let pages = stream::try_unfold(log, move |mut log| {
+        let pool = pool.clone();
+        async move {
+            let permit = READING.acquire().await?;
+            let votes = log.next(&pool).await?;
+            drop(permit);
+            let page = (!votes.is_empty()).then(|| format.page(&votes)).transpose()?;
+            anyhow::Ok(page.map(|page| (page, log)))
+        }
+    });
+    let pages = pages.inspect_err(|error: &anyhow::Error| tracing::warn!("the log was cut off: {error:#}"));
+    Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
+}
+
+impl Format {
+    fn head(self) -> Option<Bytes> {
+        match self {
+            Self::Csv => Some(format!("{}\n", LoggedVote::COLUMNS.join(",")).into()),
+            Self::JsonLines => None,
+        }
+    }
+
+    fn page(self, votes: &[LoggedVote]) -> anyhow::Result<Bytes> {
+        let mut page = Vec::new();
+        for vote in votes {
+            match self {
+                Self::Csv => comma_separated(&mut page, vote)?,
+                Self::JsonLines => {
+                    serde_json::to_writer(&mut page, vote)?;
+                    page.push(b'\n');
+                }
+            }
+        }
+        Ok(page.into())
+    }
+}
+
+/// Nothing in the log holds a comma, a quote or a line break: all of it is slugs, digests, ids and numbers.
+/// Numbers are as short as they can be and still be read back to the same bits.
+fn comma_separated(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
+    let LoggedVote {
+        id,
+        at,
+        matchup_id,
+        prompt_id,
+        model_a,
+        model_b,
+        build_a,
+        build_b,
+        choice,
+        side,
+        settings,
+        elo_a_before,
+        elo_a_after,
+        elo_b_before,
+        elo_b_after,
+        probability,
+        dwell_ms,
+    } = vote;
+    let at = at.format(&Rfc3339)?;
+    let dwell_ms = dwell_ms.map(|ms| ms.to_string()).unwrap_or_default();
+    write!(
+        out,
+        "{id},{at},{matchup_id},{prompt_id},{model_a},{model_b},{build_a},{build_b},{choice},{side},"
+    )?;
+    write!(out, "{settings},{elo_a_before},{elo_a_after},{elo_b_before},{elo_b_after},")?;
+    writeln!(out, "{probability},{dwell_ms}")?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+/** The two viewers of a matchup: fetched and drawn behind the scenes, then hung. */
+import { Camera } from "../viewer/camera.js";
+import { pairOf } from "../viewer/company.js";
+import { BuildViewer } from "../viewer/viewer.js";
+
+const PICTURE = "image?size=768&background=transparent";
+/** One on screen and one behind it; each pair of viewers has its own camera. */
+let count = 0;
+
+/** @param {SideName} side */
+function place(side) {
+  return /** @type {HTMLElement} */ (document.querySelector(`.side[data-side=${side}]`));
+}
+
+export class Exhibit {
+  /** @type {BuildViewer[]} */
+  #viewers = [];
+  #pair;
+  /** Once both builds are on screen. @type {Promise<unknown>} */
+  ready;
+  /** Whether a build did not load. */
+  broken = false;
+  /** Hears of it. @type {() => void} */
+  failed = () => {};
+
+  /** @param {Matchup} matchup */
+  constructor(matchup) {
+    this.matchup = matchup;
+    const name = `arena-${count++ % 2}`;
+    this.#pair = pairOf(name);
+    this.#pair.camera = new Camera();
+    const hang = (/** @type {SideName} */ side) => {
+      const { url } = matchup[side].build;
+      const viewer = new BuildViewer();
+      viewer.inert = true;
+      set(viewer, { src: url, angles: `${url}/${PICTURE}`, pair: name, name: `Build ${side.toUpperCase()}` });
+      this.#viewers.push(viewer);
+      const shown = onScreen(viewer, () => {
+        this.broken = true;
+        this.failed();
+      });
+      place(side).append(viewer);
+      return shown;
+    };
+    this.ready = Promise.all([hang("a"), hang("b")]);
+  }
+
+  /** Shows it, in the place of another. @param {Exhibit | undefined} before */
+  replace(before) {
+    if (before && before.#pair.linked !== this.#pair.linked) this.link();
+    before?.remove();
+    for (const viewer of this.#viewers) viewer.inert = false;
+  }
+
+  /** Turns both together from now on, or each by itself. @returns whether together */
+  link() {
+    this.#pair.toggle(this.#viewers[0]);
+    return this.#pair.linked;
+  }
+
+  remove() {
+    for (const viewer of this.#viewers) viewer.remove();
+  }
+}
+
+/**
+ * Once a viewer draws, or its picture is there where nothing can draw.
+ * @param {BuildViewer} viewer @param {() => void} failed
+ */
+function onScreen(viewer, failed) {
+  return new Promise((resolve) => {
+    viewer.addEventListener("viewer:ready", resolve);
+    viewer.addEventListener("viewer:error", () => {
+      const picture = viewer.querySelector("img");
+      if (viewer.dataset.state !== "flat" || !picture) return failed();
+      picture.addEventListener("load", resolve);
+      picture.addEventListener("error", failed);
+      picture.src = viewer.getAttribute("angles") ?? "";
+    });
+  });
+}
+
+/** @param {Element} element @param {Record<string, string>} attributes */
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+}

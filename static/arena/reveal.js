@@ -1,0 +1,101 @@
+/** What comes to light with a vote, in words and numbers. */
+
+const CHOICES = { A: "A is better", TIE: "A tie", BOTH_BAD: "Both bad", B: "B is better" };
+const change = new Intl.NumberFormat("en", { maximumFractionDigits: 1, signDisplay: "exceptZero" });
+const whole = new Intl.NumberFormat("en");
+
+/**
+ * Fills the section that the page holds ready.
+ * @param {HTMLElement} section @param {Told} told
+ * @returns {string} the same for those who listen
+ */
+export function fill(section, told) {
+  const { reveal, others, choice } = told;
+  for (const side of /** @type {SideName[]} */ (["a", "b"])) {
+    contestant(/** @type {HTMLElement} */ (section.querySelector(`[data-of=${side}]`)), reveal[side]);
+  }
+  slot(section, "choice").textContent = `${CHOICES[choice]}.`;
+  slot(section, "others").textContent = agreement(told);
+  tally(section, [others.a, others.tie, others.bothBad, others.b]);
+  const share = /** @type {HTMLAnchorElement} */ (section.querySelector("#share"));
+  share.href = told.shareUrl;
+  return `Voted: ${CHOICES[choice]}. ${spoken("A", reveal.a)} ${spoken("B", reveal.b)} ${agreement(told)}`;
+}
+
+/** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
+export function empty(section) {
+  for (const slot of section.querySelectorAll("[data-slot]")) {
+    slot.textContent = "";
+    slot.removeAttribute("href");
+  }
+}
+
+/** @param {Told} told */
+function agreement({ others, choice }) {
+  const { a, b, tie, bothBad } = others;
+  const all = a + b + tie + bothBad;
+  const same = { A: a, B: b, TIE: tie, BOTH_BAD: bothBad }[choice];
+  if (all === 0) return "The first vote on this pair.";
+  if (all === 1) return same ? "One other agrees." : "One other saw it differently.";
+  const agreeing = same === all ? "All" : same === 0 ? "None" : whole.format(same);
+  return `${agreeing} of ${whole.format(all)} others agree${same === 1 ? "s" : ""}.`;
+}
+
+/** @param {HTMLElement} section @param {number[]} counts from left to right */
+function tally(section, counts) {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  section.toggleAttribute("data-first", all === 0);
+  const bars = section.querySelectorAll(".tally rect");
+  const numbers = section.querySelectorAll(".counts strong");
+  let start = 0;
+  counts.forEach((count, index) => {
+    const width = all && (100 * count) / all;
+    bars[index].setAttribute("x", String(start));
+    bars[index].setAttribute("width", String(width));
+    numbers[index].textContent = whole.format(count);
+    start += width;
+  });
+}
+
+/** @param {HTMLElement} section @param {Contestant} one */
+function contestant(section, { key, provider, displayName, elo, build }) {
+  const name = /** @type {HTMLAnchorElement} */ (slot(section, "name"));
+  name.textContent = displayName;
+  name.href = `/models/${key}`;
+  slot(section, "elo").textContent = String(Math.round(elo.after));
+  const moved = slot(section, "change");
+  moved.textContent = change.format(elo.after - elo.before).replace("-", "−");
+  moved.className = elo.after > elo.before ? "good" : elo.after < elo.before ? "bad" : "soft";
+  slot(section, "provider").textContent = provider;
+  const made = build.generationTimeMs === null ? "imported" : `made in ${time(build.generationTimeMs)}`;
+  slot(section, "facts").textContent = `${whole.format(build.blockCount)} blocks · ${made}`;
+  const warned = slot(section, "warned");
+  const { warnings } = build;
+  warned.hidden = warnings.length === 0;
+  warned.textContent = warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`;
+  slot(section, "warnings").replaceChildren(...warnings.map(({ message }) => {
+    const item = document.createElement("li");
+    item.textContent = message;
+    return item;
+  }));
+}
+
+/** @param {string} side @param {Contestant} one */
+function spoken(side, { displayName, elo }) {
+  const points = Math.abs(elo.after - elo.before).toFixed(1).replace(".0", "");
+  const way = elo.after > elo.before ? "up" : "down";
+  return `${side} is ${displayName}, now at ${Math.round(elo.after)}${points === "0" ? "" : `, ${way} ${points}`}.`;
+}
+
+/** @param {number} ms */
+function time(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** @param {Element} section @param {string} name */
+function slot(section, name) {
+  return /** @type {HTMLElement} */ (section.querySelector(`[data-slot=${name}]`));
+}

@@ -1,0 +1,30 @@
+/** What the arena's API answers. */
+
+type SideName = "a" | "b";
+type Choice = "A" | "B" | "TIE" | "BOTH_BAD";
+
+interface Matchup {
+  id: string;
+  prompt: { id: string; text: string };
+  a: { build: { url: string } };
+  b: { build: { url: string } };
+  expiresAt: string;
+  /** Whether all who take part are shipped with the program. */
+  houseOnly: boolean;
+}
+
+interface Contestant {
+  key: string;
+  provider: string;
+  displayName: string;
+  elo: { before: number; after: number };
+  build: { id: string; blockCount: number; generationTimeMs: number | null; warnings: { message: string }[] };
+}
+
+interface Told {
+  choice: Choice;
+  reveal: Record<SideName, Contestant>;
+  /** All other votes on these two builds. */
+  others: { a: number; b: number; tie: number; bothBad: number };
+  shareUrl: string;
+}

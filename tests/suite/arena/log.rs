@@ -1,0 +1,405 @@
+//! The open log, and what it is good for: computing the ladder again.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use buildoff::arena::log::{Log, LoggedVote};
+use buildoff::arena::replay::{self, Audit};
+use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
+use buildoff::voxel::{GridSize, Palette};
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{arena, crowd, number, run, seeded};
+use crate::support::Site;
+use crate::support::db::TestDb;
+
+const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
+
+/// Three voters, each with a verdict of every kind.
+async fn judged() -> (TestDb, Site) {
+    let (db, site) = arena().await;
+    for _ in 0..3 {
+        let voter = site.voter();
+        for choice in CHOICES {
+            let matchup = voter.matchup().await;
+            voter.look(&matchup).await;
+            assert_eq!(voter.vote(&matchup, choice).await.status, 200);
+        }
+    }
+    (db, site)
+}
+
+/// Runs `buildoff recompute` over a database, with something on its standard input.
+fn recompute(db: &TestDb, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .arg("recompute")
+        .args(arguments)
+        .env("DATABASE_URL", db.url())
+        .env("LOG", "error")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let feeding = std::thread::spawn(move || {
+        // It may stop reading at the line it refuses.
+        let _ = stdin.write_all(input.as_bytes());
+    });
+    let output = child.wait_with_output().unwrap();
+    feeding.join().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+    (output.status.code().unwrap(), out, err)
+}
+
+async fn text(site: &Site, path: &str) -> String {
+    site.get(path).send().await.unwrap().text().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
+    let (db, site) = judged().await;
+    let csv = text(&site, "/api/votes.csv").await;
+    let jsonl = text(&site, "/api/votes.jsonl").await;
+
+    let mut rows = csv.lines();
+    assert_eq!(
+        rows.next().unwrap(),
+        "id,at,matchup_id,prompt_id,model_a,model_b,build_a,build_b,choice,side,settings,\
+         elo_a_before,elo_a_after,elo_b_before,elo_b_after,probability,dwell_ms"
+    );
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
+    let votes: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((rows.len(), votes.len()), (12, 12));
+    for (row, vote) in rows.iter().zip(&votes) {
+        let vote = vote.as_object().unwrap();
+        assert_eq!(vote.keys().map(String::as_str).collect::<Vec<_>>(), LoggedVote::COLUMNS);
+        assert_eq!(row.len(), LoggedVote::COLUMNS.len());
+        for (cell, value) in row.iter().zip(vote.values()) {
+            match value {
+                Value::String(text) => assert_eq!(cell, text),
+                number => {
+                    assert_eq!(cell.parse::<f64>().unwrap().to_bits(), number.as_f64().unwrap().to_bits());
+                }
+            }
+        }
+    }
+    let kept: Vec<Value> = sqlx::query_scalar(
+        "SELECT jsonb_build_array(votes.id, matchup_id, matchups.prompt_id, model_a, model_b,
+                encode(a.digest, 'hex'), encode(b.digest, 'hex'), choice, settings, dwell_ms)
+         FROM votes JOIN matchups ON matchups.id = matchup_id
+         JOIN builds a ON a.id = build_a JOIN builds b ON b.id = build_b ORDER BY votes.id",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    let told = votes.iter().map(|vote| {
+        json!([
+            vote["id"],
+            vote["matchup_id"],
+            vote["prompt_id"],
+            vote["model_a"],
+            vote["model_b"],
+            vote["build_a"],
+            vote["build_b"],
+            vote["choice"],
+            vote["settings"],
+            vote["dwell_ms"]
+        ])
+    });
+    assert_eq!(told.collect::<Vec<_>>(), kept);
+    assert!(votes.iter().all(|vote| vote["side"] == "left" && vote["settings"] == "32-simple-precise"));
+    assert!(votes.iter().all(|vote| vote["probability"] == 1.0 && vote["dwell_ms"].is_u64()));
+    assert!(votes.iter().all(|vote| vote["at"].as_str().unwrap().ends_with('Z')));
+}
+
+#[tokio::test]
+async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    for (path, kind, name, body) in [
+        (
+            "/api/votes.csv",
+            "text/csv; charset=utf-8; header=present",
+            "votes.csv",
+            LoggedVote::COLUMNS.join(",") + "\n",
+        ),
+        ("/api/votes.jsonl", "application/jsonl", "votes.jsonl", String::new()),
+    ] {
+        for method in [Method::GET, Method::HEAD] {
+            let answer = site.request(method.clone(), path).send().await.unwrap();
+            assert_eq!(answer.status(), 200);
+            assert_eq!(answer.headers()["content-type"], kind);
+            assert_eq!(answer.headers()["content-disposition"], format!("attachment; filename=\"{name}\""));
+            assert!(!answer.headers().contains_key("set-cookie"));
+            let expected = if method == Method::GET { body.as_str() } else { "" };
+            assert_eq!(answer.text().await.unwrap(), expected, "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_in_the_log_tells_who_voted() {
+    let (db, site) = judged().await;
+    let voters: Vec<String> =
+        sqlx::query_scalar("SELECT DISTINCT voter_id::text FROM matchups").fetch_all(&db.pool).await.unwrap();
+    let sessions: Vec<String> =
+        sqlx::query_scalar("SELECT encode(id, 'hex') FROM sessions").fetch_all(&db.pool).await.unwrap();
+    assert_eq!((voters.len(), sessions.len()), (3, 3));
+    for path in ["/api/votes.csv", "/api/votes.jsonl"] {
+        let log = text(&site, path).await;
+        for secret in voters.iter().chain(&sessions) {
+            assert!(!log.contains(secret), "{path} names {secret}");
+            assert!(!log.contains(&secret.replace('-', "")), "{path} names {secret}");
+        }
+        assert!(!log.contains("127.0.0.1"));
+    }
+}
+
+#[tokio::test]
+async fn the_ladder_is_computed_again_from_the_log_alone() {
+    let (db, site) = judged().await;
+    let other = Site::open_as(
+        db.pool.clone(),
+        &[("ARENA_MODE", "fast"), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")],
+    )
+    .await;
+    run(&db, "UPDATE builds SET mode = 'fast' WHERE prompt_id = 'lighthouse'").await;
+    let voter = other.voter();
+    assert_eq!(voter.vote(&voter.matchup().await, "B").await.status, 200);
+    let log = text(&site, "/api/votes.jsonl").await;
+    assert_eq!(log.lines().count(), 13);
+
+    let nowhere = TestDb::new().await;
+    let (code, said, _) = recompute(&nowhere, &["--from", "-"], &log);
+    assert_eq!(code, 0, "{said}");
+    for part in
+        ["32-simple-fast\n", "32-simple-precise\n", "13 votes replayed", "2 ladders", "equal to the last bit"]
+    {
+        assert!(said.contains(part), "{part:?} is not in\n{said}");
+    }
+
+    let (code, told, _) = recompute(&nowhere, &["--from", "-", "--json"], &log);
+    assert_eq!(code, 0);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["votes"], &told["equal"]), (&json!(13), &json!(true)));
+    let mut models = Vec::new();
+    for ladder in told["ladders"].as_array().unwrap() {
+        for model in ladder["models"].as_array().unwrap() {
+            models.push(json!([
+                ladder["settings"],
+                model["key"],
+                model["elo"],
+                model["wins"],
+                model["losses"],
+                model["ties"],
+                model["bothBad"]
+            ]));
+        }
+    }
+    models.sort_by_key(ToString::to_string);
+    let mut kept: Vec<Value> = sqlx::query_scalar(
+        "SELECT jsonb_build_array(settings, model_key, elo, wins, losses, ties, both_bad) FROM ratings",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    kept.sort_by_key(ToString::to_string);
+    let bits =
+        |rows: &[Value]| rows.iter().map(|row| row[2].as_f64().unwrap().to_bits()).collect::<BTreeSet<_>>();
+    assert_eq!((models.len(), bits(&models)), (4, bits(&kept)));
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
+    let (db, site) = judged().await;
+    let log = text(&site, "/api/votes.jsonl").await;
+    let lines: Vec<&str> = log.lines().collect();
+    let with = |number: usize, line: &str| {
+        let mut lines = lines.clone();
+        lines[number - 1] = line;
+        lines.join("\n")
+    };
+
+    let wrong = lines[6].replace("\"choice\":\"TIE\"", "\"choice\":\"A\"");
+    assert_ne!(wrong, lines[6]);
+    let (code, out, err) = recompute(&db, &["--from", "-"], &with(7, &wrong));
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(err.contains("cannot be: vote 7 says that"), "{err}");
+    assert!(out.contains("32-simple-precise"), "the ladder that the choices make is told all the same");
+
+    let without_choice = lines[2].replace("\"choice\"", "\"verdict\"");
+    let no_such_model = lines[2].replace("\"model_a\":\"", "\"model_a\":\"No Such ");
+    let alone = lines[2].replace("reference_sculptor", "reference_architect");
+    let long = format!("{{\"id\":\"{}\"}}", "9".repeat(70_000));
+    for (number, line, words) in [
+        (3, "not a vote", "line 3 is not a vote: expected"),
+        (3, without_choice.as_str(), "line 3 is not a vote: missing field `choice`"),
+        (3, no_such_model.as_str(), "line 3 is not a vote: a model's key is"),
+        (3, "", "line 3 is not a vote"),
+        (3, alone.as_str(), "line 3: vote 3 is on reference_architect and itself"),
+        (5, lines[3], "line 5: vote 4 comes after vote 4"),
+        (9, long.as_str(), "line 9 is longer than 65536 bytes"),
+    ] {
+        let (code, _, err) = recompute(&db, &["--from", "-"], &with(number, line));
+        assert_eq!(code, 2, "{words}: {err}");
+        assert!(err.contains(words), "{words:?} is not in {err}");
+    }
+    let (code, _, err) = recompute(&db, &["--from", "/no/such/file"], "");
+    assert!(code == 2 && err.contains("cannot read /no/such/file"), "{err}");
+}
+
+#[tokio::test]
+async fn what_is_kept_is_held_against_the_votes_and_put_right() {
+    let (db, _site) = judged().await;
+    let (code, said, _) = recompute(&db, &["--verify"], "");
+    assert_eq!(
+        (code, said.as_str()),
+        (0, "12 votes replayed, 2 ratings on 1 ladder\nequal to the last bit\n")
+    );
+    let rows = async || -> (Vec<Value>, Vec<Value>) {
+        let votes = sqlx::query_scalar("SELECT to_jsonb(votes) FROM votes ORDER BY id").fetch_all(&db.pool);
+        let ratings = sqlx::query_scalar("SELECT to_jsonb(ratings) FROM ratings ORDER BY model_key")
+            .fetch_all(&db.pool);
+        (votes.await.unwrap(), ratings.await.unwrap())
+    };
+    let right = rows().await;
+
+    for (damage, words) in [
+        (
+            "UPDATE ratings SET elo = elo + 1e-12 WHERE model_key = 'reference_sculptor'",
+            "0 votes and 1 rating differ; the first: reference_sculptor (32-simple-precise) is kept with Elo",
+        ),
+        (
+            "UPDATE ratings SET ties = ties + 1 WHERE model_key = 'reference_architect'",
+            "the first: reference_architect (32-simple-precise) is kept with ties 4; by its votes, that is 3",
+        ),
+        (
+            "UPDATE votes SET elo_b_after = 0 WHERE id = 7",
+            "1 vote and 0 ratings differ; the first: vote 7 says that",
+        ),
+        (
+            "DELETE FROM ratings WHERE model_key = 'reference_architect'",
+            "reference_architect (32-simple-precise) has votes, and no rating is kept",
+        ),
+        (
+            "INSERT INTO ratings (settings, model_key) VALUES ('64-simple-precise', 'reference_architect')",
+            "reference_architect (64-simple-precise) is kept with a rating, and has no votes",
+        ),
+        (
+            "UPDATE votes SET elo_a_before = 1, elo_a_after = 2; UPDATE ratings SET elo = 3",
+            "12 votes and 2 ratings differ",
+        ),
+    ] {
+        run(&db, damage).await;
+        let damaged = rows().await;
+        let (code, said, _) = recompute(&db, &["--verify"], "");
+        assert_eq!(code, 1, "{damage}: {said}");
+        assert!(said.contains(words), "{words:?} is not in {said}");
+        assert_eq!(rows().await, damaged, "looking changes nothing");
+
+        let (code, said, _) = recompute(&db, &["--write"], "");
+        assert!(code == 0 && said.contains("put right; the first: "), "{said}");
+        assert_eq!(rows().await, right, "after {damage}");
+        let (code, said, _) = recompute(&db, &["--write"], "");
+        assert!(code == 0 && said.contains("nothing was changed"), "{said}");
+        assert_eq!(recompute(&db, &["--verify"], "").0, 0);
+    }
+}
+
+#[test]
+fn one_thing_is_asked_for_at_a_time() {
+    for arguments in [vec![], vec!["--verify", "--write"], vec!["--verify", "--json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+        // Should it be let through after all, it is to find no database.
+        command.arg("recompute").args(&arguments).env("DATABASE_URL", "nowhere");
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(said.contains("Usage: "), "{arguments:?}: {said}");
+    }
+}
+
+fn ladder(db: &TestDb) -> Arena {
+    let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
+    Arena::new(db.pool.clone(), settings, References::Off, Duration::ZERO)
+}
+
+/// Casts so many votes from each of so many voters at once.
+async fn rush(arena: Arc<Arena>, voters: usize, votes: usize) {
+    let vote = |arena: Arc<Arena>| async move {
+        let voter = Voter(Uuid::new_v4());
+        for number in 0..votes {
+            let matchup = arena.matchup(voter, None).await.unwrap();
+            arena.vote(voter, matchup.id, Choice::ALL[number % 4]).await.unwrap();
+        }
+    };
+    let tasks: Vec<_> = (0..voters).map(|_| tokio::spawn(vote(Arc::clone(&arena)))).collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// Page by page, with nothing held in between, and votes committed meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_is_read_while_people_vote_still_replays() {
+    let db = TestDb::new().await;
+    crowd(&db, 6, 8).await;
+    let arena = Arc::new(ladder(&db));
+    rush(Arc::clone(&arena), 6, 100).await;
+    let rushing = tokio::spawn(rush(arena, 6, 60));
+    let mut readings = 0;
+    while readings < 3 || !rushing.is_finished() {
+        let committed = number(&db, "SELECT count(*) FROM votes").await;
+        let mut log = Log::open(&db.pool).await.unwrap();
+        let mut audit = Audit::default();
+        let mut pages = 0;
+        loop {
+            let votes = log.next(&db.pool).await.unwrap();
+            if votes.is_empty() {
+                break;
+            }
+            votes.iter().for_each(|vote| {
+                audit.next(vote).unwrap();
+            });
+            pages += 1;
+        }
+        assert!(pages > 1, "one page proves nothing");
+        assert_eq!(audit.first, None, "in reading {readings}");
+        assert!(audit.replay.votes() as i64 >= committed, "every vote that was there is in");
+        readings += 1;
+    }
+    rushing.await.unwrap();
+    assert!(replay::verify(&db.pool).await.unwrap().is_clean());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repairing_and_voting_at_once_lose_nothing() {
+    let db = TestDb::new().await;
+    crowd(&db, 6, 8).await;
+    let arena = Arc::new(ladder(&db));
+    rush(Arc::clone(&arena), 2, 20).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let (pool, stop) = (db.pool.clone(), Arc::clone(&done));
+    let repairing = tokio::spawn(async move {
+        let mut repairs = 0;
+        while repairs < 5 || !stop.load(Ordering::SeqCst) {
+            sqlx::query("UPDATE votes SET elo_a_after = 0 WHERE id = 5").execute(&pool).await.unwrap();
+            let audit = replay::repair(&pool).await.unwrap();
+            assert_eq!((audit.differing_votes, audit.differing_ratings), (1, 0));
+            repairs += 1;
+        }
+    });
+    rush(arena, 6, 40).await;
+    done.store(true, Ordering::SeqCst);
+    repairing.await.unwrap();
+    let audit = replay::verify(&db.pool).await.unwrap();
+    assert_eq!((audit.first, audit.replay.votes()), (None, 2 * 20 + 6 * 40));
+}

@@ -1,0 +1,235 @@
+//! `/me` and `/about`: what a voter did, and how it all works.
+
+use buildoff::arena::history::PAGE;
+use serde_json::{Value, json};
+use sqlx::types::Uuid;
+
+use super::{arena, crowd, number, run, seeded};
+use crate::pages::FAINT_TEXT;
+use crate::support::db::TestDb;
+use crate::support::{Page, Site, Theme, Voter, page};
+
+const SIZES: [(&str, i64, i64); 2] = [("desk", 1440, 900), ("phone", 390, 844)];
+const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
+
+const ARCHITECT: &str = "reference_architect";
+const SCULPTOR: &str = "reference_sculptor";
+
+/// Votes on a prompt for this model, wherever it stands; or says `TIE` or `BOTH_BAD`.
+async fn judge(db: &TestDb, voter: &Voter, prompt: &str, verdict: &str) -> Value {
+    let matchup = voter.matchup_on(prompt).await.json();
+    let id: Uuid = matchup["id"].as_str().unwrap().parse().unwrap();
+    let left: String = sqlx::query_scalar("SELECT model_a FROM matchups WHERE id = $1")
+        .bind(id)
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
+    let choice = match verdict {
+        "TIE" | "BOTH_BAD" => verdict,
+        model if model == left => "A",
+        _ => "B",
+    };
+    assert_eq!(voter.vote(&matchup, choice).await.status, 200);
+    matchup
+}
+
+#[tokio::test]
+async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
+    let (_db, site) = arena().await;
+    let stranger = site.voter();
+    let looking = site.voter();
+    looking.matchup().await;
+    for visitor in [&stranger, &looking] {
+        let answer = visitor.get("/me").await;
+        assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
+        let html = answer.text();
+        assert!(html.contains("You have not voted yet") && html.contains("href=\"/\">To the arena</a>"));
+    }
+    assert_eq!(stranger.cookie(), None);
+}
+
+/// By hand: with the others on the treehouse (2 of 3 for the Architect) and on the ship (one tie, one for the
+/// Sculptor: as often as any), not on the dragon (both bad, twice); nobody else judged the lighthouse.
+#[tokio::test]
+async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
+    let (db, site) = arena().await;
+    let (me, others) = (site.voter(), [site.voter(), site.voter(), site.voter()]);
+    for (prompt, mine, theirs) in [
+        ("treehouse", ARCHITECT, vec![ARCHITECT, ARCHITECT, SCULPTOR]),
+        ("pirate-ship", "TIE", vec!["TIE", SCULPTOR]),
+        ("sleeping-dragon", SCULPTOR, vec!["BOTH_BAD", "BOTH_BAD", SCULPTOR]),
+        ("lighthouse", "BOTH_BAD", vec![]),
+    ] {
+        for (other, verdict) in others.iter().zip(theirs) {
+            judge(&db, other, prompt, verdict).await;
+        }
+        judge(&db, &me, prompt, mine).await;
+    }
+    let html = me.get("/me").await.text();
+    let text = words(&html);
+    for part in [
+        "4 votes since",
+        "2 of 3 times you chose as the others did.",
+        "The Architect over The Sculptor",
+        "A tie of ",
+        "The Sculptor over The Architect",
+        "Neither The ",
+        // Seen, preferred, not, tie, both bad.
+        "The Architect 4 1 1 1 1",
+        "The Sculptor 4 1 1 1 1",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    let order: Vec<usize> = ["lighthouse", "dragon", "pirate ship", "treehouse"]
+        .map(|prompt| html.rfind(prompt).unwrap_or_else(|| panic!("no {prompt}")))
+        .into();
+    assert!(order.is_sorted(), "the newest comes first");
+    let matchups: Vec<Uuid> = sqlx::query_scalar(
+        "SELECT matchups.id FROM matchups JOIN votes ON matchup_id = matchups.id ORDER BY votes.id DESC LIMIT 1",
+    )
+    .fetch_all(&db.pool)
+    .await
+    .unwrap();
+    assert!(html.contains(&format!("href=\"/matchups/{}\"", matchups[0])));
+    let other = words(&others[2].get("/me").await.text());
+    assert!(other.contains("2 votes since") && other.contains("0 of 2 times"), "{other}");
+}
+
+#[tokio::test]
+async fn older_votes_are_on_further_pages() {
+    let db = TestDb::new().await;
+    crowd(&db, 4, 8).await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let me = site.voter();
+    for _ in 0..PAGE + 2 {
+        assert_eq!(me.vote(&me.matchup().await, "A").await.status, 200);
+    }
+    let first = me.get("/me").await.text();
+    assert_eq!(first.matches("<time").count() as i64, PAGE);
+    let link = first.split("href=\"/me?before=").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(link, "3");
+    let second = me.get("/me?before=3").await.text();
+    assert_eq!(second.matches("<time").count(), 2);
+    assert!(!second.contains("before=") && !second.contains("You and the others"));
+    assert!(me.get("/me?before=1").await.text().contains("There are no older ones"));
+    assert_eq!(me.get("/me?before=x").await.status, 400);
+}
+
+#[tokio::test]
+async fn about_tells_the_numbers_of_this_installation() {
+    let (db, site) = arena().await;
+    let empty = words(&site.get("/about").send().await.unwrap().text().await.unwrap());
+    for part in [
+        "votes 0",
+        "models 2",
+        "prompts 5",
+        "32 · simple · precise",
+        "all 2 who take part are references",
+        "not enough votes yet",
+    ] {
+        assert!(empty.contains(part), "{part:?} is not in {empty}");
+    }
+    let voter = site.voter();
+    judge(&db, &voter, "treehouse", ARCHITECT).await;
+    voter.matchup().await;
+    let side = json!({ "votes": 1, "models": {}, "side": { "points": -12.34, "low": -30.0, "high": 5.26 }, "fragility": null });
+    run(
+        &db,
+        &format!("INSERT INTO skill_fits (settings, votes, fit) VALUES ('32-simple-precise', 1, '{side}')"),
+    )
+    .await;
+    // Another server, since this one has counted a moment ago.
+    let later = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
+    let text = words(&later.get("/about").send().await.unwrap().text().await.unwrap());
+    for part in [
+        "vote 1",
+        "voter 1",
+        "matchups served 2",
+        "for 2.5 seconds",
+        "−12.3 points",
+        "from −30.0 to +5.3",
+        "may well be chance",
+        // From the rule: 16 against equals, 16 × 10/11 against who is 400 below, and the baseline for both bad.
+        "A is better 1,500 1,500 +8.0 −8.0",
+        "A is better 1,700 1,300 +1.5 −1.5",
+        "B is better 1,700 1,300 −14.5 +14.5",
+        "Both bad 1,700 1,300 −12.2 −3.8",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert_eq!(number(&db, "SELECT count(*) FROM sessions").await, 1, "reading makes nobody a voter");
+}
+
+#[tokio::test]
+async fn about_is_worth_reading_without_the_database() {
+    let site = Site::open().await;
+    let answer = site.get("/about").send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let text = words(&answer.text().await.unwrap());
+    assert!(text.contains("cannot be told just now") && text.contains("Why the two differ"), "{text}");
+}
+
+#[tokio::test]
+async fn every_link_of_about_leads_somewhere() {
+    let (_db, site) = arena().await;
+    let page = page(&site.at("/about")).await;
+    let broken: Vec<String> = page
+        .eval("[...document.querySelectorAll('main a[href^=\"#\"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))")
+        .await;
+    assert_eq!(broken, Vec::<String>::new());
+    let files: Vec<String> = page
+        .eval("[...document.querySelectorAll('main a[href^=\"/api/\"]')].map(a => a.getAttribute('href'))")
+        .await;
+    assert_eq!(files, ["/api/votes.csv", "/api/votes.jsonl"]);
+}
+
+#[tokio::test]
+async fn both_pages_fit_every_size_and_theme_without_complaint() {
+    let db = seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let voter = site.voter();
+    for (prompt, verdict) in [
+        ("treehouse", ARCHITECT),
+        ("pirate-ship", "TIE"),
+        ("sleeping-dragon", SCULPTOR),
+        ("lighthouse", "BOTH_BAD"),
+        ("steam-locomotive", SCULPTOR),
+    ] {
+        let other = site.voter();
+        judge(&db, &other, prompt, ARCHITECT).await;
+        judge(&db, &voter, prompt, verdict).await;
+    }
+    let mut page = page(&site.at("/me")).await;
+    look(&mut page, "me-empty").await;
+    page.run(&format!("document.cookie = {:?}", voter.cookie().unwrap())).await;
+    page.reload().await;
+    assert!(page.text("h2").await.contains("You and the others"));
+    look(&mut page, "me").await;
+    page.goto(&site.at("/about")).await;
+    look(&mut page, "about").await;
+}
+
+async fn look(page: &mut Page, name: &str) {
+    for (size, width, height) in SIZES {
+        page.size(width, height).await;
+        for (theme, preference) in THEMES {
+            page.theme(preference).await;
+            page.reload().await;
+            page.run("document.querySelectorAll('details').forEach(details => details.open = true)").await;
+            page.shot(&format!("{name}-{size}-{theme}")).await;
+            let place = format!("{name} ({size}, {theme})");
+            assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+            let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
+            assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
+            let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+            assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
+        }
+    }
+}
+
+/// What is between the tags, with single spaces.
+fn words(html: &str) -> String {
+    let main = html.split("<main").nth(1).unwrap();
+    let text = main.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
+    text.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+}

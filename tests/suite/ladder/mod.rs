@@ -1,0 +1,176 @@
+//! The ladder, over a field that is small and known.
+
+mod pages;
+mod standing;
+
+use std::time::Duration;
+
+use buildoff::arena::builds::{self, Making, Packed, Place};
+use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
+use buildoff::voxel::{GridSize, Palette};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::support::Site;
+use crate::support::db::TestDb;
+
+/// A site whose field is small and known.
+struct Field {
+    db: TestDb,
+    site: Site,
+    arena: Arena,
+}
+
+fn settings() -> Settings {
+    Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
+}
+
+/// Models are named by key and provider, prompts by id and tag; every model has a build of every prompt.
+async fn field(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> Field {
+    let db = TestDb::new().await;
+    for (key, provider) in models {
+        let name = key[..1].to_uppercase() + &key[1..];
+        sqlx::query(
+            "INSERT INTO models (key, provider, model_id, display_name) VALUES ($1, $2, $1 || '-1', $3)",
+        )
+        .bind(key)
+        .bind(provider)
+        .bind(name)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    }
+    for (id, tag) in prompts {
+        sqlx::query("INSERT INTO prompts (id, text, tags) VALUES ($1, 'a ' || $1, ARRAY[$2])")
+            .bind(id)
+            .bind(tag)
+            .execute(&db.pool)
+            .await
+            .unwrap();
+    }
+    let mut connection = db.pool.acquire().await.unwrap();
+    let hut = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
+    let hut = Packed::read(hut.to_string().as_bytes(), &settings(), 1 << 20).unwrap();
+    for (model, _) in models {
+        for (prompt, _) in prompts {
+            let (prompt, model) = (prompt.parse().unwrap(), model.parse().unwrap());
+            let place = Place { prompt, model, settings: settings() };
+            builds::store(&mut connection, &place, &hut, Making::default(), false).await.unwrap();
+        }
+    }
+    drop(connection);
+    let site = Site::open_on(db.pool.clone()).await;
+    let arena = Arena::new(db.pool.clone(), settings(), References::Auto, Duration::ZERO);
+    Field { db, site, arena }
+}
+
+/// Three models, two prompts.
+async fn small_field() -> Field {
+    field(&[("elm", "north"), ("fir", "south"), ("ash", "south")], &[("castle", "house"), ("owl", "animal")])
+        .await
+}
+
+impl Field {
+    /// What the arena does when it draws this very pair.
+    async fn serve(&self, prompt: &str, a: &str, b: &str) -> (Voter, Uuid) {
+        let (voter, matchup) = (Voter(Uuid::new_v4()), Uuid::new_v4());
+        sqlx::query(
+            "
+            WITH opened AS (
+                INSERT INTO open_matchups VALUES ($2, $1, now() + interval '30 minutes')
+            )
+            INSERT INTO matchups
+                (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
+            SELECT $1, $2, '32-simple-precise', $3, a.model_key, b.model_key, a.id, b.id, 0.5
+            FROM builds a, builds b
+            WHERE a.prompt_id = $3 AND b.prompt_id = $3 AND a.model_key = $4 AND b.model_key = $5
+            ",
+        )
+        .bind(matchup)
+        .bind(voter.0)
+        .bind(prompt)
+        .bind(a)
+        .bind(b)
+        .execute(&self.db.pool)
+        .await
+        .unwrap();
+        sqlx::query(
+            "
+            INSERT INTO shown
+            VALUES ('32-simple-precise', $1, 1), ('32-simple-precise', $2, 1)
+            ON CONFLICT (settings, model_key) DO UPDATE SET served = shown.served + 1
+            ",
+        )
+        .bind(a)
+        .bind(b)
+        .execute(&self.db.pool)
+        .await
+        .unwrap();
+        (voter, matchup)
+    }
+
+    async fn vote(&self, prompt: &str, a: &str, b: &str, choice: Choice) -> Uuid {
+        let (voter, matchup) = self.serve(prompt, a, b).await;
+        self.arena.vote(voter, matchup, choice).await.unwrap();
+        matchup
+    }
+
+    async fn api(&self, path: &str) -> Value {
+        let answer = self.site.get(path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        answer.json().await.unwrap()
+    }
+
+    async fn html(&self, path: &str) -> String {
+        let answer = self.site.get(path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        let text = answer.text().await.unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Of each model, in the order of the ladder.
+    async fn column(&self, path: &str, column: &str) -> Vec<Value> {
+        let models = self.api(path).await;
+        models["models"].as_array().unwrap().iter().map(|model| model[column].clone()).collect()
+    }
+
+    async fn execute(&self, sql: &'static str) {
+        sqlx::query(sql).execute(&self.db.pool).await.unwrap();
+    }
+}
+
+/// Many votes in which the earlier in the list tends to win.
+async fn busy_field() -> Field {
+    let models = [("elm", "north"), ("fir", "south"), ("ash", "south"), ("oak", "north"), ("yew", "east")];
+    let prompts =
+        [("castle", "house"), ("owl", "animal"), ("fox", "animal"), ("tower", "house"), ("tram", "machine")];
+    let field = field(&models, &prompts).await;
+    for round in 0..90_usize {
+        let (a, b) = (round % 5, (round + 1 + round / 5 % 4) % 5);
+        let choice = match round % 9 {
+            7 => Choice::Tie,
+            8 => Choice::BothBad,
+            4 => {
+                if a < b {
+                    Choice::B
+                } else {
+                    Choice::A
+                }
+            }
+            _ => {
+                if a < b {
+                    Choice::A
+                } else {
+                    Choice::B
+                }
+            }
+        };
+        field.vote(prompts[round / 7 % 5].0, models[a].0, models[b].0, choice).await;
+    }
+    field
+}
+
+async fn refit(field: &Field) {
+    let (_, ballots) = field.arena.ballots_since(None).await.unwrap().unwrap();
+    field.arena.keep_fit(&ballots.fit()).await.unwrap();
+}

@@ -1,0 +1,254 @@
+//! Who stands where: order, filters, replay, skill, records.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use buildoff::app::App;
+use buildoff::arena::elo::{self, Standing};
+use buildoff::arena::{Arena, Choice, References};
+use buildoff::background;
+use buildoff::config::Config;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::{busy_field, field, settings, small_field};
+
+#[tokio::test]
+async fn the_ladder_is_told_whole() {
+    let field = small_field().await;
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    field.vote("owl", "fir", "ash", Choice::BothBad).await;
+    field.vote("owl", "ash", "elm", Choice::Tie).await;
+
+    let mut told = field.api("/api/leaderboard").await;
+
+    let as_of = told["asOf"].take();
+    let parsed = OffsetDateTime::parse(as_of.as_str().unwrap(), &Rfc3339);
+    assert!((OffsetDateTime::now_utc() - parsed.unwrap()).abs() < time::Duration::minutes(1), "{as_of}");
+    // What the formula makes of these three votes.
+    let (elm, fir) = elo::judge(Standing::NEW, Standing::NEW, Choice::A);
+    let (fir, ash) = elo::judge(fir, Standing::NEW, Choice::BothBad);
+    let (ash, elm) = elo::judge(ash, elm, Choice::Tie);
+    let expected = json!({
+        "settings": { "gridSize": 32, "palette": "simple", "mode": "precise" },
+        "asOf": null,
+        "models": [
+            { "rank": 1, "key": "elm", "provider": "north", "displayName": "Elm", "elo": elm.elo, "votes": 2,
+              "wins": 1, "losses": 0, "ties": 1, "bothBad": 0, "shown": 2, "skill": null },
+            { "rank": 2, "key": "ash", "provider": "south", "displayName": "Ash", "elo": ash.elo, "votes": 2,
+              "wins": 0, "losses": 1, "ties": 1, "bothBad": 1, "shown": 2, "skill": null },
+            { "rank": 3, "key": "fir", "provider": "south", "displayName": "Fir", "elo": fir.elo, "votes": 2,
+              "wins": 0, "losses": 2, "ties": 0, "bothBad": 1, "shown": 2, "skill": null },
+        ],
+    });
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn equals_stand_in_the_order_of_their_keys_and_providers_hide_others_without_moving_ranks() {
+    let field = small_field().await;
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["ash", "elm", "fir"]);
+
+    field.vote("castle", "elm", "ash", Choice::A).await;
+
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "fir", "ash"]);
+    assert_eq!(field.column("/api/leaderboard?provider=south", "key").await, ["fir", "ash"]);
+    assert_eq!(field.column("/api/leaderboard?provider=south", "rank").await, [2, 3]);
+    assert_eq!(field.column("/api/leaderboard?provider=nobody", "rank").await, Vec::<Value>::new());
+    let wrong = field.site.get("/api/leaderboard?colour=red").send().await.unwrap();
+    assert_eq!(wrong.status(), 400);
+}
+
+#[tokio::test]
+async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
+    let field = busy_field().await;
+    let votes: Vec<(String, String, String, String)> = sqlx::query_as(
+        "
+        SELECT model_a, model_b, choice, prompt_id
+        FROM votes
+        JOIN matchups ON matchups.id = matchup_id
+        WHERE prompt_id IN ('owl', 'fox')
+        ORDER BY votes.id
+        ",
+    )
+    .fetch_all(&field.db.pool)
+    .await
+    .unwrap();
+    let mut expected: BTreeMap<String, Standing> = BTreeMap::new();
+    for (a, b, choice, _) in &votes {
+        let standing = |model| expected.get(model).copied().unwrap_or(Standing::NEW);
+        let (left, right) = elo::judge(standing(a), standing(b), choice.parse().unwrap());
+        expected.extend([(a.clone(), left), (b.clone(), right)]);
+    }
+
+    let told = field.api("/api/leaderboard?tag=animal").await;
+
+    let models = told["models"].as_array().unwrap();
+    assert_eq!(models.len(), 5);
+    for model in models {
+        let standing = expected[model["key"].as_str().unwrap()];
+        // A reader of JSON may miss the last bit.
+        assert!((model["elo"].as_f64().unwrap() - standing.elo).abs() < 1e-9, "{model}: {}", standing.elo);
+        assert_eq!(model["votes"], standing.votes(), "{model}");
+        assert_eq!(model["shown"], standing.votes(), "{model}");
+    }
+    assert_ne!(told["models"], field.api("/api/leaderboard").await["models"]);
+
+    field.vote("owl", "yew", "elm", Choice::A).await;
+    let votes_now: i64 = field
+        .column("/api/leaderboard?tag=animal", "votes")
+        .await
+        .iter()
+        .map(|votes| votes.as_i64().unwrap())
+        .sum();
+    assert_eq!(votes_now, 2 * (votes.len() as i64 + 1), "the vote that came after the first look is there");
+    let html = field.html("/leaderboard?tag=animal").await;
+    assert!(html.contains("A ladder of its own") && html.contains("on prompts tagged animal"), "{html}");
+    assert!(field.html("/leaderboard?tag=%3Cb%3E").await.contains("No model on the ladder is like that"));
+}
+
+#[tokio::test]
+async fn open_matchups_do_not_count_as_shown() {
+    let field = small_field().await;
+    let (voter, skipped) = field.serve("castle", "elm", "fir").await;
+    let (_, expired) = field.serve("owl", "ash", "fir").await;
+    for path in ["/api/leaderboard", "/api/leaderboard?tag=animal"] {
+        assert_eq!(field.column(path, "shown").await, [0, 0, 0], "{path}, while both are open");
+    }
+
+    field.arena.skip(voter, skipped).await.unwrap();
+    sqlx::query("UPDATE open_matchups SET expires_at = now() WHERE matchup_id = $1")
+        .bind(expired)
+        .execute(&field.db.pool)
+        .await
+        .unwrap();
+
+    assert_eq!(field.column("/api/leaderboard", "shown").await, [1, 1, 2]);
+}
+
+#[tokio::test]
+async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
+    let field = small_field().await;
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    field.execute("UPDATE models SET enabled = false WHERE key = 'fir'").await;
+    field
+        .execute("INSERT INTO models (key, provider, model_id, display_name) VALUES ('new', 'x', 'x', 'New')")
+        .await;
+
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "ash"]);
+    assert_eq!(field.column("/api/leaderboard", "elo").await, [1508.0, 1500.0]);
+    let fir = field.html("/models/fir").await;
+    assert!(fir.contains("Disabled.") && fir.contains("Not on the ladder"), "{fir}");
+    let new = field.html("/models/new").await;
+    assert!(new.contains("neither a build at") && new.contains("It has built nothing yet"), "{new}");
+}
+
+#[tokio::test]
+async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes() {
+    let models = [("elm", "north"), ("ref", "reference")];
+    let field = field(&models, &[("castle", "house")]).await;
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "ref"]);
+    assert!(field.html("/leaderboard").await.contains("<span class=\"mark\">Reference</span>"));
+    assert!(field.html("/models/ref").await.contains("A reference model."));
+
+    let off = Arena::new(field.db.pool.clone(), settings(), References::Off, Duration::ZERO);
+    assert_eq!(off.leaderboard().await.unwrap().rows.len(), 1);
+
+    // Another model makes it step aside.
+    field
+        .execute(
+            "INSERT INTO models (key, provider, model_id, display_name) VALUES ('fir', 'south', 'f', 'Fir')",
+        )
+        .await;
+    field.execute("
+        INSERT INTO builds (
+            id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count
+        )
+        SELECT gen_random_uuid(), prompt_id, 'fir', grid_size, palette, mode, digest, grid, true, spec, warnings, 1
+        FROM builds WHERE model_key = 'elm'
+    ").await;
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "fir"]);
+    field.vote("castle", "ref", "elm", Choice::A).await;
+    assert_eq!(field.column("/api/leaderboard", "key").await, ["ref", "fir", "elm"]);
+}
+
+#[tokio::test]
+async fn skill_follows_the_votes_in_the_background() {
+    let field = busy_field().await;
+    let config = Config::from(|_| None).unwrap();
+    let background = background::start(&App::new(Arc::new(config), field.db.pool.clone()));
+
+    let skill = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            let told = field.api("/api/leaderboard").await;
+            let found = told["models"].as_array().unwrap().iter().find(|model| !model["skill"].is_null());
+            if let Some(model) = found {
+                return model["skill"].clone();
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await
+    .expect("skill was not fitted within 20 s");
+
+    background.abort();
+    let fields: Vec<_> = skill.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, ["rating", "low", "high", "rankBest", "rankWorst"]);
+    assert!(skill["low"].as_f64().unwrap() < skill["rating"].as_f64().unwrap(), "{skill}");
+}
+
+#[tokio::test]
+async fn a_fit_of_fewer_votes_never_takes_the_place_of_a_later_one() {
+    let field = busy_field().await;
+    let (moment, early) = field.arena.ballots_since(None).await.unwrap().unwrap();
+    assert!(field.arena.ballots_since(Some(moment)).await.unwrap().is_none(), "nothing has changed");
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    let (later, late) = field.arena.ballots_since(Some(moment)).await.unwrap().unwrap();
+    field.arena.keep_fit(&late.fit()).await.unwrap();
+    field.arena.keep_fit(&early.fit()).await.unwrap();
+
+    let stored: i64 =
+        sqlx::query_scalar("SELECT votes FROM skill_fits").fetch_one(&field.db.pool).await.unwrap();
+    assert_eq!(stored, 91);
+
+    field.execute("UPDATE models SET enabled = false WHERE key = 'yew'").await;
+    let (_, without) = field.arena.ballots_since(Some(later)).await.unwrap().expect("the field has changed");
+    assert!(!without.fit().models.keys().any(|model| model.as_str() == "yew"));
+}
+
+#[tokio::test]
+async fn a_models_record_adds_up_to_its_standing() {
+    let field = busy_field().await;
+    let told = field.api("/api/models/elm").await;
+
+    let standing = &told["standing"];
+    for list in ["opponents", "prompts"] {
+        for column in ["votes", "wins", "losses", "ties", "bothBad"] {
+            let sum: i64 =
+                told[list].as_array().unwrap().iter().map(|row| row[column].as_i64().unwrap()).sum();
+            assert_eq!(standing[column], sum, "{column} over the {list}");
+        }
+    }
+    let names: Vec<_> = told.as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = "key provider modelId displayName about enabled reference createdAt settings standing opponents prompts builds";
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(
+        (&told["modelId"], &told["reference"], &standing["rank"]),
+        (&json!("elm-1"), &json!(false), &json!(1))
+    );
+    assert_eq!(told["builds"].as_array().unwrap().len(), 5);
+    let shares: Vec<_> =
+        told["prompts"].as_array().unwrap().iter().map(|prompt| prompt["share"].as_f64().unwrap()).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "the best first: {shares:?}");
+
+    let page = field.html("/models/elm").await;
+    for part in ["Strongest", "Weakest", "/leaderboard/pairs?a=elm&amp;b=fir", "Its builds", "Elo over time"]
+    {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    for path in ["/models/nobody", "/api/models/nobody", "/models/No%20Body"] {
+        assert_eq!(field.site.get(path).send().await.unwrap().status(), 404, "{path}");
+    }
+}
