@@ -13,6 +13,7 @@ use tracing::Span;
 
 use crate::arena::Arena;
 use crate::config::Config;
+use crate::db::Sessions;
 use crate::limits::Limits;
 
 /// What all large bodies together may take.
@@ -29,6 +30,7 @@ const PICTURES: u64 = 128 << 20;
 pub struct App {
     pub config: Arc<Config>,
     pub pool: PgPool,
+    pub sessions: Sessions,
     pub arena: Arc<Arena>,
     pub limits: Arc<Limits>,
     pub work: Work,
@@ -47,6 +49,7 @@ impl App {
         let limits = Limits::new(config.rate_limits);
         Self {
             config,
+            sessions: Sessions::new(pool.clone()),
             pool,
             arena: Arc::new(arena),
             limits: Arc::new(limits),

@@ -8,7 +8,6 @@ use tokio::time::sleep;
 use crate::app::App;
 use crate::arena::builds;
 use crate::arena::leaderboard::Moment;
-use crate::db::Sessions;
 use crate::voxel::{self, Effort};
 
 /// Between looks for something to do.
@@ -50,10 +49,9 @@ async fn refit_since(app: &App, last: Option<Moment>) -> anyhow::Result<Option<M
 
 /// Sessions and matchups whose time is over, and visitors who have not asked for a while.
 async fn forget(app: App) {
-    let sessions = Sessions::new(app.pool.clone());
     loop {
         app.limits.forget();
-        if let Err(error) = tokio::try_join!(sessions.purge(), app.arena.purge()) {
+        if let Err(error) = tokio::try_join!(app.sessions.purge(), app.arena.purge()) {
             tracing::warn!(%error, "what is over could not be removed");
         }
         sleep(FORGET_EVERY).await;

@@ -24,7 +24,7 @@ const VOTER: &str = "voter";
 /// Around whatever needs to know who is asking.
 pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
     let behind_tls = app.config.public_url.as_ref().is_some_and(|url| url.starts_with("https:"));
-    SessionManagerLayer::new(Sessions::new(app.pool.clone()))
+    SessionManagerLayer::new(app.sessions.clone())
         .with_name(COOKIE)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)

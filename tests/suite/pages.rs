@@ -58,7 +58,7 @@ async fn every_page_has_its_landmarks_and_names_what_it_shows() {
             .await;
         assert_eq!(landmarks, [1, 1, 1, 1, 1], "{path}: header, nav, main, footer, h1");
         let nameless: Vec<String> = page
-            .eval("[...document.querySelectorAll('a, button, img:not([alt]), input, select, textarea')].filter(e => e.matches('img') || !(e.innerText || e.labels?.length || e.ariaLabel)).filter(e => !e.hidden).map(e => e.outerHTML)")
+            .eval("[...document.querySelectorAll('a, button, img:not([alt]), input, select, textarea')].filter(e => e.matches('img') || !(e.innerText || e.labels?.length || e.ariaLabel)).filter(e => e.checkVisibility()).map(e => e.outerHTML)")
             .await;
         assert_eq!(nameless, Vec::<String>::new(), "{path} has elements without a name");
     }

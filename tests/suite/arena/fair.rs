@@ -106,7 +106,8 @@ async fn sessions_whose_time_is_over_are_nobody_and_go() {
     let voter = site.voter();
     let matchup = voter.matchup().await;
     run(&db, "UPDATE sessions SET expires_at = now() - interval '1 second'").await;
-    assert_eq!(voter.vote(&matchup, "A").await.status, 404);
+    let elsewhere = Site::open_on(db.pool.clone()).await;
+    assert_eq!(voter.moved_to(&elsewhere.url).vote(&matchup, "A").await.status, 404);
     let sessions = Sessions::new(db.pool.clone());
     assert!(sessions.load(&tower_sessions::session::Id::default()).await.unwrap().is_none());
     assert_eq!(sessions.purge().await.unwrap(), 1);
