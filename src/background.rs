@@ -1,6 +1,6 @@
 //! What goes on while nobody asks for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -13,7 +13,7 @@ use crate::voxel::{self, Effort};
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
 
-/// The same, for votes that skill has not seen.
+/// The same, for votes that skill has not seen; longer where a fit takes long.
 const BREATH: Duration = Duration::from_secs(3);
 
 const FORGET_EVERY: Duration = Duration::from_secs(600);
@@ -31,11 +31,12 @@ pub fn start(app: &App) -> JoinSet<()> {
 async fn refit(app: App) {
     let mut last = None;
     loop {
+        let begun = Instant::now();
         match refit_since(&app, last).await {
             Ok(moment) => last = moment,
             Err(error) => tracing::warn!(error = format!("{error:#}"), "skill could not be fitted"),
         }
-        sleep(BREATH).await;
+        sleep(BREATH.max(begun.elapsed() * 10)).await;
     }
 }
 

@@ -1,11 +1,10 @@
 //! A voter's own votes, for that voter.
 
-use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::field::known;
-use super::{Choice, Voter};
+use super::{Arena, Choice, Voter};
 
 /// Votes on a page.
 pub const PAGE: i64 = 30;
@@ -49,23 +48,24 @@ pub struct Agreement {
 }
 
 /// How many votes a voter has cast, and when the first was.
-pub async fn extent(pool: &PgPool, voter: Voter) -> sqlx::Result<(i64, Option<OffsetDateTime>)> {
+pub async fn extent(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Option<OffsetDateTime>)> {
     let row = sqlx::query!(
         r#"
         SELECT count(*) AS "votes!", min(at) AS first
         FROM matchups
         JOIN votes ON matchup_id = matchups.id
-        WHERE voter_id = $1
+        WHERE voter_id = $1 AND settings = $2
         "#,
         voter.0,
+        arena.ladder,
     )
-    .fetch_one(pool)
+    .fetch_one(&arena.pool)
     .await?;
     Ok((row.votes, row.first))
 }
 
 /// The newest votes before this one; without one, the newest of all. One more than a page, if there is one.
-pub async fn votes(pool: &PgPool, voter: Voter, before: Option<i64>) -> sqlx::Result<Vec<PastVote>> {
+pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Result<Vec<PastVote>> {
     let rows = sqlx::query!(
         "
         SELECT
@@ -76,15 +76,16 @@ pub async fn votes(pool: &PgPool, voter: Voter, before: Option<i64>) -> sqlx::Re
         JOIN prompts ON prompts.id = prompt_id
         JOIN models a ON a.key = model_a
         JOIN models b ON b.key = model_b
-        WHERE voter_id = $1 AND votes.id < $2
+        WHERE voter_id = $1 AND votes.id < $2 AND settings = $4
         ORDER BY votes.id DESC
         LIMIT $3
         ",
         voter.0,
         before.unwrap_or(i64::MAX),
         PAGE + 1,
+        arena.ladder,
     )
-    .fetch_all(pool)
+    .fetch_all(&arena.pool)
     .await?;
     let votes = rows.into_iter().map(|row| {
         Ok(PastVote {
@@ -101,7 +102,7 @@ pub async fn votes(pool: &PgPool, voter: Voter, before: Option<i64>) -> sqlx::Re
 }
 
 /// The most often preferred first.
-pub async fn opinions(pool: &PgPool, voter: Voter) -> sqlx::Result<Vec<Opinion>> {
+pub async fn opinions(arena: &Arena, voter: Voter) -> sqlx::Result<Vec<Opinion>> {
     sqlx::query_as!(
         Opinion,
         r#"
@@ -116,19 +117,20 @@ pub async fn opinions(pool: &PgPool, voter: Voter) -> sqlx::Result<Vec<Opinion>>
         JOIN votes ON matchup_id = matchups.id
         CROSS JOIN LATERAL (VALUES (model_a, 'A'), (model_b, 'B')) AS shown (model, side)
         JOIN models ON models.key = shown.model
-        WHERE voter_id = $1
+        WHERE voter_id = $1 AND settings = $2
         GROUP BY models.key
         ORDER BY
             count(*) FILTER (WHERE choice = side) + 0.5 * count(*) FILTER (WHERE choice = 'TIE') DESC,
             count(*), display_name, models.key
         "#,
         voter.0,
+        arena.ladder,
     )
-    .fetch_all(pool)
+    .fetch_all(&arena.pool)
     .await
 }
 
-pub async fn agreement(pool: &PgPool, voter: Voter) -> sqlx::Result<Agreement> {
+pub async fn agreement(arena: &Arena, voter: Voter) -> sqlx::Result<Agreement> {
     sqlx::query_as!(
         Agreement,
         r#"
@@ -136,7 +138,7 @@ pub async fn agreement(pool: &PgPool, voter: Voter) -> sqlx::Result<Agreement> {
             SELECT votes.id, build_a, build_b, choice
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
-            WHERE voter_id = $1
+            WHERE voter_id = $1 AND settings = $4
             ORDER BY votes.id DESC
             LIMIT $2
         ),
@@ -175,7 +177,8 @@ pub async fn agreement(pool: &PgPool, voter: Voter) -> sqlx::Result<Agreement> {
         voter.0,
         COMPARED,
         OTHERS,
+        arena.ladder,
     )
-    .fetch_one(pool)
+    .fetch_one(&arena.pool)
     .await
 }

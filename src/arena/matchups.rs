@@ -1,18 +1,15 @@
 //! Matchups: served, fetched, skipped. A voter has one open at a time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rand::rngs::StdRng;
-use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::builds::StoredGrid;
-use super::field::{self, Field, FieldCache, References, known};
-use super::leaderboard::Kept;
+use super::field::{self, Field, known};
 use super::sampling::{self, Contest, Drawn, Pair, Seen, Shown};
-use super::{PromptId, Settings, Side};
+use super::{Arena, PromptId, Side};
 
 /// Requests of one voter that get into each other's way are tried again.
 const TRIES: usize = 5;
@@ -20,18 +17,6 @@ const TRIES: usize = 5;
 /// Whoever has a session. Matchups and votes refer to this, never to the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Voter(pub Uuid);
-
-/// One ladder's arena.
-pub struct Arena {
-    pub(super) pool: PgPool,
-    pub settings: Settings,
-    /// The settings as the database names them.
-    pub ladder: String,
-    /// A vote sooner than this after both builds went out is none.
-    pub min_dwell: Duration,
-    pub(super) field: FieldCache,
-    pub(super) kept: Kept,
-}
 
 /// What a voter is told of a matchup: nothing about who built it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,12 +74,6 @@ pub enum NotSkipped {
 }
 
 impl Arena {
-    pub fn new(pool: PgPool, settings: Settings, references: References, min_dwell: Duration) -> Self {
-        let ladder = settings.slug();
-        let field = FieldCache::new(references);
-        Self { pool, settings, ladder, min_dwell, field, kept: Kept::new() }
-    }
-
     /// The voter's open matchup if it is about what is asked for, else a new one.
     pub async fn matchup(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
         let mut tries = 1;
@@ -292,8 +271,14 @@ impl Arena {
     }
 
     /// A build of a matchup, for the voter whom it was served to. When it first went out is kept, though not at
-    /// the cost of waiting for the disk.
-    pub async fn fetch(&self, voter: Voter, matchup: Uuid, side: Side) -> sqlx::Result<Option<StoredGrid>> {
+    /// the cost of waiting for the disk; whoever only has a look at the header is not `looking`.
+    pub async fn fetch(
+        &self,
+        voter: Voter,
+        matchup: Uuid,
+        side: Side,
+        looking: bool,
+    ) -> sqlx::Result<Option<StoredGrid>> {
         sqlx::query_as!(
             StoredGrid,
             "
@@ -302,7 +287,7 @@ impl Arena {
                 SET fetched_a = CASE WHEN $3 THEN clock_timestamp() ELSE fetched_a END,
                     fetched_b = CASE WHEN $3 THEN fetched_b ELSE clock_timestamp() END
                 FROM set_config('synchronous_commit', 'off', true)
-                WHERE voter_id = $2 AND matchup_id = $1
+                WHERE voter_id = $2 AND matchup_id = $1 AND $4
                   AND CASE WHEN $3 THEN fetched_a ELSE fetched_b END IS NULL
             )
             SELECT digest, grid AS packed
@@ -313,6 +298,7 @@ impl Arena {
             matchup,
             voter.0,
             side == Side::A,
+            looking,
         )
         .fetch_optional(&self.pool)
         .await

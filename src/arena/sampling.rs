@@ -118,12 +118,12 @@ impl<'a> Lots<'a> {
         row.iter().zip(&self.weights).map(|(&unseen, &weight)| if unseen { weight } else { 0.0 }).collect()
     }
 
-    /// Either may have come first.
+    /// Either may have come first. Where they are the last two, rounding would make it more than certain.
     fn probability(&self, one: usize, other: usize) -> f64 {
         let firsts = self.firsts();
         let share = |weights: &[f64], index: usize| weights[index] / weights.iter().sum::<f64>();
         let in_turn = |first, second| share(&firsts, first) * share(&self.partners(first), second);
-        in_turn(one, other) + in_turn(other, one)
+        (in_turn(one, other) + in_turn(other, one)).min(1.0)
     }
 }
 

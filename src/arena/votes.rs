@@ -15,6 +15,9 @@ use crate::voxel::Warning;
 /// Transactions that got into each other's way are tried again.
 const TRIES: usize = 5;
 
+/// Other votes on a pair that are counted for a reveal, so that it takes no longer when there are many.
+const MOST_OTHERS: i64 = 1000;
+
 /// What a vote brings to light.
 #[derive(Clone, Debug)]
 pub struct Reveal {
@@ -22,7 +25,7 @@ pub struct Reveal {
     pub choice: Choice,
     pub a: Revealed,
     pub b: Revealed,
-    /// All other votes on these two builds, as if they had stood on these sides.
+    /// Other votes on these two builds, as if they had stood on these sides; no more than a thousand.
     pub others: Verdicts,
 }
 
@@ -88,10 +91,10 @@ impl Arena {
                 other => break other?,
             }
         };
-        match (counted, self.reveal(matchup).await?) {
-            (true, Some(reveal)) => Ok(reveal),
-            _ => Err(self.why_not(voter, matchup).await?),
+        if !counted {
+            return Err(self.why_not(voter, matchup).await?);
         }
+        self.reveal(matchup).await?.ok_or(NoVote::Unknown)
     }
 
     /// All that a vote changes, or nothing. Returns whether it counted.
@@ -164,15 +167,20 @@ impl Arena {
                     count(*) FILTER (WHERE choice = CASE build_a WHEN here.build_a THEN 'B' ELSE 'A' END) AS b,
                     count(*) FILTER (WHERE choice = 'TIE') AS tie,
                     count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
-                FROM matchups
-                JOIN votes ON matchup_id = matchups.id
-                WHERE least(build_a, build_b) = least(here.build_a, here.build_b)
-                  AND greatest(build_a, build_b) = greatest(here.build_a, here.build_b)
-                  AND matchups.id <> here.id
+                FROM (
+                    SELECT build_a, choice
+                    FROM matchups
+                    JOIN votes ON matchup_id = matchups.id
+                    WHERE least(build_a, build_b) = least(here.build_a, here.build_b)
+                      AND greatest(build_a, build_b) = greatest(here.build_a, here.build_b)
+                      AND matchups.id <> here.id
+                    LIMIT $2
+                ) others
             ) others
             WHERE matchup_id = $1
             "#,
             matchup,
+            MOST_OTHERS,
         )
         .fetch_optional(&self.pool)
         .await?;

@@ -18,6 +18,8 @@ const MAX_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENT_TIMEOUT: &str = "30s";
+const IDLE_TIMEOUT: &str = "15s";
+const LOCK_TIMEOUT: &str = "10s";
 
 /// A server elsewhere may be starting at the same time as we are.
 const UNREACHABLE_PATIENCE: Duration = Duration::from_secs(10);
@@ -57,7 +59,12 @@ impl Access {
     /// among clients, and refuses settings that come with a connection.
     pub fn with_statement_timeout(mut self) -> Self {
         if self.options.get_options().is_none_or(|options| !options.contains("statement_timeout")) {
-            self.options = self.options.options([("statement_timeout", STATEMENT_TIMEOUT)]);
+            self.options = self.options.options([
+                ("statement_timeout", STATEMENT_TIMEOUT),
+                // A server that vanished in the middle of a vote must not keep others from voting.
+                ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
+                ("lock_timeout", LOCK_TIMEOUT),
+            ]);
         }
         self
     }

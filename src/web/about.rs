@@ -1,5 +1,6 @@
 //! `/about`: how it works, with the settings and numbers of this installation.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
@@ -18,7 +19,7 @@ use crate::arena::elo::{self, BASELINE, K, START, Standing};
 use crate::arena::log::LoggedVote;
 use crate::arena::skill::ENOUGH_VOTES;
 use crate::arena::totals::{Side, Totals};
-use crate::arena::{Choice, Settings};
+use crate::arena::{Choice, References, Settings};
 
 /// Counting takes longer the more there is, and nobody minds numbers of a minute ago.
 const FRESH: Duration = Duration::from_secs(60);
@@ -42,13 +43,17 @@ struct About {
     examples: Vec<Example>,
     min_dwell: Option<String>,
     limited: bool,
+    /// What references do here.
+    references: &'static str,
     /// Where this visitor found us, so that the example works as it is pasted.
     site: String,
 }
 
 async fn about(State(app): State<App>, headers: HeaderMap, counted: Counted) -> About {
-    let totals = timeout(PATIENCE, counted.try_get_with((), app.arena.totals())).await;
-    let totals = totals.ok().and_then(|totals| {
+    let arena = Arc::clone(&app.arena);
+    // In a task of its own, so that what takes longer than this visitor waits is there for the next one.
+    let count = tokio::spawn(async move { counted.try_get_with((), arena.totals()).await });
+    let totals = timeout(PATIENCE, count).await.ok().and_then(Result::ok).and_then(|totals| {
         totals.inspect_err(|error| tracing::warn!(%error, "/about goes without its numbers")).ok()
     });
     let dwell = app.arena.min_dwell;
@@ -59,7 +64,17 @@ async fn about(State(app): State<App>, headers: HeaderMap, counted: Counted) -> 
         examples: examples(),
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
         limited: app.limits.are_on(),
+        references: references(app.config.references),
         site: app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(&headers))),
+    }
+}
+
+/// How a sentence about references ends.
+pub(super) fn references(policy: References) -> &'static str {
+    match policy {
+        References::Auto => "and they step aside in each prompt once two others have built it",
+        References::On => "and here they always take part",
+        References::Off => "and here they take no part",
     }
 }
 

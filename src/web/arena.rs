@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, VARY};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -100,7 +100,12 @@ async fn matchup(
     State(app): State<App>,
     visitor: Visitor,
     Query(asking): Query<Asking>,
+    headers: HeaderMap,
 ) -> Result<Response, Error> {
+    // Asking may close what is open: a link elsewhere must not.
+    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
+        return Ok(StatusCode::FORBIDDEN.into_response());
+    }
     let prompt = asking.prompt_id.filter(|id| !id.is_empty());
     let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
     let build = |side| Hidden { build: Address { url: format!("/api/arena/matchup/{}/{side}", matchup.id) } };
@@ -127,9 +132,10 @@ async fn build(
     State(app): State<App>,
     Path((matchup, side)): Path<(String, String)>,
     visitor: Visitor,
+    method: Method,
     Extension(encoding): Extension<Encoding>,
 ) -> Result<Response, Error> {
-    let grid = fetch(&app, &visitor, &matchup, &side).await?;
+    let grid = fetch(&app, &visitor, &matchup, &side, &method).await?;
     let about = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
     let mut response = if encoding == Encoding::Brotli {
         (about, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
@@ -145,18 +151,27 @@ async fn image(
     State(app): State<App>,
     Path((matchup, side)): Path<(String, String)>,
     visitor: Visitor,
+    method: Method,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Error> {
-    let grid = fetch(&app, &visitor, &matchup, &side).await?;
+    wanted.check()?;
+    let grid = fetch(&app, &visitor, &matchup, &side, &method).await?;
     let bytes = pictures::draw(&app, grid, wanted).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, wanted.kind())], Body::from(bytes)).into_response())
 }
 
-/// Nothing that goes out with it may tell whose it is: no tag, and no name but the matchup's.
-async fn fetch(app: &App, visitor: &Visitor, matchup: &str, side: &str) -> Result<StoredGrid, Error> {
+/// Nothing that goes out with it may tell whose it is: no tag, and no name but the matchup's. Asking for the
+/// header alone is not looking.
+async fn fetch(
+    app: &App,
+    visitor: &Visitor,
+    matchup: &str,
+    side: &str,
+    method: &Method,
+) -> Result<StoredGrid, Error> {
     let side: Side = side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    app.arena.fetch(voter, id(matchup)?, side).await?.ok_or_else(no_matchup)
+    app.arena.fetch(voter, id(matchup)?, side, *method == Method::GET).await?.ok_or_else(no_matchup)
 }
 
 #[derive(Deserialize)]
@@ -375,7 +390,7 @@ impl From<NoMatchup> for Error {
             NoMatchup::AllVoted => Self::new(
                 StatusCode::CONFLICT,
                 "all_voted",
-                "You have seen every pair there is. Come back when there are new builds.",
+                "There is no pair left that you have not seen. Come back when there are new builds.",
             ),
             NoMatchup::Raced => Self::new(
                 StatusCode::CONFLICT,

@@ -75,6 +75,7 @@ impl Error {
     fn standard(status: StatusCode) -> Self {
         let (code, message) = match status {
             StatusCode::NOT_FOUND => ("not_found", "There is no such page here."),
+            StatusCode::FORBIDDEN => ("cross_site", "Another site sent this request, so it was not done."),
             StatusCode::METHOD_NOT_ALLOWED => {
                 ("method_not_allowed", "This address does not take that method.")
             }
@@ -186,6 +187,7 @@ fn is_for_programs(path: &str) -> bool {
 fn title(status: StatusCode) -> &'static str {
     match status {
         StatusCode::NOT_FOUND => "This plot is empty",
+        StatusCode::FORBIDDEN => "That came from elsewhere",
         StatusCode::METHOD_NOT_ALLOWED => "That does not work here",
         StatusCode::PAYLOAD_TOO_LARGE => "That is too much",
         StatusCode::CONFLICT => "Nothing to compare just now",
@@ -207,7 +209,11 @@ fn explains(status: StatusCode) -> bool {
 
 /// Without the machinery that axum names first.
 fn in_plain_words(said: &str) -> String {
-    said.strip_prefix("Failed to deserialize query string: ").unwrap_or(said).to_owned()
+    let machinery = [
+        "Failed to deserialize query string: ",
+        "Failed to deserialize the JSON body into the target type: ",
+    ];
+    machinery.iter().find_map(|words| said.strip_prefix(words)).unwrap_or(said).to_owned()
 }
 
 fn is_plain(headers: &HeaderMap) -> bool {
@@ -227,10 +233,17 @@ impl IntoResponse for Error {
     }
 }
 
+/// No connection was free, others were in the way, or the database was too slow.
+fn will_pass(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(error, sqlx::Error::PoolTimedOut)
+        || matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "25P03"))
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
-            sqlx::Error::PoolTimedOut => Self {
+            error if will_pass(&error) => Self {
                 cause: Some(Arc::new(error.into())),
                 ..Self::unavailable("busy", "Too many people are here at once. Please try again in a moment.")
                     .with_header(RETRY_AFTER, HeaderValue::from_static("2"))

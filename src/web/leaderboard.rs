@@ -33,7 +33,7 @@ pub(super) fn routes() -> Router<App> {
 
 /// The page's query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct Chosen {
     provider: String,
     tag: String,

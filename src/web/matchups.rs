@@ -142,7 +142,7 @@ async fn skip(
     let id = id(&matchup)?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
     match app.arena.skip(voter, id).await {
-        Ok(()) => Ok(Redirect::to("/")),
+        Ok(()) => Ok(back_to(open_matchup(&app, &visitor, None).await?.id)),
         Err(NotSkipped::Voted) => Ok(back_to(id)),
         Err(error) => Err(error.into()),
     }

@@ -63,15 +63,15 @@ async fn me(
 
 impl Own {
     async fn of(app: &App, voter: Voter, before: Option<i64>) -> Result<Option<Self>, Error> {
-        let (count, Some(since)) = history::extent(&app.pool, voter).await? else { return Ok(None) };
-        let mut votes = history::votes(&app.pool, voter, before).await?;
+        let (count, Some(since)) = history::extent(&app.arena, voter).await? else { return Ok(None) };
+        let mut votes = history::votes(&app.arena, voter, before).await?;
         let is_more = votes.len() > PAGE as usize;
         votes.truncate(PAGE as usize);
         Ok(Some(Self {
             count,
             since,
-            agreement: history::agreement(&app.pool, voter).await?,
-            opinions: history::opinions(&app.pool, voter).await?,
+            agreement: history::agreement(&app.arena, voter).await?,
+            opinions: history::opinions(&app.arena, voter).await?,
             older: votes.last().filter(|_| is_more).map(|vote| vote.id),
             votes,
             before,

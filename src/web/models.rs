@@ -10,6 +10,7 @@ use axum::{Json, Router};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use super::about;
 use super::charts::{Axis, Interval, Lines};
 use super::leaderboard::api::{Settings, Standing};
 use super::{Error, Page, filters};
@@ -56,6 +57,8 @@ async fn find(app: &App, key: &str) -> Result<Found, Error> {
 struct ModelPage {
     page: Page,
     settings: String,
+    /// What references do here.
+    references: &'static str,
     facts: Facts,
     /// Of so many on the ladder.
     field: usize,
@@ -79,6 +82,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
     Ok(ModelPage {
         page: Page::at("/leaderboard"),
         settings: app.arena.settings.to_string(),
+        references: about::references(app.config.references),
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),

@@ -89,6 +89,11 @@ pub(super) fn damaged(cause: impl Into<anyhow::Error>) -> Error {
 }
 
 impl Wanted {
+    /// Whether there can be such a picture.
+    pub fn check(self) -> Result<(), Error> {
+        self.view().map(drop)
+    }
+
     pub fn kind(self) -> &'static str {
         self.format.kind()
     }

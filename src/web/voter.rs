@@ -85,12 +85,10 @@ impl Visitor {
 /// The last address that a trusted proxy speaks for, or that of the connection.
 fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
-    let said: Vec<&str> = headers
-        .get_all("x-forwarded-for")
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .collect();
+    let lines =
+        headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+    let lines: Vec<_> = lines.collect();
+    let said: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).collect();
     let mut address = peer.to_canonical();
     for hop in said.into_iter().rev() {
         let Some(next) = hop.trim().parse::<IpAddr>().ok().filter(|_| is_trusted(&address)) else { break };
@@ -113,12 +111,13 @@ mod tests {
             ("127.0.0.1", vec!["198.51.100.1, 203.0.113.9"], "203.0.113.9"),
             ("127.0.0.1", vec!["198.51.100.1", "203.0.113.9, 10.1.2.3"], "203.0.113.9"),
             ("127.0.0.1", vec!["203.0.113.9, nonsense"], "127.0.0.1"),
+            ("127.0.0.1", vec!["né, 203.0.113.9"], "203.0.113.9"),
             ("::ffff:127.0.0.1", vec!["2001:db8::1"], "2001:db8::1"),
             ("127.0.0.1", vec![], "127.0.0.1"),
         ] {
             let mut headers = HeaderMap::new();
             for line in &said {
-                headers.append("x-forwarded-for", line.parse().unwrap());
+                headers.append("x-forwarded-for", HeaderValue::from_bytes(line.as_bytes()).unwrap());
             }
             let found = address(peer.parse().unwrap(), &headers, &trusted);
             assert_eq!(found, address_is.parse::<IpAddr>().unwrap(), "{peer} says {said:?}");

@@ -6,8 +6,6 @@ import * as keys from "./keys.js";
 import { empty, fill } from "./reveal.js";
 import { slides } from "./swipe.js";
 
-/** A matchup with less time left than this is asked for anew. */
-const SPARE_MS = 120_000;
 const TRIES = 5;
 const BROKEN = "A build did not load. Retry it in its place, or skip this matchup.";
 
@@ -107,7 +105,7 @@ async function send(id, choice) {
       return await api.vote(id, choice);
     } catch (error) {
       const { code, message, wait, told } = /** @type {api.Trouble} */ (error);
-      if (code === "already_voted" && told.reveal) return told;
+      if (code === "already_voted" && told.reveal) return { ...told, before: message };
       if (code !== "too_soon" || tries === TRIES) throw error;
       tell(`${message} Your vote is on its way.`);
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -122,8 +120,9 @@ function bringToLight(told) {
     side.toggleAttribute("data-chosen", told.choice === side.getAttribute("data-side")?.toUpperCase());
   }
   enter("revealed");
-  said.textContent = fill(reveal, told);
+  said.textContent = `${told.before ?? ""} ${fill(reveal, told)}`;
   next.focus({ preventScroll: true });
+  reveal.scrollIntoView({ block: "nearest" });
   coming = arrive();
   coming.catch(() => {});
   advance.begin();
@@ -150,7 +149,7 @@ function goOn() {
 
 /** @param {Exhibit} arrived a while ago, perhaps */
 function stillOpen(arrived) {
-  if (Date.parse(arrived.matchup.expiresAt) - Date.now() > SPARE_MS) return arrived;
+  if (Date.parse(arrived.matchup.expiresAt) > Date.now()) return arrived;
   arrived.remove();
   return arrive();
 }
@@ -183,7 +182,8 @@ function close({ code, message }) {
   const reason = part(code === "all_voted" || code === "not_seeded" ? code : "trouble");
   enter("closed");
   reason.hidden = false;
-  introduce(reason.dataset.title ?? "");
+  introduce((picker.value && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
+  said.textContent = asked.textContent;
   part("why").textContent = message;
   for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", !picker.value);
   for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !!picker.value);
@@ -272,7 +272,10 @@ part("ask").addEventListener("click", () => help.showModal());
 part("again").addEventListener("click", () => show());
 part("copy").addEventListener("click", copy);
 part("copy").hidden = !navigator.clipboard;
-addEventListener("online", () => phase === "closed" && !part("trouble").hidden && show());
+addEventListener("online", () => {
+  if (phase === "closed" && !part("trouble").hidden) show();
+  else if (phase === "ready") note.querySelector("button")?.click();
+});
 keys.offer(help, /** @type {HTMLInputElement} */ (part("use-keys")));
 keys.listen({
   1: () => vote("A"),

@@ -24,10 +24,7 @@ export function fill(section, told) {
 
 /** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
 export function empty(section) {
-  for (const slot of section.querySelectorAll("[data-slot]")) {
-    slot.textContent = "";
-    slot.removeAttribute("href");
-  }
+  for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
 }
 
 /** @param {Told} told */
@@ -59,9 +56,10 @@ function tally(section, counts) {
 
 /** @param {HTMLElement} section @param {Contestant} one */
 function contestant(section, { key, provider, displayName, elo, build }) {
-  const name = /** @type {HTMLAnchorElement} */ (slot(section, "name"));
+  const name = document.createElement("a");
   name.textContent = displayName;
   name.href = `/models/${key}`;
+  slot(section, "name").replaceChildren(name);
   slot(section, "elo").textContent = String(Math.round(elo.after));
   const moved = slot(section, "change");
   moved.textContent = change.format(elo.after - elo.before).replace("-", "−");

@@ -27,4 +27,6 @@ interface Told {
   /** All other votes on these two builds. */
   others: { a: number; b: number; tie: number; bothBad: number };
   shareUrl: string;
+  /** What to say when it was voted on before. */
+  before?: string;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moka::future::Cache;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use super::super::ModelKey;
 use super::{Chronicle, ModelRecord, Tagged};
@@ -16,9 +16,12 @@ const LIFE: Duration = Duration::from_secs(60);
 /// What is made faster than this is made again with every vote.
 const QUICK: Duration = Duration::from_millis(250);
 
-/// What is not may be shown for this many times as long as it took, so that pouring votes and many readers
-/// together never take more than a tenth of a core.
+/// What is not may be shown for this many times as long as it took.
 const REST: u32 = 10;
+
+/// Values that are made at a time, whoever asks for whichever: the rest of the database's connections are for
+/// votes.
+const MAKERS: usize = 2;
 
 /// Of one ladder.
 pub(in crate::arena) struct Kept {
@@ -29,12 +32,18 @@ pub(in crate::arena) struct Kept {
 
 impl Kept {
     pub fn new() -> Self {
-        Self { chronicle: Cells::new(1), tagged: Cells::new(64), records: Cells::new(256) }
+        let makers = Arc::new(Semaphore::new(MAKERS));
+        Self {
+            chronicle: Cells::new(1, &makers),
+            tagged: Cells::new(64, &makers),
+            records: Cells::new(256, &makers),
+        }
     }
 }
 
 pub(in crate::arena) struct Cells<K, V> {
     cells: Cache<K, Cell<V>>,
+    makers: Arc<Semaphore>,
 }
 
 type Cell<V> = Arc<Mutex<Option<Made<V>>>>;
@@ -47,8 +56,9 @@ struct Made<V> {
 }
 
 impl<K: Hash + Eq + Send + Sync + 'static, V: Send + Sync + 'static> Cells<K, V> {
-    fn new(most: u64) -> Self {
-        Self { cells: Cache::builder().max_capacity(most).time_to_live(LIFE).build() }
+    fn new(most: u64, makers: &Arc<Semaphore>) -> Self {
+        let cells = Cache::builder().max_capacity(most).time_to_live(LIFE).build();
+        Self { cells, makers: Arc::clone(makers) }
     }
 
     /// `votes` tells how many there are now, and `make` how many it has seen. Only one at a time makes a
@@ -67,6 +77,8 @@ impl<K: Hash + Eq + Send + Sync + 'static, V: Send + Sync + 'static> Cells<K, V>
         {
             return Ok(Arc::clone(&made.value));
         }
+        // Never closed; without a permit it would only be less patient.
+        let _permit = self.makers.acquire().await.ok();
         let begun = Instant::now();
         let (votes, value) = make.await?;
         let value = Arc::new(value);
@@ -90,7 +102,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_is_made_once_for_each_number_of_votes() {
-        let cells = Cells::<&str, i64>::new(4);
+        let cells = Cells::<&str, i64>::new(4, &Arc::new(Semaphore::new(1)));
         let made = AtomicI64::new(0);
         let get = async |key, votes| {
             let make = async { Ok::<_, Infallible>((votes, made.fetch_add(1, Ordering::SeqCst))) };
@@ -102,7 +114,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_failure_is_not_kept() {
-        let cells = Cells::<(), i64>::new(1);
+        let cells = Cells::<(), i64>::new(1, &Arc::new(Semaphore::new(1)));
         let broken = cells.get((), async { Ok(1) }, async { Err("broken") }).await;
         assert_eq!(broken.unwrap_err(), "broken");
         let whole = cells.get((), async { Ok::<_, &str>(1) }, async { Ok((1, 7)) }).await;

@@ -130,6 +130,17 @@ fn when_all_was_seen_there_is_nothing_to_draw() {
     assert!(draw(&mut rng, &[], &Shown::new(), &Seen::new()).is_none());
 }
 
+/// 44 is one of the counts for which the shares of two add up to a little more than one.
+#[test]
+fn the_last_pair_is_certain_and_not_more() {
+    let contests = [contest("castle", &["x", "y"])];
+    let mut rng = StdRng::seed_from_u64(1);
+    for count in 0..200 {
+        let drawn = draw(&mut rng, &contests, &shown(&[("y", count)]), &Seen::new()).unwrap();
+        assert!(drawn.probability <= 1.0 && drawn.probability > 0.999_999, "{count}: {}", drawn.probability);
+    }
+}
+
 proptest! {
     /// Over all pairs of a contest the probabilities add up to one, whatever was seen and shown.
     #[test]
@@ -148,7 +159,9 @@ proptest! {
         prop_assume!(has_fresh_pair(&contest, &seen));
         let lots = Lots::of(&contest, &shown, &seen);
         let fresh = pairs.filter(|&(one, other)| lots.partners(one)[other] > 0.0);
-        let total: f64 = fresh.map(|(one, other)| lots.probability(one, other)).sum();
+        let each: Vec<_> = fresh.map(|(one, other)| lots.probability(one, other)).collect();
+        prop_assert!(each.iter().all(|&probability| probability > 0.0 && probability <= 1.0), "{:?}", each);
+        let total: f64 = each.iter().sum();
         prop_assert!((total - 1.0).abs() < 1e-9, "{}", total);
     }
 }

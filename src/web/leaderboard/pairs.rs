@@ -13,7 +13,7 @@ use crate::arena::leaderboard::{Facts, JudgedVote, PAGE, Record};
 use crate::arena::{Choice, ModelKey};
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub(super) struct Wanted {
     a: String,
     b: String,

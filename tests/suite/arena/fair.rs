@@ -1,6 +1,7 @@
 //! DESIGN §4: fair play. Nobody votes unseen, too fast, too often, or for somebody else.
 
 use buildoff::db::Sessions;
+use reqwest::Method;
 use serde_json::json;
 use tower_sessions::SessionStore;
 
@@ -21,6 +22,15 @@ async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
         assert!(ms <= 60_000 && seconds == ms.div_ceil(1000).max(1), "{seconds} s, {ms} ms");
     };
     too_soon("nothing fetched").await;
+    for side in ["a", "b"] {
+        let url = matchup[side]["build"]["url"].as_str().unwrap();
+        assert_eq!(voter.send(Method::HEAD, url, None).await.unwrap().status, 200);
+        assert_eq!(voter.get(&format!("{url}/image?size=1")).await.status, 400);
+    }
+    assert_eq!(
+        number(&db, "SELECT count(*) FROM open_matchups WHERE num_nulls(fetched_a, fetched_b) < 2").await,
+        0
+    );
     voter.get(matchup["a"]["build"]["url"].as_str().unwrap()).await;
     run(&db, "UPDATE open_matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
     too_soon("one fetched").await;
@@ -95,7 +105,7 @@ async fn a_form_on_another_site_cannot_vote() {
         .json(&json!({ "matchupId": matchup["id"], "choice": "A" }));
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 403);
-    assert!(answer.json::<serde_json::Value>().await.unwrap()["error"].is_string());
+    assert_eq!(answer.json::<serde_json::Value>().await.unwrap()["code"], "cross_site");
     assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
 }
 

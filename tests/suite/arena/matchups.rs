@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::json;
+use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
 
 use super::{arena, crowd, number, run, seeded};
 use crate::support::Site;
@@ -16,7 +18,9 @@ async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
     assert_eq!(answer.header("cache-control"), "no-store");
     let mut matchup = answer.json();
     let id = matchup["id"].as_str().unwrap().to_owned();
-    assert!(matchup["expiresAt"].take().as_str().unwrap().ends_with('Z'));
+    let expires = OffsetDateTime::parse(matchup["expiresAt"].take().as_str().unwrap(), &Rfc3339).unwrap();
+    let left = expires - OffsetDateTime::now_utc();
+    assert!(left > Duration::minutes(29) && left <= Duration::minutes(30), "{left}");
     let expected = json!({
         "id": id,
         "prompt": { "id": "lighthouse", "text": "a lighthouse on a rocky island" },
@@ -188,6 +192,29 @@ async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
     let zeppelin = json!({ "id": "zeppelin", "text": "a zeppelin", "tags": ["vehicle"], "eligible": false });
     assert_eq!(prompts["prompts"][4], zeppelin);
     assert_eq!(prompts["prompts"][0]["eligible"], true);
+}
+
+/// While a vote holds the ratings, and until the test is over.
+#[tokio::test]
+async fn serving_a_matchup_does_not_wait_for_votes() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    assert_eq!(voter.vote(&voter.matchup().await, "A").await.status, 200);
+    let mut vote = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("SELECT FROM ratings FOR UPDATE").execute(&mut *vote).await.unwrap();
+    let served = tokio::time::timeout(std::time::Duration::from_secs(20), voter.matchup()).await;
+    assert!(served.is_ok(), "it waited for the ratings");
+    vote.rollback().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_on_another_site_closes_nothing() {
+    let (_db, site) = arena().await;
+    let voter = site.voter();
+    let open = voter.matchup_on("lighthouse").await.json();
+    let link = site.get("/api/arena/matchup?promptId=treehouse").header("cookie", voter.cookie().unwrap());
+    assert_eq!(link.header("sec-fetch-site", "cross-site").send().await.unwrap().status(), 403);
+    assert_eq!(voter.matchup().await, open);
 }
 
 #[tokio::test]
