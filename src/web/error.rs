@@ -235,7 +235,7 @@ impl IntoResponse for Error {
 
 /// No connection was free, others were in the way, or the database was too slow.
 fn will_pass(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     matches!(error, sqlx::Error::PoolTimedOut)
         || matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "25P03"))
 }
