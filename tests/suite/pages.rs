@@ -71,7 +71,7 @@ async fn links_and_files_of_the_front_page_all_lead_somewhere() {
     let site = Site::open_on(db.pool.clone()).await;
     let page = page(&site.url).await;
     let addresses: Vec<String> = page
-        .eval("[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src).filter(a => a.startsWith(location.origin))")
+        .eval("[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src || '').filter(a => a.startsWith(location.origin))")
         .await;
     assert!(addresses.len() > 8, "{addresses:?}");
     for address in addresses {
