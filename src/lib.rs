@@ -6,6 +6,7 @@ pub mod background;
 pub mod cli;
 pub mod config;
 pub mod db;
+pub mod generate;
 pub mod limits;
 pub mod logging;
 pub mod voxel;

@@ -14,7 +14,7 @@ use super::{
 pub const MAX_COUNT: u64 = (1 << 53) - 1;
 
 /// A spec may write this many times the grid's volume.
-const MAX_OVERDRAW: u64 = 8;
+pub const MAX_OVERDRAW: u64 = 8;
 
 /// Unknown blocks that are named in warnings.
 const NAMED_UNKNOWN: usize = 5;

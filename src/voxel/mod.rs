@@ -58,7 +58,7 @@ mod textures;
 
 pub use check::{Report, Verdict, check};
 pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack, unpack_within};
-pub use expand::MAX_COUNT;
+pub use expand::{MAX_COUNT, MAX_OVERDRAW};
 pub use grid::{Bounds, Census, Grid, GridSize};
 pub use image::{Background, Camera, View, render};
 pub use palette::{AIR, Block, Palette, RenderClass};

@@ -83,6 +83,21 @@ impl Warning {
 }
 
 impl Code {
+    /// As programs read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BadJson => "bad_json",
+            Self::BadSpec => "bad_spec",
+            Self::TooLarge => "too_large",
+            Self::TooMuchWork => "too_much_work",
+            Self::NoBlocks => "no_blocks",
+            Self::TooManyBlocks => "too_many_blocks",
+            Self::TooFewBlocks => "too_few_blocks",
+            Self::FootprintTooSmall => "footprint_too_small",
+            Self::HeightTooSmall => "height_too_small",
+        }
+    }
+
     /// Whether a spec could be read and expanded, and only then broke a rule.
     pub fn is_rule(self) -> bool {
         !matches!(self, Self::BadJson | Self::BadSpec | Self::TooLarge | Self::TooMuchWork)
@@ -112,5 +127,29 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_has_one_name_wherever_it_is_written() {
+        use Code::*;
+        let all = [
+            BadJson,
+            BadSpec,
+            TooLarge,
+            TooMuchWork,
+            NoBlocks,
+            TooManyBlocks,
+            TooFewBlocks,
+            FootprintTooSmall,
+            HeightTooSmall,
+        ];
+        for code in all {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.name());
+        }
     }
 }

@@ -8,6 +8,7 @@ mod blocks;
 mod body;
 mod builds;
 mod charts;
+mod chat;
 mod check;
 mod derived;
 mod encoding;
@@ -75,6 +76,7 @@ pub fn routes() -> Router<App> {
         .merge(builds::routes())
         .merge(gallery::routes())
         .merge(prompts::routes())
+        .merge(chat::routes())
         .merge(health::routes())
         .merge(assets::routes())
         .layer(layers::deadline(PATIENCE))

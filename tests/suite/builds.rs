@@ -205,11 +205,16 @@ async fn a_prompts_text_stays_once_it_has_builds_and_seeding_enables_nothing_aga
     catalog.prompts.iter_mut().for_each(|prompt| prompt.text = "changed".to_owned());
     catalog.seed(&mut connection).await.unwrap();
 
-    let changed =
-        sqlx::query_scalar!("SELECT id FROM prompts WHERE text = 'changed'").fetch_all(&db.pool).await;
-    assert_eq!(changed.unwrap(), ["fresh"]);
-    let enabled = sqlx::query_scalar!("SELECT key FROM models WHERE enabled").fetch_all(&db.pool).await;
-    assert_eq!(enabled.unwrap(), ["reference_sculptor"]);
+    let kept = sqlx::query_scalar!(
+        "SELECT id FROM prompts WHERE text = 'changed' AND id IN (SELECT prompt_id FROM builds)"
+    )
+    .fetch_all(&db.pool)
+    .await;
+    assert_eq!(kept.unwrap(), Vec::<String>::new());
+    let fresh = sqlx::query_scalar!("SELECT text FROM prompts WHERE id = 'fresh'").fetch_one(&db.pool).await;
+    assert_eq!(fresh.unwrap(), "changed");
+    let disabled = sqlx::query_scalar!("SELECT key FROM models WHERE NOT enabled").fetch_all(&db.pool).await;
+    assert_eq!(disabled.unwrap(), ["reference_architect"]);
 }
 
 #[tokio::test]

@@ -250,7 +250,9 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
     let home = Home::new();
     let orphaned = home.open().await;
     let id = installation(orphaned.pool()).await;
-    fs::remove_dir_all(home.path().join("postgres")).unwrap();
+    // The server still writes there, so something may turn up in a folder that was empty a moment ago.
+    let gone = (0..1000).any(|_| fs::remove_dir_all(home.path().join("postgres")).is_ok());
+    assert!(gone, "the directory does not go");
     let next = home.open().await;
     assert_ne!(installation(next.pool()).await, id);
     next.close().await;

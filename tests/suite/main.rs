@@ -5,12 +5,14 @@
 mod arena;
 mod arena_page;
 mod builds;
+mod chat;
 mod check;
 mod database;
 mod embedded;
 mod http;
 mod ladder;
 mod pages;
+mod providers;
 mod specimen;
 mod support;
 mod viewer;

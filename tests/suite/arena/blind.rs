@@ -26,8 +26,9 @@ async fn before_the_vote_no_byte_tells_who_built_what() {
     let (db, site) = arena().await;
     run(&db, "UPDATE models SET model_id = 'made-by-' || model_id").await;
     let secrets: Vec<String> = sqlx::query_scalar(
-        "SELECT key FROM models UNION SELECT display_name FROM models UNION SELECT provider FROM models
-         UNION SELECT model_id FROM models UNION SELECT id::text FROM builds UNION SELECT encode(digest, 'hex') FROM builds",
+        "WITH makers AS (SELECT * FROM models WHERE key IN (SELECT model_key FROM builds))
+         SELECT key FROM makers UNION SELECT display_name FROM makers UNION SELECT provider FROM makers
+         UNION SELECT model_id FROM makers UNION SELECT id::text FROM builds UNION SELECT encode(digest, 'hex') FROM builds",
     )
     .fetch_all(&db.pool)
     .await

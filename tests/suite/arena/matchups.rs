@@ -186,12 +186,14 @@ async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
     run(&db, "INSERT INTO prompts (id, text, tags) VALUES ('zeppelin', 'a zeppelin', '{vehicle}')").await;
     run(&db, "UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
     let prompts = site.voter().get("/api/arena/prompts").await.json();
-    let ids: Vec<_> =
-        prompts["prompts"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse", "zeppelin"]);
+    let prompts = prompts["prompts"].as_array().unwrap();
+    assert_eq!(prompts.len(), 20, "one more than are built in, and one less");
+    assert!(prompts.is_sorted_by_key(|it| it["text"].as_str()));
+    let eligible: Vec<_> =
+        prompts.iter().filter(|it| it["eligible"] == true).map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(eligible, ["pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"]);
     let zeppelin = json!({ "id": "zeppelin", "text": "a zeppelin", "tags": ["vehicle"], "eligible": false });
-    assert_eq!(prompts["prompts"][4], zeppelin);
-    assert_eq!(prompts["prompts"][0]["eligible"], true);
+    assert!(prompts.contains(&zeppelin));
 }
 
 /// While a vote holds the ratings, and until the test is over.

@@ -2,9 +2,20 @@
 
 pub mod browser;
 pub mod db;
+pub mod provider;
 pub mod site;
+pub mod voice;
 pub mod voter;
 
 pub use browser::{Page, Theme, page};
+pub use provider::{Beat, Provider, Script};
 pub use site::Site;
+pub use voice::{Say, Voice};
 pub use voter::Voter;
+
+/// The tests' own clients use no TLS, but want to know whose they would use.
+#[allow(unsafe_code)]
+#[ctor::ctor(unsafe)]
+fn choose_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

@@ -1,0 +1,106 @@
+//! Where models are asked, what that costs, and how they are asked.
+
+use serde::{Deserialize, Serialize};
+
+/// Somebody who answers for models.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Provider {
+    pub key: String,
+    pub display_name: String,
+    pub kind: ProviderKind,
+    /// Without a slash at its end.
+    pub base_url: String,
+    /// The environment variable that holds its key; none for one that wants no key.
+    #[serde(default)]
+    pub key_variable: Option<String>,
+}
+
+/// The protocol that a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    OpenAi,
+    Anthropic,
+    Google,
+    /// OpenAI's chat completions, at anybody's.
+    Compatible,
+}
+
+/// In dollars for a million tokens. Reasoning is output.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    pub input: f64,
+    pub output: f64,
+}
+
+/// How a model is asked where its provider's defaults will not do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Options {
+    pub effort: Option<Effort>,
+    pub temperature: Option<f64>,
+    pub max_output_tokens: Option<u32>,
+}
+
+/// How hard a model thinks. A provider without this very word gets the nearest one it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+impl Provider {
+    /// What is wrong with it, in a sentence.
+    pub(super) fn problem(&self) -> Option<String> {
+        let Self { key, base_url, .. } = self;
+        if !is_word(key, char::is_ascii_lowercase) {
+            return Some(format!("a provider's key is made of a-z, 0-9 and _, which {key:?} is not"));
+        }
+        if !is_address(base_url) {
+            return Some(format!(
+                "the baseUrl of {key} must be an address that begins with http:// or https://, without ? or #"
+            ));
+        }
+        let variable = self.key_variable.as_ref().filter(|name| !is_word(name, char::is_ascii_uppercase));
+        // It may be the key itself, which is not to be repeated.
+        variable.map(|_| {
+            format!("the keyVariable of {key} must be the name of an environment variable, of A-Z, 0-9 and _")
+        })
+    }
+}
+
+impl Prices {
+    pub(super) fn problem(self) -> Option<String> {
+        let sound = [self.input, self.output].iter().all(|price| (0.0..=1e6).contains(price));
+        (!sound).then(|| "prices are dollars for a million tokens, and not below 0".to_owned())
+    }
+}
+
+impl Options {
+    pub(super) fn problem(&self) -> Option<String> {
+        if self.temperature.is_some_and(|degree| !(0.0..=2.0).contains(&degree)) {
+            return Some("a temperature is from 0 to 2".to_owned());
+        }
+        (self.max_output_tokens == Some(0)).then(|| "maxOutputTokens must be more than 0".to_owned())
+    }
+}
+
+fn is_word(text: &str, is_letter: impl Fn(&char) -> bool) -> bool {
+    (1..=64).contains(&text.len()) && text.chars().all(|c| is_letter(&c) || c.is_ascii_digit() || c == '_')
+}
+
+fn is_address(text: &str) -> bool {
+    let is_web = text.starts_with("https://") || text.starts_with("http://");
+    let is_plain = !text.contains(['?', '#', '@']);
+    is_web
+        && is_plain
+        && text.parse::<hyper::Uri>().is_ok_and(|uri| uri.host().is_some_and(|h| !h.is_empty()))
+}

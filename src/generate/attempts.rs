@@ -1,0 +1,377 @@
+//! The attempt loop: ask, look at what comes, and ask again with what was wrong.
+//!
+//! Every attempt is told to a [`Listener`] as it ends, and the next one waits until the listener has put it
+//! away: nothing that was paid for depends on what comes after. Dropping the future ends everything,
+//! the request at the provider included.
+
+mod clock;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use self::clock::Clock;
+use super::prompting::{self, Brief, Fault};
+use super::{Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage};
+use crate::arena::{Settings, catalog};
+use crate::voxel::{self, Checked, Refusal, Verdict, Warning};
+
+/// How often a model is asked, unless told otherwise.
+pub const ATTEMPTS: u32 = 3;
+
+/// No answer's text may be longer, unless told otherwise.
+pub const ANSWER_MAX_BYTES: usize = 64 << 20;
+
+/// What is wanted, and of whom.
+#[derive(Clone)]
+pub struct Commission {
+    pub provider: Arc<dyn Provider>,
+    /// The provider's id of the model.
+    pub model: String,
+    pub options: Options,
+    pub max_output_tokens: Option<u32>,
+    pub prompt: String,
+    pub settings: Settings,
+    /// The form of the answer, where the provider may hold the model to it.
+    pub schema: Option<Arc<Value>>,
+    pub attempts: u32,
+    pub max_bytes: usize,
+}
+
+/// An attempt that has ended.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// From 1.
+    pub number: u32,
+    /// The answer, or as much of it as came.
+    pub text: Arc<str>,
+    pub outcome: Outcome,
+    pub usage: Usage,
+    /// From the question to the end of the answer.
+    pub duration: Duration,
+    pub notes: Vec<Note>,
+    /// Whether another one follows.
+    pub again: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Accepted,
+    /// An answer, but no build.
+    Refused(Refusal),
+    /// No answer, or not a whole one.
+    Failed {
+        kind: FailureKind,
+        message: String,
+    },
+    /// An answer that could not be looked at; it may be one.
+    Unread {
+        message: String,
+    },
+}
+
+/// Follows an attempt loop.
+pub trait Listener: Send {
+    /// What streams in during an attempt. Told often.
+    fn delta(&mut self, attempt: u32, delta: Delta<'_>);
+
+    /// An attempt has ended. An error ends the loop, as when there is nobody left to work for.
+    fn ended<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>>;
+}
+
+/// A build, and what it took.
+#[derive(Debug)]
+pub struct Made {
+    pub build: Checked,
+    /// The JSON that it was read from.
+    pub spec: String,
+    pub warnings: Vec<Warning>,
+    pub attempts: u32,
+    /// Of all attempts.
+    pub usage: Usage,
+    /// What `generationTimeMs` says: from sending the request that brought the accepted answer to that
+    /// answer's end. Earlier attempts, waiting for a busy provider and our own checks are not in it.
+    pub generation_time: Duration,
+}
+
+#[derive(Debug)]
+pub struct NotMade {
+    pub reason: Reason,
+    pub attempts: u32,
+    pub usage: Usage,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Reason {
+    /// The last answer was no build.
+    #[error("{0}")]
+    Refused(Refusal),
+    #[error("{message}")]
+    Failed { kind: FailureKind, message: String },
+    #[error("the answer could not be looked at: {0}")]
+    Unread(anyhow::Error),
+    /// The listener wanted no more.
+    #[error("the attempt could not be put away: {0}")]
+    Unheard(anyhow::Error),
+}
+
+/// A look at an answer, to be run off the async threads.
+pub type Look = Box<dyn FnOnce() -> Result<Build, Fault> + Send>;
+
+/// What an answer holds.
+pub struct Build {
+    pub build: Checked,
+    pub spec: String,
+    pub warnings: Vec<Warning>,
+}
+
+/// Takes an answer as any import is taken. Heavy work.
+pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, Fault> {
+    match voxel::check(text.as_bytes(), settings.grid, settings.palette, max_bytes) {
+        Verdict::Accepted { build, spec, warnings } => Ok(Build { build, spec, warnings }),
+        Verdict::Rejected { census, warnings, refusal, .. } => {
+            Err(Fault { refusal, census: Some(census), warnings })
+        }
+        Verdict::Unreadable(refusal) => Err(Fault { refusal, census: None, warnings: Vec::new() }),
+    }
+}
+
+impl Commission {
+    /// With the usual number of attempts and bounds, and answers held to the form of a spec.
+    pub fn new(
+        provider: Arc<dyn Provider>,
+        model: impl Into<String>,
+        prompt: impl Into<String>,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            provider,
+            model: model.into(),
+            options: Options::default(),
+            max_output_tokens: None,
+            prompt: prompt.into(),
+            schema: Some(Arc::new(voxel::schema(settings.grid, settings.palette))),
+            settings,
+            attempts: ATTEMPTS,
+            max_bytes: ANSWER_MAX_BYTES,
+        }
+    }
+
+    /// What the catalog says of how this model is asked.
+    pub fn with(mut self, options: catalog::Options) -> Self {
+        let catalog::Options { effort, temperature, max_output_tokens } = options;
+        self.options = Options { effort, temperature };
+        self.max_output_tokens = max_output_tokens;
+        self
+    }
+
+    /// Asks until there is a build, the attempts are used up, or asking again would not help. `off_thread`
+    /// runs heavy work.
+    pub async fn carry_out<R, F>(&self, off_thread: R, listener: &mut dyn Listener) -> Result<Made, NotMade>
+    where
+        R: Fn(Look) -> F + Send + Sync,
+        F: Future<Output = anyhow::Result<Result<Build, Fault>>> + Send,
+    {
+        let mut spent = Usage::default();
+        let mut brief = prompting::brief(&self.prompt, &self.settings);
+        let mut number = 1;
+        loop {
+            let asked = self.ask(brief, number, listener).await;
+            spent = spent.plus(&asked.usage);
+            let result = self.judge(asked.result, &asked.text, &off_thread).await;
+            let next = result.as_ref().err().and_then(|reason| self.next(number, &asked.text, reason));
+            let attempt = Attempt {
+                number,
+                text: asked.text,
+                outcome: outcome(&result),
+                usage: asked.usage,
+                duration: asked.clock.whole,
+                notes: asked.notes,
+                again: next.is_some(),
+            };
+            let not_made = |reason| NotMade { reason, attempts: number, usage: spent };
+            listener.ended(&attempt).await.map_err(|error| not_made(Reason::Unheard(error)))?;
+            match (result, next) {
+                (Ok(Build { build, spec, warnings }), _) => {
+                    let generation_time = asked.clock.last_request;
+                    return Ok(Made {
+                        build,
+                        spec,
+                        warnings,
+                        attempts: number,
+                        usage: spent,
+                        generation_time,
+                    });
+                }
+                (Err(_), Some(next)) => brief = next,
+                (Err(trouble), None) => return Err(not_made(trouble.into())),
+            }
+            number += 1;
+        }
+    }
+
+    async fn ask(&self, Brief { system, user }: Brief, number: u32, listener: &mut dyn Listener) -> Asked {
+        let question = Question {
+            model: self.model.clone(),
+            system,
+            turns: vec![Turn { by: Speaker::User, text: user }],
+            schema: self.schema.clone(),
+            max_output_tokens: self.max_output_tokens,
+            options: self.options,
+        };
+        let mut clock = Clock::start();
+        let mut listen = |delta: Delta<'_>| {
+            if let Delta::Waiting { seconds, .. } = delta {
+                clock.waits(seconds);
+            }
+            listener.delta(number, delta);
+        };
+        let answer = self.provider.ask(&question, &mut listen).await;
+        let clock = clock.stop();
+        match answer {
+            Ok(Answer { text, usage, notes }) => {
+                Asked { text: text.into(), result: Ok(()), usage, notes, clock }
+            }
+            Err(Failure { kind, message, partial, usage, notes }) => {
+                Asked { text: partial.into(), result: Err((kind, message)), usage, notes, clock }
+            }
+        }
+    }
+
+    async fn judge<R, F>(
+        &self,
+        answered: Result<(), (FailureKind, String)>,
+        text: &Arc<str>,
+        off_thread: &R,
+    ) -> Result<Build, Trouble>
+    where
+        R: Fn(Look) -> F,
+        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+    {
+        answered.map_err(|(kind, message)| Trouble::Failed { kind, message })?;
+        let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
+        let looked = off_thread(Box::new(move || look(&text, &settings, max_bytes))).await;
+        looked.map_err(Trouble::Unread)?.map_err(Trouble::Fault)
+    }
+
+    /// What to ask next; none where there is no sense in it, or no attempt left.
+    fn next(&self, number: u32, text: &str, trouble: &Trouble) -> Option<Brief> {
+        if number >= self.attempts {
+            return None;
+        }
+        match trouble {
+            Trouble::Fault(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
+            Trouble::Unread(_) => None,
+            Trouble::Failed { kind, .. } => match remedy(*kind) {
+                Remedy::None => None,
+                Remedy::Again => Some(prompting::brief(&self.prompt, &self.settings)),
+                Remedy::Shorter => Some(prompting::shorter(&self.prompt, &self.settings)),
+            },
+        }
+    }
+}
+
+/// What came of a question.
+struct Asked {
+    text: Arc<str>,
+    result: Result<(), (FailureKind, String)>,
+    usage: Usage,
+    notes: Vec<Note>,
+    clock: clock::Times,
+}
+
+/// Why an attempt brought no build.
+enum Trouble {
+    Fault(Fault),
+    Failed { kind: FailureKind, message: String },
+    Unread(anyhow::Error),
+}
+
+enum Remedy {
+    None,
+    Again,
+    Shorter,
+}
+
+/// A provider has tried more than once itself before it says that it is busy or out of reach: that is not for
+/// now. What a model refuses, or nobody pays for, stays so.
+fn remedy(kind: FailureKind) -> Remedy {
+    use FailureKind::*;
+    match kind {
+        Truncated | TooLarge => Remedy::Shorter,
+        Empty | Stalled | TimedOut | CutOff | BadAnswer => Remedy::Again,
+        BadKey | NoCredit | NoSuchModel | Refused | Filtered | BadRequest | Cancelled => Remedy::None,
+        RateLimited | Overloaded | Unreachable => Remedy::None,
+    }
+}
+
+fn outcome(result: &Result<Build, Trouble>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Accepted,
+        Err(Trouble::Fault(fault)) => Outcome::Refused(fault.refusal.clone()),
+        Err(Trouble::Failed { kind, message }) => Outcome::Failed { kind: *kind, message: message.clone() },
+        Err(Trouble::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
+    }
+}
+
+impl Outcome {
+    /// For programs; none for what was accepted.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Accepted => None,
+            Self::Refused(refusal) => Some(refusal.code.name()),
+            Self::Failed { kind, .. } => Some(kind.code()),
+            Self::Unread { .. } => Some("unread"),
+        }
+    }
+
+    /// For people; none for what was accepted.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Self::Accepted => None,
+            Self::Refused(refusal) => Some(&refusal.message),
+            Self::Failed { message, .. } | Self::Unread { message } => Some(message),
+        }
+    }
+}
+
+impl Reason {
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal.code.name(),
+            Self::Failed { kind, .. } => kind.code(),
+            Self::Unread(_) => "unread",
+            Self::Unheard(_) => "unheard",
+        }
+    }
+}
+
+impl From<Trouble> for Reason {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Fault(fault) => Self::Refused(fault.refusal),
+            Trouble::Failed { kind, message } => Self::Failed { kind, message },
+            Trouble::Unread(error) => Self::Unread(error),
+        }
+    }
+}
+
+impl Usage {
+    /// Both together. What neither knows stays unknown.
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        };
+        Self {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            reasoning: sum(self.reasoning, other.reasoning),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

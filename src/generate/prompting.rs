@@ -1,0 +1,226 @@
+//! What models are told: `prompts/` filled in with the rules of a grid and the blocks of a palette.
+
+mod excerpt;
+mod swatches;
+
+use askama::Template;
+
+use self::excerpt::excerpt;
+use self::swatches::{Group, groups};
+use crate::arena::Settings;
+use crate::arena::catalog::LONGEST_PROMPT;
+use crate::voxel::{Census, Code, GridSize, MAX_OVERDRAW, Palette, Refusal, Rules, Warning};
+
+/// What is asked of a model at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brief {
+    pub system: String,
+    pub user: String,
+}
+
+/// What is wrong with an answer.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub refusal: Refusal,
+    /// What came out, where it could be read.
+    pub census: Option<Census>,
+    pub warnings: Vec<Warning>,
+}
+
+/// The first time.
+pub fn brief(prompt: &str, settings: &Settings) -> Brief {
+    let user = User { edge: settings.grid.get(), palette: settings.palette, prompt: phrase(prompt) };
+    Brief { system: system(settings), user: rendered(&user) }
+}
+
+/// After an answer that was cut off.
+pub fn shorter(prompt: &str, settings: &Settings) -> Brief {
+    let user = Shorter {
+        edge: settings.grid.get(),
+        palette: settings.palette,
+        prompt: phrase(prompt),
+        entries_few: Measure::of(settings.grid).entries.0,
+    };
+    Brief { system: system(settings), user: rendered(&user) }
+}
+
+/// After an answer that was no build.
+pub fn repair(prompt: &str, settings: &Settings, earlier: &str, fault: &Fault) -> Brief {
+    let (earlier, left_out) = excerpt(earlier.trim_end(), fault.refusal.position);
+    let user = Repair {
+        edge: settings.grid.get(),
+        palette: settings.palette,
+        prompt: phrase(prompt),
+        code: fault.refusal.code.name(),
+        message: &fault.refusal.message,
+        warnings: fault.warnings.iter().map(Warning::message).collect(),
+        result: fault.census.as_ref().filter(|census| census.block_count > 0).map(outcome),
+        advice: advice(fault.refusal.code, settings.grid),
+        earlier,
+        left_out,
+    };
+    Brief { system: system(settings), user: rendered(&user) }
+}
+
+/// All in one, to be pasted into a chat window.
+pub fn chat(prompt: &str, settings: &Settings) -> String {
+    let Brief { system, user } = brief(prompt, settings);
+    rendered(&Chat { system, user })
+}
+
+#[derive(Template)]
+#[template(path = "system.md")]
+struct System {
+    edge: usize,
+    top: usize,
+    middle_low: usize,
+    middle_high: usize,
+    palette: Palette,
+    rules: Rules,
+    work: u64,
+    groups: Vec<Group>,
+    span_low: usize,
+    span_high: usize,
+    scale: &'static str,
+    entries_low: usize,
+    entries_high: usize,
+}
+
+#[derive(Template)]
+#[template(path = "user.md")]
+struct User {
+    edge: usize,
+    palette: Palette,
+    prompt: String,
+}
+
+#[derive(Template)]
+#[template(path = "shorter.md")]
+struct Shorter {
+    edge: usize,
+    palette: Palette,
+    prompt: String,
+    entries_few: usize,
+}
+
+#[derive(Template)]
+#[template(path = "repair.md")]
+struct Repair<'a> {
+    edge: usize,
+    palette: Palette,
+    prompt: String,
+    code: &'static str,
+    message: &'a str,
+    warnings: Vec<&'a str>,
+    result: Option<String>,
+    advice: String,
+    earlier: String,
+    left_out: usize,
+}
+
+#[derive(Template)]
+#[template(path = "chat.md")]
+struct Chat {
+    system: String,
+    user: String,
+}
+
+fn system(settings: &Settings) -> String {
+    let edge = settings.grid.get();
+    let Measure { span, entries, scale } = Measure::of(settings.grid);
+    rendered(&System {
+        edge,
+        top: edge - 1,
+        middle_low: edge / 2 - 1,
+        middle_high: edge / 2,
+        palette: settings.palette,
+        rules: Rules::of(settings.grid),
+        work: MAX_OVERDRAW * settings.grid.volume() as u64,
+        groups: groups(settings.palette),
+        span_low: span.0,
+        span_high: span.1,
+        scale,
+        entries_low: entries.0,
+        entries_high: entries.1,
+    })
+}
+
+/// How large and how fine a good build is.
+struct Measure {
+    /// Of its longest side.
+    span: (usize, usize),
+    entries: (usize, usize),
+    scale: &'static str,
+}
+
+impl Measure {
+    fn of(grid: GridSize) -> Self {
+        let edge = grid.get();
+        let (entries, scale) = match grid {
+            GridSize::G32 => (
+                (120, 500),
+                "At this size a single block is a detail and every cell counts: a window is one or two blocks, a wall one thick.",
+            ),
+            GridSize::G64 => (
+                (150, 700),
+                "At this size a window is about two by three blocks and a wall one or two thick; single blocks are texture and trim.",
+            ),
+            GridSize::G128 => (
+                (200, 900),
+                "At this size walls are two or three thick and details two to four blocks; repeat a motif at a fixed step rather than inventing each anew.",
+            ),
+            GridSize::G256 => (
+                (250, 1200),
+                "At this size a detail needs four to eight blocks to be seen at all; build with large boxes, ribs and repeated motifs, and spend single blocks on almost nothing.",
+            ),
+        };
+        Self { span: (edge * 3 / 4, edge - 2), entries, scale }
+    }
+}
+
+/// A prompt on one line, so that it ends where it seems to end.
+fn phrase(prompt: &str) -> String {
+    let words: Vec<&str> = prompt.split_whitespace().collect();
+    let line = words.join(" ");
+    line.chars().filter(|c| !c.is_control()).take(LONGEST_PROMPT).collect()
+}
+
+/// What a census amounts to, in words.
+fn outcome(census: &Census) -> String {
+    const KINDS: usize = 8;
+    let blocks = census.blocks();
+    let more = blocks.len().saturating_sub(KINDS);
+    let mut kinds: Vec<_> =
+        blocks.iter().take(KINDS).map(|(block, count)| format!("{count} {}", block.id)).collect();
+    if more > 0 {
+        kinds.push(format!("{more} more kinds"));
+    }
+    let place = census.bounds.map(|bounds| {
+        let axes = ["x", "y", "z"].into_iter().zip(bounds.min).zip(bounds.max);
+        let spans: Vec<_> = axes.map(|((axis, min), max)| format!("{axis} from {min} to {max}")).collect();
+        format!(", {}", spans.join(", "))
+    });
+    format!("{} filled cells{}: {}", census.block_count, place.unwrap_or_default(), kinds.join(", "))
+}
+
+fn advice(code: Code, grid: GridSize) -> String {
+    let Measure { span, entries, .. } = Measure::of(grid);
+    let top = grid.get() - 1;
+    match code {
+        Code::BadJson => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
+        Code::BadSpec => format!("Correct the place that is named, and look for the same slip elsewhere. Coordinates are whole numbers from 0 to {top}; a box has x1, y1, z1, x2, y2, z2 and type, a line from, to and type, a block x, y, z and type."),
+        Code::TooLarge => format!("Say it with far less text: at most {} entries, with boxes for whatever is solid.", entries.0),
+        Code::TooMuchWork => "Let boxes overlap less: build large solids from few boxes that lie beside each other, and paint over only where you must.".to_owned(),
+        Code::NoBlocks => format!("Nothing of it was inside the grid and of a known type. Use coordinates from 0 to {top}, and only ids from the list of blocks."),
+        Code::TooManyBlocks => "Hollow out what nobody sees, as floor, walls and roof instead of solid boxes, and leave air around the subject.".to_owned(),
+        Code::TooFewBlocks | Code::FootprintTooSmall | Code::HeightTooSmall => format!("Build the whole larger, every part in proportion, until its longest side spans about {} to {} cells, and use the room for detail.", span.0, span.1),
+    }
+}
+
+#[expect(clippy::expect_used, reason = "a string takes whatever is written to it")]
+fn rendered(template: &impl Template) -> String {
+    template.render().expect("a template that renders into a string").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The blocks of a palette as a list to choose from.
+
+use crate::voxel::{Block, Palette, RenderClass, Textures};
+
+/// Blocks of one category.
+pub(super) struct Group {
+    pub name: &'static str,
+    pub purpose: &'static str,
+    pub blocks: Vec<Swatch>,
+}
+
+pub(super) struct Swatch {
+    pub id: &'static str,
+    /// Its colour, and what light does with it.
+    pub look: String,
+}
+
+/// In the order of the palette, by category.
+pub(super) fn groups(palette: Palette) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, block) in (1..).zip(palette.blocks()) {
+        let swatch = Swatch { id: &block.id, look: look(number, block) };
+        match groups.iter_mut().find(|group| group.name == block.category) {
+            Some(group) => group.blocks.push(swatch),
+            None => groups.push(Group {
+                name: &block.category,
+                purpose: purpose(&block.category),
+                blocks: vec![swatch],
+            }),
+        }
+    }
+    groups
+}
+
+fn purpose(category: &str) -> &'static str {
+    match category {
+        "stone" => "rock, foundations, walls, roads",
+        "wood" => "beams, floors, hulls, furniture",
+        "masonry" => "walls, roofs, chimneys",
+        "earth" => "ground, banks, shores",
+        "plant" => "foliage, hedges, moss",
+        "liquid" => "pools, rivers, the sea",
+        "wool" => "matt, even colour for anything",
+        "concrete" => "smooth, strong colour for anything",
+        "glass" => "windows, lenses, bubbles",
+        "light" => "lamps, flames, glowing cores",
+        "metal" => "machines, fittings, armour, ornament",
+        "mineral" => "gems, accents, polished stone",
+        "ice" => "snow, frost, pale surfaces",
+        _ => "",
+    }
+}
+
+fn look(number: u8, block: &Block) -> String {
+    let [top, side, _] = Textures::get().averages(number).unwrap_or_default().map(hex);
+    let colour = if top == side { side } else { format!("{side} (top {top})") };
+    let light = match block.class {
+        RenderClass::Opaque => return colour,
+        RenderClass::Cutout => "with gaps",
+        RenderClass::Transparent | RenderClass::Liquid => "see-through",
+        RenderClass::Emissive => "glowing",
+    };
+    format!("{colour} {light}")
+}
+
+/// From linear light, as colours are usually written.
+fn hex([red, green, blue, _]: [f32; 4]) -> String {
+    let byte = |light: f32| {
+        let shade = if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
+        (shade * 255.0).round() as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", byte(red), byte(green), byte(blue))
+}

@@ -1,0 +1,91 @@
+//! Keys that cannot slip out.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What stands in a text where a key stood.
+const MARK: &str = "[key]";
+
+/// Shorter ones are a placeholder for a server that asks for none, and could be any word.
+const SHORTEST: usize = 4;
+
+/// Providers mask most of a key when they repeat it, and leave its beginning.
+const TELLING: usize = 6;
+
+/// A key. It has no `Display`, and its `Debug` says nothing.
+#[derive(Clone)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    pub fn new(key: &str) -> Self {
+        Self(key.trim().into())
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The text without the key, and without words that begin as it does.
+    pub(super) fn scrub(&self, text: &str) -> String {
+        if self.0.len() < SHORTEST {
+            return text.to_owned();
+        }
+        let text = text.replace(&*self.0, MARK);
+        let escaped = serde_json::to_string(&*self.0).unwrap_or_default();
+        let text = text.replace(escaped.trim_matches('"'), MARK);
+        let Some(telling) = self.0.get(..TELLING).filter(|telling| telling.len() < self.0.len()) else {
+            return text;
+        };
+        let mut clean = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(telling) {
+            clean.push_str(&rest[..at]);
+            clean.push_str(MARK);
+            rest = &rest[at..];
+            rest = &rest[rest.find(ends_a_key).unwrap_or(rest.len())..];
+        }
+        clean.push_str(rest);
+        clean
+    }
+}
+
+fn ends_a_key(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '<' | '>' | '{' | '}' | '\\')
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_scrubbed_whole_masked_or_cut() {
+        let key = Secret::new(" sk-proj-a1b2c3d4e5f6 \n");
+        for (said, clean) in [
+            ("key sk-proj-a1b2c3d4e5f6 is wrong", "key [key] is wrong"),
+            ("Incorrect API key provided: sk-proj-****e5f6.", "Incorrect API key provided: [key]"),
+            (r#"{"key":"sk-proj-a1b2"}"#, r#"{"key":"[key]"}"#),
+            ("twice: sk-proj-a1b2c3d4e5f6,sk-proj-a1", "twice: [key],[key]"),
+            ("cut: sk-proj-a1", "cut: [key]"),
+            ("nothing to hide", "nothing to hide"),
+        ] {
+            assert_eq!(key.scrub(said), clean);
+        }
+    }
+
+    #[test]
+    fn a_key_with_quotes_is_found_in_json() {
+        let key = Secret::new(r#"ab"cd\ef"#);
+        assert_eq!(key.scrub(r#"{"you sent":"ab\"cd\\ef"}"#), r#"{"you sent":"[key]"}"#);
+    }
+
+    #[test]
+    fn a_secret_shows_nothing() {
+        assert_eq!(format!("{:?}", Secret::new("sk-proj-a1b2c3d4e5f6")), "Secret(…)");
+    }
+}

@@ -1,0 +1,313 @@
+//! What a provider says instead of an answer, in the many shapes it is said in.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::FailureKind;
+use super::clip;
+
+#[derive(Debug, Default)]
+pub(in super::super) struct Complaint {
+    pub message: String,
+    pub param: Option<String>,
+    pub retry_after: Option<Duration>,
+    /// Codes, types and reasons, in lower case.
+    words: Vec<String>,
+    /// Some put the status they would have answered into the text.
+    status: Option<u16>,
+    is_read: bool,
+}
+
+impl Complaint {
+    /// From a JSON document that holds one.
+    pub fn read(body: &str) -> Option<Self> {
+        let document: Value = serde_json::from_str(body).ok()?;
+        let document = document.get(0).unwrap_or(&document);
+        match document.get("error") {
+            Some(Value::String(message)) => Some(Self::of(document, Some(message))),
+            Some(error @ Value::Object(_)) => Some(Self::of(error, None)),
+            _ => ["message", "msg", "detail"]
+                .iter()
+                .any(|key| document.get(key).is_some())
+                .then(|| Self::of(document, None)),
+        }
+    }
+
+    /// Of something that is no JSON.
+    pub fn unread(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
+
+    pub fn of(error: &Value, message: Option<&str>) -> Self {
+        let text = |key: &str| error.get(key).and_then(Value::as_str);
+        let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let detail = |key: &str| details.iter().filter_map(|detail| detail.get(key)?.as_str()).next();
+        let code = error.get("code");
+        let words = [text("code"), text("type"), text("status"), detail("reason")];
+        let mut complaint = Self {
+            message: message.or_else(|| text("message")).or_else(|| text("msg")).unwrap_or("").to_owned(),
+            param: text("param").map(str::to_owned),
+            retry_after: detail("retryDelay").and_then(seconds),
+            words: words.into_iter().flatten().map(str::to_ascii_lowercase).collect(),
+            status: code.and_then(|code| u16::try_from(code.as_u64()?).ok()).filter(|code| *code >= 400),
+            is_read: true,
+        };
+        if complaint.message.is_empty() {
+            complaint.message = error.get("detail").unwrap_or(error).to_string();
+        }
+        // OpenRouter keeps what the provider behind it said apart.
+        if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
+            complaint.message = format!("{}: {raw}", complaint.message);
+        }
+        complaint.message = clip(&complaint.message, 4096);
+        complaint
+    }
+
+    pub fn kind(&self, status: Option<u16>) -> FailureKind {
+        use FailureKind::{
+            BadAnswer, BadKey, BadRequest, Filtered, NoCredit, NoSuchModel, Overloaded, RateLimited,
+        };
+        let status = status.or(self.status).unwrap_or(0);
+        if self.is_word(&["resource_exhausted"]) {
+            return RateLimited;
+        }
+        if status == 402 || self.is_word(NO_CREDIT) || (status != 429 && self.says(NO_CREDIT_SAID)) {
+            return NoCredit;
+        }
+        if self.is_word(FILTERED) || self.says(FILTERED_SAID) {
+            return Filtered;
+        }
+        if self.is_word(&["model_not_found"]) || (self.says(&["model"]) && self.says(NO_MODEL_SAID)) {
+            return NoSuchModel;
+        }
+        match status {
+            401 | 403 => return BadKey,
+            408 | 500.. => return Overloaded,
+            429 => return RateLimited,
+            404 if self.is_read => return NoSuchModel,
+            404 | 405 => return BadAnswer,
+            _ => {}
+        }
+        for (words, kind) in [
+            (BAD_KEY, BadKey),
+            (RATE_LIMITED, RateLimited),
+            (OVERLOADED, Overloaded),
+            (&["not_found_error", "not_found"][..], NoSuchModel),
+        ] {
+            if self.is_word(words) {
+                return kind;
+            }
+        }
+        if self.says(&["api key not valid", "invalid api key", "incorrect api key"]) {
+            return BadKey;
+        }
+        if self.is_read { BadRequest } else { BadAnswer }
+    }
+
+    fn is_word(&self, words: &[&str]) -> bool {
+        self.words.iter().any(|word| words.contains(&word.as_str()))
+    }
+
+    fn says(&self, phrases: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        phrases.iter().any(|phrase| message.contains(phrase))
+    }
+}
+
+const NO_CREDIT: &[&str] = &[
+    "insufficient_quota",
+    "insufficient_balance",
+    "insufficient_credits",
+    "billing_error",
+    "billing_not_active",
+    "billing_hard_limit_reached",
+    "exceeded_current_quota_error",
+    "1113",
+];
+
+const NO_CREDIT_SAID: &[&str] = &[
+    "credit balance",
+    "insufficient balance",
+    "insufficient credits",
+    "more credits",
+    "any credits",
+    "available credits",
+    "spending limit",
+    "billing",
+];
+
+const FILTERED: &[&str] = &[
+    "content_filter",
+    "content_policy_violation",
+    "invalid_prompt",
+    "bio_policy",
+    "misalignment_policy_violation",
+    "moderation",
+    "1301",
+];
+
+const FILTERED_SAID: &[&str] =
+    &["flagged", "content filtering", "content exists risk", "usage policy", "sensitive content"];
+
+const NO_MODEL_SAID: &[&str] = &[
+    "not found",
+    "does not exist",
+    "not exist",
+    "not a valid model",
+    "unknown model",
+    "invalid model",
+    "no such model",
+    "not have access to",
+];
+
+const BAD_KEY: &[&str] = &[
+    "authentication_error",
+    "permission_error",
+    "invalid_api_key",
+    "api_key_invalid",
+    "unauthenticated",
+    "permission_denied",
+];
+
+const RATE_LIMITED: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "too_many_requests"];
+
+const OVERLOADED: &[&str] = &[
+    "overloaded_error",
+    "api_error",
+    "timeout_error",
+    "server_error",
+    "internal",
+    "internal_error",
+    "internal_server_error",
+    "service_unavailable",
+    "unavailable",
+    "deadline_exceeded",
+    "network_error",
+    "insufficient_system_resource",
+];
+
+/// `37s`, or `37.8s`.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_are_told_apart_however_they_are_worded() {
+        use FailureKind::*;
+        for (status, body, kind) in [
+            (
+                401,
+                r#"{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}"#,
+                BadKey,
+            ),
+            (
+                401,
+                r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
+                BadKey,
+            ),
+            (
+                400,
+                r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}]"#,
+                BadKey,
+            ),
+            (
+                403,
+                r#"{"error":{"code":403,"message":"Generative Language API has not been used","status":"PERMISSION_DENIED"}}"#,
+                BadKey,
+            ),
+            (
+                403,
+                r#"{"error":{"code":403,"message":"Your input was flagged","metadata":{"reasons":["violence"]}}}"#,
+                Filtered,
+            ),
+            (
+                404,
+                r#"{"error":{"message":"The model `gpt-9` does not exist or you do not have access to it.","code":"model_not_found"}}"#,
+                NoSuchModel,
+            ),
+            (
+                404,
+                r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-9"}}"#,
+                NoSuchModel,
+            ),
+            (404, r#"{"error":"model 'qwen9' not found"}"#, NoSuchModel),
+            (400, r#"{"error":{"message":"gpt-9 is not a valid model ID","code":400}}"#, NoSuchModel),
+            (400, r#"{"error":{"message":"Model Not Exist","type":"invalid_request_error"}}"#, NoSuchModel),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","code":"insufficient_quota"}}"#,
+                NoCredit,
+            ),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}"#,
+                RateLimited,
+            ),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}"#,
+                NoCredit,
+            ),
+            (402, r#"{"error":{"message":"Insufficient Balance"}}"#, NoCredit),
+            (402, r#"{"type":"error","error":{"type":"billing_error","message":"pay"}}"#, NoCredit),
+            (
+                429,
+                r#"{"error":{"code":"1113","message":"Insufficient balance or no resource package"}}"#,
+                NoCredit,
+            ),
+            (
+                429,
+                r#"{"error":{"message":"Rate limit reached for gpt-5.2","type":"tokens","code":"rate_limit_exceeded"}}"#,
+                RateLimited,
+            ),
+            (
+                529,
+                r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Overloaded,
+            ),
+            (503, "<html><title>503</title></html>", Overloaded),
+            (400, r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#, Filtered),
+            (
+                400,
+                r#"{"object":"error","message":"top_k must be -1","type":"BadRequestError","code":400}"#,
+                BadRequest,
+            ),
+            (422, r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, BadRequest),
+            (
+                413,
+                r#"{"type":"error","error":{"type":"request_too_large","message":"too large"}}"#,
+                BadRequest,
+            ),
+            (404, "404 page not found", BadAnswer),
+        ] {
+            let complaint = Complaint::read(body).unwrap_or_else(|| Complaint::unread(body.to_owned()));
+            assert_eq!(complaint.kind(Some(status)), kind, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_in_a_stream_has_no_status_but_may_name_one() {
+        for (body, kind) in [
+            (r#"{"error":{"code":502,"message":"Provider returned error"}}"#, FailureKind::Overloaded),
+            (r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, FailureKind::Overloaded),
+            (r#"{"error":{"code":"rate_limit_exceeded","message":"slower"}}"#, FailureKind::RateLimited),
+            (r#"{"error":{"code":"server_error","message":"sorry"}}"#, FailureKind::Overloaded),
+        ] {
+            assert_eq!(Complaint::read(body).unwrap().kind(None), kind, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_stands_deeper_is_found() {
+        let body = r#"{"error":{"message":"quota","details":[{"@type":"…Help"},{"@type":"…RetryInfo","retryDelay":"37.5s"}]}}"#;
+        assert_eq!(Complaint::read(body).unwrap().retry_after, Some(Duration::from_millis(37_500)));
+
+        let body = r#"{"error":{"code":400,"message":"Provider returned error","metadata":{"raw":"max_tokens: too large"}}}"#;
+        assert_eq!(Complaint::read(body).unwrap().message, "Provider returned error: max_tokens: too large");
+    }
+}

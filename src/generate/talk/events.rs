@@ -1,0 +1,216 @@
+//! Server-sent events, read within bounds.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::time::Duration;
+
+use reqwest::Response;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use super::super::FailureKind;
+use super::Trouble;
+use super::heard::Heard;
+use super::wire::{broken, stalled};
+
+/// What the events of one response hold.
+#[derive(Debug, PartialEq, Eq)]
+pub(in super::super) struct Event {
+    pub data: String,
+}
+
+impl Event {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Trouble> {
+        serde_json::from_str(&self.data).map_err(|error| {
+            let message = format!("the stream holds an event that is not as documented: {error}");
+            Trouble::new(FailureKind::BadAnswer, message)
+        })
+    }
+}
+
+pub(super) struct Events {
+    response: Response,
+    idle: Duration,
+    lines: Lines,
+    ready: VecDeque<Event>,
+    /// What is to be said once everything that is ready was heard.
+    then: Option<Result<(), Trouble>>,
+}
+
+impl Events {
+    pub fn new(response: Response, idle: Duration, largest: usize) -> Self {
+        Self { response, idle, lines: Lines::new(largest), ready: VecDeque::new(), then: None }
+    }
+
+    /// The next event, or none when the provider has closed the stream.
+    pub async fn next(&mut self, heard: &mut Heard<'_>) -> Result<Option<Event>, Trouble> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if let Some(then) = self.then.take() {
+                return then.map(|()| None);
+            }
+            match timeout(self.idle, self.response.chunk()).await {
+                Err(_) => return Err(stalled(self.idle)),
+                Ok(Err(error)) => return Err(broken(error)),
+                Ok(Ok(Some(bytes))) => {
+                    heard.keep_raw(&bytes);
+                    self.then = self.lines.push(&bytes, &mut self.ready).err().map(Err);
+                }
+                Ok(Ok(None)) => self.then = Some(self.lines.finish(&mut self.ready)),
+            }
+        }
+    }
+}
+
+/// Bytes in, events out, however the bytes were cut.
+struct Lines {
+    line: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    /// The last byte was a carriage return, so that a newline now belongs to it.
+    after_return: bool,
+    at_start: bool,
+    largest: usize,
+}
+
+impl Lines {
+    fn new(largest: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            after_return: false,
+            at_start: true,
+            largest,
+        }
+    }
+
+    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+        if mem::take(&mut self.after_return) {
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+        }
+        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.extend(&bytes[..end])?;
+            let is_return = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            self.after_return = is_return && bytes.is_empty();
+            if is_return {
+                bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+            }
+            self.line(events)?;
+        }
+        self.extend(bytes)
+    }
+
+    /// A last event that nobody closed still counts.
+    fn finish(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+        self.line(events)?;
+        self.dispatch(events)
+    }
+
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
+        if self.line.len() + self.data.len() + bytes.len() > self.largest {
+            let message = format!("the stream holds an event of more than {} bytes", self.largest);
+            return Err(Trouble::new(FailureKind::TooLarge, message));
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn line(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+        let mut line = mem::take(&mut self.line);
+        let mut text = line.as_slice();
+        if mem::take(&mut self.at_start) {
+            text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+        }
+        if text.is_empty() {
+            self.dispatch(events)?;
+        } else if let Some(data) = text.strip_prefix(b"data") {
+            let value = data.strip_prefix(b": ").or_else(|| data.strip_prefix(b":"));
+            // A field such as `database:` is not ours, and the name alone is empty data.
+            if let Some(value) = value.or(data.is_empty().then_some(data)) {
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+                self.has_data = true;
+            }
+        }
+        line.clear();
+        self.line = line;
+        Ok(())
+    }
+
+    fn dispatch(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+        let data = mem::take(&mut self.data);
+        if mem::take(&mut self.has_data) {
+            let data = String::from_utf8(data)
+                .map_err(|_| Trouble::new(FailureKind::BadAnswer, "the stream is not valid UTF-8"))?;
+            events.push_back(Event { data });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, Trouble> {
+        let mut lines = Lines::new(64);
+        let mut events = VecDeque::new();
+        for piece in pieces {
+            lines.push(piece, &mut events)?;
+        }
+        lines.finish(&mut events)?;
+        Ok(events.into_iter().map(|event| event.data).collect())
+    }
+
+    #[test]
+    fn events_are_read_as_the_standard_says() {
+        for (stream, expected) in [
+            ("data: a\n\ndata: b\n\n", vec!["a", "b"]),
+            ("data: a\r\n\r\ndata: b\r\rdata: c\n\n", vec!["a", "b", "c"]),
+            ("\u{feff}data: a\n\n", vec!["a"]),
+            (": a comment\n\nevent: ping\nid: 7\nretry: 10\ndata:a\n\n", vec!["a"]),
+            ("data: one\ndata: two\n\n", vec!["one\ntwo"]),
+            ("data:  indented\ndata\n\n", vec![" indented\n"]),
+            ("database: no\n\nevent: empty\n\n", vec![]),
+            ("data: nobody closed this", vec!["nobody closed this"]),
+        ] {
+            assert_eq!(read(&[stream.as_bytes()]).unwrap(), expected, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn an_event_has_a_largest_size_however_it_is_spread() {
+        let line = format!("data: {}\n", "x".repeat(20));
+        for stream in [format!("data: {}", "x".repeat(100)), line.repeat(5), format!(":{}", "x".repeat(100))]
+        {
+            assert_eq!(read(&[stream.as_bytes()]).unwrap_err().kind, FailureKind::TooLarge);
+        }
+        assert_eq!(read(&[format!("{line}\n").repeat(9).as_bytes()]).unwrap().len(), 9);
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_told() {
+        assert_eq!(read(&[b"data: \xff\n\n"]).unwrap_err().kind, FailureKind::BadAnswer);
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_where_the_bytes_are_cut(
+            stream in "(data: ?[a-zß🏰]{0,5}|:x|event: y|)(\r\n|\n|\r){1,2}",
+            again in "(data: ?[a-zß🏰]{0,5}|)(\r\n|\n|\r){1,2}",
+            at in any::<prop::sample::Index>(),
+        ) {
+            let stream = stream + &again;
+            let (a, b) = stream.as_bytes().split_at(at.index(stream.len() + 1));
+            prop_assert_eq!(read(&[a, b]).unwrap(), read(&[stream.as_bytes()]).unwrap());
+        }
+    }
+}

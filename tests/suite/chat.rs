@@ -1,0 +1,165 @@
+//! `/prompts/chat`, with and without script.
+
+use buildoff::arena::{Mode, Settings, catalog::Catalog, exhibition};
+use buildoff::generate::prompting;
+use buildoff::voxel::{GridSize, Palette};
+
+use crate::support::db::TestDb;
+use crate::support::{Page, Site, Theme, page};
+
+async fn exhibition() -> (TestDb, Site) {
+    let db = TestDb::new().await;
+    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let site = Site::open_on(db.pool.clone()).await;
+    (db, site)
+}
+
+fn expected(prompt: &str, grid: GridSize, palette: Palette) -> String {
+    prompting::chat(prompt, &Settings { grid, palette, mode: Mode::precise() })
+}
+
+/// The status of the page, and the text on it that is to be copied.
+async fn handout(site: &Site, query: &str) -> (u16, String) {
+    let answer = site.get(&format!("/prompts/chat{query}")).send().await.unwrap();
+    let status = answer.status().as_u16();
+    let html = answer.text().await.unwrap();
+    let text = html.split_once("rows=\"24\"").and_then(|(_, rest)| {
+        let (text, _) = rest.split_once(">\n")?.1.split_once("</textarea>")?;
+        Some(unescaped(text))
+    });
+    (status, text.unwrap_or(html))
+}
+
+fn unescaped(html: &str) -> String {
+    let named = [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")];
+    named.into_iter().fold(html.to_owned(), |text, (name, character)| text.replace(name, character))
+}
+
+#[tokio::test]
+async fn the_page_holds_the_text_for_the_chosen_prompt_grid_and_palette() {
+    let (_db, site) = exhibition().await;
+    for (query, prompt, grid, palette) in [
+        ("?prompt=windmill", "a windmill on a grassy hill", GridSize::G32, Palette::Simple),
+        (
+            "?prompt=corner-cafe&words=&grid=256&palette=advanced",
+            "a corner café with tables on the pavement",
+            GridSize::G256,
+            Palette::Advanced,
+        ),
+        ("?words=a+blue+door&prompt=windmill&grid=64", "a blue door", GridSize::G64, Palette::Simple),
+        (
+            "?words=%3C/textarea%3E%3Cscript%3E+%7B%7B+edge+%7D%7D+%26+%22",
+            "</textarea><script> {{ edge }} & \"",
+            GridSize::G32,
+            Palette::Simple,
+        ),
+    ] {
+        assert_eq!(handout(&site, query).await, (200, expected(prompt, grid, palette)), "{query}");
+    }
+    let (status, text) = handout(&site, "").await;
+    assert!(status == 200 && text.contains("whole numbers from 0 to 31"), "something is chosen at first");
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused_with_a_sentence() {
+    let (_db, site) = exhibition().await;
+    let long = format!("?words={}", "a".repeat(801));
+    for (query, status, said) in [
+        ("?prompt=nowhere", 404, "There is no such prompt"),
+        ("?grid=33", 400, "a grid is 32, 64, 128 or 256"),
+        ("?palette=oak", 400, "a palette is simple or advanced"),
+        ("?colour=red", 400, "unknown field"),
+        (long.as_str(), 400, "at most 800 characters"),
+    ] {
+        let (found, text) = handout(&site, query).await;
+        assert!(found == status && text.contains(said), "{query}: {found} {text}");
+    }
+}
+
+#[tokio::test]
+async fn without_prompts_there_is_still_something_to_copy() {
+    let db = TestDb::new().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let (status, text) = handout(&site, "").await;
+    assert_eq!((status, text), (200, expected("a garden shed", GridSize::G32, Palette::Simple)));
+}
+
+#[tokio::test]
+async fn the_prompts_and_the_format_lead_to_it() {
+    let (_db, site) = exhibition().await;
+    for path in ["/prompts", "/format"] {
+        let html = site.get(path).send().await.unwrap().text().await.unwrap();
+        assert!(html.contains("href=\"/prompts/chat\""), "{path}");
+    }
+}
+
+/// Returns once the page says so.
+async fn told(page: &Page, said: &str) {
+    let there: bool = page
+        .eval(&format!(
+            "(async () => {{ while (!document.getElementById('copied').textContent.includes({said:?})) await new Promise(requestAnimationFrame); return true; }})()"
+        ))
+        .await;
+    assert!(there);
+}
+
+#[tokio::test]
+async fn a_press_copies_the_text_and_says_so() {
+    let (_db, site) = exhibition().await;
+    let mut page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    assert_eq!(page.text("#copied").await, "");
+    page.run("navigator.clipboard.writeText = async (said) => { window.said = said; }").await;
+    page.click("#copy").await;
+    told(&page, "Copied.").await;
+    let copied: String = page.eval("window.said").await;
+    assert_eq!(copied, expected("a lighthouse on a rocky island", GridSize::G32, Palette::Simple));
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn where_the_clipboard_is_shut_the_text_is_selected() {
+    let (_db, site) = exhibition().await;
+    let page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    page.run("navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false")
+        .await;
+    page.click("#copy").await;
+    told(&page, "copy it by hand").await;
+    let selected: usize = page.eval("document.getElementById('text').selectionEnd").await;
+    assert!(selected > 7000, "{selected}");
+}
+
+#[tokio::test]
+async fn it_fits_every_size_and_theme_and_names_its_fields() {
+    let (_db, site) = exhibition().await;
+    let mut page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    for (size, width, height) in [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)] {
+        page.size(width, height).await;
+        for theme in [Theme::Light, Theme::Dark] {
+            page.theme(theme).await;
+            page.reload().await;
+            page.shot(&format!("chat-{size}-{theme:?}")).await;
+            assert_eq!(page.complaints().await, Vec::<String>::new(), "{size} {theme:?}");
+            let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
+            assert!(needed <= width, "{size} {theme:?} needs {needed} px");
+        }
+    }
+    let nameless: Vec<String> = page
+        .eval("[...document.querySelectorAll('main :is(a, button, input, select, textarea)')].filter(e => !(e.innerText || e.labels?.length || e.ariaLabel)).map(e => e.outerHTML)")
+        .await;
+    assert_eq!(nameless, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn without_script_the_text_is_there_and_the_button_is_not() {
+    let (_db, site) = exhibition().await;
+    let mut page = page("about:blank").await;
+    page.without_script().await;
+    page.goto(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    page.shot("chat-without-script").await;
+    let text: String = page.eval("document.getElementById('text').value").await;
+    assert_eq!(text, expected("a lighthouse on a rocky island", GridSize::G32, Palette::Simple));
+    assert!(page.text("#copied").await.contains("select all of it"));
+    let button: String = page.eval("getComputedStyle(document.getElementById('copy')).display").await;
+    assert_eq!(button, "none");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}

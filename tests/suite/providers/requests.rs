@@ -1,0 +1,143 @@
+//! What is sent, to the letter. The same requests, and the streams of the tests' own server, are written down
+//! for `tests/python`, which holds them against the providers' clients.
+
+use std::fs;
+use std::path::Path;
+
+use buildoff::generate::Effort;
+use buildoff::voxel::{self, GridSize, Palette};
+
+use super::*;
+
+/// What is asked for, by name.
+fn questions() -> Vec<(&'static str, Question)> {
+    let plain = Question { max_output_tokens: None, ..question() };
+    let build = Some(Arc::new(voxel::schema(GridSize::G32, Palette::Advanced)));
+    let effort = |effort| Options { effort: Some(effort), temperature: None };
+    vec![
+        ("plain", plain.clone()),
+        ("short", Question { system: String::new(), ..question() }),
+        ("schema", Question { schema: build.clone(), ..question() }),
+        ("effort", Question { options: effort(Effort::High), ..plain.clone() }),
+        ("none", Question { options: effort(Effort::None), ..plain.clone() }),
+        ("max", Question { options: effort(Effort::Max), schema: build, ..question() }),
+        ("temperature", Question { options: Options { effort: None, temperature: Some(0.7) }, ..plain }),
+    ]
+}
+
+async fn sent(voice: Voice, question: &Question) -> Value {
+    let provider = Provider::with(voice, [voice.says(&[Say::Text("a"), Say::Done])]).await;
+    ask(&provider, question, patience()).await.0.unwrap();
+    provider.requests().pop().unwrap().body
+}
+
+#[tokio::test]
+async fn every_kind_of_request_and_stream_is_written_down() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers");
+    fs::create_dir_all(&folder).unwrap();
+    for voice in Voice::ALL {
+        let mut requests = serde_json::Map::new();
+        for (name, question) in questions() {
+            requests.insert(name.to_owned(), sent(voice, &question).await);
+        }
+        let says = [Say::Think("hm"), Say::Text("a"), Say::Text("b")];
+        let ends = [Say::Done, Say::Truncated, Say::Filtered, Say::Refused("no"), Say::Overloaded];
+        let streams: Vec<Value> =
+            ends.iter().map(|end| Value::Array(voice.events(&[&says[..], &[*end]].concat()))).collect();
+        let file = folder.join(format!("{voice:?}.json").to_lowercase());
+        let text = json!({ "requests": requests, "streams": streams }).to_string();
+        fs::write(file, text).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_asked_in_the_words_of_each_provider() {
+    let question = Question {
+        schema: Some(schema()),
+        options: Options { effort: Some(Effort::Xhigh), temperature: Some(0.7) },
+        ..question()
+    };
+    let talk = |model: &str| {
+        json!([
+            { "role": "user", "content": "a duck" }, { "role": model, "content": "{}" },
+            { "role": "user", "content": "again, please" },
+        ])
+    };
+    let unbounded = json!({
+        "type": "object", "properties": { "count": { "type": "integer", "description": "minimum: 0" } },
+        "required": ["count"], "additionalProperties": false,
+    });
+    let mut messages = talk("assistant");
+    messages.as_array_mut().unwrap().insert(0, json!({ "role": "system", "content": "You build." }));
+    let mut input = talk("assistant");
+    for message in input.as_array_mut().unwrap() {
+        message["type"] = json!("message");
+    }
+    for (voice, expected) in [
+        (
+            Voice::OpenAi,
+            json!({
+                "model": MODEL, "instructions": "You build.", "input": input, "max_output_tokens": 1000,
+                "reasoning": { "effort": "xhigh", "summary": "auto" }, "temperature": 0.7,
+                "text": { "format": { "type": "json_schema", "name": "build", "schema": *schema(), "strict": true } },
+                "store": false, "stream": true,
+            }),
+        ),
+        (
+            Voice::Anthropic,
+            json!({
+                "model": MODEL, "stream": true, "max_tokens": 1000, "system": "You build.",
+                "messages": talk("assistant"), "thinking": { "type": "adaptive", "display": "summarized" },
+                "output_config": { "effort": "xhigh", "format": { "type": "json_schema", "schema": unbounded } },
+                "temperature": 0.7,
+            }),
+        ),
+        (
+            Voice::Google,
+            json!({
+                "contents": [
+                    { "role": "user", "parts": [{ "text": "a duck" }] },
+                    { "role": "model", "parts": [{ "text": "{}" }] },
+                    { "role": "user", "parts": [{ "text": "again, please" }] },
+                ],
+                "systemInstruction": { "parts": [{ "text": "You build." }] },
+                "generationConfig": {
+                    "maxOutputTokens": 1000, "temperature": 0.7,
+                    "thinkingConfig": { "thinkingLevel": "XHIGH", "includeThoughts": true },
+                    "responseMimeType": "application/json", "responseJsonSchema": *schema(),
+                },
+            }),
+        ),
+        (
+            Voice::Compatible,
+            json!({
+                "model": MODEL, "messages": messages, "stream": true, "stream_options": { "include_usage": true },
+                "max_tokens": 1000, "reasoning_effort": "xhigh", "temperature": 0.7,
+                "response_format": { "type": "json_schema", "json_schema": {
+                    "name": "build", "strict": true, "schema": *schema(),
+                } },
+            }),
+        ),
+    ] {
+        assert_eq!(sent(voice, &question).await, expected, "{voice:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_may_or_may_not_end_in_a_slash_or_a_version() {
+    for (voice, ends) in [
+        (Voice::OpenAi, ["/v1", "/v1/"]),
+        (Voice::Anthropic, ["/", "/v1/"]),
+        (Voice::Google, ["/", "/v1beta"]),
+        (Voice::Compatible, ["/api/v1", "/api/v1/"]),
+    ] {
+        for end in ends {
+            let provider = Provider::with(voice, [voice.says(&[Say::Text("a"), Say::Done])]).await;
+            let mut endpoint = provider.endpoint();
+            endpoint.base_url = format!("{}{end}", provider.url);
+            let asked = buildoff::generate::provider(&endpoint, patience(), false).unwrap();
+            // The server objects to any other path.
+            assert_eq!(asked.ask(&question(), &mut |_| ()).await.unwrap().text, "a", "{voice:?} {end}");
+        }
+    }
+}

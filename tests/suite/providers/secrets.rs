@@ -1,0 +1,122 @@
+use std::io;
+use std::sync::Mutex;
+
+use buildoff::generate::{Endpoint, EndpointError, ProviderKind, Secret};
+use tracing::subscriber::set_default;
+
+use super::*;
+use crate::support::provider::KEY;
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// Ways to repeat a key to whoever sent it.
+fn echoes(voice: Voice) -> Vec<Script> {
+    let masked = format!("{}****6789", &KEY[..8]);
+    vec![
+        Script::error(
+            401,
+            &json!({ "error": { "message": format!("Incorrect API key provided: {KEY}."), "code": KEY } }),
+        ),
+        Script::error(
+            401,
+            &json!({ "error": { "message": format!("Incorrect API key provided: {masked}.") } }),
+        ),
+        Script::new(403, "text/plain").send(format!("you sent authorization: Bearer {KEY}")),
+        Script::new(500, "text/html").send(format!("<title>{KEY}</title>")),
+        Script::new(200, "text/html").send(format!("<p>{KEY}")),
+        Script::error(200, &json!({ "error": { "message": KEY } })),
+        Script::new(302, "text/html").header("location", &format!("/?key={KEY}")),
+        Script::stream().send(format!("data: {KEY}\n\n")),
+        Script::stream().send(format!("{}data: {KEY}\n\n", voice.stream(&[Say::Text("half a")]))),
+        Script::error(400, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
+        // Where the log begins to forget, and where an error body ends.
+        Script::stream().send(format!(": {}{KEY}{}\n\n", "x".repeat(9_000), "x".repeat((16 << 10) - 20))),
+        Script::new(400, "text/plain").send(format!("{}{KEY}", "x".repeat((64 << 10) - 12))),
+    ]
+}
+
+#[tokio::test]
+async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
+    let guard = set_default(subscriber.finish());
+    let mut said = String::new();
+    for voice in Voice::ALL {
+        for script in echoes(voice) {
+            let provider = Provider::with(voice, [script]).await;
+            let once = Patience { tries: 1, ..patience() };
+            let asked = buildoff::generate::provider(&provider.endpoint(), once, true).unwrap();
+            let mut listen = |delta: Delta<'_>| said.push_str(&format!("{delta:?}\n"));
+            let failure = asked.ask(&question(), &mut listen).await.unwrap_err();
+            said.push_str(&format!("{failure} {failure:?} {:?}\n", provider.endpoint()));
+        }
+    }
+    drop(guard);
+
+    let log = log.text();
+    assert!(log.contains("an answer of no use") && log.contains("half a"), "nothing was logged: {log}");
+    for (what, text) in [("an error", said), ("the log", log)] {
+        let leak = text.lines().find(|line| line.contains(&KEY[3..]) || line.contains(&KEY[..12]));
+        assert_eq!(leak, None, "in {what}");
+        // Half a key is one as well.
+        assert!(!text.contains(&KEY[KEY.len() - 16..]), "the end of the key is in {what}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
+    for log_raw in [false, true] {
+        let log = Log::default();
+        let writer = log.clone();
+        let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
+        let provider = Provider::with(Voice::OpenAi, [Script::stream().send("data: peculiar\n\n")]).await;
+
+        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
+        asked.ask(&question(), &mut |_| ()).await.unwrap_err();
+
+        drop(guard);
+        assert_eq!(log.text().contains("peculiar"), log_raw);
+    }
+}
+
+#[test]
+fn an_address_or_key_that_cannot_be_used_is_refused_without_repeating_the_key() {
+    let refuse = |base_url: &str, key: &str| {
+        let endpoint = Endpoint {
+            provider: ProviderKind::Compatible,
+            base_url: base_url.to_owned(),
+            key: Some(Secret::new(key)),
+        };
+        provider(&endpoint, patience(), false).err()
+    };
+    for address in
+        ["", "nowhere", "ftp://example.com", "file:///etc/passwd", "https://example.com/?a=b", "data:x"]
+    {
+        assert!(matches!(refuse(address, "key"), Some(EndpointError::BadAddress)), "{address}");
+    }
+    let error = refuse("https://me:hidden@example.com", "key").unwrap();
+    assert!(!error.to_string().contains("hidden") && !format!("{error:?}").contains("hidden"), "{error:?}");
+    let error = refuse("https://example.com", "hid\nden").unwrap();
+    assert!(matches!(error, EndpointError::BadKey) && !error.to_string().contains("hid"), "{error}");
+    assert!(refuse("https://example.com/v1/", " key \n").is_none());
+}

@@ -1,0 +1,134 @@
+use buildoff::generate::{Effort, Note, Step};
+
+use super::*;
+use crate::support::provider::Request;
+
+/// A question with all that can be refused.
+fn demanding() -> Question {
+    Question {
+        schema: Some(schema()),
+        max_output_tokens: Some(200_000),
+        options: Options { effort: Some(Effort::High), temperature: Some(0.5) },
+        ..question()
+    }
+}
+
+/// A refusal, what is noted of it, and where the request changes.
+struct Refusal {
+    voice: Voice,
+    status: u16,
+    param: Option<&'static str>,
+    message: &'static str,
+    step: Step,
+    place: &'static str,
+    before: Value,
+    after: Value,
+}
+
+#[rustfmt::skip]
+fn refusals() -> Vec<Refusal> {
+    use Voice::{Anthropic, Compatible, Google, OpenAi};
+    let tokens = |to| Step::FewerTokens { from: 200_000, to };
+    let plain = schema();
+    let strict = json!({ "format": { "type": "json_schema", "name": "build", "schema": *plain, "strict": true } });
+    let unbounded = json!({
+        "type": "object", "properties": { "count": { "type": "integer", "description": "minimum: 0" } },
+        "required": ["count"], "additionalProperties": false,
+    });
+    let named = json!({ "type": "json_schema", "json_schema": { "name": "build", "strict": true, "schema": *plain } });
+    let none = Value::Null;
+    [
+        (OpenAi, 400, Some("max_output_tokens"), "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 128000, but got 200000 instead.", tokens(128_000), "/max_output_tokens", json!(200_000), json!(128_000)),
+        (OpenAi, 400, Some("temperature"), "Unsupported parameter: 'temperature' is not supported with this model.", Step::NoTemperature, "/temperature", json!(0.5), none.clone()),
+        (OpenAi, 400, Some("reasoning.effort"), "Unsupported parameter: 'reasoning.effort' is not supported with this model.", Step::NoEffort, "/reasoning", json!({ "effort": "high", "summary": "auto" }), none.clone()),
+        (OpenAi, 400, Some("reasoning.summary"), "Your organization must be verified to generate reasoning summaries.", Step::NoThinkingSummary, "/reasoning", json!({ "effort": "high", "summary": "auto" }), json!({ "effort": "high" })),
+        (OpenAi, 400, Some("text.format"), "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.", Step::NoSchema, "/text", strict, none.clone()),
+
+        (Anthropic, 400, None, "max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for some-model-1", tokens(64_000), "/max_tokens", json!(200_000), json!(64_000)),
+        (Anthropic, 400, None, "`temperature` is deprecated for this model.", Step::NoTemperature, "/temperature", json!(0.5), none.clone()),
+        (Anthropic, 400, None, "adaptive thinking is not supported on this model", Step::NoEffort, "/thinking", json!({ "type": "adaptive", "display": "summarized" }), none.clone()),
+        (Anthropic, 400, None, "output_config.effort: this model does not support the effort parameter", Step::NoEffort, "/output_config/effort", json!("high"), none.clone()),
+        (Anthropic, 400, None, "output_config.format.schema: Invalid schema: The compiled grammar is too large", Step::NoSchema, "/output_config/format", json!({ "type": "json_schema", "schema": unbounded }), none.clone()),
+
+        (Google, 400, None, "Unable to submit request because it has a maxOutputTokens value of 200000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", tokens(65_536), "/generationConfig/maxOutputTokens", json!(200_000), json!(65_536)),
+        (Google, 400, None, "Thinking level is not supported for this model.", Step::NoEffort, "/generationConfig/thinkingConfig", json!({ "thinkingLevel": "HIGH", "includeThoughts": true }), none.clone()),
+        (Google, 400, None, "The specified schema produces a constraint that has too many states for serving.", Step::NoSchema, "/generationConfig/responseJsonSchema", (*plain).clone(), none.clone()),
+        (Google, 400, None, "Request contains an invalid argument.", Step::NoSchema, "/generationConfig/responseMimeType", json!("application/json"), none.clone()),
+
+        (Compatible, 400, None, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", tokens(8192), "/max_tokens", json!(200_000), json!(8192)),
+        (Compatible, 400, None, "'max_tokens' is too large: 200000. This model's maximum context length is 131072 tokens and your request has 1072 input tokens (200000 > 131072 - 1072).", tokens(130_000), "/max_tokens", json!(200_000), json!(130_000)),
+        (Compatible, 422, None, "max_tokens is not permitted", Step::NoTokenLimit, "/max_tokens", json!(200_000), none.clone()),
+        (Compatible, 400, Some("max_tokens"), "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", Step::NewNameForTokenLimit, "/max_completion_tokens", none.clone(), json!(200_000)),
+        (Compatible, 400, None, "Unrecognized request argument supplied: stream_options", Step::NoStreamedUsage, "/stream_options", json!({ "include_usage": true }), none.clone()),
+        (Compatible, 400, None, "Argument not supported on this model: reasoning_effort", Step::NoEffort, "/reasoning_effort", json!("high"), none.clone()),
+        (Compatible, 400, None, "This response_format type is unavailable now", Step::NoSchema, "/response_format", named.clone(), none.clone()),
+        (Compatible, 404, None, "No endpoints found that can handle the requested parameters.", Step::NoSchema, "/response_format", named, none),
+    ]
+    .map(|(voice, status, param, message, step, place, before, after)| Refusal { voice, status, param, message, step, place, before, after })
+    .into()
+}
+
+#[tokio::test]
+async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words() {
+    for Refusal { voice, status, param, message, step, place, before, after } in refusals() {
+        let body =
+            json!({ "error": { "message": message, "param": param, "type": "invalid_request_error" } });
+        let answer = voice.says(&[Say::Text("a"), Say::Done]);
+        let provider = Provider::with(voice, [Script::error(status, &body), answer]).await;
+
+        let (result, _) = ask(&provider, &demanding(), patience()).await;
+
+        let notes = result.unwrap().notes;
+        assert_eq!(notes.len(), 1, "{voice:?} {message}: {notes:?}");
+        assert_eq!(notes[0].step, step, "{voice:?} {message}");
+        assert!(notes[0].why.contains(message), "{notes:?}");
+        let requests = provider.requests();
+        let at = |request: &Request| request.body.pointer(place).cloned().unwrap_or_default();
+        assert_eq!((at(&requests[0]), at(&requests[1])), (before, after), "{voice:?} {message}");
+    }
+}
+
+#[tokio::test]
+async fn one_refusal_after_the_other_leaves_the_plain_question() {
+    let complaints = [
+        "temperature is not supported",
+        "stream_options is not supported",
+        "reasoning_effort is not supported",
+        "response_format is not supported",
+        "max_tokens must be at most 4096",
+    ];
+    let refuse = complaints.map(|message| Script::error(400, &json!({ "error": { "message": message } })));
+    let voice = Voice::Compatible;
+    let scripts = refuse.into_iter().chain([voice.says(&[Say::Text("a"), Say::Done])]);
+    let provider = Provider::with(voice, scripts).await;
+
+    let (result, _) = ask(&provider, &demanding(), patience()).await;
+
+    assert_eq!(result.unwrap().notes.len(), 5);
+    let last = provider.requests().pop().unwrap().body;
+    let messages = json!([
+        { "role": "system", "content": "You build." }, { "role": "user", "content": "a duck" },
+        { "role": "assistant", "content": "{}" }, { "role": "user", "content": "again, please" },
+    ]);
+    assert_eq!(last, json!({ "model": MODEL, "messages": messages, "stream": true, "max_tokens": 4096 }));
+}
+
+/// Whoever refuses the same again and again is not asked for ever.
+#[tokio::test]
+async fn a_provider_that_is_never_content_is_given_up_with_notes_of_all_that_was_tried() {
+    for voice in Voice::ALL {
+        let message = "max_tokens over 9000, temperature, stream_options, summary, effort, schema: all bad";
+        let body = json!({ "error": { "message": message } });
+        let provider = Provider::improvising(voice, move |_| Script::error(400, &body)).await;
+
+        let (result, _) = ask(&provider, &demanding(), patience()).await;
+
+        let Failure { kind, notes, .. } = result.unwrap_err();
+        assert_eq!(kind, FailureKind::BadRequest, "{voice:?}");
+        let steps: Vec<Step> = notes.iter().map(|note: &Note| note.step).collect();
+        assert!(steps.contains(&Step::FewerTokens { from: 200_000, to: 9000 }), "{voice:?} {steps:?}");
+        assert!(steps.contains(&Step::NoSchema), "{voice:?} {steps:?}");
+        assert_eq!(provider.requests().len(), steps.len() + 1, "{voice:?}");
+        assert!(steps.len() <= 7, "{voice:?} {steps:?}");
+    }
+}
