@@ -9,12 +9,14 @@ use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use crate::arena::Arena;
 use crate::config::Config;
 use crate::db::Sessions;
 use crate::limits::Limits;
+use crate::workshop::Workshop;
 
 /// What all large bodies together may take.
 const LARGE_BODIES: usize = 256 << 20;
@@ -34,9 +36,12 @@ pub struct App {
     pub arena: Arc<Arena>,
     pub limits: Arc<Limits>,
     pub work: Work,
+    pub workshop: Workshop,
     pub memory: Memory,
     /// Pictures of builds, by what they show and how.
     pub pictures: Cache<Arc<str>, Bytes>,
+    /// Cancelled when the server is going down, for answers that have no end of their own.
+    pub closing: CancellationToken,
 }
 
 impl App {
@@ -44,18 +49,21 @@ impl App {
         let weigh =
             |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
         let pictures = Cache::builder().weigher(weigh).max_capacity(PICTURES).build();
-        let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes));
+        let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell);
         let limits = Limits::new(config.rate_limits);
+        let work = Work::of_this_machine();
         Self {
+            workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
             config,
             sessions: Sessions::new(pool.clone()),
             pool,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
-            work: Work::new(available_cores()),
+            work,
             memory,
             pictures,
+            closing: CancellationToken::new(),
         }
     }
 }
@@ -79,6 +87,11 @@ pub enum WorkLost {
 }
 
 impl Work {
+    /// As wide as there are cores.
+    pub fn of_this_machine() -> Self {
+        Self::new(thread::available_parallelism().map_or(1, usize::from))
+    }
+
     pub fn new(permits: usize) -> Self {
         Self { gate: Arc::new(Semaphore::new(permits)), queue: Arc::new(Semaphore::new(QUEUE)) }
     }
@@ -89,8 +102,29 @@ impl Work {
         F: FnOnce() -> T + Send + 'static,
     {
         let place = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| WorkLost::Busy)?;
-        let permit = Arc::clone(&self.gate).acquire_owned().await.map_err(|_| WorkLost::Unfinished(None))?;
+        let permit = self.permit().await?;
         drop(place);
+        Self::work(permit, heavy).await
+    }
+
+    /// The same for what nobody can ask again: it waits as long as it takes.
+    pub async fn run_in_turn<T, F>(&self, heavy: F) -> Result<T, WorkLost>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        Self::work(self.permit().await?, heavy).await
+    }
+
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, WorkLost> {
+        Arc::clone(&self.gate).acquire_owned().await.map_err(|_| WorkLost::Unfinished(None))
+    }
+
+    async fn work<T, F>(permit: OwnedSemaphorePermit, heavy: F) -> Result<T, WorkLost>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
         let span = Span::current();
         let task = tokio::task::spawn_blocking(move || {
             // Kept until the closure ends, even when whoever asked has gone away.
@@ -118,10 +152,6 @@ impl Memory {
         let share = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);
         timeout(patience, share).await.ok()?.ok()
     }
-}
-
-fn available_cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]

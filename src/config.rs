@@ -8,7 +8,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -16,13 +16,17 @@ use hyper::Uri;
 use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, References, Settings};
 use crate::db::{self, Source};
+use crate::generate::{Patience, Providers, Secret, attempts};
 use crate::voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";
 const DEFAULT_MIN_DWELL: Duration = Duration::from_millis(1500);
+/// Providers' limits for new customers allow about that.
+const DEFAULT_AT_ONCE: u32 = 4;
 const MIB: usize = 1024 * 1024;
 
 pub struct Config {
@@ -33,6 +37,11 @@ pub struct Config {
     pub logging: Logging,
     pub check_max_bytes: usize,
     pub import_max_bytes: usize,
+    /// The catalog of files, as this installation has it.
+    pub catalog: Catalog,
+    pub asking: Asking,
+    /// Opens the admin's pages and API; they are closed without one.
+    pub admin_token: Option<Secret>,
     pub arena: Settings,
     pub references: References,
     pub min_dwell: Duration,
@@ -41,6 +50,16 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// Where visitors find the site, without a slash at its end.
     pub public_url: Option<String>,
+}
+
+/// How models are asked.
+pub struct Asking {
+    pub providers: Providers,
+    /// How often for one build.
+    pub attempts: u32,
+    /// Answers under way at one provider, over all servers.
+    pub at_once: u32,
+    pub answer_max_bytes: usize,
 }
 
 pub struct Logging {
@@ -75,9 +94,14 @@ impl Config {
     /// The same from any source of variables.
     pub fn from(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let mut read = Reader { lookup, problems: Vec::new() };
+        let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
+        let catalog = read.catalog(data_dir.as_deref());
         let config = Self {
             database: read.database(),
-            data_dir: read.path("DATA_DIR").or_else(|| db::default_data_dir().ok()),
+            asking: read.asking(&catalog),
+            catalog,
+            data_dir,
+            admin_token: read.secret("ADMIN_TOKEN"),
             bind: read.bind(),
             logging: Logging { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32),
@@ -175,6 +199,64 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         self.parse(name, "a whole number of MiB from 1 to 2048", within).unwrap_or(default) * MIB
     }
 
+    fn catalog(&mut self, data_dir: Option<&Path>) -> Catalog {
+        Catalog::load(data_dir).unwrap_or_else(|error| {
+            self.problems.push(format!("{error:#}"));
+            Catalog::default()
+        })
+    }
+
+    fn asking(&mut self, catalog: &Catalog) -> Asking {
+        let small = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number));
+        let many = |text: &str| text.parse().ok().filter(|number| (1..=1000).contains(number));
+        let log_raw = self.parse("AI_DEBUG", "1 or 0", on_or_off).unwrap_or(false);
+        let half_a_field = |text: &str| text.parse().ok().filter(|mib| (1..=512).contains(mib));
+        let answer_max_mib =
+            self.parse("AI_ANSWER_MAX_MIB", "a whole number of MiB from 1 to 512", half_a_field);
+        let answer_max_bytes = answer_max_mib.unwrap_or(64) * MIB;
+        let patience = Patience { max_bytes: answer_max_bytes, ..Patience::default() };
+        let mut known = catalog.providers.clone();
+        for provider in &mut known {
+            if let Some(address) = provider.address_variable().and_then(|name| self.provider_address(&name)) {
+                provider.base_url = address;
+            }
+        }
+        let mut providers = Providers::new(known.clone());
+        for provider in &known {
+            let key = provider.key_variable.as_deref().and_then(|name| self.secret(name));
+            if key.is_none() && provider.key_variable.is_some() {
+                continue;
+            }
+            if let Err(problem) = providers.open(provider, key, patience, log_raw) {
+                self.problems.push(format!("provider {}: {problem}", provider.key));
+            }
+        }
+        Asking {
+            providers,
+            attempts: self.parse("AI_ATTEMPTS", "a number from 1 to 10", small).unwrap_or(attempts::ATTEMPTS),
+            at_once: self.parse("AI_AT_ONCE", "a number from 1 to 1000", many).unwrap_or(DEFAULT_AT_ONCE),
+            answer_max_bytes,
+        }
+    }
+
+    /// Not repeated when it is refused: a key may have been put into it.
+    fn provider_address(&mut self, name: &str) -> Option<String> {
+        let text = self.text(name)?;
+        let address = text.trim_end_matches('/');
+        if !catalog::is_address(address) {
+            self.refuse(
+                name,
+                "must be an address that begins with http:// or https://, without ?, # and @ \
+                (its value is not shown here)",
+            );
+        }
+        Some(address.to_owned())
+    }
+
+    fn secret(&mut self, name: &str) -> Option<Secret> {
+        self.text(name).map(|text| Secret::new(&text))
+    }
+
     fn min_dwell(&mut self) -> Duration {
         let within = |text: &str| text.parse().ok().filter(|ms| *ms <= 600_000);
         let ms = self.parse("MIN_DWELL_MS", "a number of milliseconds up to 600000", within);
@@ -241,8 +323,8 @@ fn socket_address(text: &str) -> Option<SocketAddr> {
 
 fn on_or_off(text: &str) -> Option<bool> {
     match text {
-        "on" => Some(true),
-        "off" => Some(false),
+        "on" | "1" | "true" => Some(true),
+        "off" | "0" | "false" => Some(false),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use std::{env, fmt, future::pending, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::geteuid;
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 use tokio::{
     task::spawn_blocking,
     time::{Duration, sleep, timeout},
@@ -62,6 +62,19 @@ impl fmt::Debug for Source {
     }
 }
 
+/// For people. Says no address, for the same reason.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Embedded { data_dir, .. } = self else {
+            return f.write_str("the database of DATABASE_URL");
+        };
+        match data_dir.clone().or_else(|| default_data_dir().ok()) {
+            Some(dir) => write!(f, "{}", dir.display()),
+            None => f.write_str("Buildoff's own database"),
+        }
+    }
+}
+
 /// The place for what the program keeps: an unprivileged server cannot enter
 /// root's home, so root uses the system's place for state.
 pub fn default_data_dir() -> Result<PathBuf> {
@@ -77,6 +90,40 @@ pub fn default_data_dir() -> Result<PathBuf> {
             .join(".local/share"),
     };
     Ok(data.join("buildoff"))
+}
+
+/// As the server calls this database.
+pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
+    sqlx::query_scalar!(r#"SELECT current_database()::text AS "name!""#).fetch_one(pool).await
+}
+
+/// What an installation consists of. Others may have tables beside these.
+pub const TABLES: [&str; 14] = [
+    "answer_parts",
+    "attempts",
+    "audit",
+    "builds",
+    "jobs",
+    "matchups",
+    "models",
+    "open_matchups",
+    "prompts",
+    "ratings",
+    "sessions",
+    "shown",
+    "skill_fits",
+    "votes",
+];
+
+/// Deletes every row of every table, and leaves the tables.
+pub async fn empty(pool: &PgPool) -> sqlx::Result<()> {
+    let mut transaction = pool.begin().await?;
+    let truncate = format!("TRUNCATE {} RESTART IDENTITY", TABLES.join(", "));
+    sqlx::query(AssertSqlSafe(truncate)).execute(&mut *transaction).await?;
+    sqlx::query!("UPDATE installation SET id = gen_random_uuid(), catalog_revision = catalog_revision + 1")
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await
 }
 
 /// A database that is reachable and migrated.

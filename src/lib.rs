@@ -9,5 +9,7 @@ pub mod db;
 pub mod generate;
 pub mod limits;
 pub mod logging;
+mod tls;
 pub mod voxel;
 pub mod web;
+pub mod workshop;

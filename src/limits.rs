@@ -21,11 +21,13 @@ pub enum Asked {
     Visit,
     Matchup,
     Vote,
+    /// To be an admin.
+    Token,
 }
 
 pub struct Limits {
     /// None when they are off.
-    limiters: Option<[Limiters; 3]>,
+    limiters: Option<[Limiters; 4]>,
     clock: DefaultClock,
 }
 
@@ -35,7 +37,7 @@ struct Limiters {
 }
 
 impl Asked {
-    const ALL: [Self; 3] = [Self::Visit, Self::Matchup, Self::Vote];
+    const ALL: [Self; 4] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
@@ -44,6 +46,7 @@ impl Asked {
             Self::Visit => [60, 60],
             Self::Matchup => [60, 900],
             Self::Vote => [40, 600],
+            Self::Token => [10, 10],
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::panic::{self, PanicHookInfo};
 
 use anyhow::Context;
+use tracing::Level;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt};
@@ -23,6 +24,13 @@ pub fn start(logging: &Logging) -> anyhow::Result<()> {
         .context("logging was already set up")?;
     panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// The same for commands, which tell what they do themselves.
+pub fn start_quietly(logging: &Logging) -> anyhow::Result<()> {
+    let filter = logging.filter.clone().with_target("buildoff::web", Level::WARN);
+    let filter = filter.with_target("buildoff::db", Level::WARN);
+    start(&Logging { filter, format: logging.format })
 }
 
 pub fn on_a_terminal() -> bool {

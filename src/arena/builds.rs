@@ -183,6 +183,43 @@ async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::
     Ok(retired.rows_affected() > 0)
 }
 
+/// Whether there is a build in force for a place.
+pub async fn is_there(connection: &mut PgConnection, place: &Place) -> sqlx::Result<bool> {
+    let Settings { grid, palette, mode } = &place.settings;
+    sqlx::query_scalar!(
+        r#"
+        SELECT EXISTS (
+            SELECT FROM builds
+            WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
+              AND retired_at IS NULL
+        ) AS "is_there!"
+        "#,
+        place.prompt.as_str(),
+        place.model.as_str(),
+        grid.get() as i16,
+        palette.name(),
+        mode.as_str(),
+    )
+    .fetch_one(connection)
+    .await
+}
+
+/// Takes a build out of force. Returns its prompt and model, if there was one in force.
+pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Option<(String, String)>> {
+    let row = sqlx::query!(
+        "
+        UPDATE builds
+        SET retired_at = now()
+        WHERE id = $1 AND retired_at IS NULL
+        RETURNING prompt_id, model_key
+        ",
+        id
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| (row.prompt_id, row.model_key)))
+}
+
 /// The constraints are the rules; here they get their names.
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {

@@ -1,15 +1,22 @@
 //! The catalog: which models there are, and which prompts.
 
 mod providers;
+mod stored;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
-pub use self::providers::{Effort, Options, Prices, Provider, ProviderKind};
+pub use self::providers::{Effort, Options, Prices, Provider, ProviderKind, is_address};
+pub use self::stored::{
+    Choice, ListedModel, ListedPrompt, ModelPatch, PromptPatch, TextIsFixed, models, models_with_builds,
+    patch_model, patch_prompt, prompts, prompts_with_builds, put_model, put_prompt,
+};
+use super::builds::Place;
 use super::{ModelKey, PromptId};
 
 /// The provider of models that are shipped with the program, and asked nowhere.
@@ -46,6 +53,57 @@ pub struct Prompt {
     pub text: String,
     #[serde(default)]
     pub tags: Vec<String>,
+}
+
+impl Model {
+    /// Who may be asked, and by which name: its own provider first.
+    pub fn routes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let via = self.via.iter().map(|(provider, id)| (provider.as_str(), id.as_str()));
+        std::iter::once((self.provider.as_str(), self.model_id.as_str())).chain(via)
+    }
+
+    /// What is wrong with it, in a sentence.
+    pub fn problem(&self) -> Option<String> {
+        let provider = (!providers::is_key(&self.provider))
+            .then(|| "a provider is named by its key, of a-z, 0-9 and _".to_owned());
+        provider
+            .or_else(|| length("displayName", &self.display_name, 1..=80))
+            .or_else(|| length("modelId", &self.model_id, 1..=200))
+            .or_else(|| length("about", &self.about, 0..=1000))
+            .or_else(|| self.via.values().find_map(|id| length("each name under via", id, 1..=200)))
+            .or_else(|| (self.via.len() > 20).then(|| "via names at most 20 providers".to_owned()))
+            .or_else(|| self.options.problem())
+            .or_else(|| self.prices.and_then(Prices::problem))
+    }
+}
+
+impl Prompt {
+    /// What is wrong with it, in a sentence.
+    pub fn problem(&self) -> Option<String> {
+        let is_tag = |tag: &String| {
+            (1..=32).contains(&tag.len())
+                && tag.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
+        let sound = self.tags.len() <= 12 && self.tags.iter().all(is_tag);
+        prompt_problem(&self.text).or_else(|| {
+            (!sound).then(|| "a prompt has at most 12 tags, each 1 to 32 of a-z, 0-9 and -".to_owned())
+        })
+    }
+}
+
+/// What is wrong with a prompt's text, in a sentence.
+pub fn prompt_problem(text: &str) -> Option<String> {
+    length("a prompt's text", text, 1..=LONGEST_PROMPT)
+}
+
+fn length(what: &str, text: &str, allowed: RangeInclusive<usize>) -> Option<String> {
+    let sound = allowed.contains(&text.chars().count())
+        && (*allowed.start() == 0 || !text.trim().is_empty())
+        && !text.chars().any(|c| c.is_control() && c != '\n');
+    (!sound).then(|| {
+        let (least, most) = (allowed.start(), allowed.end());
+        format!("{what} has {least} to {most} characters, and no control characters")
+    })
 }
 
 /// What a catalog holds when it comes from files.
@@ -87,12 +145,13 @@ impl Catalog {
         self.models.iter().find(|model| &model.key == key)
     }
 
+    pub fn knows(&self, place: &Place) -> bool {
+        self.model(&place.model).is_some() && self.prompts.iter().any(|prompt| prompt.id == place.prompt)
+    }
+
     /// Where a model may be asked, and by which name: its own provider first.
     pub fn routes<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (&'a Provider, &'a str)> {
-        let own = (&model.provider, &model.model_id);
-        std::iter::once(own)
-            .chain(&model.via)
-            .filter_map(|(provider, id)| Some((self.provider(provider)?, id.as_str())))
+        model.routes().filter_map(|(provider, id)| Some((self.provider(provider)?, id)))
     }
 
     /// A model may be of a provider that is not asked: its builds are then imported.
@@ -116,10 +175,10 @@ impl Catalog {
     /// the text of a prompt that has builds.
     pub async fn seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         for model in &self.models {
-            seed_model(connection, model).await?;
+            stored::seed_model(connection, model).await?;
         }
         for prompt in &self.prompts {
-            seed_prompt(connection, prompt).await?;
+            stored::seed_prompt(connection, prompt).await?;
         }
         Ok(())
     }
@@ -154,8 +213,7 @@ fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
         }
     }
     for model in &models {
-        let problem = model.options.problem().or(model.prices.and_then(Prices::problem));
-        if let Some(problem) = problem {
+        if let Some(problem) = model.problem() {
             bail!("{}: {problem}", model.key);
         }
     }
@@ -172,8 +230,9 @@ fn read_prompts(text: &str) -> anyhow::Result<Vec<Prompt>> {
     let prompts = toml::from_str::<File>(text)?.prompt;
     unique(prompts.iter().map(|prompt| prompt.id.as_str()), "prompts")?;
     for prompt in &prompts {
-        let fits = !prompt.text.trim().is_empty() && prompt.text.chars().count() <= LONGEST_PROMPT;
-        ensure!(fits, "{}: a prompt's text has 1 to {LONGEST_PROMPT} characters", prompt.id);
+        if let Some(problem) = prompt.problem() {
+            bail!("{}: {problem}", prompt.id);
+        }
     }
     Ok(prompts)
 }
@@ -184,83 +243,6 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> anyhow::Resul
         ensure!(seen.insert(name), "two {what} are called {name}");
     }
     Ok(())
-}
-
-async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Result<()> {
-    sqlx::query!(
-        "
-        INSERT INTO models (key, provider, model_id, display_name, about)
-        VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (key) DO UPDATE
-        SET provider = $2, model_id = $3, about = $5
-        ",
-        model.key.as_str(),
-        model.provider,
-        model.model_id,
-        model.display_name,
-        model.about,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) -> sqlx::Result<()> {
-    sqlx::query!(
-        "
-        INSERT INTO prompts (id, text, tags)
-        VALUES ($1, $2, $3)
-        ON CONFLICT (id) DO UPDATE
-        SET tags = $3,
-            text = CASE
-                WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN prompts.text
-                ELSE $2
-            END
-        ",
-        prompt.id.as_str(),
-        prompt.text,
-        &prompt.tags,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// A model or a prompt in a list to choose from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    pub id: String,
-    pub name: String,
-}
-
-/// The models that have builds, by name.
-pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
-    sqlx::query_as!(
-        Choice,
-        "
-        SELECT key AS id, display_name AS name
-        FROM models
-        WHERE EXISTS (SELECT FROM builds WHERE model_key = key AND retired_at IS NULL)
-        ORDER BY display_name, key
-        "
-    )
-    .fetch_all(pool)
-    .await
-}
-
-/// The prompts that have builds, by their text.
-pub async fn prompts_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
-    sqlx::query_as!(
-        Choice,
-        "
-        SELECT id, text AS name
-        FROM prompts
-        WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL)
-        ORDER BY text, id
-        "
-    )
-    .fetch_all(pool)
-    .await
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! The benchmark: models, prompts, the builds that are compared, votes, and the ladder that they make.
 
+pub mod audit;
 pub mod builds;
 pub mod catalog;
 mod choice;
+pub mod coverage;
 pub mod elo;
 pub mod exhibition;
 mod field;
 pub mod gallery;
 pub mod history;
+pub mod imports;
+pub mod jobs;
 pub mod leaderboard;
 pub mod log;
 mod matchups;
@@ -16,6 +20,7 @@ pub mod replay;
 pub mod sampling;
 mod settings;
 pub mod skill;
+pub mod status;
 pub mod totals;
 mod votes;
 

@@ -1,21 +1,21 @@
-//! `buildoff import`: builds from files, straight into the database.
+//! `buildoff import`: builds from files.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use sqlx::{Connection, PgPool};
+use indicatif::ProgressBar;
+use serde::Deserialize;
+use uuid::Uuid;
 
-use super::open_database;
-use crate::arena::builds::{self, Making, Packed, Place};
-use crate::arena::catalog::Catalog;
+use super::api::{Api, Elsewhere, Refused};
+use crate::arena::builds::Place;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, exhibition};
 use crate::config::Config;
-use crate::db::Database;
-use crate::voxel::{GridSize, Palette};
+use crate::voxel::{GridSize, Palette, Warning};
+use crate::web::Seeded;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -38,72 +38,80 @@ pub(super) struct Arguments {
     /// Retire a build that is there already, and take this one.
     #[arg(long)]
     overwrite: bool,
+    #[command(flatten)]
+    elsewhere: Elsewhere,
+}
+
+/// What the API says of an import.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Imported {
+    build_id: Uuid,
+    block_count: u32,
+    overwritten: bool,
+    warnings: Vec<Warning>,
 }
 
 /// Success if all files were imported.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let config = Config::load()?;
-    crate::logging::start(&config.logging)?;
     let files = arguments.files()?;
-    open_database(&config, async |database| import(&config, database, arguments, &files).await)
+    arguments.elsewhere.run(false, async |api| import(api, arguments, &files).await)
 }
 
-async fn import(
-    config: &Config,
-    database: &Database,
-    arguments: &Arguments,
-    files: &[(PathBuf, Place)],
-) -> anyhow::Result<ExitCode> {
-    let mut connection = database.pool().acquire().await?;
-    Catalog::load(config.data_dir.as_deref())?.seed(&mut connection).await?;
-    drop(connection);
-
-    let mut out = io::stdout().lock();
+async fn import(api: &Api, arguments: &Arguments, files: &[(PathBuf, Place)]) -> anyhow::Result<ExitCode> {
+    let limit = Config::load_import_max_bytes()?;
+    api.post::<Seeded>("/api/admin/seed?generateBuilds=0", "").await?;
+    let bar = ProgressBar::new(files.len() as u64);
     let mut failed = 0;
     for (number, (file, place)) in (1..).zip(files) {
-        let told = match one(database.pool(), config, file, place, arguments.overwrite).await {
+        let told = match one(api, file, place, arguments.overwrite, limit).await {
             Ok(told) => told,
             Err(error) => {
                 failed += 1;
                 format!("failed: {error:#}")
             }
         };
-        writeln!(out, "[{number}/{}] {}: {told}", files.len(), file.display())?;
+        bar.suspend(|| println!("[{number}/{}] {}: {told}", files.len(), file.display()));
+        bar.inc(1);
     }
-    writeln!(out, "{} imported, {failed} failed", files.len() - failed)?;
+    bar.finish_and_clear();
+    println!("{} imported, {failed} failed", files.len() - failed);
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn one(
-    pool: &PgPool,
-    config: &Config,
-    file: &Path,
-    place: &Place,
-    overwrite: bool,
-) -> anyhow::Result<String> {
-    let limit = config.import_max_bytes;
+async fn one(api: &Api, file: &Path, place: &Place, overwrite: bool, limit: usize) -> anyhow::Result<String> {
     let input = super::check::read(file, limit)?;
-    let build = Packed::read(&input, &place.settings, limit)?;
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
-    let stored = builds::store(&mut transaction, place, &build, Making::default(), overwrite)
-        .await
-        .map_err(|error| advice(error, place))?;
-    transaction.commit().await?;
-    let warnings: String = build.warnings.iter().map(|warning| format!("; {}", warning.message())).collect();
-    let how = if stored.overwritten { "replaced another" } else { "new" };
-    Ok(format!("{} blocks, {how}, build {}{warnings}", build.block_count, stored.id))
+    let Place { prompt, model, settings } = place;
+    let path = format!(
+        "/api/admin/import-build?modelKey={model}&promptId={prompt}&gridSize={}&palette={}&mode={}&overwrite={}",
+        settings.grid,
+        settings.palette,
+        settings.mode.as_str(),
+        u8::from(overwrite),
+    );
+    let Imported { build_id, block_count, overwritten, warnings } =
+        api.post(&path, input).await.map_err(|error| advice(error, place))?;
+    let warnings: String = warnings.iter().map(|warning| format!("; {}", warning.message())).collect();
+    let how = if overwritten { "replaced another" } else { "new" };
+    Ok(format!("{block_count} blocks, {how}, build {build_id}{warnings}"))
 }
 
-fn advice(error: builds::StoreError, place: &Place) -> anyhow::Error {
-    use builds::StoreError::{Exists, NoModel, NoPrompt};
-    match error {
-        Exists => anyhow::anyhow!("{error}; --overwrite takes its place"),
-        NoPrompt => {
-            anyhow::anyhow!("there is no prompt {}; prompts.toml in DATA_DIR can add it", place.prompt)
+/// In the words of this command where the API has its own.
+fn advice(error: anyhow::Error, place: &Place) -> anyhow::Error {
+    let code = error.downcast_ref::<Refused>().map(|refused| refused.code.as_str());
+    match code {
+        Some("exists") => {
+            anyhow::anyhow!(
+                "there is a build of this prompt by this model already; --overwrite takes its place"
+            )
         }
-        NoModel => anyhow::anyhow!("there is no model {}; models.toml in DATA_DIR can add it", place.model),
-        other => other.into(),
+        Some("no_prompt") => {
+            anyhow::anyhow!("there is no prompt {}; buildoff prompts add brings it in", place.prompt)
+        }
+        Some("no_model") => {
+            anyhow::anyhow!("there is no model {}; buildoff models add brings it in", place.model)
+        }
+        _ => error,
     }
 }
 

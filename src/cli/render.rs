@@ -53,6 +53,72 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 #[derive(clap::Args)]
+pub(super) struct ContactArguments {
+    /// Specs, plain or gzipped, and folders of them.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Where to write: a .png or a .webp.
+    #[arg(short, long, default_value = "contact-sheet.webp")]
+    out: PathBuf,
+    /// 32, 64, 128 or 256.
+    #[arg(long, default_value = "32")]
+    grid: GridSize,
+    /// simple or advanced.
+    #[arg(long, default_value = "simple")]
+    palette: Palette,
+    /// So many in a row.
+    #[arg(long, default_value_t = 4)]
+    columns: usize,
+    /// Each from four sides, a row for each.
+    #[arg(long)]
+    sides: bool,
+    /// Pixels a side of each, 64 to 1024.
+    #[arg(long, default_value_t = 256)]
+    size: u16,
+}
+
+/// No sheet shows more.
+const MOST: usize = 1000;
+
+pub(super) fn contact_sheet(arguments: &ContactArguments) -> anyhow::Result<ExitCode> {
+    let ContactArguments { files, out, grid, palette, columns, sides, size } = arguments;
+    let limit = Config::load_import_max_bytes()?;
+    let mut all = Vec::new();
+    for path in files {
+        gather(path, 4, &mut all)?;
+    }
+    anyhow::ensure!((1..=MOST).contains(&all.len()), "a sheet shows 1 to {MOST} builds, not {}", all.len());
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let angles: &[u8] = if *sides { &[1, 3, 5, 7] } else { &[1] };
+    let mut pictures = Vec::new();
+    for file in &all {
+        let verdict = voxel::check(&super::check::read(file, limit)?, *grid, *palette, limit);
+        let Some(grid) = verdict.grid() else {
+            bail!("{}: {}", file.display(), verdict.refusal().map_or("", |refusal| &refusal.message));
+        };
+        for angle in angles {
+            let view = View::new(*angle, *size, Background::Sky).map_err(anyhow::Error::msg)?;
+            pictures.push(voxel::render(grid, &view, threads));
+        }
+    }
+    write(&Picture::sheet(&pictures, if *sides { angles.len() } else { *columns }), out)
+}
+
+fn gather(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut inside = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
+    inside.sort();
+    for path in inside.iter().filter(|_| depth > 0) {
+        gather(path, depth - 1, files)?;
+    }
+    Ok(())
+}
+
+#[derive(clap::Args)]
 pub(super) struct SheetArguments {
     /// Where to write: a .png or a .webp.
     #[arg(short, long, default_value = "textures.png")]

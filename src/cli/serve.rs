@@ -1,21 +1,20 @@
 //! `buildoff serve`: settings, logs, socket, database, site; then the same in reverse.
 
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::app::App;
-use crate::arena::catalog::Catalog;
-use crate::arena::exhibition;
+use crate::arena::exhibition::{self, Progress};
 use crate::background;
 use crate::config::Config;
 use crate::db::Database;
+use crate::generate::Secret;
 use crate::logging;
 use crate::web;
 use crate::web::server::{self, Patience};
@@ -32,7 +31,7 @@ pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
-    let mut stop = stop_signal()?;
+    let mut stop = super::stop_signal()?;
     // Before the database, so that a taken port costs nothing.
     let listener = server::bind(config.bind).await?;
     let database = tokio::select! {
@@ -53,28 +52,48 @@ async fn site(
     started: Instant,
 ) -> anyhow::Result<()> {
     hang_the_exhibition(&config, database).await?;
+    if config.admin_token.as_ref().is_some_and(Secret::is_short) {
+        warn!("ADMIN_TOKEN is short enough to be guessed; `openssl rand -hex 32` makes a better one");
+    }
     let app = App::new(Arc::new(config), database.pool().clone());
 
     announce(&server::url(&listener)?, started);
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);
+    let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
+    let at_work = tokio::spawn({
+        let closing = closing.clone();
+        async move { workshop.run(closing).await }
+    });
+    let stopped = async {
+        let _ = stop.await;
+        closing.cancel();
+    };
     tokio::select! {
-        () = server::serve(listener, web::router(app), Patience::default(), stop) => {}
+        () = server::serve(listener, web::router(app), Patience::default(), stopped) => {}
         () = database.keep_up() => {}
     }
     drop(background);
-    Ok(())
+    at_work.await.context("the workshop fell over")
 }
 
 /// A new installation gets something to look at.
 async fn hang_the_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let catalog = Catalog::load(config.data_dir.as_deref())?;
-    let builds = exhibition::open(database.pool(), &catalog).await?;
+    let progress: Progress = if logging::on_a_terminal() { tell_progress } else { |_, _| () };
+    let builds = exhibition::open_and_tell(database.pool(), &config.catalog, progress).await?;
     if builds > 0 {
         info!(builds, ms = begun.elapsed().as_millis() as u64, "the first builds are in");
     }
     Ok(())
+}
+
+/// On one line of the terminal, which is gone when it is done.
+fn tell_progress(done: usize, of: usize) {
+    eprint!("\r\x1b[K");
+    if done < of {
+        eprint!("  Hanging the first builds: {done} of {of}");
+    }
 }
 
 fn announce(url: &str, started: Instant) {
@@ -82,27 +101,5 @@ fn announce(url: &str, started: Instant) {
     info!(url, ms, "listening");
     if logging::on_a_terminal() {
         eprintln!("\n  Buildoff is up at {url}\n  Ready in {ms} ms. Ctrl-C stops it.\n");
-    }
-}
-
-/// Resolves at the first SIGINT or SIGTERM; the second one ends the process at once.
-fn stop_signal() -> anyhow::Result<oneshot::Receiver<()>> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be watched")?;
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be watched")?;
-    let (send, receive) = oneshot::channel();
-    tokio::spawn(async move {
-        either(&mut interrupt, &mut terminate).await;
-        info!("stopping; a second signal stops at once");
-        let _ = send.send(());
-        either(&mut interrupt, &mut terminate).await;
-        process::exit(130);
-    });
-    Ok(receive)
-}
-
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
     }
 }

@@ -123,6 +123,11 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("TRUSTED_PROXIES", "10.0.0.0/8, here", "TRUSTED_PROXIES must be a list of addresses"),
         ("PUBLIC_URL", "buildoff.example", "PUBLIC_URL must be an address such as https://buildoff.example"),
         ("PUBLIC_URL", "https://buildoff.example/path", "PUBLIC_URL must be an address"),
+        ("AI_ATTEMPTS", "0", "AI_ATTEMPTS must be a number from 1 to 10, not \"0\""),
+        ("AI_AT_ONCE", "many", "AI_AT_ONCE must be a number from 1 to 1000"),
+        ("AI_DEBUG", "2", "AI_DEBUG must be 1 or 0"),
+        ("OPENAI_BASE_URL", "api.openai.com", "OPENAI_BASE_URL must be an address that begins with http://"),
+        ("OPENAI_API_KEY", "line\nbreak", "provider openai: the key holds characters"),
         ("DATABASE_URL", "mysql://x", "DATABASE_URL must be an address that begins with postgres://"),
         ("DIRECT_URL", "postgres://x", "DIRECT_URL needs DATABASE_URL beside it"),
     ];
@@ -130,6 +135,28 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         let error = refused(&[(name, value)]);
         assert!(error.contains(expected), "{name}={value} gave {error:?}, which lacks {expected:?}");
     }
+}
+
+#[test]
+fn a_provider_is_asked_only_with_its_key_and_where_one_says() {
+    let config = accepted(&[
+        ("OPENAI_API_KEY", "sk-1"),
+        ("XAI_API_KEY", " "),
+        ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/"),
+        ("AI_ATTEMPTS", "5"),
+        ("AI_AT_ONCE", "9"),
+        ("AI_DEBUG", "1"),
+    ]);
+
+    let asking = &config.asking;
+    let can_ask: Vec<_> = ["openai", "anthropic", "xai"].map(|key| asking.providers.can_ask(key)).into();
+    assert_eq!(can_ask, [true, false, false]);
+    let known = asking.providers.known();
+    let address = |key: &str| &known.iter().find(|provider| provider.key == key).unwrap().base_url;
+    assert_eq!(address("anthropic"), "http://127.0.0.1:9");
+    assert_eq!(address("openai"), "https://api.openai.com/v1");
+    assert_eq!((asking.attempts, asking.at_once, asking.answer_max_bytes), (5, 9, 64 << 20));
+    assert!(config.admin_token.is_none());
 }
 
 #[test]
@@ -141,9 +168,16 @@ fn all_problems_are_told_at_once() {
 
 #[test]
 fn a_secret_is_never_repeated() {
-    let error = refused(&[("DATABASE_URL", "hunter2"), ("DIRECT_URL", "hunter3")]);
+    let error = refused(&[
+        ("DATABASE_URL", "hunter2"),
+        ("DIRECT_URL", "hunter3"),
+        ("OPENAI_BASE_URL", "hunter4"),
+        ("OPENAI_API_KEY", "hunter5\nhunter6"),
+    ]);
 
-    assert!(error.contains("DATABASE_URL") && error.contains("DIRECT_URL"), "{error}");
+    for name in ["DATABASE_URL", "DIRECT_URL", "OPENAI_BASE_URL", "provider openai"] {
+        assert!(error.contains(name), "{error}");
+    }
     assert!(!error.contains("hunter"), "{error}");
 }
 

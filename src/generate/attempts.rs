@@ -38,6 +38,16 @@ pub struct Commission {
     pub schema: Option<Arc<Value>>,
     pub attempts: u32,
     pub max_bytes: usize,
+    pub earlier: Earlier,
+}
+
+/// Attempts at the same that somebody else has made. They count, and their last answer is looked at again
+/// before anything new is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Earlier {
+    pub attempts: u32,
+    /// What the last of them brought, and how long that took.
+    pub answer: Option<(Arc<str>, Duration)>,
 }
 
 /// An attempt that has ended.
@@ -51,6 +61,8 @@ pub struct Attempt {
     pub usage: Usage,
     /// From the question to the end of the answer.
     pub duration: Duration,
+    /// From sending the request that was answered to the end of the answer.
+    pub answer_time: Duration,
     pub notes: Vec<Note>,
     /// Whether another one follows.
     pub again: bool,
@@ -74,6 +86,11 @@ pub enum Outcome {
 
 /// Follows an attempt loop.
 pub trait Listener: Send {
+    /// A question is about to go out. An error ends the loop.
+    fn begins(&mut self, _attempt: u32) -> BoxFuture<'_, anyhow::Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// What streams in during an attempt. Told often.
     fn delta(&mut self, attempt: u32, delta: Delta<'_>);
 
@@ -156,6 +173,7 @@ impl Commission {
             settings,
             attempts: ATTEMPTS,
             max_bytes: ANSWER_MAX_BYTES,
+            earlier: Earlier::default(),
         }
     }
 
@@ -175,9 +193,16 @@ impl Commission {
         F: Future<Output = anyhow::Result<Result<Build, Fault>>> + Send,
     {
         let mut spent = Usage::default();
-        let mut brief = prompting::brief(&self.prompt, &self.settings);
-        let mut number = 1;
+        let mut number = self.earlier.attempts;
+        let mut brief = match self.take_up(&off_thread).await? {
+            TakenUp::Made(made) => return Ok(made),
+            TakenUp::Next(brief) => brief,
+        };
         loop {
+            number += 1;
+            let unheard =
+                |error| NotMade { reason: Reason::Unheard(error), attempts: number - 1, usage: spent };
+            listener.begins(number).await.map_err(unheard)?;
             let asked = self.ask(brief, number, listener).await;
             spent = spent.plus(&asked.usage);
             let result = self.judge(asked.result, &asked.text, &off_thread).await;
@@ -188,6 +213,7 @@ impl Commission {
                 outcome: outcome(&result),
                 usage: asked.usage,
                 duration: asked.clock.whole,
+                answer_time: asked.clock.last_request,
                 notes: asked.notes,
                 again: next.is_some(),
             };
@@ -208,7 +234,33 @@ impl Commission {
                 (Err(_), Some(next)) => brief = next,
                 (Err(trouble), None) => return Err(not_made(trouble.into())),
             }
-            number += 1;
+        }
+    }
+
+    /// Goes on where somebody else has stopped.
+    async fn take_up<R, F>(&self, off_thread: &R) -> Result<TakenUp, NotMade>
+    where
+        R: Fn(Look) -> F,
+        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+    {
+        let Earlier { attempts, answer } = &self.earlier;
+        let Some((text, generation_time)) = answer else {
+            return Ok(TakenUp::Next(prompting::brief(&self.prompt, &self.settings)));
+        };
+        let usage = Usage::default();
+        match self.judge(Ok(()), text, off_thread).await {
+            Ok(Build { build, spec, warnings }) => Ok(TakenUp::Made(Made {
+                build,
+                spec,
+                warnings,
+                attempts: *attempts,
+                usage,
+                generation_time: *generation_time,
+            })),
+            Err(trouble) => match self.next(*attempts, text, &trouble) {
+                Some(brief) => Ok(TakenUp::Next(brief)),
+                None => Err(NotMade { reason: trouble.into(), attempts: *attempts, usage }),
+            },
         }
     }
 
@@ -271,6 +323,11 @@ impl Commission {
             },
         }
     }
+}
+
+enum TakenUp {
+    Made(Made),
+    Next(Brief),
 }
 
 /// What came of a question.

@@ -13,6 +13,7 @@ pub mod cost;
 mod google;
 mod openai;
 pub mod prompting;
+mod providers;
 mod schema;
 mod secret;
 mod talk;
@@ -25,6 +26,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::providers::Providers;
 pub use self::secret::Secret;
 use self::talk::{Dialect, Talk};
 pub use crate::arena::catalog::{Effort, ProviderKind};

@@ -3,6 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use hmac::digest::CtOutput;
+use hmac::{Hmac, KeyInit, Mac};
+use reqwest::RequestBuilder;
+use sha2::Sha256;
+
 /// What stands in a text where a key stood.
 const MARK: &str = "[key]";
 
@@ -19,6 +24,34 @@ pub struct Secret(Arc<str>);
 impl Secret {
     pub fn new(key: &str) -> Self {
         Self(key.trim().into())
+    }
+
+    /// Whether it is short enough to be guessed.
+    pub fn is_short(&self) -> bool {
+        self.0.len() < 16
+    }
+
+    /// Whether somebody has said it. Takes as long for every answer.
+    pub fn is(&self, said: &str) -> bool {
+        self.sealed(b"") == Self::new(said).sealed(b"")
+    }
+
+    /// Stands for it where it must not be known, such as in a session. Another secret has another.
+    pub fn fingerprint(&self, purpose: &str) -> String {
+        self.sealed(purpose.as_bytes()).into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn sealed(&self, message: &[u8]) -> CtOutput<Hmac<Sha256>> {
+        // Keys of all lengths are taken.
+        #[allow(clippy::expect_used)]
+        let mut seal = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes any key");
+        seal.update(message);
+        seal.finalize()
+    }
+
+    /// Sends it along with a request.
+    pub fn bear(&self, request: RequestBuilder) -> RequestBuilder {
+        request.bearer_auth(self.expose())
     }
 
     pub(super) fn expose(&self) -> &str {
@@ -82,6 +115,18 @@ mod tests {
     fn a_key_with_quotes_is_found_in_json() {
         let key = Secret::new(r#"ab"cd\ef"#);
         assert_eq!(key.scrub(r#"{"you sent":"ab\"cd\\ef"}"#), r#"{"you sent":"[key]"}"#);
+    }
+
+    #[test]
+    fn a_secret_knows_itself_and_its_fingerprint_is_its_own() {
+        let token = Secret::new("correct horse battery staple");
+        assert!(token.is(" correct horse battery staple\n"));
+        for other in ["", "correct", "correct horse battery staplf", "Correct horse battery staple"] {
+            assert!(!token.is(other), "{other}");
+            assert_ne!(token.fingerprint("session"), Secret::new(other).fingerprint("session"), "{other}");
+        }
+        assert_ne!(token.fingerprint("session"), token.fingerprint("another purpose"));
+        assert_eq!(token.fingerprint("session"), token.clone().fingerprint("session"));
     }
 
     #[test]

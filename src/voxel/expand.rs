@@ -6,7 +6,7 @@ use super::{
     grid::{Grid, GridSize},
     line::Line,
     palette::{AIR, Palette},
-    refusal::{Code, Refusal, Warning},
+    refusal::{Code, Refusal, Warning, printable},
     spec::{Cuboid, Segment, Spec},
 };
 
@@ -135,6 +135,7 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
     let mut warnings: Vec<Warning> = unknown
         .into_iter()
         .map(|(name, count)| {
+            let name = &*printable(name);
             let dropped = times(count, "write was", "writes were");
             let message = match name {
                 "air" => format!("air carves nothing: {dropped} dropped; leave the space empty instead"),

@@ -11,6 +11,24 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// Pictures of one size side by side, so many in a row.
+    pub fn sheet(pictures: &[Self], columns: usize) -> Self {
+        let Some(first) = pictures.first() else { return Self { width: 0, height: 0, rgba: Vec::new() } };
+        let columns = columns.clamp(1, pictures.len());
+        let (line, height) = (first.width as usize * 4, first.height as usize);
+        let mut rgba = Vec::with_capacity(first.rgba.len() * pictures.len().next_multiple_of(columns));
+        for row in pictures.chunks(columns) {
+            for y in 0..height {
+                for picture in row {
+                    rgba.extend_from_slice(&picture.rgba[y * line..(y + 1) * line]);
+                }
+                rgba.resize(rgba.len() + (columns - row.len()) * line, 0);
+            }
+        }
+        let rows = pictures.len().div_ceil(columns);
+        Self { width: first.width * columns as u32, height: first.height * rows as u32, rgba }
+    }
+
     /// As a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let mut file = Vec::new();
@@ -36,5 +54,20 @@ impl Picture {
 impl fmt::Debug for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Picture({} × {})", self.width, self.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_holds_its_pictures_row_by_row() {
+        let dot = |shade: u8| Picture { width: 1, height: 2, rgba: vec![shade; 8] };
+        let sheet = Picture::sheet(&[dot(1), dot(2), dot(3)], 2);
+        assert_eq!((sheet.width, sheet.height), (2, 4));
+        let shades: Vec<_> = sheet.rgba.chunks(4).map(|pixel| pixel[0]).collect();
+        assert_eq!(shades, [1, 2, 1, 2, 3, 0, 3, 0]);
+        assert!(Picture::sheet(&[], 3).rgba.is_empty());
     }
 }

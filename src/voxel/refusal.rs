@@ -60,6 +60,11 @@ pub enum Warning {
     },
 }
 
+/// A word of the input, repeated without characters that are no text, and that not everybody can store.
+pub(super) fn printable(word: &str) -> String {
+    word.replace(char::is_control, "\u{fffd}")
+}
+
 impl Refusal {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), position: None }

@@ -1,17 +1,22 @@
 //! `/api/arena/…`: matchups and votes.
 
-use std::str::FromStr;
-use std::time::Duration;
+mod voting;
 
+pub(super) use voting::{Refusal, TOO_SOON, cast};
+
+use std::str::FromStr;
+
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, VARY};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Error;
@@ -21,37 +26,48 @@ use super::pictures::{self, Wanted, damaged};
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
-use crate::arena::{
-    Choice, Matchup, NoMatchup, NoVote, NotSkipped, PromptId, Reveal, Revealed, Side, Verdicts,
-};
+use crate::arena::{Matchup, NoMatchup, NotSkipped, PromptId, Side};
 use crate::limits::Asked;
-use crate::voxel::Warning;
 
 const NO_STORE: (axum::http::HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
-pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/api/arena/prompts", get(prompts))
-        .route("/api/arena/matchup", get(matchup))
-        .route("/api/arena/matchup/{id}/{side}", get(build))
-        .route("/api/arena/matchup/{id}/{side}/image", get(image))
-        .route("/api/arena/skip", post(skip))
-        .route("/api/arena/vote", post(vote))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(prompts))
+        .routes(routes!(matchup))
+        .routes(routes!(build))
+        .routes(routes!(image))
+        .routes(routes!(skip))
+        .merge(voting::routes())
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Prompts)]
 struct Prompts {
     prompts: Vec<Prompt>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Prompt {
+    /// Its slug.
+    #[schema(example = "steam-locomotive")]
     id: String,
+    /// What models are asked to build.
+    #[schema(example = "a steam locomotive")]
     text: String,
+    #[schema(example = json!(["vehicle"]))]
     tags: Vec<String>,
+    /// Whether two models that take part have built it, so that there is something to compare.
     eligible: bool,
 }
 
+/// The prompts there are
+///
+/// All that are switched on, whether or not there is something to compare yet.
+#[utoipa::path(
+    get, path = "/api/arena/prompts", tag = "Arena", operation_id = "prompts",
+    responses((status = OK, description = "The prompts.", body = Prompts)),
+)]
 async fn prompts(State(app): State<App>) -> Result<Json<Prompts>, Error> {
     let prompts = app.arena.prompts().await?.into_iter().map(|prompt| Prompt {
         id: prompt.id,
@@ -62,40 +78,71 @@ async fn prompts(State(app): State<App>) -> Result<Json<Prompts>, Error> {
     Ok(Json(Prompts { prompts: prompts.collect() }))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 struct Asking {
+    /// The prompt to compare builds of. Without it, any that still has a pair you have not seen, each as likely
+    /// as the next.
+    #[param(example = "steam-locomotive")]
     prompt_id: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Matchup)]
 struct Served {
+    #[schema(format = Uuid)]
     id: String,
     prompt: Question,
     a: Hidden,
     b: Hidden,
+    /// Until then it can be voted on.
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
+    /// Whether both builds are by references, the models shipped with Buildoff.
     house_only: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptText)]
 struct Question {
+    #[schema(value_type = String, example = "steam-locomotive")]
     id: PromptId,
+    #[schema(example = "a steam locomotive")]
     text: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = HiddenBuild)]
 struct Hidden {
+    #[schema(inline)]
     build: Address,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Address {
+    /// Where its blocks are, as an encoded grid.
+    #[schema(example = "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/a")]
     url: String,
 }
 
+/// Two builds to compare
+///
+/// Your open matchup, or else a new one. You have one at a time, for half an hour: asking again gives the same one, and
+/// asking for another prompt closes it as skipped. Nothing in it tells which model made which build. The first call
+/// opens a session; keep its cookie.
+#[utoipa::path(
+    get, path = "/api/arena/matchup", tag = "Arena", operation_id = "matchup",
+    params(Asking),
+    responses(
+        (status = OK, description = "The matchup.", body = Served),
+        (status = FORBIDDEN, description = "cross_site"),
+        (status = NOT_FOUND, description = "no_such_prompt"),
+        (status = CONFLICT, description = "not_seeded, all_voted, try_again"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+    ),
+    security((), ("session" = [])),
+)]
 async fn matchup(
     State(app): State<App>,
     visitor: Visitor,
@@ -128,14 +175,38 @@ pub(super) async fn open_matchup(
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
 }
 
+/// A build of a matchup, as it is addressed.
+#[derive(Deserialize, IntoParams)]
+struct Seat {
+    /// The matchup’s id.
+    #[param(value_type = Uuid)]
+    id: String,
+    /// Which of the two: a is shown on the left.
+    #[param(value_type = Side, inline)]
+    side: String,
+}
+
+/// A build of a matchup
+///
+/// The encoded grid, without a word on who made it, for the voter it was served to. Looking time counts from when
+/// both have been fetched. The format of the bytes is described in the source, in voxel/codec.rs.
+#[utoipa::path(
+    get, path = "/api/arena/matchup/{id}/{side}", tag = "Arena", operation_id = "matchupBuild",
+    params(Seat),
+    responses(
+        (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
+        (status = NOT_FOUND, description = "no_such_matchup, not_found"),
+    ),
+    security(("session" = [])),
+)]
 async fn build(
     State(app): State<App>,
-    Path((matchup, side)): Path<(String, String)>,
+    Path(seat): Path<Seat>,
     visitor: Visitor,
     method: Method,
     Extension(encoding): Extension<Encoding>,
 ) -> Result<Response, Error> {
-    let grid = fetch(&app, &visitor, &matchup, &side, &method).await?;
+    let grid = fetch(&app, &visitor, &seat, &method).await?;
     let about = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
     let mut response = if encoding == Encoding::Brotli {
         (about, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
@@ -147,39 +218,59 @@ async fn build(
     Ok(response)
 }
 
+/// A picture of a build of a matchup
+///
+/// For use without WebGL or script. It counts as looking, just as fetching the build does.
+#[utoipa::path(
+    get, path = "/api/arena/matchup/{id}/{side}/image", tag = "Arena", operation_id = "matchupImage",
+    params(Seat, Wanted),
+    responses(
+        (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
+        (status = NOT_FOUND, description = "no_such_matchup, not_found"),
+    ),
+    security(("session" = [])),
+)]
 async fn image(
     State(app): State<App>,
-    Path((matchup, side)): Path<(String, String)>,
+    Path(seat): Path<Seat>,
     visitor: Visitor,
     method: Method,
     Query(wanted): Query<Wanted>,
 ) -> Result<Response, Error> {
     wanted.check()?;
-    let grid = fetch(&app, &visitor, &matchup, &side, &method).await?;
+    let grid = fetch(&app, &visitor, &seat, &method).await?;
     let bytes = pictures::draw(&app, grid, wanted).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, wanted.kind())], Body::from(bytes)).into_response())
 }
 
 /// Nothing that goes out with it may tell whose it is: no tag, and no name but the matchup's. Asking for the
 /// header alone is not looking.
-async fn fetch(
-    app: &App,
-    visitor: &Visitor,
-    matchup: &str,
-    side: &str,
-    method: &Method,
-) -> Result<StoredGrid, Error> {
-    let side: Side = side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
+async fn fetch(app: &App, visitor: &Visitor, seat: &Seat, method: &Method) -> Result<StoredGrid, Error> {
+    let side: Side = seat.side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    app.arena.fetch(voter, id(matchup)?, side, *method == Method::GET).await?.ok_or_else(no_matchup)
+    app.arena.fetch(voter, id(&seat.id)?, side, *method == Method::GET).await?.ok_or_else(no_matchup)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Skip)]
 struct Skipping {
+    #[schema(format = Uuid)]
     matchup_id: String,
 }
 
+/// Skip a matchup
+///
+/// Closes it without a vote. Skipping one that was skipped already changes nothing.
+#[utoipa::path(
+    post, path = "/api/arena/skip", tag = "Arena", operation_id = "skip",
+    responses(
+        (status = NO_CONTENT, description = "It is closed."),
+        (status = NOT_FOUND, description = "no_such_matchup"),
+        (status = CONFLICT, description = "already_voted"),
+    ),
+    security(("session" = [])),
+)]
 async fn skip(
     State(app): State<App>,
     visitor: Visitor,
@@ -188,180 +279,6 @@ async fn skip(
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
     app.arena.skip(voter, id(&skipping.matchup_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Voting {
-    matchup_id: String,
-    choice: String,
-}
-
-async fn vote(
-    State(app): State<App>,
-    visitor: Visitor,
-    Json(voting): Json<Voting>,
-) -> Result<Response, Error> {
-    let choice = voting.choice.parse();
-    let choice =
-        choice.map_err(|_| Error::bad_request("bad_choice", "A choice is A, B, TIE or BOTH_BAD."))?;
-    match cast(&app, &visitor, &voting.matchup_id, choice).await? {
-        Ok(reveal) => Ok(Json(Told { ok: true, told: Reveals::from(*reveal) }).into_response()),
-        Err(refusal) => Ok(refused(refusal)),
-    }
-}
-
-/// A vote, by whichever way it came. What was refused in a way that its voter should see is no error.
-pub(super) async fn cast(
-    app: &App,
-    visitor: &Visitor,
-    matchup: &str,
-    choice: Choice,
-) -> Result<Result<Box<Reveal>, Refusal>, Error> {
-    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(app, Asked::Vote, Some(voter))?;
-    match app.arena.vote(voter, id(matchup)?, choice).await {
-        Ok(reveal) => Ok(Ok(Box::new(reveal))),
-        Err(NoVote::Already(reveal)) => Ok(Err(Refusal::Already(reveal))),
-        Err(NoVote::TooSoon(wait)) => Ok(Err(Refusal::TooSoon(wait))),
-        Err(NoVote::Unknown) => Err(no_matchup()),
-        Err(NoVote::Gone) => Err(Error::new(
-            StatusCode::GONE,
-            "matchup_over",
-            "This matchup is over: it was skipped, or its half hour has passed. The next one is waiting.",
-        )),
-        Err(NoVote::Database(error)) => Err(error.into()),
-    }
-}
-
-/// Why a vote did not count, when there is more to say than an error does.
-pub(super) enum Refusal {
-    Already(Box<Reveal>),
-    TooSoon(Duration),
-}
-
-fn refused(refusal: Refusal) -> Response {
-    match refusal {
-        Refusal::Already(reveal) => {
-            let told = Refused {
-                error: "You have voted on this matchup already. That vote stands.",
-                code: "already_voted",
-                told: Reveals::from(*reveal),
-            };
-            (StatusCode::CONFLICT, [NO_STORE], Json(told)).into_response()
-        }
-        Refusal::TooSoon(wait) => {
-            let told = Refused {
-                error: TOO_SOON,
-                code: "too_soon",
-                told: Waiting { retry_after_ms: wait.as_millis() },
-            };
-            let seconds = HeaderValue::from(wait.as_millis().div_ceil(1000).max(1) as u64);
-            (StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], Json(told)).into_response()
-        }
-    }
-}
-
-pub(super) const TOO_SOON: &str = "Please look at both builds for a moment first.";
-
-#[derive(Serialize)]
-struct Told {
-    ok: bool,
-    #[serde(flatten)]
-    told: Reveals,
-}
-
-#[derive(Serialize)]
-struct Refused<T> {
-    error: &'static str,
-    code: &'static str,
-    #[serde(flatten)]
-    told: T,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Waiting {
-    retry_after_ms: u128,
-}
-
-/// What comes to light with a vote.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Reveals {
-    choice: Choice,
-    reveal: Sides,
-    others: Counts,
-    share_url: String,
-}
-
-#[derive(Serialize)]
-struct Sides {
-    a: Contestant,
-    b: Contestant,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Contestant {
-    key: String,
-    provider: String,
-    display_name: String,
-    elo: Elo,
-    build: Build,
-}
-
-#[derive(Serialize)]
-struct Elo {
-    before: f64,
-    after: f64,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Build {
-    id: String,
-    block_count: i32,
-    generation_time_ms: Option<i64>,
-    warnings: Vec<Warning>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Counts {
-    a: i64,
-    b: i64,
-    tie: i64,
-    both_bad: i64,
-}
-
-impl From<Reveal> for Reveals {
-    fn from(reveal: Reveal) -> Self {
-        let Verdicts { a, b, tie, both_bad } = reveal.others;
-        Self {
-            choice: reveal.choice,
-            reveal: Sides { a: reveal.a.into(), b: reveal.b.into() },
-            others: Counts { a, b, tie, both_bad },
-            share_url: format!("/matchups/{}", reveal.matchup),
-        }
-    }
-}
-
-impl From<Revealed> for Contestant {
-    fn from(side: Revealed) -> Self {
-        Self {
-            key: side.key.to_string(),
-            provider: side.provider,
-            display_name: side.display_name,
-            elo: Elo { before: side.elo_before, after: side.elo_after },
-            build: Build {
-                id: side.build.to_string(),
-                block_count: side.block_count,
-                generation_time_ms: side.generation_time_ms,
-                warnings: side.warnings,
-            },
-        }
-    }
 }
 
 /// The id in an address; what is no id names no matchup.

@@ -1,28 +1,31 @@
 //! `/api/builds/{id}` and what derives from it.
 
+use axum::Json;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::get;
-use axum::{Json, Router};
 use serde::Serialize;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Error;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
+use super::openapi::shapes;
 use super::pictures::{self, Wanted, damaged, hex, no_build};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::voxel::{self, Bounds, Warning};
 
-pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/api/builds/{id}", get(facts))
-        .route("/api/builds/{id}/grid", get(grid))
-        .route("/api/builds/{id}/image", get(image))
-        .route("/api/builds/{id}/spec", get(spec))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(facts))
+        .routes(routes!(grid))
+        .routes(routes!(image))
+        .routes(routes!(spec))
 }
 
 /// The id in an address; what is no id names no build.
@@ -30,48 +33,85 @@ pub(super) fn id(text: &str) -> Result<Uuid, Error> {
     Uuid::try_parse(text).map_err(|_| no_build())
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Build)]
 struct Facts {
+    #[schema(format = Uuid)]
     id: String,
     prompt: Prompt,
     model: Model,
     settings: Settings,
+    #[schema(example = 1320)]
     block_count: i32,
+    #[schema(required, value_type = Option<shapes::Bounds>)]
     bounds: Option<Bounds>,
+    /// How many there are of each block, most first.
+    #[schema(value_type = BTreeMap<String, u32>, example = json!({ "stone": 1200, "glass": 120 }))]
     blocks: serde_json::Map<String, serde_json::Value>,
+    /// What in its spec was passed over.
+    #[schema(value_type = Vec<shapes::Warning>)]
     warnings: Vec<Warning>,
+    /// The SHA-256 of the encoded grid, in hexadecimal.
     digest: String,
+    /// How often the model was asked; null for a build that was imported.
+    #[schema(required)]
     attempts: Option<i32>,
+    /// How long the model took; null for a build that was imported.
+    #[schema(required)]
     generation_time_ms: Option<i64>,
     #[serde(with = "time::serde::rfc3339")]
     created_at: OffsetDateTime,
+    /// Since when it takes no part any more; null while it does.
     #[serde(with = "time::serde::rfc3339::option")]
+    #[schema(required, example = json!(null))]
     retired_at: Option<OffsetDateTime>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = PromptOfBuild)]
 struct Prompt {
+    #[schema(example = "steam-locomotive")]
     id: String,
+    #[schema(example = "a steam locomotive")]
     text: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ModelOfBuild)]
 struct Model {
+    #[schema(example = "reference_architect")]
     key: String,
+    #[schema(example = "reference")]
     provider: String,
+    #[schema(example = "Architect")]
     display_name: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SettingsOfBuild)]
 struct Settings {
+    #[schema(example = 32)]
     grid_size: i16,
+    #[schema(example = "simple")]
     palette: String,
+    #[schema(example = "precise")]
     mode: String,
 }
 
+/// A build
+///
+/// What is known of it. Its blocks, its picture and its spec have addresses of their own below this one.
+#[utoipa::path(
+    get, path = "/api/builds/{id}", tag = "Builds", operation_id = "build",
+    params(("id" = Uuid, Path, description = "The build’s id.")),
+    responses(
+        (status = OK, description = "The build.", body = Facts),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 async fn facts(State(app): State<App>, Path(build): Path<String>) -> Result<Json<Facts>, Error> {
     let (build, census) = with_census(&app, id(&build)?).await?;
     let blocks = census.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
@@ -100,6 +140,19 @@ pub(super) async fn with_census(app: &App, id: Uuid) -> Result<(Build, voxel::Ce
     Ok((build, census))
 }
 
+/// A build’s blocks
+///
+/// The encoded grid. It never changes, so it may be kept for ever. The format of the bytes is described in the
+/// source, in voxel/codec.rs.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/grid", tag = "Builds", operation_id = "buildGrid",
+    params(("id" = Uuid, Path, description = "The build’s id.")),
+    responses(
+        (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 async fn grid(
     State(app): State<App>,
     Path(build): Path<String>,
@@ -131,6 +184,18 @@ pub(super) async fn grid_answer(
     Ok(representation.answer(bytes.into()))
 }
 
+/// A build’s picture
+///
+/// Drawn when it is asked for. It never changes, so it may be kept for ever.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/image", tag = "Builds", operation_id = "buildImage",
+    params(("id" = Uuid, Path, description = "The build’s id."), Wanted),
+    responses(
+        (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 async fn image(
     State(app): State<App>,
     Path(build): Path<String>,
@@ -140,6 +205,18 @@ async fn image(
     pictures::answer(&app, id(&build)?, wanted, FOREVER, &headers).await
 }
 
+/// A build’s spec
+///
+/// The JSON its model returned: boxes, lines and blocks. It never changes, so it may be kept for ever.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/spec", tag = "Builds", operation_id = "buildSpec",
+    params(("id" = Uuid, Path, description = "The build’s id.")),
+    responses(
+        (status = OK, description = "The spec.", body = shapes::Spec),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 async fn spec(
     State(app): State<App>,
     Path(build): Path<String>,

@@ -1,17 +1,19 @@
 //! `POST /api/check`: a verdict on any text that holds a spec.
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Extension, Query, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::body::{self, Held, Large};
 use super::encoding::Encoding;
 use super::layers::AsIs;
+use super::openapi::shapes;
 use super::query::flag;
 use super::{Error, layers};
 use crate::app::App;
@@ -23,19 +25,47 @@ const MAX_CELLS: u32 = 1 << 18;
 /// Not worth compressing.
 const SMALL: usize = 1 << 10;
 
-pub(super) fn routes() -> Router<App> {
-    Router::new().route("/api/check", post(check)).layer(layers::deadline(body::PATIENCE))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(check)).layer(layers::deadline(body::PATIENCE))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Parameters {
+    /// The grid to draw in; the arena’s unless said.
+    #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
+    /// The blocks there are; the arena’s unless said.
+    #[param(inline, example = "simple")]
     palette: Option<Palette>,
+    /// 1 lists every block with its place, up to 262,144 of them.
     #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     cells: bool,
 }
 
+/// Check a build
+///
+/// A verdict on any text that holds a spec, with prose around it or not, plain or gzipped: whether it is valid, what it
+/// has of which block, what was dropped, and which rule it breaks. Nothing is stored.
+#[utoipa::path(
+    post, path = "/api/check", tag = "Task format", operation_id = "check",
+    params(Parameters),
+    request_body(
+        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
+        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+    ),
+    responses(
+        (status = OK, description = "It could be read. `ok` says whether it is valid, and `error` which rule it breaks: \
+            `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
+            body = shapes::Report),
+        (status = BAD_REQUEST, description = "too_many_cells, body_cut_off: It could not be read. `error` says why: \
+            `bad_json`, `bad_spec` or `too_much_work`.", body = shapes::Report),
+        (status = REQUEST_TIMEOUT, description = "body_stalled"),
+        (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::Report),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
+    ),
+)]
 async fn check(
     State(app): State<App>,
     Query(parameters): Query<Parameters>,

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Page;
 use super::layers::RequestId;
@@ -126,11 +127,6 @@ impl Error {
     }
 
     fn as_json(&self) -> Response {
-        #[derive(Serialize)]
-        struct Told<'a> {
-            error: &'a str,
-            code: &'a str,
-        }
         Json(Told { error: &self.message, code: &self.code }).into_response()
     }
 
@@ -148,6 +144,18 @@ impl Error {
             Err(_) => self.as_json(),
         }
     }
+}
+
+/// What programs are told when something is wrong.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+pub(super) struct Told<'a> {
+    /// What is wrong, as a sentence for people.
+    #[schema(example = "There is no such page here.")]
+    error: &'a str,
+    /// The same for programs.
+    #[schema(example = "not_found")]
+    code: &'a str,
 }
 
 #[derive(Template)]
@@ -180,8 +188,7 @@ pub(super) async fn render(
 }
 
 fn is_for_programs(path: &str) -> bool {
-    matches!(path, "/api" | "/healthz" | "/readyz" | "/metrics" | "/openapi.json")
-        || path.starts_with("/api/")
+    matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json") || path.starts_with("/api/")
 }
 
 fn title(status: StatusCode) -> &'static str {
@@ -267,6 +274,10 @@ impl From<WorkLost> for Error {
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
-        Self::internal(error)
+        let error = match error.downcast::<sqlx::Error>() {
+            Ok(database) => return database.into(),
+            Err(error) => error,
+        };
+        error.downcast::<WorkLost>().map_or_else(Self::internal, Self::from)
     }
 }

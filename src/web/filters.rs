@@ -54,6 +54,29 @@ pub fn moment(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<Str
     Ok(format!("{} {month} {}, {:02}:{:02}", date.day(), date.year(), time.hour(), time.minute()))
 }
 
+/// Milliseconds as people count them: 4.2 s, 48 s, 3 min 12 s.
+#[askama::filter_fn]
+pub fn lasting(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(in_words(*ms))
+}
+
+/// Small amounts to a hundredth of a cent.
+#[askama::filter_fn]
+pub fn dollars(amount: &f64, _: &dyn askama::Values) -> askama::Result<String> {
+    let amount = *amount;
+    Ok(if amount > 0.0 && amount < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") })
+}
+
+fn in_words(ms: i64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        ..10 => format!("{:.1}\u{a0}s", ms as f64 / 1000.0),
+        10..90 => format!("{seconds}\u{a0}s"),
+        90..5400 => format!("{}\u{a0}min {}\u{a0}s", seconds / 60, seconds % 60),
+        _ => format!("{}\u{a0}h {}\u{a0}min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
 fn with_sign(change: f64) -> String {
     let digits = format!("{:.1}", change.abs());
     let digits = digits.strip_suffix(".0").unwrap_or(&digits);
@@ -80,6 +103,20 @@ mod tests {
             [(0, "0"), (80, "80"), (100, "100"), (24_576, "24,576"), (12_582_912, "12,582,912")]
         {
             assert_eq!(super::grouped(&number.to_string()), text);
+        }
+    }
+
+    #[test]
+    fn times_have_two_units_at_most() {
+        for (ms, text) in [
+            (0, "0.0 s"),
+            (4240, "4.2 s"),
+            (48_900, "48 s"),
+            (192_000, "3 min 12 s"),
+            (3_840_000, "64 min 0 s"),
+            (5_460_000, "1 h 31 min"),
+        ] {
+            assert_eq!(super::in_words(ms).replace('\u{a0}', " "), text);
         }
     }
 

@@ -2,20 +2,23 @@
 
 use askama::Template;
 use askama_web::WebTemplate;
+use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::routing::get;
-use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::Value;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::{Page, filters};
 use crate::app::App;
 use crate::voxel::{self, Block, GridSize, Palette, Rules};
 
-pub(super) fn routes() -> Router<App> {
-    Router::new().route("/format", get(page)).route("/api/schema", get(schema))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().route("/format", get(page)).routes(routes!(schema))
 }
 
 #[derive(Template, WebTemplate)]
@@ -40,13 +43,25 @@ async fn page(State(app): State<App>, headers: HeaderMap) -> Format {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Parameters {
+    /// The grid to build in; the arena’s unless said.
+    #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
+    /// The blocks there are; the arena’s unless said.
+    #[param(inline, example = "simple")]
     palette: Option<Palette>,
 }
 
+/// The task format, as a JSON Schema
+///
+/// What a spec may hold, for structured outputs. A document that fits it is read without a warning.
+#[utoipa::path(
+    get, path = "/api/schema", tag = "Task format", operation_id = "schema",
+    params(Parameters),
+    responses((status = OK, description = "A JSON Schema, draft 2020-12.", body = Object)),
+)]
 async fn schema(State(app): State<App>, Query(parameters): Query<Parameters>) -> Json<Value> {
     let arena = &app.config.arena;
     Json(voxel::schema(

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use askama::Template;
 use askama_web::WebTemplate;
-use axum::Router;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use serde::{Deserialize, Serialize};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::charts::{Axis, Heatmap, Interval, Lines};
 use super::query::escaped;
@@ -24,11 +25,11 @@ use crate::arena::leaderboard::{Cast, Change, Chronicle, Leaderboard, Row};
 /// A model with fewer votes has no skill.
 const ENOUGH_VOTES: i64 = crate::arena::skill::ENOUGH_VOTES as i64;
 
-pub(super) fn routes() -> Router<App> {
-    Router::new()
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .route("/leaderboard", get(page))
         .route("/leaderboard/pairs", get(pairs::page))
-        .route("/api/leaderboard", get(api::leaderboard))
+        .routes(routes!(api::leaderboard))
 }
 
 /// The page's query; a form sends empty fields for what is not chosen.

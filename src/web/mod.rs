@@ -1,6 +1,10 @@
 //! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
 
+// What documents a handler names its types once more.
+#![allow(unused_qualifications)]
+
 mod about;
+mod admin;
 mod arena;
 mod arena_page;
 pub mod assets;
@@ -10,6 +14,7 @@ mod builds;
 mod charts;
 mod chat;
 mod check;
+mod console;
 mod derived;
 mod encoding;
 mod error;
@@ -22,6 +27,7 @@ mod leaderboard;
 mod matchups;
 mod me;
 mod models;
+mod openapi;
 mod page;
 mod pictures;
 mod prompts;
@@ -30,6 +36,7 @@ pub mod server;
 mod voter;
 mod votes;
 
+pub use admin::Seeded;
 pub use error::Error;
 pub use page::Page;
 
@@ -42,6 +49,7 @@ use axum::middleware::{from_fn, map_request, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use tower_http::csrf::CsrfLayer;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 
@@ -62,25 +70,37 @@ pub fn router(app: App) -> Router {
 
 /// Every page and API group, not yet dressed.
 pub fn routes() -> Router<App> {
-    Router::new()
-        .merge(arena::routes())
-        .merge(leaderboard::routes())
-        .merge(models::routes())
-        .merge(votes::routes())
+    let documented = documented().into_iter().fold(openapi::opening(), OpenApiRouter::merge);
+    let (routes, document) = documented.split_for_parts();
+    let pages = Router::new()
         .merge(me::routes())
         .merge(about::routes())
         .merge(matchups::routes())
         .merge(arena_page::routes())
-        .merge(format::routes())
         .merge(blocks::routes())
-        .merge(builds::routes())
         .merge(gallery::routes())
         .merge(prompts::routes())
         .merge(chat::routes())
-        .merge(health::routes())
+        .merge(console::routes())
         .merge(assets::routes())
-        .layer(layers::deadline(PATIENCE))
-        .merge(check::routes())
+        .merge(openapi::routes(&document));
+    pages.layer(layers::deadline(PATIENCE)).merge(routes)
+}
+
+/// Whatever the document tells of, and pages that share a file with it.
+fn documented() -> Vec<OpenApiRouter<App>> {
+    let soon = [
+        arena::routes(),
+        leaderboard::routes(),
+        models::routes(),
+        votes::routes(),
+        builds::routes(),
+        format::routes(),
+        health::routes(),
+    ];
+    let with_deadlines_of_their_own = [check::routes(), admin::routes()];
+    let soon = soon.map(|group| group.layer(layers::deadline(PATIENCE)));
+    soon.into_iter().chain(with_deadlines_of_their_own).collect()
 }
 
 /// Puts around any routes what holds for every one of them, errors included. From the inside out.

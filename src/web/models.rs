@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use askama::Template;
 use askama_web::WebTemplate;
+use axum::Json;
 use axum::extract::{Path, State};
 use axum::routing::get;
-use axum::{Json, Router};
 use serde::Serialize;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::about;
 use super::charts::{Axis, Interval, Lines};
@@ -24,8 +27,8 @@ const BEST: usize = 3;
 /// Builds on the page; the gallery has the others.
 const SHOWN: usize = 24;
 
-pub(super) fn routes() -> Router<App> {
-    Router::new().route("/models/{key}", get(page)).route("/api/models/{key}", get(told))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().route("/models/{key}", get(page)).routes(routes!(told))
 }
 
 /// A model with all that belongs to it.
@@ -115,74 +118,117 @@ impl ModelPage {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Model)]
 struct Told {
+    #[schema(example = "reference_architect")]
     key: String,
+    #[schema(example = "reference")]
     provider: String,
+    /// The provider’s own name for it.
+    #[schema(example = "architect")]
     model_id: String,
+    #[schema(example = "Architect")]
     display_name: String,
     about: String,
+    /// Whether it may take part.
     enabled: bool,
+    /// Whether it is one of those shipped with Buildoff.
     reference: bool,
     #[serde(with = "time::serde::rfc3339")]
     created_at: OffsetDateTime,
     settings: Settings,
+    /// Null if it is not on the ladder.
+    #[schema(required)]
     standing: Option<Ranked>,
     opponents: Vec<Opponent>,
     prompts: Vec<Prompt>,
     builds: Vec<Build>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Ranked {
+    #[schema(example = 1)]
     rank: usize,
     #[serde(flatten)]
     standing: Standing,
 }
 
 /// As in a standing, both bad counts as a loss, too.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Score {
+    #[schema(example = 40)]
     votes: i64,
+    #[schema(example = 22)]
     wins: i64,
+    #[schema(example = 14)]
     losses: i64,
+    #[schema(example = 4)]
     ties: i64,
+    #[schema(example = 3)]
     both_bad: i64,
+    /// Of the votes that compare, the share it won, a tie being half; null where there is none.
+    #[schema(required, example = 0.65)]
     share: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Opponent {
+    #[schema(example = "reference_sculptor")]
     key: String,
+    #[schema(example = "Sculptor")]
     display_name: String,
     #[serde(flatten)]
     score: Score,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PromptScore)]
 struct Prompt {
+    #[schema(example = "steam-locomotive")]
     id: String,
+    #[schema(example = "a steam locomotive")]
     text: String,
+    /// The build that takes part; null if there is none any more.
+    #[schema(required, format = Uuid)]
     build_id: Option<String>,
     #[serde(flatten)]
     score: Score,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = BuildOfModel)]
 struct Build {
+    #[schema(format = Uuid)]
     id: String,
+    #[schema(example = "steam-locomotive")]
     prompt_id: String,
+    #[schema(example = 32)]
     grid_size: i16,
+    #[schema(example = "simple")]
     palette: String,
+    #[schema(example = "precise")]
     mode: String,
+    #[schema(example = 1320)]
     block_count: i32,
 }
 
+/// A model
+///
+/// Where it stands, and how it did against every opponent and on every prompt.
+#[utoipa::path(
+    get, path = "/api/models/{key}", tag = "Results", operation_id = "model",
+    params(("key" = String, Path, description = "The model’s key.", example = "reference_architect")),
+    responses(
+        (status = OK, description = "The model.", body = Told),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 async fn told(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Told>, Error> {
     let Found { facts, row, record, builds, .. } = find(&app, &key).await?;
     let opponent = |opponent: &crate::arena::leaderboard::Opponent| Opponent {

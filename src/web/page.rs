@@ -13,6 +13,14 @@ const MENU: [(&str, &str); 7] = [
     ("/about", "About"),
 ];
 
+/// The console's.
+const CONSOLE: [(&str, &str); 4] = [
+    ("/admin", "Coverage"),
+    ("/admin/models", "Models"),
+    ("/admin/prompts", "Prompts"),
+    ("/admin/audit", "Log"),
+];
+
 /// Every page's template has one, in a field named `page`.
 pub struct Page {
     here: &'static str,
@@ -30,8 +38,11 @@ impl Page {
     }
 
     pub fn menu(&self) -> impl Iterator<Item = MenuItem> {
-        let here = self.here;
-        MENU.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == here })
+        self.marked(MENU)
+    }
+
+    pub fn console_menu(&self) -> impl Iterator<Item = MenuItem> {
+        self.marked(CONSOLE)
     }
 
     pub fn is_front(&self) -> bool {
@@ -50,6 +61,14 @@ impl Page {
 
     pub fn version(&self) -> &'static str {
         env!("CARGO_PKG_VERSION")
+    }
+
+    fn marked<const N: usize>(
+        &self,
+        menu: [(&'static str, &'static str); N],
+    ) -> impl Iterator<Item = MenuItem> + use<N> {
+        let here = self.here;
+        menu.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == here })
     }
 }
 

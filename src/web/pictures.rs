@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use super::Error;
@@ -19,27 +20,37 @@ use crate::voxel::{self, Background, View};
 const SIZE: u16 = 512;
 
 /// What to show of a build, as a query says it.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(super) struct Wanted {
+    /// Width and height, in pixels.
+    #[param(minimum = 64, maximum = 1024, default = 512)]
     size: Option<u16>,
+    /// From where to look: eighths of a turn.
+    #[param(minimum = 0, maximum = 7, default = 0)]
     angle: Option<u8>,
     #[serde(default)]
+    #[param(inline)]
     format: Format,
+    /// What is behind the build.
     #[serde(default)]
+    #[param(inline)]
     background: Behind,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(default = "webp")]
 enum Format {
     Png,
     #[default]
     Webp,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(default = "sky")]
 enum Behind {
     #[default]
     Sky,

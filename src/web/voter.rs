@@ -6,7 +6,8 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header::RETRY_AFTER};
 use ipnet::IpNet;
-use time::Duration;
+use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
 use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, Session, SessionManagerLayer};
 use uuid::Uuid;
@@ -15,11 +16,15 @@ use super::Error;
 use crate::app::App;
 use crate::arena::Voter;
 use crate::db::Sessions;
+use crate::generate::Secret;
 use crate::limits::Asked;
 
-const COOKIE: &str = "session";
+pub(super) const COOKIE: &str = "session";
 const KEPT: Duration = Duration::days(365);
 const VOTER: &str = "voter";
+const ADMIN: &str = "admin";
+/// How long an admin need not type the token again.
+const ADMITTED: Duration = Duration::hours(8);
 
 /// Around whatever needs to know who is asking.
 pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
@@ -30,6 +35,14 @@ pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
         .with_same_site(SameSite::Lax)
         .with_secure(behind_tls)
         .with_expiry(Expiry::OnInactivity(KEPT))
+}
+
+/// What a session knows of an admin: never the token.
+#[derive(Serialize, Deserialize)]
+struct Admission {
+    /// In seconds since 1970.
+    until: i64,
+    fingerprint: String,
 }
 
 /// Whoever sent a request.
@@ -51,6 +64,30 @@ impl FromRequestParts<App> for Visitor {
 }
 
 impl Visitor {
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    /// Whether this browser was told the token lately, and the token is still the same.
+    pub async fn is_admin(&self, token: &Secret) -> Result<bool, Error> {
+        let known: Option<Admission> = self.session.get(ADMIN).await.map_err(Error::internal)?;
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        Ok(known.is_some_and(|known| now < known.until && known.fingerprint == token.fingerprint(ADMIN)))
+    }
+
+    /// The session goes on under another id, so that whoever knew the old one is no admin.
+    pub async fn admit(&self, token: &Secret) -> Result<(), Error> {
+        let until = (OffsetDateTime::now_utc() + ADMITTED).unix_timestamp();
+        let admission = Admission { until, fingerprint: token.fingerprint(ADMIN) };
+        self.session.insert(ADMIN, admission).await.map_err(Error::internal)?;
+        self.session.cycle_id().await.map_err(Error::internal)
+    }
+
+    pub async fn dismiss(&self) -> Result<(), Error> {
+        self.session.remove::<Admission>(ADMIN).await.map_err(Error::internal)?;
+        self.session.cycle_id().await.map_err(Error::internal)
+    }
+
     /// None before the first matchup.
     pub async fn voter(&self) -> Result<Option<Voter>, Error> {
         let known: Option<String> = self.session.get(VOTER).await.map_err(Error::internal)?;

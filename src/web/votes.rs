@@ -3,18 +3,19 @@
 use std::io::Write;
 use std::sync::LazyLock;
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use sqlx::PgPool;
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::Semaphore;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::Error;
+use super::openapi::shapes;
 use crate::app::App;
 use crate::arena::log::{Log, LoggedVote};
 
@@ -27,13 +28,36 @@ enum Format {
     JsonLines,
 }
 
-pub(super) fn routes() -> Router<App> {
-    Router::new()
-        .route("/api/votes.csv", get(|app| answer(app, Format::Csv)))
-        .route("/api/votes.jsonl", get(|app| answer(app, Format::JsonLines)))
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(csv)).routes(routes!(json_lines))
 }
 
-async fn answer(State(app): State<App>, format: Format) -> Result<Response, Error> {
+/// The vote log, as CSV
+///
+/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
+/// The columns are the fields of the other form.
+#[utoipa::path(
+    get, path = "/api/votes.csv", tag = "Results", operation_id = "votesCsv",
+    responses((status = OK, description = "A line of names, then a line for each vote. It is streamed.",
+        content(("text/csv")))),
+)]
+async fn csv(State(app): State<App>) -> Result<Response, Error> {
+    answer(app, Format::Csv).await
+}
+
+/// The vote log, as JSON lines
+///
+/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
+#[utoipa::path(
+    get, path = "/api/votes.jsonl", tag = "Results", operation_id = "votesJsonLines",
+    responses((status = OK, description = "A JSON object for each vote, each on a line of its own. It is streamed.",
+        content((shapes::LoggedVote = "application/jsonl")))),
+)]
+async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
+    answer(app, Format::JsonLines).await
+}
+
+async fn answer(app: App, format: Format) -> Result<Response, Error> {
     let log = Log::open(&app.pool).await?;
     let (kind, name) = match format {
         Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),

@@ -2,9 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
-
 use crate::pages::FAINT_TEXT;
 use crate::support::db::TestDb;
 use crate::support::{Page, Site, Theme, page};
@@ -41,8 +38,7 @@ struct Hall {
 
 impl Hall {
     async fn open() -> Self {
-        let db = TestDb::new().await;
-        exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+        let db = TestDb::seeded().await;
         Self { site: Site::open_on(db.pool.clone()).await, db }
     }
 
@@ -379,8 +375,7 @@ async fn a_vote_that_another_tab_was_faster_with_shows_what_that_one_said() {
 
 #[tokio::test]
 async fn a_vote_that_comes_too_soon_waits_and_goes_out_by_itself() {
-    let db = TestDb::new().await;
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let db = TestDb::seeded().await;
     let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "3000")]).await;
     let page = page(&site.at("/?q=low")).await;
     until(&page, "ready").await;
@@ -533,8 +528,7 @@ async fn without_script_one_starts_looks_around_votes_and_goes_on() {
 
 #[tokio::test]
 async fn a_form_sent_too_soon_keeps_the_matchup_and_says_so() {
-    let db = TestDb::new().await;
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let db = TestDb::seeded().await;
     let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "600000")]).await;
     let page = page("about:blank").await;
     page.without_script().await;
@@ -662,7 +656,7 @@ async fn phase(page: &Page) -> String {
     page.eval("document.querySelector('main').dataset.phase").await
 }
 
-async fn until(page: &Page, phase: &str) {
+pub async fn until(page: &Page, phase: &str) {
     let there = format!("document.querySelector('main')?.dataset.phase === {phase:?}");
     until_true(page, &there, &format!("The arena is {phase}")).await;
 }

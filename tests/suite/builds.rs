@@ -16,10 +16,9 @@ use uuid::Uuid;
 use crate::support::Site;
 use crate::support::db::TestDb;
 
-/// A site with the builds that are shipped.
+/// A site with some of the builds that are shipped.
 async fn exhibition() -> (TestDb, Site) {
-    let db = TestDb::new().await;
-    assert_eq!(exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap(), 10);
+    let db = TestDb::seeded().await;
     let site = Site::open_on(db.pool.clone()).await;
     (db, site)
 }
@@ -50,28 +49,6 @@ async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::Store
     let stored = builds::store(&mut transaction, &place(), &packed, Making::default(), overwrite).await?;
     transaction.commit().await.unwrap();
     Ok(stored)
-}
-
-#[tokio::test]
-async fn the_first_builds_come_once_and_never_again() {
-    let (db, site) = exhibition().await;
-    let catalog = Catalog::load(None).unwrap();
-    assert_eq!(exhibition::open(&db.pool, &catalog).await.unwrap(), 0);
-    assert_eq!(ids(&db).await.len(), 10);
-    let html = site.get("/builds").send().await.unwrap().text().await.unwrap();
-    assert_eq!(html.matches("/image?").count(), 10);
-}
-
-#[tokio::test]
-async fn shipped_builds_keep_the_rules_without_a_warning_and_are_all_different() {
-    let (db, site) = exhibition().await;
-    let mut digests = BTreeSet::new();
-    for id in ids(&db).await {
-        let (_, facts) = json(&site, &format!("/api/builds/{id}")).await;
-        assert_eq!(facts["warnings"], json!([]), "{facts}");
-        digests.insert(facts["digest"].as_str().unwrap().to_owned());
-    }
-    assert_eq!(digests.len(), 10);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `/prompts/chat`, with and without script.
 
-use buildoff::arena::{Mode, Settings, catalog::Catalog, exhibition};
+use buildoff::arena::{Mode, Settings};
 use buildoff::generate::prompting;
 use buildoff::voxel::{GridSize, Palette};
 
@@ -8,8 +8,7 @@ use crate::support::db::TestDb;
 use crate::support::{Page, Site, Theme, page};
 
 async fn exhibition() -> (TestDb, Site) {
-    let db = TestDb::new().await;
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let db = TestDb::seeded().await;
     let site = Site::open_on(db.pool.clone()).await;
     (db, site)
 }

@@ -2,15 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod admin;
 mod arena;
 mod arena_page;
 mod builds;
 mod chat;
 mod check;
+mod console;
 mod database;
 mod embedded;
+mod exhibition;
 mod http;
+mod jobs;
 mod ladder;
+mod openapi;
 mod pages;
 mod providers;
 mod specimen;

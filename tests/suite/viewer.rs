@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
 use buildoff::arena::gallery::{self, Filter};
 use uuid::Uuid;
 
@@ -29,8 +27,7 @@ struct Hall {
 
 impl Hall {
     async fn open() -> Self {
-        let db = TestDb::new().await;
-        exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+        let db = TestDb::seeded().await;
         Self { site: Site::open_on(db.pool.clone()).await, db }
     }
 

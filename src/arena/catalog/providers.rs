@@ -28,7 +28,7 @@ pub enum ProviderKind {
 }
 
 /// In dollars for a million tokens. Reasoning is output.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     pub input: f64,
@@ -36,7 +36,7 @@ pub struct Prices {
 }
 
 /// How a model is asked where its provider's defaults will not do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Options {
     pub effort: Option<Effort>,
@@ -58,10 +58,16 @@ pub enum Effort {
 }
 
 impl Provider {
+    /// The environment variable that sends its requests elsewhere: beside `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
+    pub fn address_variable(&self) -> Option<String> {
+        let variable = self.key_variable.as_deref()?;
+        Some(format!("{}_BASE_URL", variable.strip_suffix("_API_KEY").unwrap_or(variable)))
+    }
+
     /// What is wrong with it, in a sentence.
     pub(super) fn problem(&self) -> Option<String> {
         let Self { key, base_url, .. } = self;
-        if !is_word(key, char::is_ascii_lowercase) {
+        if !is_key(key) {
             return Some(format!("a provider's key is made of a-z, 0-9 and _, which {key:?} is not"));
         }
         if !is_address(base_url) {
@@ -93,11 +99,16 @@ impl Options {
     }
 }
 
+pub(super) fn is_key(text: &str) -> bool {
+    is_word(text, char::is_ascii_lowercase)
+}
+
 fn is_word(text: &str, is_letter: impl Fn(&char) -> bool) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(|c| is_letter(&c) || c.is_ascii_digit() || c == '_')
 }
 
-fn is_address(text: &str) -> bool {
+/// Whether a provider could be asked there.
+pub fn is_address(text: &str) -> bool {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     let is_plain = !text.contains(['?', '#', '@']);
     is_web

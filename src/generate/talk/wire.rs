@@ -1,7 +1,6 @@
 //! The HTTP under it: one POST, no redirects, no compression, and bounds on all that comes back.
 
 use std::error::Error;
-use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use reqwest::header::{
@@ -9,8 +8,6 @@ use reqwest::header::{
 };
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
@@ -20,6 +17,7 @@ use super::complaint::Complaint;
 use super::events::Events;
 use super::heard::Heard;
 use super::{Dialect, Retry, Trouble, clip};
+use crate::tls;
 
 /// Of an answer that is an error.
 const ERROR_BODY: usize = 64 << 10;
@@ -47,9 +45,9 @@ impl Wire {
         patience: Patience,
     ) -> Result<Self, EndpointError> {
         let no_tls = |error: &dyn Error| EndpointError::NoTls(error.to_string());
-        let tls = TLS.as_ref().map_err(|error| no_tls(error))?;
+        let tls = tls::config().map_err(|error| no_tls(error))?;
         let client = Client::builder()
-            .tls_backend_preconfigured(tls.clone())
+            .tls_backend_preconfigured(tls)
             .default_headers(headers(endpoint, dialect)?)
             .user_agent(AGENT)
             .redirect(Policy::none())
@@ -139,21 +137,6 @@ impl Wire {
         Ok(body)
     }
 }
-
-/// The certificates of the system, or those of the web where it has none. `ring`, because the other one takes
-/// minutes to build.
-static TLS: LazyLock<Result<ClientConfig, rustls::Error>> = LazyLock::new(|| {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(config)
-});
 
 fn headers(endpoint: &Endpoint, dialect: &dyn Dialect) -> Result<HeaderMap, EndpointError> {
     let mut headers = HeaderMap::new();

@@ -6,7 +6,7 @@ use serde::de::Error;
 
 use crate::voxel::{
     palette::normalise,
-    refusal::{Code, Position, Refusal},
+    refusal::{Code, Position, Refusal, printable},
     spec::Spec,
 };
 
@@ -111,8 +111,8 @@ fn in_our_words(reason: &str) -> String {
 
 pub(super) fn echo(text: &str) -> String {
     match text.char_indices().nth(MAX_ECHO) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", printable(&text[..end])),
+        None => printable(text),
     }
 }
 

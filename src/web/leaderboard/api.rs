@@ -4,63 +4,103 @@ use axum::Json;
 use axum::extract::{Query, State};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use utoipa::{IntoParams, ToSchema};
 
 use super::super::Error;
+use super::super::openapi::shapes;
 use super::Ladder;
 use crate::app::App;
 use crate::arena;
 use crate::arena::leaderboard::Row;
 use crate::arena::skill::Skill;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Wanted {
+    /// Only models of this provider. Ranks stay what they are among all.
+    #[param(example = "reference")]
     provider: String,
+    /// Only votes on prompts with this tag, as if there were no others.
+    #[param(example = "vehicle")]
     tag: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Leaderboard)]
 pub(super) struct Told {
     settings: Settings,
+    /// The ladder as of this moment.
     #[serde(with = "time::serde::rfc3339")]
     as_of: OffsetDateTime,
     models: Vec<Model>,
 }
 
-#[derive(Serialize)]
+/// What is compared: a grid, a palette, and a way of asking.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::web) struct Settings {
+    #[schema(example = 32)]
     grid_size: u32,
+    #[schema(example = "simple")]
     palette: &'static str,
+    #[schema(example = "precise")]
     mode: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = RankedModel)]
 struct Model {
+    #[schema(example = 1)]
     rank: usize,
+    #[schema(example = "reference_architect")]
     key: String,
+    #[schema(example = "reference")]
     provider: String,
+    #[schema(example = "Architect")]
     display_name: String,
     #[serde(flatten)]
     standing: Standing,
 }
 
 /// Where a model stands, wherever its name is known already.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::web) struct Standing {
+    #[schema(example = 1532.5)]
     elo: f64,
+    #[schema(example = 40)]
     votes: i64,
+    #[schema(example = 22)]
     wins: i64,
+    /// Both bad counts here, too.
+    #[schema(example = 14)]
     losses: i64,
+    #[schema(example = 4)]
     ties: i64,
+    #[schema(example = 3)]
     both_bad: i64,
+    /// How often it was shown in a matchup that is closed.
+    #[schema(example = 47)]
     shown: i64,
+    /// Null while there are not enough votes.
+    #[schema(required, value_type = Option<shapes::Skill>)]
     skill: Option<Skill>,
 }
 
+/// The ladder
+///
+/// Who stands where, best first. Elo follows the votes one by one; skill is a Bradley-Terry fit over all of them, with
+/// its 95 % interval.
+#[utoipa::path(
+    get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
+    params(Wanted),
+    responses(
+        (status = OK, description = "The ladder.", body = Told),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
 pub(super) async fn leaderboard(
     State(app): State<App>,
     Query(wanted): Query<Wanted>,

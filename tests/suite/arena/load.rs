@@ -1,8 +1,6 @@
 //! DESIGN §4, the invariant: whatever the load, the number of servers or crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,8 +10,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{crowd, number};
-use crate::support::Voter;
 use crate::support::db::TestDb;
+use crate::support::{Instance, Voter};
 
 type Row = (String, String, String, f64, f64, f64, f64);
 
@@ -47,43 +45,6 @@ pub async fn assert_replayed(db: &TestDb, votes: usize) {
         .map(|(key, elo, wins, losses, ties, both_bad)| (key, Standing { elo, wins, losses, ties, both_bad }))
         .collect();
     assert_eq!(stored, field);
-}
-
-/// A Buildoff in a process of its own, so that it can be killed.
-struct Instance {
-    process: Child,
-    url: String,
-}
-
-impl Instance {
-    fn over(db: &TestDb) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
-            .env("DATABASE_URL", db.url())
-            .env_remove("DATA_DIR")
-            .env("BIND", "127.0.0.1:0")
-            .env("LOG_FORMAT", "json")
-            .env("LOG", "info")
-            .env("RATE_LIMITS", "off")
-            .env("MIN_DWELL_MS", "0")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let url = lines.find_map(|line| {
-            let said: Value = serde_json::from_str(&line.unwrap()).unwrap_or_default();
-            said["url"].as_str().map(str::to_owned)
-        });
-        // Whatever else it says must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { process, url: url.expect("it should say where it listens") }
-    }
-}
-
-impl Drop for Instance {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 /// One session's votes, each tried until it is acknowledged, at whichever instance answers. Returns the
@@ -128,9 +89,9 @@ async fn answered(voter: &Voter, method: Method, path: &str, body: Option<&Value
 async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_there_and_replay() {
     const SESSIONS: usize = 50;
     const EACH: usize = 40;
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 8, 6).await;
-    let (mut first, second) = (Instance::over(&db), Instance::over(&db));
+    let (mut first, second) = (Instance::over(&db, &[]), Instance::over(&db, &[]));
     let doors = [first.url.clone(), second.url.clone()];
     let done = Arc::new(AtomicUsize::new(0));
 
@@ -144,7 +105,7 @@ async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_ther
     while done.load(Ordering::SeqCst) < SESSIONS * EACH / 2 {
         tokio::task::yield_now().await;
     }
-    first.process.kill().unwrap();
+    first.kill();
 
     let mut acknowledged = BTreeSet::new();
     for voter in voters {

@@ -350,7 +350,7 @@ async fn rush(arena: Arc<Arena>, voters: usize, votes: usize) {
 /// Page by page, with nothing held in between, and votes committed meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_log_that_is_read_while_people_vote_still_replays() {
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 6, 8).await;
     let arena = Arc::new(ladder(&db));
     rush(Arc::clone(&arena), 6, 100).await;
@@ -382,7 +382,7 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repairing_and_voting_at_once_lose_nothing() {
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 6, 8).await;
     let arena = Arc::new(ladder(&db));
     rush(Arc::clone(&arena), 2, 20).await;

@@ -119,7 +119,7 @@ async fn with_nothing_to_compare_it_says_so() {
 /// Disabling, retiring and deactivating hold from the next matchup on.
 #[tokio::test]
 async fn who_takes_part_is_decided_anew_at_once() {
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 3, 2).await;
     let site = Site::open_on(db.pool.clone()).await;
     let serves = async || site.voter().get("/api/arena/matchup").await.status;

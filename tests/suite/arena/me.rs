@@ -97,7 +97,7 @@ async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
 
 #[tokio::test]
 async fn older_votes_are_on_further_pages() {
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 4, 8).await;
     let site = Site::open_on(db.pool.clone()).await;
     let me = site.voter();

@@ -8,8 +8,6 @@ mod matchups;
 mod me;
 mod votes;
 
-use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
 use sqlx::AssertSqlSafe;
 
 use crate::support::Site;
@@ -23,14 +21,11 @@ async fn arena() -> (TestDb, Site) {
 }
 
 async fn seeded() -> TestDb {
-    let db = TestDb::new().await;
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
-    db
+    TestDb::seeded().await
 }
 
-/// Fills a database with builds that all look the same: what they show does not matter.
+/// Fills a seeded database with builds that all look the same: what they show does not matter.
 async fn crowd(db: &TestDb, models: u32, prompts: u32) {
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
     run(db, "UPDATE models SET enabled = false").await;
     run(
         db,

@@ -210,7 +210,7 @@ async fn a_build_that_is_retired_while_it_is_looked_at_can_still_be_voted_on() {
 /// Whatever waits for whatever: ratings are those of the votes in the order of their numbers.
 #[tokio::test]
 async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order() {
-    let db = TestDb::new().await;
+    let db = TestDb::seeded().await;
     crowd(&db, 3, 6).await;
     let site = Site::open_on(db.pool.clone()).await;
     let voters: Vec<Voter> = (0..16).map(|_| site.voter()).collect();

@@ -47,7 +47,6 @@ async fn programs_get_a_sentence_and_a_code() {
         ),
         ("/api/slow", 503, json!({ "error": "This took too long, and was stopped.", "code": "timed_out" })),
         ("/api/nothing", 404, json!({ "error": "There is no such page here.", "code": "not_found" })),
-        ("/api", 404, json!({ "error": "There is no such page here.", "code": "not_found" })),
         (
             "/api/query?size=x",
             400,
@@ -101,6 +100,7 @@ async fn people_get_a_page_of_the_site() {
         ("/crowded", 503, "Closed for the moment"),
         ("/slow", 503, "Closed for the moment"),
         ("/nothing", 404, "This plot is empty"),
+        ("/api", 404, "This plot is empty"),
         ("/apiary", 404, "This plot is empty"),
         ("/bytes", 405, "That does not work here"),
         ("/query", 400, "That was not understood"),

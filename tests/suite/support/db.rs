@@ -5,18 +5,21 @@
 //! test process shares and the last one stops.
 
 use std::{
-    env,
+    env, fs,
     path::PathBuf,
     process, slice,
     str::FromStr,
     sync::{
-        Mutex, PoisonError,
+        LazyLock, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     thread,
     time::Duration,
 };
 
+use buildoff::arena::builds::{self, Making, Packed};
+use buildoff::arena::catalog::Catalog;
+use buildoff::arena::exhibition;
 use buildoff::db::{Cluster, Durability, MIGRATOR, Places};
 use rustix::process::{Pid, geteuid, test_kill_process};
 use sqlx::{
@@ -37,19 +40,65 @@ pub struct TestDb {
     name: String,
 }
 
+/// What a database holds to begin with.
+#[derive(Clone, Copy)]
+enum Content {
+    Nothing,
+    /// The catalog, and ten of the shipped builds: five prompts by two models.
+    Ten,
+}
+
+/// The ten.
+const HANDS: [&str; 2] = ["reference_architect", "reference_sculptor"];
+const PROMPTS: [&str; 5] = ["lighthouse", "pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"];
+
 impl TestDb {
     pub async fn new() -> Self {
+        Self::with(Content::Nothing).await
+    }
+
+    /// With ten of the builds that are shipped.
+    pub async fn seeded() -> Self {
+        Self::with(Content::Ten).await
+    }
+
+    async fn with(content: Content) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let server = spawn_blocking(server).await.unwrap();
         let name = format!("test_{}_{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let mut admin = server.connect().await.unwrap();
-        clone_template(&mut admin, &server, &name).await;
+        clone_template(&mut admin, &server, content, &name).await;
         admin.close().await.unwrap();
         let pool = PgPoolOptions::new()
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(10))
             .connect_lazy_with(server.clone().database(&name));
         Self { pool, server, name }
+    }
+
+    pub async fn run(&self, sql: &str) {
+        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&self.pool).await.unwrap();
+    }
+
+    /// A number that the database tells.
+    pub async fn number(&self, sql: &str) -> i64 {
+        sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&self.pool).await.unwrap()
+    }
+
+    /// All that is stored, as text.
+    pub async fn dump(&self) -> String {
+        let tables: Vec<String> =
+            sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
+                .fetch_all(&self.pool)
+                .await
+                .unwrap();
+        let mut dump = String::new();
+        for table in tables {
+            let rows = format!("SELECT coalesce(string_agg(row::text, ' '), '') FROM {table} AS row");
+            let rows: String = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(&self.pool).await.unwrap();
+            dump += &rows;
+        }
+        dump
     }
 
     /// For a program that is to use this database.
@@ -102,8 +151,8 @@ fn leave_server() {
 
 /// Clones the migrated template, which is made if this set of migrations has
 /// none yet. Held shared, the lock keeps other processes from dropping it.
-async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
-    let template = format!("template_{:016x}", fingerprint());
+async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content, name: &str) {
+    let template = content.template();
     loop {
         sqlx::query!("SELECT pg_advisory_lock_shared($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
         let made = databases(admin, &template).await.contains(&template);
@@ -114,38 +163,81 @@ async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, nam
         if made {
             return;
         }
-        make_template(admin, server, &template).await;
+        make_template(admin, server, content).await;
     }
 }
 
-async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, template: &str) {
+async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content) {
     sqlx::query!("SELECT pg_advisory_lock($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
     let templates = databases(admin, "template_").await;
-    if !templates.iter().any(|made| made == template) {
-        for outdated in templates {
-            drop_database(admin, &outdated).await.unwrap();
+    let template = content.template();
+    if !templates.contains(&template) {
+        let current = [Content::Nothing, Content::Ten].map(Content::template);
+        for outdated in templates.iter().filter(|name| !current.contains(name)) {
+            drop_database(admin, outdated).await.unwrap();
         }
-        migrate_template(admin, server, template).await;
+        fill_template(admin, server, content, &template).await;
     }
     sqlx::query!("SELECT pg_advisory_unlock_all()").execute(&mut *admin).await.unwrap();
 }
 
-/// Migrates under another name, so that a template is always complete.
-async fn migrate_template(admin: &mut PgConnection, server: &PgConnectOptions, name: &str) {
+/// Under another name, so that a template is always complete.
+async fn fill_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content, name: &str) {
     const UNFINISHED: &str = "unfinished_template";
     drop_database(admin, UNFINISHED).await.unwrap();
     sqlx::query!("CREATE DATABASE unfinished_template").execute(&mut *admin).await.unwrap();
     let mut inside = server.clone().database(UNFINISHED).connect().await.unwrap();
     MIGRATOR.run_direct(None, &mut inside, false).await.unwrap();
     inside.close().await.unwrap();
+    if let Content::Ten = content {
+        hang_ten(server.clone().database(UNFINISHED)).await;
+    }
     let rename = format!("ALTER DATABASE {UNFINISHED} RENAME TO {name}");
     sqlx::query(AssertSqlSafe(rename)).execute(&mut *admin).await.unwrap();
 }
 
-fn fingerprint() -> u64 {
-    let bytes = MIGRATOR.iter().flat_map(|migration| migration.checksum.iter());
+async fn hang_ten(inside: PgConnectOptions) {
+    let pool = PgPoolOptions::new().max_connections(1).connect_lazy_with(inside);
+    let catalog = Catalog::load(None).unwrap();
+    let mut transaction = pool.begin().await.unwrap();
+    catalog.seed(&mut transaction).await.unwrap();
+    for path in ten() {
+        let place = exhibition::place(&path).unwrap();
+        let text = fs::read(format!("{BUILDS}/{path}")).unwrap();
+        let build = Packed::read(&text, &place.settings, text.len()).unwrap();
+        builds::store(&mut transaction, &place, &build, Making::default(), false).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    pool.close().await;
+}
+
+const BUILDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/builds");
+
+fn ten() -> impl Iterator<Item = String> {
+    PROMPTS.into_iter().flat_map(|prompt| HANDS.map(|hand| format!("32-simple/{prompt}/{hand}.json")))
+}
+
+impl Content {
+    /// Of another name whenever it would hold something else.
+    fn template(self) -> String {
+        let migrations = MIGRATOR.iter().flat_map(|migration| migration.checksum.to_vec());
+        match self {
+            Self::Nothing => format!("template_{:016x}", fingerprint(migrations)),
+            Self::Ten => {
+                static HELD: LazyLock<Vec<u8>> = LazyLock::new(|| {
+                    let files = ten().flat_map(|path| fs::read(format!("{BUILDS}/{path}")).unwrap());
+                    let catalog = format!("{:?}", Catalog::load(None).unwrap());
+                    files.chain(catalog.into_bytes()).collect()
+                });
+                format!("template_ten_{:016x}", fingerprint(migrations.chain(HELD.iter().copied())))
+            }
+        }
+    }
+}
+
+fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
     // FNV-1a
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 async fn clone_database(admin: &mut PgConnection, template: &str, name: &str) {

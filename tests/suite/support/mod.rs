@@ -1,13 +1,19 @@
 //! The words the tests are written in.
 
+pub mod admin;
 pub mod browser;
+pub mod catalog;
 pub mod db;
+pub mod instance;
 pub mod provider;
 pub mod site;
 pub mod voice;
 pub mod voter;
 
+pub use admin::Admin;
 pub use browser::{Page, Theme, page};
+pub use catalog::{catalog, hut};
+pub use instance::Instance;
 pub use provider::{Beat, Provider, Script};
 pub use site::Site;
 pub use voice::{Say, Voice};

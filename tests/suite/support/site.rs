@@ -15,8 +15,9 @@ use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-use super::Voter;
+use super::{Admin, Voter};
 
 pub struct Site {
     pub url: String,
@@ -38,10 +39,16 @@ impl Site {
 
     /// The site over a database, with these variables set and no others.
     pub async fn open_as(pool: PgPool, variables: &[(&str, &str)]) -> Self {
-        let value =
-            |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
-        let config = Config::from(value).unwrap();
-        Self::serve(web::router(App::new(Arc::new(config), pool)), Patience::default()).await
+        Self::serve(web::router(app_over(pool, variables)), Patience::default()).await
+    }
+
+    /// The same, with its workshop at work until the test ends.
+    pub async fn open_working(pool: PgPool, variables: &[(&str, &str)]) -> Self {
+        let app = app_over(pool, variables);
+        let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
+        tokio::spawn(async move { workshop.run(closing).await });
+        let closing = app.closing.clone();
+        Self::serve_until(web::router(app), Patience::default(), closing).await
     }
 
     /// Other routes, dressed as the site's own are.
@@ -56,12 +63,26 @@ impl Site {
     }
 
     async fn serve(router: Router, patience: Patience) -> Self {
+        Self::serve_until(router, patience, CancellationToken::new()).await
+    }
+
+    /// Cancels `closing` when it is asked to stop.
+    async fn serve_until(router: Router, patience: Patience, closing: CancellationToken) -> Self {
         let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = server::url(&listener).unwrap();
         let (stop, stopped) = oneshot::channel();
+        let stopped = async move {
+            let _ = stopped.await;
+            closing.cancel();
+        };
         let task = tokio::spawn(server::serve(listener, router, patience, stopped));
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { url, client, stop, task }
+    }
+
+    /// Somebody with the token.
+    pub fn admin(&self) -> Admin {
+        Admin::at(&self.url)
     }
 
     /// Somebody new.
@@ -90,6 +111,12 @@ impl Site {
         let _ = self.stop.send(());
         self.task
     }
+}
+
+fn app_over(pool: PgPool, variables: &[(&str, &str)]) -> App {
+    let value =
+        |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
+    App::new(Arc::new(Config::from(value).unwrap()), pool)
 }
 
 fn app() -> App {

@@ -1,0 +1,87 @@
+//! What admins did: every change leaves a line, in the transaction that makes it.
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+
+/// How an admin came, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admin {
+    pub via: Via,
+    pub address: Option<IpAddr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    Api,
+    Console,
+    CommandLine,
+}
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub id: i64,
+    pub at: OffsetDateTime,
+    pub via: String,
+    pub address: Option<String>,
+    pub action: String,
+    pub subject: String,
+    pub detail: Json<Value>,
+}
+
+impl Admin {
+    /// Whoever has a shell on the machine.
+    pub const AT_THE_COMMAND_LINE: Self = Self { via: Via::CommandLine, address: None };
+}
+
+impl Via {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Console => "console",
+            Self::CommandLine => "cli",
+        }
+    }
+}
+
+/// `action` is a verb, `subject` the name of what it was done to.
+pub async fn record(
+    connection: &mut PgConnection,
+    admin: Admin,
+    action: &str,
+    subject: &str,
+    detail: Value,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO audit (via, address, action, subject, detail) VALUES ($1, $2, $3, $4, $5)",
+        admin.via.name(),
+        admin.address.map(|address| address.to_string()),
+        action,
+        subject,
+        Json(detail) as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The latest first, from before the one with this id.
+pub async fn entries(pool: &PgPool, before: Option<i64>, limit: i64) -> sqlx::Result<Vec<Entry>> {
+    sqlx::query_as!(
+        Entry,
+        r#"
+        SELECT id, at, via, address, action, subject, detail AS "detail: Json<Value>"
+        FROM audit
+        WHERE $1::bigint IS NULL OR id < $1
+        ORDER BY id DESC
+        LIMIT $2
+        "#,
+        before,
+        limit,
+    )
+    .fetch_all(pool)
+    .await
+}

@@ -1,0 +1,309 @@
+//! The catalog as the database has it: what seeding brought, and what admins made of it.
+
+use std::collections::BTreeMap;
+
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use time::OffsetDateTime;
+
+use super::{Model, Options, Prices, Prompt};
+use crate::arena::{ModelKey, PromptId};
+
+/// A model with what admins decide about it.
+#[derive(Clone, Debug)]
+pub struct ListedModel {
+    pub model: Model,
+    pub enabled: bool,
+    pub builds: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct ListedPrompt {
+    pub prompt: Prompt,
+    pub active: bool,
+    pub builds: i64,
+    pub created_at: OffsetDateTime,
+}
+
+/// What changes of a model; what is none stays.
+#[derive(Clone, Debug, Default)]
+pub struct ModelPatch {
+    pub enabled: Option<bool>,
+    pub display_name: Option<String>,
+    pub about: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PromptPatch {
+    pub active: Option<bool>,
+    pub text: Option<String>,
+    pub tags: Option<Vec<String>>,
+}
+
+/// Models were asked for this very text.
+#[derive(Debug, thiserror::Error)]
+pub enum TextIsFixed {
+    #[error("the prompt has builds, or was asked for some, and its text stays as it is")]
+    HasBuilds,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Every model, by name.
+pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedModel>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            key, provider, model_id, display_name, about, enabled,
+            via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<Options>",
+            (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
+        FROM models
+        ORDER BY display_name, key
+        "#
+    )
+    .fetch_all(executor)
+    .await?;
+    let listed = rows.into_iter().map(|row| {
+        let model = Model {
+            key: named(&row.key)?,
+            provider: row.provider,
+            model_id: row.model_id,
+            display_name: row.display_name,
+            about: row.about,
+            via: row.via.0,
+            prices: row.prices.map(|prices| prices.0),
+            options: row.options.0,
+        };
+        Ok(ListedModel { model, enabled: row.enabled, builds: row.builds })
+    });
+    listed.collect()
+}
+
+/// Every prompt, by its slug.
+pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPrompt>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            id, text, tags, active, created_at,
+            (SELECT count(*) FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL) AS "builds!"
+        FROM prompts
+        ORDER BY id
+        "#
+    )
+    .fetch_all(executor)
+    .await?;
+    let listed = rows.into_iter().map(|row| {
+        let prompt = Prompt { id: named(&row.id)?, text: row.text, tags: row.tags };
+        let (active, builds, created_at) = (row.active, row.builds, row.created_at);
+        Ok(ListedPrompt { prompt, active, builds, created_at })
+    });
+    listed.collect()
+}
+
+/// The constraints of the tables are those of the types.
+fn named<T: std::str::FromStr<Err = String>>(text: &str) -> sqlx::Result<T> {
+    text.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
+}
+
+/// Brings a model up to date with the files, unless an admin has edited it.
+pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        INSERT INTO models (key, provider, model_id, display_name, about, via, prices, options)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT (key) DO UPDATE
+        SET provider = $2, model_id = $3, about = $5, via = $6, prices = $7, options = $8
+        WHERE models.edited_at IS NULL
+          AND (models.provider, models.model_id, models.about, models.via, models.prices, models.options)
+              IS DISTINCT FROM ($2, $3, $5, $6::jsonb, $7::jsonb, $8::jsonb)
+        ",
+        model.key.as_str(),
+        model.provider,
+        model.model_id,
+        model.display_name,
+        model.about,
+        Json(&model.via) as _,
+        model.prices.map(Json) as _,
+        Json(&model.options) as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// The same for a prompt. Its text stays as it is once somebody was asked for it.
+pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        INSERT INTO prompts (id, text, tags)
+        VALUES ($1, $2, $3)
+        ON CONFLICT (id) DO UPDATE
+        SET tags = $3,
+            text = CASE
+                WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN prompts.text
+                WHEN EXISTS (SELECT FROM jobs WHERE prompt_id = $1) THEN prompts.text
+                ELSE $2
+            END
+        WHERE prompts.edited_at IS NULL AND (prompts.tags, prompts.text) IS DISTINCT FROM ($3, $2)
+        ",
+        prompt.id.as_str(),
+        prompt.text,
+        &prompt.tags,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Adds a model, or makes of the one with this key what is said. Returns whether it is new.
+pub async fn put_model(
+    connection: &mut PgConnection,
+    model: &Model,
+    enabled: Option<bool>,
+) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"
+        INSERT INTO models (
+            key, provider, model_id, display_name, about, via, prices, options, enabled, edited_at
+        )
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, true), now())
+        ON CONFLICT (key) DO UPDATE
+        SET provider = $2, model_id = $3, display_name = $4, about = $5, via = $6, prices = $7, options = $8,
+            enabled = coalesce($9, models.enabled), edited_at = now()
+        RETURNING xmax = 0 AS "is_new!"
+        "#,
+        model.key.as_str(),
+        model.provider,
+        model.model_id,
+        model.display_name,
+        model.about,
+        Json(&model.via) as _,
+        model.prices.map(Json) as _,
+        Json(&model.options) as _,
+        enabled,
+    )
+    .fetch_one(connection)
+    .await
+}
+
+/// Returns whether there is such a model.
+pub async fn patch_model(
+    connection: &mut PgConnection,
+    key: &ModelKey,
+    patch: &ModelPatch,
+) -> sqlx::Result<bool> {
+    let patched = sqlx::query!(
+        "
+        UPDATE models
+        SET enabled = coalesce($2, enabled),
+            display_name = coalesce($3, display_name),
+            about = coalesce($4, about),
+            edited_at = CASE WHEN $4::text IS NULL THEN edited_at ELSE now() END
+        WHERE key = $1
+        ",
+        key.as_str(),
+        patch.enabled,
+        patch.display_name,
+        patch.about,
+    )
+    .execute(connection)
+    .await?;
+    Ok(patched.rows_affected() > 0)
+}
+
+/// Adds a prompt, or makes of the one with this slug what is said. Returns whether it is new.
+pub async fn put_prompt(
+    connection: &mut PgConnection,
+    prompt: &Prompt,
+    active: Option<bool>,
+) -> Result<bool, TextIsFixed> {
+    let is_new = sqlx::query_scalar!(
+        r#"
+        INSERT INTO prompts (id, text, tags, active, edited_at)
+        VALUES ($1, $2, $3, coalesce($4, true), now())
+        ON CONFLICT (id) DO UPDATE
+        SET text = $2, tags = $3, active = coalesce($4, prompts.active), edited_at = now()
+        WHERE prompts.text = $2
+           OR NOT EXISTS (SELECT FROM builds WHERE prompt_id = $1)
+          AND NOT EXISTS (SELECT FROM jobs WHERE prompt_id = $1)
+        RETURNING xmax = 0 AS "is_new!"
+        "#,
+        prompt.id.as_str(),
+        prompt.text,
+        &prompt.tags,
+        active,
+    )
+    .fetch_optional(connection)
+    .await?;
+    is_new.ok_or(TextIsFixed::HasBuilds)
+}
+
+/// Returns whether there is such a prompt.
+pub async fn patch_prompt(
+    connection: &mut PgConnection,
+    id: &PromptId,
+    patch: &PromptPatch,
+) -> Result<bool, TextIsFixed> {
+    let is_fixed = sqlx::query_scalar!(
+        r#"
+        UPDATE prompts
+        SET active = coalesce($2, active),
+            text = CASE
+                WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN text
+                WHEN EXISTS (SELECT FROM jobs WHERE prompt_id = $1) THEN text
+                ELSE coalesce($3, text)
+            END,
+            tags = coalesce($4, tags),
+            edited_at = CASE WHEN $3 IS NULL AND $4 IS NULL THEN edited_at ELSE now() END
+        WHERE id = $1
+        RETURNING coalesce(text <> $3, false) AS "is_fixed!"
+        "#,
+        id.as_str(),
+        patch.active,
+        patch.text,
+        patch.tags.as_deref(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    match is_fixed {
+        Some(true) => Err(TextIsFixed::HasBuilds),
+        found => Ok(found.is_some()),
+    }
+}
+
+/// A model or a prompt in a list to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub id: String,
+    pub name: String,
+}
+
+/// The models that have builds, by name.
+pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
+    sqlx::query_as!(
+        Choice,
+        "
+        SELECT key AS id, display_name AS name
+        FROM models
+        WHERE EXISTS (SELECT FROM builds WHERE model_key = key AND retired_at IS NULL)
+        ORDER BY display_name, key
+        "
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The prompts that have builds, by their text.
+pub async fn prompts_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
+    sqlx::query_as!(
+        Choice,
+        "
+        SELECT id, text AS name
+        FROM prompts
+        WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL)
+        ORDER BY text, id
+        "
+    )
+    .fetch_all(pool)
+    .await
+}

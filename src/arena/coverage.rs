@@ -1,0 +1,186 @@
+//! Coverage: which builds there are at some settings, which are missing, and what is being done about it.
+
+use std::collections::HashMap;
+
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::builds::Place;
+use super::catalog::{self, ListedModel, ListedPrompt, Model};
+use super::jobs::State;
+use super::{ModelKey, PromptId, Settings};
+
+pub struct Coverage {
+    pub settings: Settings,
+    pub prompts: Vec<ListedPrompt>,
+    pub models: Vec<ListedModel>,
+    cells: HashMap<(PromptId, ModelKey), Cell>,
+}
+
+/// What there is of a prompt by a model: a build in force, or else how the latest job for one stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Missing,
+    Ready { build: Uuid, block_count: i32, job: Option<Uuid> },
+    Job(Latest),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latest {
+    pub id: Uuid,
+    pub state: State,
+    pub started_at: Option<OffsetDateTime>,
+    pub attempts: i32,
+    pub chars: i64,
+    pub note: Option<String>,
+    pub error_code: Option<String>,
+    pub error: Option<String>,
+}
+
+/// What seeding is about: active prompts, and enabled models that can be asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    pub prompts: usize,
+    pub models: usize,
+    /// Those models, by their keys.
+    pub askable: Vec<String>,
+    pub expected: usize,
+    pub existing: usize,
+    pub failed: usize,
+    pub cancelled: usize,
+    pub under_way: usize,
+    /// Missing, and nobody has tried; prompt by prompt, so that there is soon something to compare.
+    pub open: Vec<Place>,
+    /// Missing, after somebody has tried.
+    pub given_up: Vec<Place>,
+}
+
+impl Coverage {
+    pub async fn read(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<Self> {
+        let prompts = catalog::prompts(&mut *connection).await?;
+        let models = catalog::models(&mut *connection).await?;
+        let cells = cells(connection, settings).await?;
+        Ok(Self { settings: settings.clone(), prompts, models, cells })
+    }
+
+    pub fn cell(&self, prompt: &PromptId, model: &ModelKey) -> &Cell {
+        self.cells.get(&(prompt.clone(), model.clone())).unwrap_or(&Cell::Missing)
+    }
+
+    /// `can_generate` says whether a model can be asked.
+    pub fn sum(&self, can_generate: impl Fn(&Model) -> bool) -> Sum {
+        let models: Vec<_> =
+            self.models.iter().filter(|listed| listed.enabled && can_generate(&listed.model)).collect();
+        let prompts: Vec<_> = self.prompts.iter().filter(|listed| listed.active).collect();
+        let mut sum = Sum {
+            prompts: prompts.len(),
+            models: models.len(),
+            askable: models.iter().map(|listed| listed.model.key.to_string()).collect(),
+            expected: prompts.len() * models.len(),
+            ..Sum::default()
+        };
+        for prompt in &prompts {
+            for model in &models {
+                let (prompt, model) = (&prompt.prompt.id, &model.model.key);
+                let place = || Place {
+                    prompt: prompt.clone(),
+                    model: model.clone(),
+                    settings: self.settings.clone(),
+                };
+                sum.add(self.cell(prompt, model), place);
+            }
+        }
+        sum
+    }
+}
+
+impl Sum {
+    pub fn remaining(&self) -> usize {
+        self.expected - self.existing
+    }
+
+    /// Nothing is left that could run by itself.
+    pub fn is_done(&self) -> bool {
+        self.open.is_empty() && self.under_way == 0
+    }
+
+    fn add(&mut self, cell: &Cell, place: impl Fn() -> Place) {
+        match cell {
+            Cell::Ready { .. } => self.existing += 1,
+            Cell::Missing => self.open.push(place()),
+            Cell::Job(latest) => match latest.state {
+                State::Queued | State::Running => self.under_way += 1,
+                State::Failed => {
+                    self.failed += 1;
+                    self.given_up.push(place());
+                }
+                State::Cancelled => {
+                    self.cancelled += 1;
+                    self.given_up.push(place());
+                }
+                // Its build was retired since.
+                State::Ready => self.open.push(place()),
+            },
+        }
+    }
+}
+
+async fn cells(
+    connection: &mut PgConnection,
+    settings: &Settings,
+) -> sqlx::Result<HashMap<(PromptId, ModelKey), Cell>> {
+    let rows = sqlx::query!(
+        r#"
+        WITH latest AS (
+            SELECT DISTINCT ON (prompt_id, model_key)
+                id, prompt_id, model_key, state, started_at, chars, note, error_code, error
+            FROM jobs
+            WHERE grid_size = $1 AND palette = $2 AND mode = $3
+            ORDER BY prompt_id, model_key, wanted_at DESC, id DESC
+        ), in_force AS (
+            SELECT id, prompt_id, model_key, block_count
+            FROM builds
+            WHERE grid_size = $1 AND palette = $2 AND mode = $3 AND retired_at IS NULL
+        )
+        SELECT
+            coalesce(in_force.prompt_id, latest.prompt_id) AS "prompt!",
+            coalesce(in_force.model_key, latest.model_key) AS "model!",
+            in_force.id AS "build?", in_force.block_count AS "block_count?",
+            latest.id AS "job?", latest.state AS "state?", latest.started_at,
+            (SELECT count(*)::integer FROM attempts WHERE job_id = latest.id) AS attempts,
+            latest.chars AS "chars?", latest.note, latest.error_code, latest.error
+        FROM in_force
+        FULL JOIN latest
+            ON latest.prompt_id = in_force.prompt_id AND latest.model_key = in_force.model_key
+        "#,
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    let wrong = |problem: String| sqlx::Error::Decode(problem.into());
+    let mut cells = HashMap::new();
+    for row in rows {
+        let place = (row.prompt.parse().map_err(wrong)?, row.model.parse().map_err(wrong)?);
+        let cell = match (row.build, row.job) {
+            (Some(build), job) => {
+                Cell::Ready { build, block_count: row.block_count.unwrap_or_default(), job }
+            }
+            (None, Some(id)) => Cell::Job(Latest {
+                id,
+                state: row.state.unwrap_or_default().parse().map_err(wrong)?,
+                started_at: row.started_at,
+                attempts: row.attempts.unwrap_or_default(),
+                chars: row.chars.unwrap_or_default(),
+                note: row.note,
+                error_code: row.error_code,
+                error: row.error,
+            }),
+            (None, None) => continue,
+        };
+        cells.insert(place, cell);
+    }
+    Ok(cells)
+}

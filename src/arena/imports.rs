@@ -1,0 +1,158 @@
+//! Imports: builds that somebody brings, by an admin's hand.
+
+use serde_json::json;
+use sqlx::{Connection, PgConnection, PgPool};
+
+use super::audit::{self, Admin};
+use super::builds::{self, Making, Packed, Place, StoreError, Stored};
+use super::{ModelKey, PromptId, Settings, jobs};
+
+/// Imports that may make the same prompt wait for each other.
+const LOCK: i64 = 0x696d_706f_7274_0000;
+
+/// Of a slug that is made from a text.
+const SLUG: usize = 48;
+
+/// What a build is for, as whoever brings it says.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    pub prompt: Asked,
+    pub model: ModelKey,
+    pub settings: Settings,
+}
+
+/// What was asked: a prompt of the catalog, or any text. One that nobody knows makes a prompt that is not in
+/// the arena until an admin says so.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    Prompt(PromptId),
+    Text(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Imported {
+    pub stored: Stored,
+    pub prompt: PromptId,
+    pub prompt_text: String,
+    pub is_active: bool,
+    pub is_enabled: bool,
+    pub model_name: String,
+    pub provider: String,
+}
+
+/// With `overwrite`, the build in force is retired.
+pub async fn import(
+    pool: &PgPool,
+    admin: Admin,
+    destination: &Destination,
+    build: &Packed,
+    overwrite: bool,
+) -> Result<Imported, StoreError> {
+    let mut connection = pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    let prompt = prompt(&mut transaction, &destination.prompt).await?;
+    let Destination { model, settings, .. } = destination;
+    let place = Place { prompt: prompt.clone(), model: model.clone(), settings: settings.clone() };
+    jobs::give_way(&mut transaction, &place).await?;
+    let stored = builds::store(&mut transaction, &place, build, Making::default(), overwrite).await?;
+    let subject = format!("{prompt} by {model}");
+    let detail =
+        json!({ "build": stored.id, "settings": settings.slug(), "overwritten": stored.overwritten });
+    audit::record(&mut transaction, admin, "import", &subject, detail).await?;
+    let row = sqlx::query!(
+        "
+        SELECT text, active, enabled, display_name, provider
+        FROM prompts, models
+        WHERE id = $1 AND key = $2
+        ",
+        prompt.as_str(),
+        model.as_str(),
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(Imported {
+        stored,
+        prompt,
+        prompt_text: row.text,
+        is_active: row.active,
+        is_enabled: row.enabled,
+        model_name: row.display_name,
+        provider: row.provider,
+    })
+}
+
+async fn prompt(connection: &mut PgConnection, asked: &Asked) -> Result<PromptId, StoreError> {
+    let text = match asked {
+        Asked::Prompt(id) => return Ok(id.clone()),
+        Asked::Text(text) => text.trim(),
+    };
+    sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *connection).await?;
+    let known =
+        sqlx::query_scalar!("SELECT id FROM prompts WHERE text = $1 ORDER BY active DESC, id LIMIT 1", text)
+            .fetch_optional(&mut *connection)
+            .await?;
+    if let Some(id) = known {
+        return id.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()).into());
+    }
+    let slug = slug(text);
+    for number in 1.. {
+        let id = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
+        let made = sqlx::query!(
+            "INSERT INTO prompts (id, text, active) VALUES ($1, $2, false) ON CONFLICT (id) DO NOTHING",
+            id,
+            text,
+        )
+        .execute(&mut *connection)
+        .await?;
+        if made.rows_affected() > 0 {
+            return id.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()).into());
+        }
+    }
+    Err(StoreError::NoPrompt)
+}
+
+/// The words of a text that fit into an address.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if slug.len() + 1 + word.len() > SLUG {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(&word.to_ascii_lowercase());
+    }
+    if slug.is_empty() { "prompt".to_owned() } else { slug }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slug_is_made_of_a_texts_words() {
+        for (text, expected) in [
+            ("a steam locomotive", "a-steam-locomotive"),
+            ("  Café, “Chez Ada”! ", "caf-chez-ada"),
+            ("ein Schloß", "ein-schlo"),
+            ("橋", "prompt"),
+            (
+                "a very long prompt about a castle with nine towers and a moat",
+                "a-very-long-prompt-about-a-castle-with-nine",
+            ),
+        ] {
+            assert_eq!(slug(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_has_a_slug(text in ".{0,200}") {
+            prop_assert!(slug(&text).parse::<PromptId>().is_ok());
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How much an installation holds.
+
+use std::collections::HashMap;
+
+use sqlx::PgPool;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub prompts: i64,
+    pub active_prompts: i64,
+    pub models: i64,
+    pub enabled_models: i64,
+    pub builds: i64,
+    pub retired_builds: i64,
+    pub matchups: i64,
+    pub votes: i64,
+}
+
+/// On every ladder.
+pub async fn counts(pool: &PgPool) -> sqlx::Result<Counts> {
+    sqlx::query_as!(
+        Counts,
+        r#"
+        SELECT
+            (SELECT count(*) FROM prompts) AS "prompts!",
+            (SELECT count(*) FROM prompts WHERE active) AS "active_prompts!",
+            (SELECT count(*) FROM models) AS "models!",
+            (SELECT count(*) FROM models WHERE enabled) AS "enabled_models!",
+            (SELECT count(*) FROM builds WHERE retired_at IS NULL) AS "builds!",
+            (SELECT count(*) FROM builds WHERE retired_at IS NOT NULL) AS "retired_builds!",
+            (SELECT coalesce(sum(served), 0)::bigint / 2 FROM shown) AS "matchups!",
+            (SELECT count(*) FROM votes) AS "votes!"
+        "#
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// Jobs under way at each provider, over all servers and settings.
+pub async fn running(pool: &PgPool) -> sqlx::Result<HashMap<String, usize>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT provider AS "provider!", count(*) AS "jobs!"
+        FROM jobs
+        WHERE state = 'running' AND provider IS NOT NULL
+        GROUP BY provider
+        "#
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.provider, usize::try_from(row.jobs).unwrap_or_default())).collect())
+}

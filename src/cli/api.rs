@@ -1,0 +1,163 @@
+//! Commands that do what an admin does speak the admin's API: to a server, or to the same routes in this
+//! process, over the database.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Method, Request, StatusCode};
+use reqwest::{Client, Url};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::app::App;
+use crate::arena::audit::Admin;
+use crate::config::Config;
+use crate::generate::Secret;
+use crate::{logging, tls, web};
+
+/// No answer of the admin's API is larger.
+const LARGEST: usize = 64 << 20;
+
+#[derive(clap::Args)]
+pub(super) struct Elsewhere {
+    /// Do it through the API of a running Buildoff, such as https://buildoff.example, with the token in
+    /// ADMIN_TOKEN; without this, directly on the database.
+    #[arg(long, value_name = "URL", global = true)]
+    pub server: Option<Url>,
+}
+
+pub(super) enum Api {
+    Here(Router),
+    There { client: Client, server: Url, token: Secret },
+}
+
+/// Somebody was asked and said no.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct Refused {
+    pub status: StatusCode,
+    pub code: String,
+    pub message: String,
+}
+
+impl Elsewhere {
+    /// Runs a command that speaks the API. With `works`, jobs are carried out by this very process meanwhile,
+    /// unless there is a server for that.
+    pub fn run(
+        &self,
+        works: bool,
+        command: impl AsyncFnOnce(&Api) -> anyhow::Result<ExitCode>,
+    ) -> anyhow::Result<ExitCode> {
+        let config = Config::load()?;
+        logging::start_quietly(&config.logging)?;
+        if let Some(server) = &self.server {
+            let api = Api::there(server.clone(), config.admin_token)?;
+            return super::runtime()?.block_on(command(&api));
+        }
+        let config = Arc::new(config);
+        super::open_database(&config, async |database| {
+            let app = App::new(Arc::clone(&config), database.pool().clone());
+            let closing = app.closing.clone();
+            let workshop = app.workshop.clone();
+            let at_work = works.then(|| {
+                let closing = closing.clone();
+                tokio::spawn(async move { workshop.run(closing).await })
+            });
+            let api = Api::Here(web::router(app));
+            let result = tokio::select! {
+                result = command(&api) => result,
+                _ = super::stop_signal()? => Ok(ExitCode::from(130)),
+            };
+            closing.cancel();
+            if let Some(at_work) = at_work {
+                at_work.await.context("the workshop fell over")?;
+            }
+            result
+        })
+    }
+}
+
+impl Api {
+    fn there(server: Url, token: Option<Secret>) -> anyhow::Result<Self> {
+        let is_origin = server.username().is_empty() && server.path() == "/";
+        ensure!(
+            is_origin && matches!(server.scheme(), "http" | "https"),
+            "--server takes an address such as https://buildoff.example, without a name, a password or a path"
+        );
+        let token =
+            token.context("ADMIN_TOKEN is not set: it is the token of the server named by --server")?;
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls::config().context("encrypted connections cannot be set up")?)
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(Duration::from_secs(10))
+            .read_timeout(Duration::from_secs(180))
+            .build()?;
+        Ok(Self::There { client, server, token })
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.ask(Method::GET, path, Bytes::new(), None).await
+    }
+
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: impl Into<Bytes>) -> anyhow::Result<T> {
+        self.ask(Method::POST, path, body.into(), None).await
+    }
+
+    pub async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> anyhow::Result<T> {
+        self.ask(method, path, body.to_string().into(), Some("application/json")).await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        kind: Option<&str>,
+    ) -> anyhow::Result<T> {
+        let (status, bytes) = match self {
+            Self::Here(router) => here(router.clone(), method, path, body, kind).await?,
+            Self::There { client, server, token } => {
+                let mut request = client.request(method, server.join(path)?).body(body);
+                if let Some(kind) = kind {
+                    request = request.header("content-type", kind);
+                }
+                let request = token.bear(request);
+                let response = request.send().await.map_err(reqwest::Error::without_url)?;
+                (response.status(), response.bytes().await.map_err(reqwest::Error::without_url)?)
+            }
+        };
+        if status.is_success() {
+            return serde_json::from_slice(&bytes).context("the answer was not understood");
+        }
+        let told: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let Some(message) = told["error"].as_str() else { bail!("{status}, without a word") };
+        let code = told["code"].as_str().unwrap_or_default().to_owned();
+        Err(Refused { status, code, message: message.to_owned() }.into())
+    }
+}
+
+async fn here(
+    router: Router,
+    method: Method,
+    path: &str,
+    body: Bytes,
+    kind: Option<&str>,
+) -> anyhow::Result<(StatusCode, Bytes)> {
+    let mut request = Request::builder().method(method).uri(path).extension(Admin::AT_THE_COMMAND_LINE);
+    if let Some(kind) = kind {
+        request = request.header("content-type", kind);
+    }
+    let response = router.oneshot(request.body(Body::from(body))?).await?;
+    let status = response.status();
+    Ok((status, to_bytes(response.into_body(), LARGEST).await?))
+}

@@ -1,0 +1,100 @@
+//! `buildoff models`: who takes part, and who can be asked.
+
+use std::process::ExitCode;
+
+use axum::http::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::api::{Api, Elsewhere};
+use crate::arena::ModelKey;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    change: Option<Change>,
+    #[command(flatten)]
+    elsewhere: Elsewhere,
+}
+
+#[derive(clap::Subcommand)]
+enum Change {
+    /// List them (the default).
+    List,
+    /// Let models take part.
+    Enable { keys: Vec<ModelKey> },
+    /// Take models out of the arena; their builds and votes stay.
+    Disable { keys: Vec<ModelKey> },
+    /// Show a model under another name.
+    Rename { key: ModelKey, name: String },
+    /// Add a model, or make of one what is said.
+    Add {
+        key: ModelKey,
+        /// A provider of models.toml, by its key.
+        #[arg(long)]
+        provider: String,
+        /// The provider's own name for the model.
+        #[arg(long, value_name = "ID")]
+        id: String,
+        #[arg(long)]
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Models {
+    models: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Model {
+    key: String,
+    provider: String,
+    display_name: String,
+    enabled: bool,
+    asked_at: Option<String>,
+    builds: i64,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    arguments.elsewhere.run(false, async |api| {
+        match arguments.change.as_ref().unwrap_or(&Change::List) {
+            Change::List => list(api).await?,
+            Change::Enable { keys } => each(api, keys, &json!({ "enabled": true })).await?,
+            Change::Disable { keys } => each(api, keys, &json!({ "enabled": false })).await?,
+            Change::Rename { key, name } => {
+                each(api, std::slice::from_ref(key), &json!({ "displayName": name })).await?;
+            }
+            Change::Add { key, provider, id, name } => {
+                let model = json!({ "provider": provider, "modelId": id, "displayName": name });
+                tell(&api.send(Method::PUT, &path(key), &model).await?);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn list(api: &Api) -> anyhow::Result<()> {
+    let Models { models } = api.get("/api/admin/models").await?;
+    models.iter().for_each(tell);
+    Ok(())
+}
+
+async fn each(api: &Api, keys: &[ModelKey], change: &Value) -> anyhow::Result<()> {
+    for key in keys {
+        tell(&api.send(Method::PATCH, &path(key), change).await?);
+    }
+    Ok(())
+}
+
+fn path(key: &ModelKey) -> String {
+    format!("/api/admin/models/{key}")
+}
+
+fn tell(model: &Model) {
+    let Model { key, provider, display_name, enabled, asked_at, builds } = model;
+    let enabled = if *enabled { "enabled" } else { "disabled" };
+    let asked = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("asked at {provider}"));
+    println!("{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {asked})");
+}

@@ -1,0 +1,107 @@
+//! `buildoff seed`: prompts and models into the database, then the builds that are missing, asked of their models.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::api::{Api, Elsewhere};
+use crate::web::Seeded;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Tell what would be done, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Bring in prompts and models alone.
+    #[arg(long)]
+    catalog: bool,
+    /// How many builds are asked for at a time, 1 to 3.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    batch: u8,
+    /// Leave all of it to a running Buildoff, and do not wait.
+    #[arg(long)]
+    background: bool,
+    /// Try again what has failed or was cancelled.
+    #[arg(long)]
+    retry_failed: bool,
+    #[command(flatten)]
+    elsewhere: Elsewhere,
+}
+
+/// Success if nothing has failed.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    arguments.elsewhere.run(arguments.waits(), async |api| seed(api, arguments).await)
+}
+
+async fn seed(api: &Api, arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let path = arguments.path(arguments.retry_failed);
+    let mut seeded: Seeded = api.post(&path, "").await?;
+    if !arguments.waits() {
+        tell(&seeded, arguments);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let bar = bar(seeded.total_expected_builds);
+    loop {
+        let ended = seeded.jobs.iter().filter(|job| job.state != "running");
+        for job in ended {
+            bar.println(job.to_string());
+        }
+        bar.set_position(seeded.existing_builds as u64);
+        if seeded.done {
+            break;
+        }
+        // What has failed was tried again by the first call; more often it is not.
+        seeded = api.post(&arguments.path(false), "").await?;
+    }
+    bar.finish_and_clear();
+    tell(&seeded, arguments);
+    Ok(if seeded.failed_builds == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn tell(seeded: &Seeded, arguments: &Arguments) {
+    let Seeded { prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, .. } =
+        seeded;
+    println!(
+        "{prompt_count} prompts, {model_count} models that can be asked: \
+         {existing_builds} of {total_expected_builds} builds, {failed_builds} failed"
+    );
+    for next in &seeded.next {
+        println!("would ask {} for {}", next.model_key, next.prompt_id);
+    }
+    if arguments.background {
+        println!("{} wanted; a running Buildoff makes them", seeded.jobs.len());
+    }
+    if *model_count == 0 {
+        println!("No model can be asked: no key of a provider is set. .env.example names them.");
+    }
+}
+
+fn bar(total: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} builds, {elapsed}");
+    let bar =
+        ProgressBar::new(total as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    bar
+}
+
+impl Arguments {
+    fn waits(&self) -> bool {
+        !(self.dry_run || self.catalog || self.background)
+    }
+
+    fn path(&self, retry_failed: bool) -> String {
+        let flags = [
+            ("dryRun", self.dry_run),
+            ("background", self.background && !self.dry_run),
+            ("retryFailed", retry_failed),
+        ];
+        let flags = flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("&{name}=1"));
+        let generate = u8::from(!self.catalog);
+        format!(
+            "/api/admin/seed?generateBuilds={generate}&batchSize={}{}",
+            self.batch,
+            flags.collect::<String>()
+        )
+    }
+}

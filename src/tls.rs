@@ -1,0 +1,26 @@
+//! Encrypted connections to elsewhere: rustls with ring, and the certificates of this machine.
+
+use std::sync::{Arc, LazyLock};
+
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+
+/// For clients that are told how to encrypt; they have nothing of their own.
+pub fn config() -> Result<ClientConfig, &'static rustls::Error> {
+    TLS.as_ref().map(Clone::clone)
+}
+
+/// The certificates of the system, or those of the web where it has none. `ring`, because the other one takes
+/// minutes to build.
+static TLS: LazyLock<Result<ClientConfig, rustls::Error>> = LazyLock::new(|| {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(config)
+});

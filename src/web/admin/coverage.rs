@@ -1,0 +1,187 @@
+//! `GET /api/admin/coverage`: every prompt, every model, and what there is of each by each.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::AsAdmin;
+use super::catalog::{Model, Prompt};
+use crate::app::App;
+use crate::arena::catalog::{ListedModel, ListedPrompt};
+use crate::arena::coverage::{self, Coverage};
+use crate::arena::jobs::{self, State as JobState};
+use crate::web::Error;
+use crate::web::leaderboard::api::Settings;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(coverage))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Coverage)]
+struct Answer {
+    settings: Settings,
+    prompts: Vec<Prompt>,
+    models: Vec<Model>,
+    /// Those in which there is something.
+    cells: Vec<Cell>,
+    sum: Sum,
+}
+
+/// What there is of a prompt by a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CoverageCell)]
+pub(in crate::web) struct Cell {
+    pub prompt_id: String,
+    pub model_key: String,
+    /// missing, queued, running, failed, cancelled or ready.
+    pub state: &'static str,
+    pub job_id: Option<Uuid>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    /// When it was begun, in milliseconds since 1970.
+    pub since: Option<i64>,
+    pub attempts: i32,
+    /// Of the answer under way.
+    pub chars: i64,
+    /// What it waits for.
+    pub note: Option<String>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CoverageSum)]
+pub(in crate::web) struct Sum {
+    pub expected: usize,
+    pub existing: usize,
+    pub remaining: usize,
+    pub failed: usize,
+    pub cancelled: usize,
+    pub under_way: usize,
+    /// In dollars, as far as it is known.
+    pub spent: f64,
+    /// Attempts whose price or usage is not known.
+    pub unpriced: i64,
+}
+
+impl Cell {
+    fn nothing(prompt: &str, model: &str) -> Self {
+        Self {
+            prompt_id: prompt.to_owned(),
+            model_key: model.to_owned(),
+            state: "missing",
+            job_id: None,
+            build_id: None,
+            block_count: None,
+            since: None,
+            attempts: 0,
+            chars: 0,
+            note: None,
+            code: None,
+            error: None,
+        }
+    }
+
+    /// The same place, with nothing in it.
+    pub fn emptied(&self) -> Self {
+        Self::nothing(&self.prompt_id, &self.model_key)
+    }
+}
+
+/// The whole of it, at one moment.
+pub(in crate::web) struct Matrix {
+    pub coverage: Coverage,
+    pub sum: Sum,
+}
+
+/// What there is of each prompt by each model
+///
+/// At the arena's settings: builds, jobs under way, and what has failed.
+#[utoipa::path(
+    get, path = "/api/admin/coverage", tag = "Admin", operation_id = "coverage",
+    security(("adminToken" = [])),
+    responses((status = OK, description = "All of it.", body = Answer)),
+)]
+async fn coverage(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Answer>, Error> {
+    let matrix = Matrix::read(&app).await?;
+    let coverage = &matrix.coverage;
+    Ok(Json(Answer {
+        settings: Settings::of(&coverage.settings),
+        prompts: coverage.prompts.iter().map(Prompt::of).collect(),
+        models: coverage.models.iter().map(|model| Model::of(model, app.workshop.providers())).collect(),
+        cells: matrix.cells(),
+        sum: matrix.sum,
+    }))
+}
+
+impl Matrix {
+    pub async fn read(app: &App) -> Result<Self, Error> {
+        let mut connection = app.pool.acquire().await?;
+        let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
+        drop(connection);
+        let sum = coverage.sum(|model| app.workshop.providers().can_generate(model));
+        let (micros, unpriced) = jobs::spent(&app.pool).await?;
+        let sum = Sum {
+            expected: sum.expected,
+            existing: sum.existing,
+            remaining: sum.remaining(),
+            failed: sum.failed,
+            cancelled: sum.cancelled,
+            under_way: sum.under_way,
+            spent: micros as f64 / 1e6,
+            unpriced,
+        };
+        Ok(Self { coverage, sum })
+    }
+
+    /// Those in which there is something, prompt by prompt.
+    pub fn cells(&self) -> Vec<Cell> {
+        let Coverage { prompts, models, .. } = &self.coverage;
+        let every = prompts.iter().flat_map(|prompt| models.iter().map(move |model| (prompt, model)));
+        let cell = |(prompt, model): (&_, &_)| self.cell(prompt, model);
+        every.map(cell).filter(|cell| cell.state != "missing" || cell.job_id.is_some()).collect()
+    }
+
+    pub fn cell(&self, prompt: &ListedPrompt, model: &ListedModel) -> Cell {
+        let (prompt, model) = (&prompt.prompt.id, &model.model.key);
+        let nothing = Cell::nothing(prompt.as_str(), model.as_str());
+        match self.coverage.cell(prompt, model) {
+            coverage::Cell::Missing => nothing,
+            coverage::Cell::Ready { build, block_count, job } => Cell {
+                state: "ready",
+                build_id: Some(*build),
+                block_count: Some(*block_count),
+                job_id: *job,
+                ..nothing
+            },
+            // Its build was retired since.
+            coverage::Cell::Job(latest) if latest.state == JobState::Ready => {
+                Cell { job_id: Some(latest.id), ..nothing }
+            }
+            coverage::Cell::Job(latest) => Cell {
+                state: latest.state.name(),
+                job_id: Some(latest.id),
+                since: latest.started_at.map(milliseconds),
+                attempts: latest.attempts,
+                chars: latest.chars,
+                note: latest.note.clone(),
+                code: latest.error_code.clone(),
+                error: latest.error.clone(),
+                ..nothing
+            },
+        }
+    }
+}
+
+fn milliseconds(at: OffsetDateTime) -> i64 {
+    (at.unix_timestamp_nanos() / 1_000_000) as i64
+}

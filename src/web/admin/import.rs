@@ -1,0 +1,249 @@
+//! `POST /api/admin/import-build`: a build that somebody brings.
+
+use axum::Json;
+use axum::extract::{Query, Request, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::AsAdmin;
+use crate::app::App;
+use crate::arena::builds::{Packed, StoreError};
+use crate::arena::catalog::{self, REFERENCE};
+use crate::arena::imports::{self, Asked, Destination, Imported};
+use crate::arena::{self, Mode, ModelKey, PromptId, References};
+use crate::voxel::{Code, GridSize, Palette, Refusal, Warning};
+use crate::web::Error;
+use crate::web::body;
+use crate::web::leaderboard::api::Settings;
+use crate::web::openapi::shapes;
+use crate::web::query::flag;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(import))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Parameters {
+    /// Who built it, by the model's key.
+    #[param(example = "openai_gpt_5_2_pro")]
+    model_key: String,
+    /// One of the two says what was asked.
+    prompt_id: Option<String>,
+    /// A text that nobody knows makes an inactive prompt.
+    prompt_text: Option<String>,
+    /// The arena's own unless said otherwise, as are palette and mode.
+    #[param(inline)]
+    grid_size: Option<GridSize>,
+    /// The blocks it may use.
+    #[param(inline)]
+    palette: Option<Palette>,
+    /// A short slug.
+    mode: Option<String>,
+    /// 1 retires the build that is there.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    overwrite: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Imported)]
+struct Answer {
+    ok: bool,
+    build_id: Uuid,
+    prompt: Prompt,
+    model: Model,
+    settings: Settings,
+    block_count: u32,
+    #[schema(value_type = Vec<shapes::Warning>)]
+    warnings: Vec<Warning>,
+    overwritten: bool,
+    /// Whether voters may be shown it.
+    in_arena: bool,
+    /// Why, or why not yet.
+    hint: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ImportedPrompt)]
+struct Prompt {
+    id: String,
+    text: String,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ImportedModel)]
+struct Model {
+    key: String,
+    provider: String,
+    display_name: String,
+}
+
+/// Import a build
+///
+/// The body is a spec, plain or gzipped, with prose around it or not, and passes the same rules as any other.
+#[utoipa::path(
+    post, path = "/api/admin/import-build", tag = "Admin", operation_id = "importBuild",
+    security(("adminToken" = [])),
+    params(Parameters),
+    request_body(
+        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
+        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+    ),
+    responses(
+        (status = OK, description = "It is stored.", body = Answer),
+        (status = BAD_REQUEST, description = "bad_request, bad_json, bad_spec, too_much_work, body_cut_off"),
+        (status = NOT_FOUND, description = "no_model, no_prompt"),
+        (status = REQUEST_TIMEOUT, description = "body_stalled"),
+        (status = CONFLICT, description = "exists"),
+        (status = PAYLOAD_TOO_LARGE, description = "too_large"),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
+        (status = UNPROCESSABLE_ENTITY, description = "no_blocks, too_many_blocks, too_few_blocks, footprint_too_small, height_too_small"),
+    ),
+)]
+async fn import(
+    State(app): State<App>,
+    AsAdmin(admin): AsAdmin,
+    Query(parameters): Query<Parameters>,
+    request: Request,
+) -> Result<Json<Answer>, Error> {
+    let destination = parameters.destination(&app.arena.settings)?;
+    let limit = app.config.import_max_bytes;
+    let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
+    let settings = destination.settings.clone();
+    // The body's share of the memory goes with it.
+    let read = move || {
+        let whole = &large;
+        Packed::read(&whole.bytes, &settings, limit)
+    };
+    let build = app.work.run(read).await?.map_err(refused)?;
+    let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
+        .await
+        .map_err(|reason| not_stored(reason, &destination))?;
+    app.workshop.wake();
+    let (in_arena, hint) = standing(&app, &destination, &imported).await?;
+    Ok(Json(Answer {
+        ok: true,
+        build_id: imported.stored.id,
+        prompt: Prompt { id: imported.prompt.to_string(), text: imported.prompt_text },
+        model: Model {
+            key: destination.model.to_string(),
+            provider: imported.provider,
+            display_name: imported.model_name,
+        },
+        settings: Settings::of(&destination.settings),
+        block_count: build.block_count,
+        warnings: build.warnings,
+        overwritten: imported.stored.overwritten,
+        in_arena,
+        hint,
+    }))
+}
+
+impl Parameters {
+    fn destination(&self, usual: &arena::Settings) -> Result<Destination, Error> {
+        let prompt = match (self.prompt_id.as_deref(), self.prompt_text.as_deref().map(str::trim)) {
+            (Some(id), None) => Asked::Prompt(id.parse::<PromptId>().map_err(wrong)?),
+            (None, Some(text)) => match catalog::prompt_problem(text) {
+                None => Asked::Text(text.to_owned()),
+                Some(problem) => return Err(wrong(problem)),
+            },
+            _ => return Err(wrong("Either promptId or promptText says what was asked.".to_owned())),
+        };
+        let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(wrong)?;
+        let settings = arena::Settings {
+            grid: self.grid_size.unwrap_or(usual.grid),
+            palette: self.palette.unwrap_or(usual.palette),
+            mode: mode.unwrap_or_else(|| usual.mode.clone()),
+        };
+        Ok(Destination { prompt, model: self.model_key.parse::<ModelKey>().map_err(wrong)?, settings })
+    }
+}
+
+/// Whether the build takes part now, in a sentence as well.
+async fn standing(
+    app: &App,
+    destination: &Destination,
+    imported: &Imported,
+) -> Result<(bool, String), Error> {
+    let arena = &app.arena.settings;
+    let no = |why: String| Ok((false, why));
+    if destination.settings != *arena {
+        return no(format!("The arena compares builds at {arena}; this one is in the gallery."));
+    }
+    if !imported.is_active {
+        return no(format!(
+            "Its prompt is not active yet: PATCH /api/admin/prompts/{} with {{\"active\": true}}.",
+            imported.prompt
+        ));
+    }
+    if !imported.is_enabled {
+        return no(format!(
+            "Its model is disabled: PATCH /api/admin/models/{} with {{\"enabled\": true}}.",
+            destination.model
+        ));
+    }
+    if imported.provider == REFERENCE && app.config.references == References::Off {
+        return no("Reference models take no part, since REFERENCE_MODELS is off.".to_owned());
+    }
+    let field = app.arena.field().await?;
+    let contest = field.contest(&imported.prompt);
+    let meets =
+        contest.map(|contest| contest.entrants.iter().any(|entrant| entrant.build == imported.stored.id));
+    Ok(match meets {
+        Some(true) => (true, "Voters may meet it from now on.".to_owned()),
+        Some(false) => {
+            (false, "Reference models make room here: two others have built this prompt.".to_owned())
+        }
+        None => (
+            false,
+            "It is the only one of its prompt so far; voters meet it once another model has built."
+                .to_owned(),
+        ),
+    })
+}
+
+/// What was refused is the importer's to mend.
+fn refused(refusal: Refusal) -> Error {
+    let status = match refusal.code {
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    Error::new(status, refusal.code.name(), refusal.message)
+}
+
+fn too_large(limit: usize) -> Error {
+    let message = format!("A build has at most {} MiB here, inflated.", limit >> 20);
+    Error::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+}
+
+fn not_stored(reason: StoreError, destination: &Destination) -> Error {
+    match reason {
+        StoreError::Exists => Error::new(
+            StatusCode::CONFLICT,
+            "exists",
+            "There is a build of this prompt by this model at these settings already; overwrite=1 retires it.",
+        ),
+        StoreError::NoPrompt => {
+            Error::not_found("There is no such prompt; promptText= brings one along.").with_code("no_prompt")
+        }
+        StoreError::NoModel => Error::not_found(format!(
+            "There is no model {}; PUT /api/admin/models/{} adds it.",
+            destination.model, destination.model
+        ))
+        .with_code("no_model"),
+        StoreError::Database(error) => error.into(),
+    }
+}
+
+fn wrong(message: String) -> Error {
+    Error::bad_request("bad_request", message)
+}

@@ -1,0 +1,312 @@
+//! `/api/admin/jobs`: wanting one build, looking at what was answered, cancelling, reading again.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sqlx::Connection;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::AsAdmin;
+use super::catalog::{no_model, no_prompt};
+use crate::app::App;
+use crate::arena::builds::Place;
+use crate::arena::catalog;
+use crate::arena::jobs::{self, NotWanted, attempts};
+use crate::arena::{ModelKey, PromptId, audit};
+use crate::web::Error;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(want))
+        .routes(routes!(show, cancel))
+        .routes(routes!(answer))
+        .routes(routes!(reparse))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = WantedBuild)]
+struct Wanted {
+    prompt_id: String,
+    model_key: String,
+}
+
+/// A job, as admins see it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::web) struct Job {
+    pub id: Uuid,
+    pub prompt_id: String,
+    pub prompt_text: String,
+    pub model_key: String,
+    pub model_name: String,
+    pub state: &'static str,
+    pub provider: Option<String>,
+    #[serde(with = "time::serde::rfc3339")]
+    pub wanted_at: OffsetDateTime,
+    pub ms: Option<i64>,
+    pub chars: i64,
+    pub note: Option<String>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+    /// In dollars, as far as it is known.
+    pub cost: f64,
+    pub attempts: Vec<Attempt>,
+}
+
+/// A question and its answer.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::web) struct Attempt {
+    pub number: i32,
+    /// accepted, refused, failed, unread, interrupted or cancelled; null while it is under way.
+    pub outcome: Option<String>,
+    pub code: Option<String>,
+    pub message: Option<String>,
+    #[serde(with = "time::serde::rfc3339")]
+    pub started_at: OffsetDateTime,
+    pub ms: Option<i64>,
+    pub answer_bytes: i64,
+    pub answer_url: String,
+    pub tokens_in: Option<i64>,
+    pub tokens_out: Option<i64>,
+    pub tokens_reasoning: Option<i64>,
+    pub cost: Option<f64>,
+    /// What the provider would not do, and how it was asked instead.
+    pub notes: Value,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Reread {
+    ok: bool,
+    build_id: Option<Uuid>,
+    attempt: Option<i32>,
+    /// What is still wrong with the latest answer.
+    error: Option<String>,
+}
+
+/// Want a build
+///
+/// It is asked for as soon as there is room at the model's provider.
+#[utoipa::path(
+    post, path = "/api/admin/jobs", tag = "Admin", operation_id = "wantBuild",
+    security(("adminToken" = [])),
+    request_body = Wanted,
+    responses(
+        (status = ACCEPTED, description = "It will be asked for.", body = Job),
+        (status = NOT_FOUND, description = "no_model, no_prompt"),
+        (status = CONFLICT, description = "exists, under_way, no_key"),
+    ),
+)]
+async fn want(
+    State(app): State<App>,
+    AsAdmin(admin): AsAdmin,
+    Json(Wanted { prompt_id, model_key }): Json<Wanted>,
+) -> Result<(StatusCode, Json<Job>), Error> {
+    let prompt: PromptId = prompt_id.parse().map_err(|_| no_prompt())?;
+    let key: ModelKey = model_key.parse().map_err(|_| no_model())?;
+    let models = catalog::models(&app.pool).await?;
+    let model = &models.iter().find(|listed| listed.model.key == key).ok_or_else(no_model)?.model;
+    if !app.workshop.providers().can_generate(model) {
+        return Err(Error::new(
+            StatusCode::CONFLICT,
+            "no_key",
+            format!("{} cannot be asked: there is no key for {}.", model.display_name, model.provider),
+        ));
+    }
+    let place = Place { prompt, model: key, settings: app.config.arena.clone() };
+    let mut connection = app.pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    let id = jobs::want(&mut transaction, &place).await?;
+    let subject = format!("{} by {}", place.prompt, place.model);
+    audit::record(&mut transaction, admin, "generate", &subject, json!({ "job": id })).await?;
+    transaction.commit().await?;
+    app.workshop.wake();
+    Ok((StatusCode::ACCEPTED, Json(Job::read(&app, id).await?)))
+}
+
+/// A job
+///
+/// How it stands, with every attempt.
+#[utoipa::path(
+    get, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "job",
+    security(("adminToken" = [])),
+    params(("id" = Uuid, Path, description = "The job.")),
+    responses(
+        (status = OK, description = "The job.", body = Job),
+        (status = NOT_FOUND, description = "no_job"),
+    ),
+)]
+async fn show(State(app): State<App>, _admin: AsAdmin, Path(id): Path<String>) -> Result<Json<Job>, Error> {
+    Ok(Json(Job::read(&app, self::id(&id)?).await?))
+}
+
+/// Cancel a job
+///
+/// The request at the provider ends, and what had streamed in is kept.
+#[utoipa::path(
+    delete, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "cancelJob",
+    security(("adminToken" = [])),
+    params(("id" = Uuid, Path, description = "The job.")),
+    responses(
+        (status = NO_CONTENT, description = "It is cancelled."),
+        (status = NOT_FOUND, description = "no_job"),
+        (status = CONFLICT, description = "ended"),
+    ),
+)]
+async fn cancel(
+    State(app): State<App>,
+    AsAdmin(admin): AsAdmin,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Error> {
+    let id = self::id(&id)?;
+    let job = Job::read(&app, id).await?;
+    let mut connection = app.pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    if !jobs::cancel(&mut transaction, id).await? {
+        let message = format!("That job has ended already: it is {}.", job.state);
+        return Err(Error::new(StatusCode::CONFLICT, "ended", message));
+    }
+    let subject = format!("{} by {}", job.prompt_id, job.model_key);
+    audit::record(&mut transaction, admin, "cancel", &subject, json!({ "job": id })).await?;
+    transaction.commit().await?;
+    app.workshop.wake();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// What a model answered
+///
+/// As it came, or as far as it has come.
+#[utoipa::path(
+    get, path = "/api/admin/jobs/{id}/attempts/{number}", tag = "Admin", operation_id = "answer",
+    security(("adminToken" = [])),
+    params(("id" = Uuid, Path, description = "The job."), ("number" = i32, Path, description = "The attempt, from 1.")),
+    responses(
+        (status = OK, description = "The text.", body = String, content_type = "text/plain"),
+        (status = NOT_FOUND, description = "no_job, not_found"),
+    ),
+)]
+async fn answer(
+    State(app): State<App>,
+    _admin: AsAdmin,
+    Path((id, number)): Path<(String, i32)>,
+) -> Result<Response, Error> {
+    let answer = attempts::answer(&app.pool, self::id(&id)?, number).await?;
+    let answer = answer.ok_or_else(|| Error::not_found("There is no such attempt."))?;
+    let headers = [(CONTENT_TYPE, "text/plain; charset=utf-8"), (CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from(answer)).into_response())
+}
+
+/// Read a failed job's answers again
+///
+/// Nobody is asked. If one of them holds a build after all, it is stored.
+#[utoipa::path(
+    post, path = "/api/admin/jobs/{id}/reparse", tag = "Admin", operation_id = "reparse",
+    security(("adminToken" = [])),
+    params(("id" = Uuid, Path, description = "The job.")),
+    responses(
+        (status = OK, description = "Whether there was a build.", body = Reread),
+        (status = NOT_FOUND, description = "no_job"),
+        (status = CONFLICT, description = "nothing_to_read"),
+    ),
+)]
+async fn reparse(
+    State(app): State<App>,
+    AsAdmin(admin): AsAdmin,
+    Path(id): Path<String>,
+) -> Result<Json<Reread>, Error> {
+    let id = self::id(&id)?;
+    let Some(reread) = app.workshop.read_again(admin, id).await? else {
+        Job::read(&app, id).await?;
+        let message = "Only a job that has failed, and whose place is still empty, is read again.";
+        return Err(Error::new(StatusCode::CONFLICT, "nothing_to_read", message));
+    };
+    let (build_id, attempt) = reread.found.unzip();
+    Ok(Json(Reread { ok: build_id.is_some(), build_id, attempt, error: reread.still }))
+}
+
+impl Job {
+    pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
+        let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or_else(no_job)?;
+        let attempts = attempts::of(&app.pool, id).await?;
+        let ms = job.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64);
+        Ok(Self {
+            id,
+            prompt_id: job.prompt_id,
+            prompt_text: job.prompt_text,
+            model_key: job.model_key,
+            model_name: job.model_name,
+            state: job.state.name(),
+            provider: job.provider,
+            wanted_at: job.wanted_at,
+            ms,
+            chars: job.chars,
+            note: job.note,
+            build_id: job.build_id,
+            block_count: job.block_count,
+            code: job.error_code,
+            error: job.error,
+            cost: dollars(job.cost),
+            attempts: attempts.into_iter().map(|attempt| Attempt::of(id, attempt)).collect(),
+        })
+    }
+}
+
+impl Attempt {
+    fn of(job: Uuid, attempt: attempts::Attempt) -> Self {
+        Self {
+            answer_url: format!("/api/admin/jobs/{job}/attempts/{}", attempt.number),
+            number: attempt.number,
+            outcome: attempt.outcome,
+            code: attempt.code,
+            message: attempt.message,
+            started_at: attempt.started_at,
+            ms: attempt.ended_at.map(|ended| (ended - attempt.started_at).whole_milliseconds() as i64),
+            answer_bytes: attempt.answer_bytes,
+            tokens_in: attempt.input_tokens,
+            tokens_out: attempt.output_tokens,
+            tokens_reasoning: attempt.reasoning_tokens,
+            cost: attempt.cost.map(dollars),
+            notes: attempt.notes.0,
+        }
+    }
+}
+
+impl From<NotWanted> for Error {
+    fn from(reason: NotWanted) -> Self {
+        let conflict = |code, message| Self::new(StatusCode::CONFLICT, code, message);
+        match reason {
+            NotWanted::HasBuild => {
+                conflict("exists", "There is a build already; retire it to have another made.")
+            }
+            NotWanted::UnderWay(_) => conflict("under_way", "That build is being made already."),
+            NotWanted::NoPrompt => no_prompt(),
+            NotWanted::NoModel => no_model(),
+            NotWanted::Database(error) => error.into(),
+        }
+    }
+}
+
+fn dollars(micros: i64) -> f64 {
+    micros as f64 / 1e6
+}
+
+fn id(text: &str) -> Result<Uuid, Error> {
+    Uuid::try_parse(text).map_err(|_| no_job())
+}
+
+fn no_job() -> Error {
+    Error::not_found("There is no such job.").with_code("no_job")
+}

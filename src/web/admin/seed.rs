@@ -1,0 +1,187 @@
+//! `POST /api/admin/seed`: fills the arena, a few builds at a time.
+
+use std::fmt::{self, Display};
+
+use axum::Json;
+use axum::extract::{Query, State};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::AsAdmin;
+use crate::app::App;
+use crate::arena::jobs::{Job, State as JobState};
+use crate::web::Error;
+use crate::web::query::flag;
+use crate::workshop::seeding::{self, Order, What};
+
+const BATCH: usize = 2;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(seed))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Parameters {
+    /// 0 brings in prompts and models alone.
+    #[serde(default = "yes", deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 1)]
+    generate_builds: bool,
+    /// 1 tells what would be done, and does nothing.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    dry_run: bool,
+    /// 1 wants all that are missing and does not wait.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    background: bool,
+    /// 1 tries again what has failed or was cancelled.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    retry_failed: bool,
+    /// How many builds the caller waits for, 1 to 3.
+    #[param(minimum = 1, maximum = 3, default = 2)]
+    batch_size: Option<usize>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Seeded {
+    pub ok: bool,
+    /// Nothing is left that could run.
+    pub done: bool,
+    pub prompt_count: usize,
+    pub model_count: usize,
+    pub total_expected_builds: usize,
+    pub existing_builds: usize,
+    pub remaining_builds: usize,
+    pub failed_builds: usize,
+    pub jobs: Vec<Work>,
+    /// What a dry run would begin with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<Next>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SeededJob)]
+pub struct Work {
+    pub id: String,
+    pub prompt_id: String,
+    pub model_key: String,
+    pub state: String,
+    pub error: Option<String>,
+    pub block_count: Option<i32>,
+    pub attempts: i32,
+    pub ms: Option<i64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MissingBuild)]
+pub struct Next {
+    pub prompt_id: String,
+    pub model_key: String,
+}
+
+/// Fill the arena
+///
+/// Brings in prompts and models, then asks for the next missing builds and waits for them, up to two minutes. The work goes
+/// on when the caller leaves, and the next call finds it again. Call it until `done`.
+#[utoipa::path(
+    post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
+    security(("adminToken" = [])),
+    params(Parameters),
+    responses((status = OK, description = "How it all stands now.", body = Seeded)),
+)]
+async fn seed(
+    State(app): State<App>,
+    AsAdmin(admin): AsAdmin,
+    Query(parameters): Query<Parameters>,
+) -> Result<Json<Seeded>, Error> {
+    let order = Order { what: parameters.what()?, retry_failed: parameters.retry_failed };
+    let workshop = app.workshop.clone();
+    // Not left half done when the caller leaves.
+    let begun = tokio::spawn(async move { workshop.seed(admin, order).await });
+    let begun = begun.await.map_err(Error::internal)??;
+    Ok(Json(app.workshop.settle(begun).await?.into()))
+}
+
+impl Parameters {
+    fn what(&self) -> Result<What, Error> {
+        let batch = self.batch_size.unwrap_or(BATCH);
+        if !(1..=3).contains(&batch) {
+            return Err(Error::bad_request("bad_request", "batchSize is 1, 2 or 3; background=1 wants all."));
+        }
+        Ok(match self {
+            Self { dry_run: true, .. } => What::Nothing,
+            Self { generate_builds: false, .. } => What::Catalog,
+            Self { background: true, .. } => What::Everything,
+            _ => What::Batch(batch),
+        })
+    }
+}
+
+impl From<seeding::Seeded> for Seeded {
+    fn from(seeded: seeding::Seeded) -> Self {
+        let sum = &seeded.sum;
+        let now = OffsetDateTime::now_utc();
+        let next = |place: &crate::arena::builds::Place| Next {
+            prompt_id: place.prompt.to_string(),
+            model_key: place.model.to_string(),
+        };
+        Self {
+            ok: true,
+            done: sum.is_done(),
+            prompt_count: sum.prompts,
+            model_count: sum.models,
+            total_expected_builds: sum.expected,
+            existing_builds: sum.existing,
+            remaining_builds: sum.remaining(),
+            failed_builds: sum.failed,
+            jobs: seeded.jobs.into_iter().map(|job| Work::of(job, now)).collect(),
+            next: seeded.next.iter().map(next).collect(),
+        }
+    }
+}
+
+/// A line for people.
+impl Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}: ", self.prompt_id, self.model_key)?;
+        match (&self.error, self.block_count) {
+            (Some(error), _) => write!(f, "{}: {error}", self.state)?,
+            (None, Some(blocks)) => write!(f, "{blocks} blocks")?,
+            (None, None) => f.write_str(&self.state)?,
+        }
+        let seconds = self.ms.unwrap_or_default() as f64 / 1000.0;
+        write!(f, " ({} attempts, {seconds:.0} s)", self.attempts)
+    }
+}
+
+impl Work {
+    fn of(job: Job, now: OffsetDateTime) -> Self {
+        Self {
+            state: match job.state {
+                JobState::Queued | JobState::Running => "running",
+                JobState::Ready => "ready",
+                JobState::Failed | JobState::Cancelled => "failed",
+            }
+            .to_owned(),
+            ms: job.seconds(now).map(|seconds| (seconds * 1000.0) as i64),
+            id: job.id.to_string(),
+            prompt_id: job.prompt_id,
+            model_key: job.model_key,
+            error: job.error,
+            block_count: job.block_count,
+            attempts: job.attempts,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}

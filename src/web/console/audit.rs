@@ -1,0 +1,99 @@
+//! `/admin/audit`: what admins did, the latest first.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::routing::get;
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::audit;
+use crate::web::admin::record::Entry;
+use crate::web::{Error, Page, filters};
+
+const PAGE: usize = 50;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/audit", get(log))
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    /// Only what came before the entry with this id.
+    before: Option<i64>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/audit.html")]
+struct Log {
+    page: Page,
+    entries: Vec<Entry>,
+    /// Where this page begins, if it is not the first.
+    before: Option<i64>,
+    /// Where the next one does.
+    older: Option<i64>,
+}
+
+/// What else is known of a change.
+struct Detail<'a> {
+    name: &'a str,
+    value: String,
+    link: Option<String>,
+}
+
+async fn log(
+    State(app): State<App>,
+    _: SignedIn,
+    Query(Asked { before }): Query<Asked>,
+) -> Result<Log, Error> {
+    let mut entries = audit::entries(&app.pool, before, PAGE as i64 + 1).await?;
+    let is_more = entries.len() > PAGE;
+    entries.truncate(PAGE);
+    let older = entries.last().filter(|_| is_more).map(|entry| entry.id);
+    let entries = entries.into_iter().map(Entry::from).collect();
+    Ok(Log { page: Page::at("/admin/audit"), entries, before, older })
+}
+
+impl Entry {
+    fn details(&self) -> Vec<Detail<'_>> {
+        let fields = self.detail.as_object().into_iter().flatten();
+        let said = fields.filter(|(_, value)| !value.is_null());
+        said.map(|(name, value)| Detail::of(name, value)).collect()
+    }
+
+    fn through(&self) -> &str {
+        match self.via.as_str() {
+            "cli" => "command line",
+            via => via,
+        }
+    }
+}
+
+impl<'a> Detail<'a> {
+    fn of(name: &'a str, value: &Value) -> Self {
+        let id = value.as_str().filter(|text| Uuid::try_parse(text).is_ok());
+        let link = match (name, id) {
+            ("job", Some(id)) => Some(format!("/admin/jobs/{id}")),
+            ("build", Some(id)) => Some(format!("/builds/{id}")),
+            _ => None,
+        };
+        // The end of an id differs where its beginning, the time, may not.
+        let value = match (&link, id) {
+            (Some(_), Some(id)) => id.rsplit('-').next().unwrap_or(id).to_owned(),
+            _ => in_words(value),
+        };
+        Self { name, value, link }
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

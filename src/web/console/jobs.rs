@@ -1,0 +1,65 @@
+//! `/admin/jobs/{id}`: a job, and every question of it with its answer.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::routing::get;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::session::SignedIn;
+use crate::app::App;
+use crate::web::admin::jobs::{Attempt, Job};
+use crate::web::{Error, Page, filters};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/jobs/{id}", get(show))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/job.html")]
+struct Shown {
+    page: Page,
+    job: Job,
+}
+
+async fn show(State(app): State<App>, _: SignedIn, Path(id): Path<String>) -> Result<Shown, Error> {
+    let id = Uuid::try_parse(&id).map_err(|_| Error::not_found("There is no such job."))?;
+    Ok(Shown { page: Page::nowhere(), job: Job::read(&app, id).await? })
+}
+
+impl Job {
+    fn is_under_way(&self) -> bool {
+        matches!(self.state, "queued" | "running")
+    }
+}
+
+impl Attempt {
+    fn outcome(&self) -> &str {
+        self.outcome.as_deref().unwrap_or("under way")
+    }
+
+    fn tone(&self) -> &'static str {
+        match self.outcome.as_deref() {
+            Some("accepted") => "good",
+            Some("refused" | "failed" | "unread") => "bad",
+            _ => "soft",
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.as_array().into_iter().flatten().map(in_words).collect()
+    }
+}
+
+/// A step that was taken down, by its name, and why.
+fn in_words(note: &Value) -> String {
+    let step = &note["step"];
+    let step = step.as_str().or_else(|| step.as_object()?.keys().next().map(String::as_str));
+    let step = step.unwrap_or("asked otherwise").replace('_', " ");
+    match note["why"].as_str() {
+        Some(why) if !why.is_empty() => format!("Asked again with {step}: {why}"),
+        _ => format!("Asked again with {step}."),
+    }
+}

@@ -1,0 +1,170 @@
+//! `/admin`: prompts by models, and what there is of each by each.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use time::OffsetDateTime;
+
+use super::models::{in_order, why_not};
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::catalog::{ListedModel, ListedPrompt, Provider};
+use crate::web::admin::coverage::{Cell, Matrix, Sum};
+use crate::web::{Error, Page, filters};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin", get(desk))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/matrix.html")]
+struct Desk {
+    page: Page,
+    settings: String,
+    sum: Sum,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    /// Those who can be asked, and those who lack a key.
+    providers: [Vec<Provider>; 2],
+    /// How often a model is asked for a build at most.
+    attempts: u32,
+    /// By the server's clock, in milliseconds since 1970.
+    now: i64,
+}
+
+/// A model.
+struct Column {
+    key: String,
+    name: String,
+    provider: String,
+    /// Who is asked, by their name.
+    asked_at: Option<String>,
+    why_not: Option<String>,
+    enabled: bool,
+}
+
+/// A prompt.
+struct Row {
+    id: String,
+    text: String,
+    active: bool,
+    cells: Vec<Cell>,
+}
+
+async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
+    let matrix = Matrix::read(&app).await?;
+    let providers = app.workshop.providers();
+    let models = in_order(&matrix.coverage.models, providers);
+    let row = |prompt: &ListedPrompt| Row {
+        id: prompt.prompt.id.to_string(),
+        text: prompt.prompt.text.clone(),
+        active: prompt.active,
+        cells: models.iter().map(|model| matrix.cell(prompt, model)).collect(),
+    };
+    let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
+    let (open, shut) = providers.known().iter().cloned().partition(|known| providers.can_ask(&known.key));
+    Ok(Desk {
+        page: Page::at("/admin"),
+        settings: matrix.coverage.settings.to_string(),
+        columns: models.iter().map(|model| Column::of(model, &app)).collect(),
+        rows: matrix.coverage.prompts.iter().map(row).collect(),
+        providers: [open, shut],
+        attempts: app.config.asking.attempts,
+        now: now as i64,
+        sum: matrix.sum,
+    })
+}
+
+impl Column {
+    fn of(listed: &ListedModel, app: &App) -> Self {
+        let (model, providers) = (&listed.model, app.workshop.providers());
+        let asked = providers.route(model).map(|(key, _)| key);
+        let asked = providers.known().iter().find(|known| Some(known.key.as_str()) == asked);
+        Self {
+            key: model.key.to_string(),
+            name: model.display_name.clone(),
+            provider: model.provider.clone(),
+            asked_at: asked.map(|known| known.display_name.clone()),
+            why_not: why_not(model, providers),
+            enabled: listed.enabled,
+        }
+    }
+}
+
+impl Desk {
+    fn who_can_be_asked(&self) -> String {
+        let [open, shut] = self.providers.each_ref().map(Vec::len);
+        let can = match open {
+            0 => "No provider can be asked".to_owned(),
+            1 => "One provider can be asked".to_owned(),
+            _ => format!("{open} providers can be asked"),
+        };
+        match shut {
+            0 => can,
+            1 => format!("{can}, one has no key"),
+            _ => format!("{can}, {shut} have no key"),
+        }
+    }
+
+    /// What is switched off, if anything is.
+    fn switched_off(&self) -> Option<String> {
+        let prompts = self.rows.iter().filter(|row| !row.active).count();
+        let models = self.columns.iter().filter(|column| !column.enabled).count();
+        let counted = [(prompts, "prompt"), (models, "model")];
+        let counted = counted.iter().filter(|(count, _)| *count > 0);
+        let what: Vec<_> = counted
+            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        (!what.is_empty()).then(|| what.join(", "))
+    }
+}
+
+impl Cell {
+    fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Its state in a word or two.
+    fn word(&self, now: &i64) -> String {
+        match (self.state, self.since) {
+            ("running", Some(since)) => clock(now - since),
+            (state, _) => state.to_owned(),
+        }
+    }
+
+    /// What else there is to say of it.
+    pub(super) fn more(&self) -> String {
+        match self.state {
+            "running" => {
+                let again = if self.attempts > 1 { format!("try {}", self.attempts) } else { String::new() };
+                let note = self.note.clone().unwrap_or_default();
+                let chars =
+                    if self.chars > 0 { format!("{} chars", short(self.chars)) } else { String::new() };
+                [note, chars, again]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            }
+            "queued" => self.note.clone().unwrap_or_default(),
+            "failed" => self.code.as_deref().unwrap_or_default().replace('_', " "),
+            _ => String::new(),
+        }
+    }
+}
+
+/// 840, 3.2k
+fn short(number: i64) -> String {
+    if number < 1000 { number.to_string() } else { format!("{:.1}k", number as f64 / 1000.0) }
+}
+
+/// 0:42, 12:05, 1:02:03
+fn clock(ms: i64) -> String {
+    let seconds = (ms / 1000).max(0);
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}

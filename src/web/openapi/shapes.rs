@@ -1,0 +1,283 @@
+//! How the floors below look in the document. They know nothing of it, so what they read and write is described
+//! here; tests hold real answers against it.
+
+use std::collections::BTreeMap;
+
+use time::OffsetDateTime;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use crate::arena::{Choice, Side};
+use crate::voxel::{GridSize, Palette};
+
+fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(kind).enum_values(Some(values)).into()
+}
+
+impl PartialSchema for GridSize {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::Integer, Self::ALL.map(Self::get))
+    }
+}
+
+impl ToSchema for GridSize {}
+
+impl PartialSchema for Palette {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::String, Self::ALL.map(Self::name))
+    }
+}
+
+impl ToSchema for Palette {}
+
+impl PartialSchema for Choice {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::String, Self::ALL.map(Self::name))
+    }
+}
+
+impl ToSchema for Choice {}
+
+impl PartialSchema for Side {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::String, ["a", "b"])
+    }
+}
+
+impl ToSchema for Side {}
+
+/// Two opposite corners, both included; null for an empty build.
+#[derive(ToSchema)]
+pub(in crate::web) struct Bounds {
+    #[schema(example = json!([0, 0, 0]))]
+    min: [u16; 3],
+    #[schema(example = json!([16, 9, 16]))]
+    max: [u16; 3],
+}
+
+/// Something in a spec that was passed over.
+#[derive(ToSchema)]
+pub(in crate::web) struct Warning {
+    #[schema(inline)]
+    code: WarningCode,
+    /// The name of the block, for `unknown_block`.
+    #[schema(required = false, example = "air")]
+    r#type: String,
+    /// How many other names there are, for `more_unknown_blocks`.
+    #[schema(required = false)]
+    kinds: u64,
+    /// How many writes; `missing_version` has none.
+    #[schema(required = false, example = 9)]
+    count: u64,
+    #[schema(example = "9 writes are of \"air\", which is not in the palette")]
+    message: String,
+}
+
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+enum WarningCode {
+    UnknownBlock,
+    MoreUnknownBlocks,
+    OutOfBounds,
+    MissingVersion,
+}
+
+/// Why a text is no build.
+#[derive(ToSchema)]
+pub(in crate::web) struct Refusal {
+    #[schema(example = "too_few_blocks")]
+    code: String,
+    message: String,
+    /// Where in the text, counted from 1, if it could not be read.
+    #[schema(required = false, example = 3)]
+    line: u64,
+    /// In bytes.
+    #[schema(required = false, example = 14)]
+    column: u64,
+}
+
+/// A verdict on a text.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::web) struct Report {
+    /// Whether it is a valid build.
+    ok: bool,
+    #[schema(inline)]
+    grid_size: GridSize,
+    #[schema(inline)]
+    palette: Palette,
+    #[schema(example = 123)]
+    block_count: u32,
+    #[schema(required)]
+    bounds: Option<Bounds>,
+    /// How many there are of each block, most first.
+    #[schema(example = json!({ "stone": 120, "glass": 3 }))]
+    blocks: BTreeMap<String, u32>,
+    warnings: Vec<Warning>,
+    /// Null if it is valid.
+    #[schema(required, example = json!(null))]
+    error: Option<Refusal>,
+    /// With `cells=1`, every block as `[x, y, z, type]`, by y, then z, then x.
+    #[schema(required = false, example = json!([[0, 0, 0, "stone"]]))]
+    cells: Vec<Vec<serde_json::Value>>,
+}
+
+/// What a model answers with. Boxes are drawn first, then lines, then blocks; the last write to a cell wins.
+#[derive(ToSchema)]
+pub(in crate::web) struct Spec {
+    #[schema(required = false, example = "1.0")]
+    version: String,
+    #[schema(required = false)]
+    boxes: Vec<Filled>,
+    #[schema(required = false)]
+    lines: Vec<Line>,
+    #[schema(required = false)]
+    blocks: Vec<Block>,
+}
+
+/// A filled box, both corners included.
+#[derive(ToSchema)]
+#[schema(as = Box)]
+struct Filled {
+    #[schema(example = 6)]
+    x1: i64,
+    #[schema(example = 0)]
+    y1: i64,
+    #[schema(example = 6)]
+    z1: i64,
+    #[schema(example = 24)]
+    x2: i64,
+    #[schema(example = 6)]
+    y2: i64,
+    #[schema(example = 24)]
+    z2: i64,
+    #[schema(example = "stone")]
+    r#type: String,
+}
+
+/// A straight line, both ends included.
+#[derive(ToSchema)]
+struct Line {
+    #[schema(example = json!({ "x": 15, "y": 7, "z": 15 }))]
+    from: Point,
+    #[schema(example = json!({ "x": 15, "y": 18, "z": 15 }))]
+    to: Point,
+    #[schema(example = "oak_log")]
+    r#type: String,
+}
+
+#[derive(ToSchema)]
+struct Point {
+    x: i64,
+    y: i64,
+    z: i64,
+}
+
+#[derive(ToSchema)]
+struct Block {
+    #[schema(example = 15)]
+    x: i64,
+    #[schema(example = 19)]
+    y: i64,
+    #[schema(example = 15)]
+    z: i64,
+    #[schema(example = "glowstone")]
+    r#type: String,
+}
+
+/// A rating with its 95 % interval, and the places it may stand for.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub(in crate::web) struct Skill {
+    #[schema(example = 1520.0)]
+    rating: f64,
+    /// Null with fewer than five prompts, as is the other end.
+    #[schema(required, example = 1470.0)]
+    low: Option<f64>,
+    #[schema(required, example = 1570.0)]
+    high: Option<f64>,
+    #[schema(example = 1)]
+    rank_best: u32,
+    #[schema(example = 2)]
+    rank_worst: u32,
+}
+
+/// A vote, with all that the ladder follows from.
+#[derive(ToSchema)]
+pub(in crate::web) struct LoggedVote {
+    /// Votes counted in this order; numbers in between may be missing.
+    #[schema(example = 17)]
+    id: i64,
+    at: OffsetDateTime,
+    matchup_id: Uuid,
+    #[schema(example = "steam-locomotive")]
+    prompt_id: String,
+    #[schema(example = "reference_architect")]
+    model_a: String,
+    #[schema(example = "reference_sculptor")]
+    model_b: String,
+    /// The SHA-256 of the build’s encoded grid, in hexadecimal.
+    build_a: String,
+    build_b: String,
+    #[schema(inline)]
+    choice: Choice,
+    /// Where model A stood, which is always `left`.
+    #[schema(example = "left")]
+    side: String,
+    #[schema(example = "32-simple-precise")]
+    settings: String,
+    #[schema(example = 1500.0)]
+    elo_a_before: f64,
+    #[schema(example = 1508.0)]
+    elo_a_after: f64,
+    #[schema(example = 1500.0)]
+    elo_b_before: f64,
+    #[schema(example = 1492.0)]
+    elo_b_after: f64,
+    /// How likely this pair was to be drawn, given its prompt.
+    #[schema(example = 0.2)]
+    probability: f64,
+    /// From when both builds had been sent to the vote, in milliseconds.
+    #[schema(required, example = 8200)]
+    dwell_ms: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::{log, skill};
+
+    fn fields<T: PartialSchema>() -> Vec<String> {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn what_takes_many_votes_to_be_answered_has_the_fields_it_has() {
+        let skill = skill::Skill { rating: 1500.0, low: None, high: None, rank_best: 1, rank_worst: 2 };
+        let told = serde_json::to_value(skill).unwrap();
+        assert_eq!(fields::<Skill>(), told.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
+        assert_eq!(fields::<LoggedVote>(), log::LoggedVote::COLUMNS);
+    }
+}
+
+/// In dollars for a million tokens. Reasoning is output.
+#[derive(ToSchema)]
+pub(in crate::web) struct Prices {
+    #[schema(example = 2.5)]
+    input: f64,
+    #[schema(example = 15.0)]
+    output: f64,
+}
+
+/// How a model is asked where its provider's defaults will not do.
+#[derive(ToSchema)]
+#[schema(as = ModelOptions, rename_all = "camelCase")]
+pub(in crate::web) struct Options {
+    /// none, minimal, low, medium, high, xhigh or max.
+    effort: Option<String>,
+    temperature: Option<f64>,
+    max_output_tokens: Option<u32>,
+}

@@ -1,0 +1,116 @@
+//! The workshop: takes jobs and carries them out, as many at once as the providers' bounds allow.
+//!
+//! Every server has one, and so has a command that seeds; they share the work through the leases of
+//! [`jobs::claims`]. One that stops gives its jobs back; of one that was killed, others take them over when
+//! its leases have run out, with what had streamed in.
+
+mod job;
+pub mod reading;
+pub mod seeding;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info_span};
+
+use crate::app::Work;
+use crate::arena::catalog::{self, ListedModel, Model};
+use crate::arena::jobs::claims::{self, Claim, Offer};
+use crate::config::Config;
+use crate::generate::Providers;
+
+/// How long a job is kept from others by a worker that shows no sign of life.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// Between looks for what other servers have queued.
+const REST: Duration = Duration::from_secs(2);
+
+/// How long giving jobs back may take.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Workshop {
+    pool: PgPool,
+    work: Work,
+    config: Arc<Config>,
+    wake: Arc<Notify>,
+}
+
+impl Workshop {
+    pub fn new(pool: PgPool, work: Work, config: Arc<Config>) -> Self {
+        Self { pool, work, config, wake: Arc::default() }
+    }
+
+    pub fn providers(&self) -> &Providers {
+        &self.config.asking.providers
+    }
+
+    /// Tells the workshop that there is something new, or something to stop.
+    pub fn wake(&self) {
+        self.wake.notify_waiters();
+    }
+
+    /// Works until `stop`, then gives back what is not done.
+    pub async fn run(&self, stop: CancellationToken) {
+        let mut at_work = JoinSet::new();
+        while !stop.is_cancelled() {
+            let woken = self.wake.notified();
+            if let Err(error) = self.take_all(&mut at_work, &stop).await {
+                tracing::warn!(%error, "jobs could not be looked for");
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = woken => {}
+                () = sleep(REST) => {}
+                // There may be room for another.
+                Some(ended) = at_work.join_next() => note(ended),
+            }
+        }
+        let all = async { while at_work.join_next().await.is_some() {} };
+        if timeout(FAREWELL, all).await.is_err() {
+            tracing::warn!("some jobs could not be given back in time; others take them over in a while");
+        }
+    }
+
+    /// Takes every job for which there is room.
+    async fn take_all(&self, at_work: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
+        while claims::any(&self.pool).await? {
+            let models = catalog::models(&self.pool).await?;
+            let offers = self.offers(&models);
+            let at_once = self.config.asking.at_once;
+            let Some(claim) = claims::claim(&self.pool, &offers, at_once, LEASE).await? else { break };
+            let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.place.model) else {
+                break;
+            };
+            self.begin(claim, model.model, at_work, stop);
+        }
+        Ok(())
+    }
+
+    fn offers(&self, models: &[ListedModel]) -> Vec<Offer> {
+        let offer = |listed: &ListedModel| {
+            let (provider, _) = self.providers().route(&listed.model)?;
+            Some(Offer { model: listed.model.key.clone(), provider: provider.to_owned() })
+        };
+        models.iter().filter_map(offer).collect()
+    }
+
+    fn begin(&self, claim: Claim, model: Model, at_work: &mut JoinSet<()>, stop: &CancellationToken) {
+        let span = info_span!("job", id = %claim.lease.job, prompt = %claim.place.prompt, model = %model.key);
+        let (workshop, stop) = (self.clone(), stop.clone());
+        at_work.spawn(async move { job::work(&workshop, &claim, &model, &stop).await }.instrument(span));
+    }
+}
+
+/// One that fell over leaves its job to whoever takes it when the lease has run out.
+fn note(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "a job fell over");
+    }
+}

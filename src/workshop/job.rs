@@ -1,0 +1,272 @@
+//! One job, from its claim to its end.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{LEASE, Workshop};
+use crate::app::Work;
+use crate::arena::builds::{Making, Packed};
+use crate::arena::catalog::{Model, Prices};
+use crate::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
+use crate::arena::jobs::claims::{Claim, Failed, Heard, Lease, Lost};
+use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
+use crate::generate::{self, Delta, Usage, cost};
+
+/// Between signs of life.
+const BEAT: Duration = Duration::from_secs(3);
+
+/// How long what was paid for is kept in hand while the database does not take it. The fence sees to it that
+/// nobody is in the way.
+const PERSISTENCE: Duration = Duration::from_secs(10 * 60);
+
+/// What a job may still do once the server is to stop.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop: &CancellationToken) {
+    let lease = &claim.lease;
+    tracing::info!(provider = claim.provider, "asking");
+    let streamed = Streamed::default();
+    let result = {
+        let mut at_it = pin!(carry_out(workshop, claim, model, &streamed));
+        tokio::select! {
+            result = &mut at_it => Some(result),
+            lost = keep(workshop, lease, &streamed) => Some(Err(lost)),
+            // What has come in whole is about to be stored.
+            () = stop.cancelled() => timeout(LAST_WORDS, at_it).await.ok(),
+        }
+    };
+    let result = match result {
+        Some(result) => result,
+        None => give_back(workshop, lease, &streamed).await,
+    };
+    match result {
+        Ok(()) => workshop.wake(),
+        Err(Lost::Lease) => tracing::info!("the job has ended, or was taken over"),
+        Err(Lost::Database(error)) => tracing::error!(%error, "the job is left to others"),
+    }
+}
+
+/// Leaves the job to others, with all that has streamed in.
+async fn give_back(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Result<(), Lost> {
+    lease.renew(&workshop.pool, LEASE, &streamed.take()).await?;
+    lease.give_back(&workshop.pool).await
+}
+
+/// Asks, and stores what comes of it.
+async fn carry_out(
+    workshop: &Workshop,
+    claim: &Claim,
+    model: &Model,
+    streamed: &Streamed,
+) -> Result<(), Lost> {
+    let (pool, lease) = (&workshop.pool, &claim.lease);
+    let commission = match commission(workshop, claim, model).await? {
+        Ok(commission) => commission,
+        Err(message) => return lease.fail(pool, Failed { code: "no_provider", message: &message }).await,
+    };
+    let mut ledger =
+        Ledger { pool: pool.clone(), lease: *lease, prices: model.prices, streamed: streamed.clone() };
+    match commission.carry_out(off_thread(&workshop.work), &mut ledger).await {
+        Ok(made) => store(workshop, claim, made).await,
+        Err(NotMade { reason: Reason::Unheard(error), .. }) => {
+            Err(error.downcast().unwrap_or(Lost::Database(sqlx::Error::WorkerCrashed)))
+        }
+        Err(NotMade { reason, attempts, .. }) => {
+            let (code, message) = (reason.code(), reason.to_string());
+            tracing::info!(code, attempts, "no build: {message}");
+            patiently(|| lease.fail(pool, Failed { code, message: &message })).await
+        }
+    }
+}
+
+async fn commission(
+    workshop: &Workshop,
+    claim: &Claim,
+    model: &Model,
+) -> Result<Result<Commission, String>, Lost> {
+    let route = model.routes().find(|(provider, _)| *provider == claim.provider);
+    let provider = workshop.providers().get(&claim.provider);
+    let Some(((_, name), provider)) = route.zip(provider) else {
+        return Ok(Err(format!("{} cannot be asked from here any more.", claim.provider)));
+    };
+    let earlier = attempts::earlier(&workshop.pool, claim.lease.job).await?;
+    let asking = &workshop.config.asking;
+    let settings = claim.place.settings.clone();
+    let mut commission =
+        Commission::new(Arc::clone(provider), name, &claim.prompt_text, settings).with(model.options);
+    commission.attempts = asking.attempts;
+    commission.max_bytes = asking.answer_max_bytes;
+    commission.earlier = Earlier {
+        // One that failed without an answer is made again where it was the last allowed.
+        attempts: if earlier.answer.is_some() {
+            earlier.ended
+        } else {
+            earlier.ended.min(asking.attempts - 1)
+        },
+        answer: earlier.answer.map(|(text, ms)| (text.into(), Duration::from_millis(ms.unsigned_abs()))),
+    };
+    Ok(Ok(commission))
+}
+
+async fn store(workshop: &Workshop, claim: &Claim, made: Made) -> Result<(), Lost> {
+    let making = Making {
+        attempts: i32::try_from(made.attempts).ok(),
+        generation_time_ms: i64::try_from(made.generation_time.as_millis()).ok(),
+    };
+    let packed = workshop.work.run_in_turn(move || Packed::new(&made.build, &made.spec, made.warnings)).await;
+    let build = match packed {
+        Ok(build) => build,
+        Err(lost) => {
+            let message =
+                format!("The answer could not be packed: {lost}. It is kept, and can be read again.");
+            let failed = Failed { code: "unread", message: &message };
+            return patiently(|| claim.lease.fail(&workshop.pool, failed)).await;
+        }
+    };
+    patiently(|| claim.lease.finish(&workshop.pool, &claim.place, &build, making)).await?;
+    tracing::info!(blocks = build.block_count, "built");
+    Ok(())
+}
+
+/// Prolongs the lease for as long as the work goes on. Returns when it is lost.
+async fn keep(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Lost {
+    loop {
+        // Woken early when something was cancelled.
+        let _ = timeout(BEAT, workshop.wake.notified()).await;
+        let heard = streamed.take();
+        let renewed = patiently(|| lease.renew(&workshop.pool, LEASE, &heard)).await;
+        if let Err(lost) = renewed {
+            return lost;
+        }
+    }
+}
+
+/// Does it again for a while when the database cannot be reached: an answer may be worth a lot.
+async fn patiently<T, F>(work: impl Fn() -> F) -> Result<T, Lost>
+where
+    F: Future<Output = Result<T, Lost>>,
+{
+    let insist = async {
+        let mut pause = Duration::from_millis(200);
+        loop {
+            match work().await {
+                Err(Lost::Database(error)) if will_pass(&error) => {
+                    tracing::warn!(%error, "the database did not take it; trying again");
+                    sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+                done => return done,
+            }
+        }
+    };
+    timeout(PERSISTENCE, insist).await.unwrap_or(Err(Lost::Database(sqlx::Error::PoolTimedOut)))
+}
+
+/// Anything but a mistake of ours: data that does not fit, a rule that is broken, a query that is wrong.
+fn will_pass(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    let is_ours = matches!(error, sqlx::Error::Decode(_) | sqlx::Error::Encode(_) | sqlx::Error::RowNotFound);
+    !is_ours && code.is_none_or(|code| !["22", "23", "42"].contains(&&code[..2.min(code.len())]))
+}
+
+fn off_thread(
+    work: &Work,
+) -> impl Fn(
+    Look,
+) -> BoxFuture<'static, anyhow::Result<Result<generate::attempts::Build, generate::prompting::Fault>>> {
+    let work = work.clone();
+    move |look| {
+        let work = work.clone();
+        Box::pin(async move { Ok(work.run_in_turn(look).await?) })
+    }
+}
+
+/// What has streamed in and is not stored yet.
+#[derive(Clone, Default)]
+struct Streamed(Arc<Mutex<Heard>>);
+
+impl Streamed {
+    fn with<T>(&self, change: impl FnOnce(&mut Heard) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn take(&self) -> Heard {
+        self.with(|heard| {
+            let text = std::mem::take(&mut heard.text);
+            Heard { text, ..heard.clone() }
+        })
+    }
+}
+
+/// Puts attempts away.
+struct Ledger {
+    pool: PgPool,
+    lease: Lease,
+    prices: Option<Prices>,
+    streamed: Streamed,
+}
+
+impl Listener for Ledger {
+    fn begins(&mut self, _: u32) -> BoxFuture<'_, anyhow::Result<()>> {
+        Box::pin(async move {
+            let number = patiently(|| attempts::begin(&self.pool, &self.lease)).await?;
+            self.streamed.with(|heard| *heard = Heard { attempt: number, ..Heard::default() });
+            Ok(())
+        })
+    }
+
+    fn delta(&mut self, _: u32, delta: Delta<'_>) {
+        self.streamed.with(|heard| match delta {
+            Delta::Text(text) => {
+                heard.text.push_str(text);
+                heard.chars += text.chars().count() as i64;
+                heard.note = None;
+            }
+            Delta::Thinking { .. } => heard.note = Some("thinking".to_owned()),
+            Delta::Waiting { reason, seconds, .. } => {
+                heard.note = Some(format!("asking again in {seconds:.0} s: {reason}"));
+            }
+            Delta::Usage(_) => {}
+        });
+    }
+
+    fn ended<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>> {
+        Box::pin(async move {
+            let notes = json!(attempt.notes);
+            let spent = self.prices.and_then(|prices| cost::cost(prices, &attempt.usage));
+            let ended = Ended {
+                outcome: outcome(&attempt.outcome),
+                code: attempt.outcome.code(),
+                message: attempt.outcome.message(),
+                answer: &attempt.text,
+                answer_ms: i64::try_from(attempt.answer_time.as_millis()).unwrap_or(i64::MAX),
+                tokens: tokens(&attempt.usage),
+                cost: spent.and_then(|micros| i64::try_from(micros.0).ok()),
+                notes,
+            };
+            Ok(patiently(|| attempts::end(&self.pool, &self.lease, &ended)).await?)
+        })
+    }
+}
+
+fn outcome(outcome: &generate::attempts::Outcome) -> Outcome {
+    use generate::attempts::Outcome as Came;
+    match outcome {
+        Came::Accepted => Outcome::Accepted,
+        Came::Refused(_) => Outcome::Refused,
+        Came::Failed { .. } => Outcome::Failed,
+        Came::Unread { .. } => Outcome::Unread,
+    }
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    let known = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
+    Tokens { input: known(usage.input), output: known(usage.output), reasoning: known(usage.reasoning) }
+}

@@ -1,0 +1,90 @@
+//! Reading again what models have answered: a parser that has learned something finds builds that were paid
+//! for already.
+
+use anyhow::Context;
+use serde_json::json;
+use sqlx::Connection;
+use uuid::Uuid;
+
+use super::Workshop;
+use crate::arena::audit::{self, Admin};
+use crate::arena::builds::{Making, Packed, Place, StoreError};
+use crate::arena::jobs::{self, Job, attempts, claims};
+use crate::generate::attempts::look;
+
+/// What came of reading a job's answers again.
+#[derive(Clone, Debug)]
+pub struct Reread {
+    pub job: Job,
+    /// The build, and the number of the attempt that held it.
+    pub found: Option<(Uuid, i32)>,
+    /// What is still wrong with the latest answer.
+    pub still: Option<String>,
+}
+
+impl Workshop {
+    /// Reads the answers of one failed job again, the latest first. None if there is no such job, or if its
+    /// place has a build.
+    pub async fn read_again(&self, admin: Admin, id: Uuid) -> anyhow::Result<Option<Reread>> {
+        if jobs::to_read_again(&self.pool, Some(id)).await?.is_empty() {
+            return Ok(None);
+        }
+        let Some(job) = jobs::find(&self.pool, &[id]).await?.pop() else { return Ok(None) };
+        let place = job.place()?;
+        let mut still = None;
+        for attempt in attempts::of(&self.pool, id).await?.into_iter().rev() {
+            let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
+            match self.reread(answer, &place).await? {
+                Ok(build) => {
+                    let stored = self.redeem(admin, &job, &place, &build, &attempt).await?;
+                    let found = stored.map(|build| (build, attempt.number));
+                    return Ok(found.map(|found| Reread { job, found: Some(found), still: None }));
+                }
+                Err(problem) => still = still.or(Some(problem)),
+            }
+        }
+        Ok(Some(Reread { job, found: None, still }))
+    }
+
+    async fn reread(&self, answer: Vec<u8>, place: &Place) -> anyhow::Result<Result<Packed, String>> {
+        let (settings, limit) = (place.settings.clone(), self.config.asking.answer_max_bytes);
+        let read = move || {
+            let text = String::from_utf8_lossy(&answer);
+            match look(&text, &settings, limit) {
+                Ok(found) => Ok(Packed::new(&found.build, &found.spec, found.warnings)),
+                Err(fault) => Err(fault.refusal.message),
+            }
+        };
+        Ok(self.work.run_in_turn(read).await?)
+    }
+
+    async fn redeem(
+        &self,
+        admin: Admin,
+        job: &Job,
+        place: &Place,
+        build: &Packed,
+        attempt: &attempts::Attempt,
+    ) -> anyhow::Result<Option<Uuid>> {
+        let making = Making { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
+        let mut connection = self.pool.acquire().await?;
+        let mut transaction = connection.begin().await?;
+        let id = match claims::redeem(&mut transaction, job.id, place, build, making).await {
+            Ok(id) => id,
+            // Somebody else was quicker.
+            Err(StoreError::Exists) => return Ok(None),
+            Err(reason) => return Err(reason).context("the build could not be stored"),
+        };
+        let detail = json!({ "attempt": attempt.number, "build": id });
+        audit::record(
+            &mut transaction,
+            admin,
+            "read again",
+            &format!("{} by {}", place.prompt, place.model),
+            detail,
+        )
+        .await?;
+        transaction.commit().await?;
+        Ok(Some(id))
+    }
+}

@@ -1,0 +1,136 @@
+//! Seeding: the catalog's prompts and models into the database, then the builds that are missing.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::{Connection, PgConnection};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::Workshop;
+use crate::arena::audit::{self, Admin};
+use crate::arena::builds::Place;
+use crate::arena::coverage::{Coverage, Sum};
+use crate::arena::jobs::{self, Job};
+
+/// How long a caller waits for builds.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Between looks at how the jobs stand.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// How much is to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub what: What,
+    /// Tries again what has failed or was cancelled.
+    pub retry_failed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Tells what would be done.
+    Nothing,
+    Catalog,
+    /// The next builds, and waits for them.
+    Batch(usize),
+    /// All that are missing, without waiting.
+    Everything,
+}
+
+/// What seeding has set going.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// What was wanted, or was under way already and taken into the batch.
+    pub jobs: Vec<Uuid>,
+    /// What a dry run would have begun with.
+    pub next: Vec<Place>,
+    /// As it was then.
+    sum: Sum,
+    waits: bool,
+}
+
+/// How things stand after seeding.
+#[derive(Clone, Debug)]
+pub struct Seeded {
+    pub sum: Sum,
+    pub jobs: Vec<Job>,
+    pub next: Vec<Place>,
+}
+
+impl Workshop {
+    /// What is under way already comes first, so that a caller who went away finds it again.
+    pub async fn seed(&self, admin: Admin, order: Order) -> anyhow::Result<Begun> {
+        let mut connection = self.pool.acquire().await?;
+        let mut transaction = connection.begin().await?;
+        self.config.catalog.seed(&mut transaction).await?;
+        let sum = self.sum(&mut transaction).await?;
+        let size = match order.what {
+            What::Nothing => {
+                transaction.rollback().await?;
+                let next = missing(&sum, order.retry_failed).cloned().collect();
+                return Ok(Begun { jobs: Vec::new(), next, sum, waits: false });
+            }
+            What::Catalog => 0,
+            What::Batch(size) => size,
+            What::Everything => usize::MAX,
+        };
+        let jobs = self.batch(&mut transaction, &sum, order.retry_failed, size).await?;
+        let detail = json!({ "jobs": jobs.len(), "what": order.what.name() });
+        audit::record(&mut transaction, admin, "seed", &self.config.arena.slug(), detail).await?;
+        transaction.commit().await?;
+        self.wake();
+        Ok(Begun { jobs, next: Vec::new(), sum, waits: matches!(order.what, What::Batch(_)) })
+    }
+
+    /// Waits for a batch, and tells what came of it. Nothing but the answer is lost when a caller leaves.
+    pub async fn settle(&self, begun: Begun) -> anyhow::Result<Seeded> {
+        let Begun { jobs, next, sum, waits } = begun;
+        let since = Instant::now();
+        while waits && since.elapsed() < PATIENCE && jobs::any_under_way(&self.pool, &jobs).await? {
+            sleep(GLANCE).await;
+        }
+        let sum = match next.is_empty() {
+            true => self.sum(&mut *self.pool.acquire().await?).await?,
+            false => sum,
+        };
+        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next })
+    }
+
+    /// How the arena stands.
+    async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<Sum> {
+        let coverage = Coverage::read(connection, &self.config.arena).await?;
+        Ok(coverage.sum(|model| self.providers().can_generate(model)))
+    }
+
+    async fn batch(
+        &self,
+        connection: &mut PgConnection,
+        sum: &Sum,
+        retry_failed: bool,
+        size: usize,
+    ) -> anyhow::Result<Vec<Uuid>> {
+        // What nobody here can ask is not waited for.
+        let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
+        batch.truncate(size);
+        let wanted: Vec<_> = missing(sum, retry_failed).take(size - batch.len()).collect();
+        batch.extend(jobs::want_all(connection, &wanted).await?);
+        Ok(batch)
+    }
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "dry run",
+            Self::Catalog => "catalog",
+            Self::Batch(_) => "batch",
+            Self::Everything => "background",
+        }
+    }
+}
+
+fn missing(sum: &Sum, retry_failed: bool) -> impl Iterator<Item = &Place> {
+    let again = if retry_failed { sum.given_up.as_slice() } else { &[] };
+    sum.open.iter().chain(again)
+}

@@ -1,0 +1,181 @@
+/** The cells of the matrix: what each says, and where they are. */
+import { clock, count, one, part } from "./parts.js";
+
+const table = document.getElementById("matrix");
+const frame = one(document, ".coverage");
+/** Between the server's clock and this one. */
+const drift = Date.now() - Number(frame.dataset.now);
+
+/** @type {Map<string, HTMLAnchorElement>} */
+const cells = new Map();
+for (const row of table?.querySelectorAll("tbody tr") ?? []) {
+  for (const cell of row.querySelectorAll("a")) cells.set(placeOf(cell), cell);
+}
+
+/** @param {HTMLAnchorElement} cell its address ends in prompt and model */
+export function placeOf(cell) {
+  return cell.pathname.split("/").slice(-2).join("/");
+}
+
+/** @param {string} place */
+export function cellAt(place) {
+  return cells.get(place);
+}
+
+export function all() {
+  return cells.values();
+}
+
+/** @param {HTMLAnchorElement} cell @returns {Place} */
+export function read(cell) {
+  return cell.dataset.cell ? JSON.parse(cell.dataset.cell) : nothing(cell);
+}
+
+/** The place of a cell, with nothing in it. @param {HTMLAnchorElement} cell @returns {Place} */
+export function nothing(cell) {
+  const [promptId = "", modelKey = ""] = placeOf(cell).split("/");
+  const empty = { jobId: null, buildId: null, blockCount: null, since: null, attempts: 0, chars: 0, note: null, code: null, error: null };
+  return { promptId, modelKey, state: "missing", ...empty };
+}
+
+/** @param {HTMLAnchorElement} cell */
+export function heads(cell) {
+  const row = /** @type {HTMLTableRowElement} */ (cell.closest("tr"));
+  const column = one(document, `#matrix th[data-model="${read(cell).modelKey}"]`);
+  return {
+    prompt: row.dataset.text ?? "",
+    model: column.dataset.name ?? "",
+    /** Who is asked, by their name. */
+    asked: column.dataset.asked,
+    why: column.dataset.why,
+    off: row.hasAttribute("data-off") || column.hasAttribute("data-off"),
+  };
+}
+
+/** @param {Place} place @returns {PlaceState | undefined} what it was, if there is such a cell */
+export function paint(place) {
+  const cell = cells.get(`${place.promptId}/${place.modelKey}`);
+  if (!cell) return undefined;
+  const before = read(cell).state;
+  const told = place.state === "missing" ? "" : JSON.stringify(place);
+  if ((cell.dataset.cell ?? "") === told) return before;
+  if (told) cell.dataset.cell = told;
+  else delete cell.dataset.cell;
+  cell.dataset.state = place.state;
+  if (place.error) cell.title = place.error;
+  else cell.removeAttribute("title");
+  if (place.buildId) cell.replaceChildren(picture(place.buildId), word("ready", true));
+  else fill(cell, place);
+  return before;
+}
+
+/** @param {HTMLAnchorElement} cell @param {Place} place */
+function fill(cell, place) {
+  const more = document.createElement("small");
+  more.textContent = moreOf(place);
+  cell.replaceChildren(word(wordOf(place)), " ", more);
+}
+
+/** @param {string} text */
+function word(text, spoken = false) {
+  const element = document.createElement("b");
+  element.textContent = text;
+  element.classList.toggle("spoken", spoken);
+  return element;
+}
+
+/** @param {string} build */
+function picture(build) {
+  const image = new Image(64, 64);
+  image.alt = "";
+  image.decoding = "async";
+  image.src = `/api/builds/${build}/image?size=128&background=transparent`;
+  return image;
+}
+
+/** @param {Place} place */
+function wordOf({ state, since }) {
+  return state === "running" && since ? elapsed(since) : state;
+}
+
+/** @param {number} since */
+export function elapsed(since) {
+  return clock(Date.now() - drift - since);
+}
+
+/** What else there is to say of it, briefly. @param {Place} place */
+function moreOf({ state, note, chars, attempts, code }) {
+  if (state === "queued") return note ?? "";
+  if (state === "failed") return (code ?? "").replaceAll("_", " ");
+  if (state !== "running") return "";
+  return [note, chars && `${short(chars)} chars`, attempts > 1 && `try ${attempts}`].filter(Boolean).join(", ");
+}
+
+/** 840, 3.2k @param {number} number */
+function short(number) {
+  return number < 1000 ? String(number) : `${(number / 1000).toFixed(1)}k`;
+}
+
+/** What there is, in a sentence. @param {Place} place */
+export function sentence({ state, since, attempts, chars, note, blockCount }) {
+  if (state === "ready") return blockCount === null ? "" : `${count(blockCount)} blocks`;
+  if (state === "queued") return note ?? "waiting for its turn";
+  if (state !== "running") return "";
+  const heard = chars ? `${count(chars)} characters of the answer` : "no answer yet";
+  return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, heard, note].filter(Boolean).join(", ");
+}
+
+/** The clocks of what is running go on. */
+export function tick() {
+  for (const cell of table?.querySelectorAll("a[data-state=running]") ?? []) {
+    const { since } = read(/** @type {HTMLAnchorElement} */ (cell));
+    if (since) one(cell, "b").textContent = elapsed(since);
+  }
+}
+
+/** One cell is in the order of tabs; arrows go from there. */
+export function walk() {
+  if (!table) return;
+  table.setAttribute("role", "grid");
+  const region = one(document, ".matrix");
+  region.removeAttribute("tabindex");
+  let here = [...cells.values()].find((cell) => cell.checkVisibility());
+  for (const cell of cells.values()) cell.tabIndex = cell === here ? 0 : -1;
+  const go = (/** @type {HTMLAnchorElement} */ cell) => {
+    if (here) here.tabIndex = -1;
+    here = cell;
+    cell.tabIndex = 0;
+  };
+  table.addEventListener("focusin", ({ target }) => target instanceof HTMLAnchorElement && go(target));
+  table.addEventListener("keydown", (event) => {
+    const { target, key, ctrlKey, metaKey, altKey } = event;
+    if (!(target instanceof HTMLAnchorElement) || metaKey || altKey) return;
+    const next = neighbour(target, key, ctrlKey);
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
+  // What is shown may be changed so that the cell is not among it.
+  part("matrix-title").closest("section")?.addEventListener("change", () => {
+    const shown = here?.checkVisibility() ? here : [...cells.values()].find((cell) => cell.checkVisibility());
+    if (shown) go(shown);
+  });
+}
+
+/** @param {HTMLAnchorElement} cell @param {string} key @param {boolean} far @returns {HTMLAnchorElement | undefined} */
+function neighbour(cell, key, far) {
+  const rows = [...one(document, "#matrix tbody").children].filter((row) => row.checkVisibility());
+  const row = /** @type {HTMLTableRowElement} */ (cell.closest("tr"));
+  const shown = (/** @type {Element} */ line) => [...line.querySelectorAll("a")].filter((other) => other.checkVisibility());
+  const line = shown(row);
+  const x = line.indexOf(cell);
+  const y = rows.indexOf(row);
+  if (key === "ArrowRight") return line[x + 1];
+  if (key === "ArrowLeft") return line[x - 1];
+  if (key === "Home") return shown(far ? rows[0] ?? row : row)[0];
+  if (key === "End") return shown(far ? rows.at(-1) ?? row : row).at(-1);
+  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
+  if (!step) return undefined;
+  const down = Math.min(Math.max(y + step, 0), rows.length - 1);
+  return shown(rows[down] ?? row)[x];
+}

@@ -1,0 +1,105 @@
+/** What is done to the whole matrix: bringing in the catalog, generating, trying again. */
+import { ask, complain } from "./api.js";
+import { count, counted, made, one, part, sure } from "./parts.js";
+
+const attempts = Number(one(document, ".coverage").dataset.attempts);
+const outcome = part("outcome");
+const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-order]"));
+
+export function take() {
+  part("orders").hidden = false;
+  for (const button of buttons) button.addEventListener("click", () => give(button));
+  const there = (/** @type {string} */ name) => Number(one(document, `[data-sum=${name}]`).textContent?.replaceAll(",", ""));
+  fit(there("failed"));
+}
+
+/** Nothing is offered that would do nothing. @param {Totals} sum */
+export function offer(sum) {
+  fit(sum.failed + sum.cancelled);
+}
+
+/** @param {number} failed */
+function fit(failed) {
+  const button = one(document, "[data-order=failed]");
+  // Whoever stands on it is not to be pushed off.
+  if (document.activeElement !== button) button.hidden = failed === 0;
+}
+
+/** @param {HTMLButtonElement} button */
+async function give(button) {
+  if (button.getAttribute("aria-disabled")) return;
+  const order = button.dataset.order;
+  for (const each of buttons) each.setAttribute("aria-disabled", "true");
+  outcome.hidden = true;
+  try {
+    if (order === "catalog") await bringIn();
+    else await generate(order === "failed");
+  } catch (trouble) {
+    complain(outcome, trouble);
+    outcome.classList.add("bad");
+  } finally {
+    for (const each of buttons) each.removeAttribute("aria-disabled");
+  }
+}
+
+async function bringIn() {
+  const known = document.querySelectorAll("#matrix :is([data-model], [data-prompt])").length;
+  const told = /** @type {Seeded} */ (await ask("POST", "/api/admin/seed?generateBuilds=0"));
+  tell(`The catalog is in: ${counted(told.promptCount, "active prompt")}, and ${counted(told.modelCount, "model")} that can be asked. `);
+  const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await ask("GET", "/api/admin/coverage"));
+  if (now.prompts.length + now.models.length === known) return;
+  const again = made("a", "Show what is new");
+  again.setAttribute("href", location.pathname);
+  outcome.append(again);
+}
+
+/** @param {boolean} again what has failed, too */
+async function generate(again) {
+  const retry = again ? "&retryFailed=1" : "";
+  const plan = /** @type {Seeded} */ (await ask("POST", `/api/admin/seed?dryRun=1${retry}`));
+  const next = plan.next ?? [];
+  if (next.length === 0) return tell(await why());
+  const failed = next.filter(({ promptId, modelKey }) => {
+    const cell = document.querySelector(`#matrix a[href="/admin/places/${promptId}/${modelKey}"]`);
+    return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
+  }).length;
+  const title = `Ask for ${counted(next.length, "build")}?`;
+  if (!(await sure(title, words(next, again ? failed : 0), "Ask"))) return;
+  const told = /** @type {Seeded} */ (await ask("POST", `/api/admin/seed?background=1${retry}`));
+  tell(`${counted(told.jobs.length, "build")} under way. They go on when this page is closed.`);
+}
+
+/** Why nobody would be asked. */
+async function why() {
+  const { coverage, providers } = await ask("GET", "/api/admin/status");
+  if (!providers.some((/** @type {{ hasKey: boolean }} */ { hasKey }) => hasKey)) return "No provider can be asked: none has a key.";
+  if (coverage.expected === 0) return "There is nobody to ask: no active prompt, or no enabled model with a key.";
+  if (coverage.underWay > 0) return "Nothing else is missing; the rest is under way.";
+  return coverage.failed + coverage.cancelled > 0 ? "What is missing was tried, and failed; retry it." : "Nothing is missing.";
+}
+
+/** What it means, before it is done. @param {NonNullable<Seeded["next"]>} next @param {number} failed */
+function words(next, failed) {
+  const asked = new Map();
+  for (const { modelKey } of next) {
+    const column = document.querySelector(`#matrix th[data-model="${modelKey}"]`);
+    const name = column?.getAttribute("data-asked") ?? "others";
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+  }
+  const list = document.createElement("ul");
+  for (const [name, builds] of asked) {
+    const most = builds * attempts;
+    list.append(made("li", `${name}: ${counted(builds, "build")}, at most ${counted(most, "request")}`));
+  }
+  const cost = made("p", `A model is asked up to ${counted(attempts, "time")} for each, and every request is billed by its provider.`);
+  const missing = next.length - failed;
+  const both = failed && missing ? [made("p", `${count(failed)} failed or were cancelled; the other ${count(missing)} were never tried.`)] : [];
+  return [...both, list, cost];
+}
+
+/** @param {string} words */
+function tell(words) {
+  outcome.classList.remove("bad");
+  outcome.hidden = false;
+  outcome.textContent = words;
+}

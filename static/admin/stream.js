@@ -1,0 +1,42 @@
+/** A stream of events that is kept up, and a notice for when it is not. */
+import { Trouble, ask, complain } from "./api.js";
+
+/** A server that restarts, or a stream that ends in due time, is back before anybody needs to know. */
+const GRACE_MS = 3000;
+const AGAIN_MS = 5000;
+
+/**
+ * @param {string} address @param {HTMLElement} notice
+ * @param {string} name of the events @param {(told: any) => void} hear
+ */
+export function listen(address, notice, name, hear) {
+  let missing = 0;
+  const open = () => {
+    const source = new EventSource(address);
+    source.addEventListener("open", () => {
+      clearTimeout(missing);
+      missing = 0;
+      notice.hidden = true;
+    });
+    source.addEventListener(name, (event) => hear(JSON.parse(event.data)));
+    source.addEventListener("error", () => {
+      missing ||= setTimeout(lost, GRACE_MS);
+      // Otherwise the browser asks again by itself.
+      if (source.readyState === EventSource.CLOSED) setTimeout(reopen, AGAIN_MS);
+    });
+  };
+  const lost = () => {
+    notice.hidden = false;
+    notice.textContent = "The connection is lost, so this is how things stood a moment ago. It is being tried again.";
+  };
+  const reopen = async () => {
+    try {
+      await ask("GET", "/api/admin/status");
+    } catch (trouble) {
+      if (trouble instanceof Trouble && [401, 403].includes(trouble.status)) return complain(notice, trouble);
+    }
+    open();
+  };
+  open();
+  addEventListener("pagehide", () => clearTimeout(missing));
+}

@@ -1,0 +1,73 @@
+/** What the admin's API answers. */
+
+type PlaceState = "missing" | "queued" | "running" | "failed" | "cancelled" | "ready";
+
+/** What there is of a prompt by a model. */
+interface Place {
+  promptId: string;
+  modelKey: string;
+  state: PlaceState;
+  jobId: string | null;
+  buildId: string | null;
+  blockCount: number | null;
+  /** When it was begun, in milliseconds since 1970. */
+  since: number | null;
+  attempts: number;
+  chars: number;
+  note: string | null;
+  code: string | null;
+  error: string | null;
+}
+
+interface Totals {
+  expected: number;
+  existing: number;
+  remaining: number;
+  failed: number;
+  cancelled: number;
+  underWay: number;
+  spent: number;
+  unpriced: number;
+}
+
+/** A `matrix` event: all there is, or what has changed. */
+interface Change {
+  whole: boolean;
+  cells: Place[];
+  sum: Totals;
+}
+
+interface Imported {
+  buildId: string;
+  blockCount: number;
+  warnings: { message: string }[];
+  overwritten: boolean;
+  hint: string;
+}
+
+interface Seeded {
+  promptCount: number;
+  modelCount: number;
+  jobs: unknown[];
+  next?: { promptId: string; modelKey: string }[];
+}
+
+interface AdminModel {
+  key: string;
+  provider: string;
+  modelId: string;
+  displayName: string;
+  about: string;
+  enabled: boolean;
+  via: Record<string, string>;
+  prices: { input: number; output: number } | null;
+  options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null };
+}
+
+interface AdminPrompt {
+  id: string;
+  text: string;
+  tags: string[];
+  active: boolean;
+  builds: number;
+}

@@ -1,0 +1,307 @@
+//! Seeding and what stands around it, with a provider to ask.
+
+use std::process::Command;
+
+use buildoff::db::TABLES;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::catalog::Catalog;
+use crate::support::db::TestDb;
+use crate::support::{Admin, Instance, Provider, Say, Site, Voice, catalog, hut};
+
+struct Scene {
+    db: TestDb,
+    site: Site,
+    admin: Admin,
+    provider: Provider,
+    catalog: Catalog,
+}
+
+/// Two models that can be asked, and two prompts.
+async fn open() -> Scene {
+    let db = TestDb::new().await;
+    let provider = Provider::improvising(Voice::Compatible, |_| {
+        Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+    })
+    .await;
+    let catalog = catalog(&provider, &["one", "two"], &["arch", "barn"]);
+    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = site.admin();
+    Scene { db, site, admin, provider, catalog }
+}
+
+fn numbers(seeded: &Value) -> [i64; 6] {
+    ["promptCount", "modelCount", "totalExpectedBuilds", "existingBuilds", "remainingBuilds", "failedBuilds"]
+        .map(|name| seeded[name].as_i64().unwrap_or_else(|| panic!("{name} in {seeded}")))
+}
+
+#[tokio::test]
+async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds() {
+    let scene = open().await;
+    let Scene { db, admin, provider, .. } = &scene;
+    let seed = async |query: &str| {
+        let answer = admin.post(&format!("/api/admin/seed{query}"), "").await;
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        answer.json()
+    };
+    let before = db.dump().await;
+    let dry = seed("?dryRun=1").await;
+    assert_eq!((numbers(&dry), &dry["done"], &dry["jobs"]), ([2, 2, 4, 0, 4, 0], &json!(false), &json!([])));
+    assert_eq!(dry["next"].as_array().unwrap().len(), 4);
+    assert_eq!(db.dump().await, before, "a dry run writes nothing");
+
+    let bare = seed("?generateBuilds=0").await;
+    assert_eq!((numbers(&bare), &bare["jobs"]), ([2, 2, 4, 0, 4, 0], &json!([])));
+    assert!(provider.requests().is_empty());
+
+    let first = seed("").await;
+    assert_eq!(
+        (numbers(&first), &first["ok"], &first["done"]),
+        ([2, 2, 4, 2, 2, 0], &json!(true), &json!(false))
+    );
+    for job in first["jobs"].as_array().unwrap() {
+        assert_eq!(
+            (&job["promptId"], &job["state"], &job["attempts"]),
+            (&json!("arch"), &json!("ready"), &json!(1))
+        );
+        assert!(
+            job["blockCount"].as_i64() > Some(1000)
+                && job["ms"].as_i64() >= Some(0)
+                && job["error"].is_null()
+        );
+    }
+    let second = seed("?batchSize=1").await;
+    assert_eq!((numbers(&second), second["jobs"].as_array().unwrap().len()), ([2, 2, 4, 3, 1, 0], 1));
+    let third = seed("?batchSize=3").await;
+    assert_eq!((numbers(&third), &third["done"]), ([2, 2, 4, 4, 0, 0], &json!(true)));
+    let idle = seed("").await;
+    assert_eq!((&idle["done"], &idle["jobs"]), (&json!(true), &json!([])));
+    assert_eq!(provider.requests().len(), 4);
+    for query in ["?batchSize=0", "?batchSize=4", "?batchSize=x", "?dryRun=maybe", "?surprise=1"] {
+        let answer = admin.post(&format!("/api/admin/seed{query}"), "").await;
+        assert_eq!((answer.status, answer.code().as_str()), (400, "bad_request"), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
+    let scene = open().await;
+    let Scene { admin, .. } = &scene;
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let keyless = json!({ "provider": "nobody", "modelId": "x", "displayName": "X" });
+    admin.json(Method::PUT, "/api/admin/models/keyless", &keyless).await;
+    let dry = async || numbers(&admin.post("/api/admin/seed?dryRun=1", "").await.json());
+    assert_eq!(dry().await, [2, 2, 4, 0, 4, 0]);
+    admin.json(Method::PATCH, "/api/admin/models/two", &json!({ "enabled": false })).await;
+    assert_eq!(dry().await, [2, 1, 2, 0, 2, 0]);
+    admin.json(Method::PATCH, "/api/admin/prompts/barn", &json!({ "active": false })).await;
+    assert_eq!(dry().await, [1, 1, 1, 0, 1, 0]);
+}
+
+#[tokio::test]
+async fn the_background_does_it_all_without_waiting() {
+    let scene = open().await;
+    let Scene { admin, .. } = &scene;
+    let seeded = admin.post("/api/admin/seed?background=1", "").await.json();
+    assert_eq!(seeded["jobs"].as_array().unwrap().len(), 4, "{seeded}");
+    loop {
+        let status = admin.get("/api/admin/status").await.json();
+        if status["coverage"]["existing"] == 4 {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_single_build_is_wanted_once() {
+    let scene = open().await;
+    let Scene { admin, .. } = &scene;
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let want = async |prompt: &str, model: &str| {
+        let wanted = json!({ "promptId": prompt, "modelKey": model });
+        let answer = admin.json(Method::POST, "/api/admin/jobs", &wanted).await;
+        (answer.status, answer.code())
+    };
+    let job = admin.want("arch", "one").await;
+    assert_eq!(admin.job_ended(&job).await["state"], "ready");
+    assert_eq!(want("arch", "one").await, (409, "exists".to_owned()));
+    assert_eq!(want("nowhere", "one").await, (404, "no_prompt".to_owned()));
+    assert_eq!(want("arch", "nobody").await, (404, "no_model".to_owned()));
+    let keyless = json!({ "provider": "nobody", "modelId": "x", "displayName": "X" });
+    admin.json(Method::PUT, "/api/admin/models/keyless", &keyless).await;
+    assert_eq!(want("arch", "keyless").await, (409, "no_key".to_owned()));
+    for path in ["/api/admin/jobs/x", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"] {
+        assert_eq!(admin.get(path).await.code(), "no_job");
+        assert_eq!(admin.delete(path).await.code(), "no_job");
+    }
+    let gone = admin.get(&format!("/api/admin/jobs/{job}/attempts/9")).await;
+    assert_eq!((gone.status, gone.code().as_str()), (404, "not_found"));
+}
+
+#[tokio::test]
+async fn the_status_tells_counts_coverage_queue_and_who_can_be_asked() {
+    let scene = open().await;
+    let Scene { admin, .. } = &scene;
+    admin.post("/api/admin/seed", "").await;
+    let status = admin.get("/api/admin/status").await.json();
+    assert_eq!(status["settings"], json!({ "gridSize": 32, "palette": "simple", "mode": "precise" }));
+    assert_eq!(
+        status["counts"],
+        json!({ "prompts": 2, "activePrompts": 2, "models": 2, "enabledModels": 2, "builds": 2,
+                "retiredBuilds": 0, "matchups": 0, "votes": 0 })
+    );
+    assert_eq!((&status["coverage"]["expected"], &status["coverage"]["existing"]), (&json!(4), &json!(2)));
+    assert_eq!(status["queue"], json!([]));
+    let provider = |key: &str| {
+        status["providers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|provider| provider["key"] == key)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(
+        (&provider("somebody")["hasKey"], &provider("openai")["hasKey"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(provider("openai")["keyVariable"], "OPENAI_API_KEY");
+}
+
+#[tokio::test]
+async fn changes_are_told_as_they_happen() {
+    let scene = open().await;
+    let Scene { site, admin, .. } = &scene;
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let events =
+        site.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap();
+    assert_eq!(events.headers()["content-type"], "text/event-stream");
+    let mut events = events;
+    let mut heard = String::new();
+    let job = admin.want("arch", "one").await;
+    while !heard.contains("\"state\":\"ready\"") {
+        heard += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
+    }
+    assert!(heard.starts_with("event: matrix\ndata: {\"whole\":true"), "{heard}");
+    assert!(heard.contains(&job) && heard.contains("\"existing\":1"), "{heard}");
+}
+
+/// Runs a command in a folder of its own, over the database or through a server.
+fn buildoff(scene: &Scene, arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .args(arguments)
+        .env("DATABASE_URL", scene.db.url())
+        .envs(scene.catalog.variables(&[]))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), said)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_does_the_same_directly_and_through_a_server() {
+    let scene = open().await;
+    let server = scene.site.url.clone();
+    let here: &[&str] = &[];
+    let there: &[&str] = &["--server", &server];
+    let run = |arguments: &[&str], how: &[&str]| buildoff(&scene, &[arguments, how].concat());
+    for how in [here, there] {
+        let (code, said) = run(&["seed", "--dry-run"], how);
+        assert!(
+            code == 0 && said.contains("0 of 4 builds") && said.contains("would ask one for arch"),
+            "{said}"
+        );
+    }
+    let (code, said) = run(&["seed", "--catalog"], here);
+    assert!(code == 0 && said.contains("2 prompts, 2 models that can be asked: 0 of 4 builds"), "{said}");
+    for how in [here, there] {
+        for (arguments, part) in [
+            (&["models"][..], "asked at somebody"),
+            (&["models", "disable", "two"], "disabled"),
+            (&["models", "rename", "two", "The Second"], "The Second"),
+            (&["models", "enable", "two"], "enabled"),
+            (&["models", "add", "three", "--provider", "nobody", "--id", "x", "--name", "Three"], "no key"),
+            (&["prompts"], "a barn"),
+            (&["prompts", "disable", "barn"], "inactive"),
+            (&["prompts", "enable", "barn"], "active"),
+            (&["prompts", "add", "cave", "a cave", "--tag", "nature"], "[nature]"),
+            (&["prompts", "disable", "cave"], "inactive"),
+        ] {
+            let (code, said) = run(arguments, how);
+            assert!(code == 0 && said.contains(part), "{arguments:?} {how:?}: {said}");
+        }
+        let (code, said) = run(&["models", "enable", "nobody"], how);
+        assert!(code == 2 && said.contains("no such model"), "{said}");
+    }
+    for how in [here, there] {
+        let (code, said) = run(&["seed"], how);
+        assert!(code == 0 && said.contains("4 of 4 builds"), "{how:?}: {said}");
+    }
+    assert_eq!(scene.provider.requests().len(), 4);
+    let (code, said) = run(&["reparse"], there);
+    assert!(code == 0 && said.contains("0 of 0"), "{said}");
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("arch")).unwrap();
+    std::fs::write(folder.path().join("arch/one.json"), hut(9)).unwrap();
+    std::fs::write(folder.path().join("arch/two.json"), "nothing").unwrap();
+    let (code, said) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"], there);
+    assert!(
+        code == 1 && said.contains("replaced another") && said.contains("1 imported, 1 failed"),
+        "{said}"
+    );
+    let vias = scene.db.number("SELECT count(DISTINCT via) FROM audit").await;
+    assert_eq!(vias, 2, "the audit knows who came by which way");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
+    let scene = open().await;
+    let refused = |arguments: &[&str], token: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+            .args(arguments)
+            .env("ADMIN_TOKEN", token)
+            .output()
+            .unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let server = scene.site.url.as_str();
+    for (arguments, token, part) in [
+        (["models", "--server", server], "", "ADMIN_TOKEN is not set"),
+        (["models", "--server", server], "wrong", "not the admin's token"),
+        (["models", "--server", "ftp://example"], "x", "--server takes an address"),
+        (["models", "--server", "http://127.0.0.1:1"], "x", "error sending request"),
+    ] {
+        let (code, said) = refused(&arguments, token);
+        assert!(code == 2 && said.contains(part), "{arguments:?}: {said}");
+        assert!(!said.contains("wrong\""), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
+    let scene = open().await;
+    scene.admin.post("/api/admin/seed", "").await;
+    let mut known: Vec<String> = sqlx::query_scalar(
+        "SELECT tablename::text FROM pg_tables
+         WHERE schemaname = 'public' AND tablename NOT IN ('_sqlx_migrations', 'installation')
+         ORDER BY tablename COLLATE \"C\"",
+    )
+    .fetch_all(&scene.db.pool)
+    .await
+    .unwrap();
+    known.sort();
+    assert_eq!(known, TABLES, "every table is emptied");
+    let (code, said) = buildoff(&scene, &["reset"]);
+    assert!(code == 1 && said.contains("2 builds") && said.contains("--yes"), "{said}");
+    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 2);
+    let (code, said) = buildoff(&scene, &["reset", "--yes"]);
+    assert!(code == 0 && said.contains("It is empty"), "{said}");
+    for table in ["builds", "jobs", "attempts", "models", "prompts", "audit", "sessions", "votes"] {
+        assert_eq!(scene.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+    }
+    let anew = Instance::over(&scene.db, &scene.catalog.variables(&[]));
+    let page = reqwest::get(&anew.url).await.unwrap();
+    assert_eq!(page.status(), 200);
+}

@@ -1,0 +1,138 @@
+//! The opening exhibition: what a new installation has to vote on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use buildoff::arena::builds::{self, Packed};
+use buildoff::arena::catalog::Catalog;
+use buildoff::arena::exhibition;
+use serde_json::Value;
+
+use crate::arena_page::until;
+use crate::support::db::TestDb;
+use crate::support::{Site, page};
+
+/// Every shipped build, by its path from the folder of all builds.
+fn shipped() -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("builds");
+    let mut found = Vec::new();
+    walk(&root, &mut found);
+    found.sort();
+    found.iter().map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+async fn hung() -> (TestDb, Site) {
+    let db = TestDb::new().await;
+    let hung = exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    assert_eq!(hung, shipped().len());
+    let site = Site::open_on(db.pool.clone()).await;
+    (db, site)
+}
+
+#[test]
+fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same() {
+    let mut digests = BTreeMap::new();
+    for path in shipped() {
+        let place = exhibition::place(&path).unwrap_or_else(|| panic!("{path} is no place for a build"));
+        let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds").join(&path)).unwrap();
+        let build = Packed::read(&text, &place.settings, text.len())
+            .unwrap_or_else(|refusal| panic!("{path}: {refusal}"));
+        assert_eq!(build.warnings, [], "{path}");
+        let twin = digests.insert(build.digest.0, path.clone());
+        assert_eq!(twin, None, "{path} looks the same");
+    }
+}
+
+#[test]
+fn every_shipped_build_is_by_a_model_and_of_a_prompt_of_the_catalog() {
+    let catalog = Catalog::load(None).unwrap();
+    for path in shipped() {
+        assert!(catalog.knows(&exhibition::place(&path).unwrap()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
+    let (db, site) = hung().await;
+    let (mut prompts, mut hands) = (BTreeSet::new(), BTreeSet::new());
+    let arena: Vec<_> = shipped().into_iter().filter(|path| path.starts_with("32-simple/")).collect();
+    for path in &arena {
+        let place = exhibition::place(path).unwrap();
+        prompts.insert(place.prompt);
+        hands.insert(place.model);
+    }
+    assert_eq!(arena.len(), prompts.len() * hands.len(), "every hand has built every prompt");
+    let told: Value = site.get("/api/arena/prompts").send().await.unwrap().json().await.unwrap();
+    let eligible =
+        told["prompts"].as_array().unwrap().iter().filter(|prompt| prompt["eligible"] == true).count();
+    assert_eq!(eligible, prompts.len());
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    voter.look(&matchup).await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
+}
+
+#[tokio::test]
+async fn the_first_builds_come_once_and_never_again() {
+    let (db, _site) = hung().await;
+    let catalog = Catalog::load(None).unwrap();
+    assert_eq!(exhibition::open(&db.pool, &catalog).await.unwrap(), 0);
+    // Not even after an admin has retired all of them.
+    db.run("UPDATE builds SET retired_at = now()").await;
+    assert_eq!(exhibition::open(&db.pool, &catalog).await.unwrap(), 0);
+    assert_eq!(builds::ids(&db.pool).await.unwrap().len(), shipped().len());
+}
+
+#[tokio::test]
+async fn an_installation_that_has_builds_is_left_alone() {
+    let db = TestDb::seeded().await;
+    db.run("UPDATE prompts SET tags = '{}'; UPDATE models SET display_name = 'Mine', about = ''").await;
+    let before = db.dump().await;
+    assert_eq!(exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap(), 0);
+    assert_eq!(db.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_catalog_of_ones_own_gets_only_what_it_knows() {
+    let db = TestDb::new().await;
+    let mut catalog = Catalog::load(None).unwrap();
+    catalog.prompts.retain(|prompt| prompt.id.as_str() == "lighthouse");
+    catalog.models.retain(|model| model.key.as_str() != "reference_sculptor");
+    let hung = exhibition::open(&db.pool, &catalog).await.unwrap();
+    let expected = shipped().iter().filter(|path| catalog.knows(&exhibition::place(path).unwrap())).count();
+    assert!(hung == expected && expected > 0, "{hung}");
+    let none = exhibition::open(&TestDb::new().await.pool, &Catalog::default()).await.unwrap();
+    assert_eq!(none, 0);
+}
+
+#[tokio::test]
+async fn a_newcomer_judges_five_matchups_and_learns_whose_they_were() {
+    let (db, site) = hung().await;
+    let mut page = page(&site.at("/?q=low")).await;
+    let mut judged = BTreeSet::new();
+    for choice in ["A", "B", "TIE", "A", "BOTH_BAD"] {
+        until(&page, "ready").await;
+        let told = page.text("main").await;
+        assert!(told.contains("not AI models"), "the note on hands that are no AI models: {told}");
+        assert!(!told.contains("The Architect") && !told.contains("The Apprentice"), "blind: {told}");
+        page.click(&format!("[data-choice={choice}]")).await;
+        until(&page, "revealed").await;
+        let names = [page.text("[data-of=a] h2 a").await, page.text("[data-of=b] h2 a").await];
+        assert!(names[0] != names[1] && names.iter().all(|name| name.starts_with("The ")), "{names:?}");
+        judged.insert((page.text("#asked").await, names));
+        page.click("#next").await;
+    }
+    until(&page, "ready").await;
+    page.shot("newcomer").await;
+    assert_eq!(judged.len(), 5);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 5);
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}

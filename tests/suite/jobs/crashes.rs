@@ -1,0 +1,178 @@
+//! Servers that die, and those that go on.
+
+use buildoff::arena::builds::{Making, Packed};
+use buildoff::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
+use buildoff::arena::jobs::claims::{self, Failed, Heard, Lost, Offer};
+use serde_json::json;
+use tokio::time::{Duration, sleep};
+
+use super::{Scene, begins, outcomes, says};
+use crate::support::admin::TOKEN;
+use crate::support::db::TestDb;
+use crate::support::provider::KEY;
+use crate::support::{Admin, Beat, Instance, Provider, Voice, catalog, hut};
+
+/// As if so much time had gone by.
+const RUN_OUT: &str = "UPDATE jobs SET leased_until = now() WHERE state = 'running'";
+
+#[tokio::test]
+async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
+    let db = TestDb::new().await;
+    let scripts = [begins("{ \"boxes\": [{ \"x1\": 1").beat(Beat::Stall), says(&hut(4))];
+    let provider = Provider::with(Voice::Compatible, scripts).await;
+    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let variables = catalog.variables(&[]);
+    let mut first = Instance::over(&db, &variables);
+    let admin = Admin::at(&first.url);
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let job = admin.want("shed", "tester").await;
+    admin.job_when(&job, |job| job["attempts"][0]["answerBytes"].as_i64().unwrap_or(0) > 0).await;
+    first.kill();
+
+    let second = Instance::over(&db, &variables);
+    let admin = Admin::at(&second.url);
+    assert_eq!(admin.job(&job).await["state"], "running", "the lease is still the dead server's");
+    db.run(RUN_OUT).await;
+    let ended = admin.job_ended(&job).await;
+    assert_eq!(
+        (&ended["state"], outcomes(&ended)),
+        (&json!("ready"), vec!["interrupted", "accepted"]),
+        "{ended}"
+    );
+    let streamed = admin.get(ended["attempts"][0]["answerUrl"].as_str().unwrap()).await;
+    assert_eq!(streamed.text(), "{ \"boxes\": [{ \"x1\": 1", "what had streamed in is kept");
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE model_key = 'tester'").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM answer_parts").await, 0);
+    assert_eq!(provider.requests().len(), 2);
+    for secret in [KEY, TOKEN] {
+        assert!(!first.log().contains(secret) && !second.log().contains(secret));
+        assert!(!db.dump().await.contains(secret));
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_can_store_nothing() {
+    let scene = Scene::asleep().await;
+    let job = scene.admin.want("shed", "tester").await;
+    let (pool, lease) = (&scene.db.pool, Duration::from_secs(30));
+    let offers = [Offer { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
+    let claim = async || claims::claim(pool, &offers, 4, lease).await.unwrap();
+    let first = claim().await.unwrap();
+    assert_eq!(first.lease.job.to_string(), job);
+    attempts::begin(pool, &first.lease).await.unwrap();
+    assert!(claim().await.is_none(), "one job is one worker's");
+    scene.db.run(RUN_OUT).await;
+    first.lease.renew(pool, lease, &Heard::default()).await.unwrap();
+    scene.db.run(RUN_OUT).await;
+    let second = claim().await.unwrap();
+    attempts::begin(pool, &second.lease).await.unwrap();
+
+    let ended = Ended {
+        outcome: Outcome::Accepted,
+        code: None,
+        message: None,
+        answer: "late",
+        answer_ms: 1,
+        tokens: Tokens::default(),
+        cost: None,
+        notes: json!([]),
+    };
+    let build = Packed::read(hut(4).as_bytes(), &first.place.settings, 1 << 20).unwrap();
+    let late = &first.lease;
+    let making = Making::default();
+    for refused in [
+        late.renew(pool, lease, &Heard::default()).await,
+        attempts::begin(pool, late).await.map(drop),
+        attempts::end(pool, late, &ended).await,
+        late.finish(pool, &first.place, &build, making).await,
+        late.fail(pool, Failed { code: "late", message: "too late" }).await,
+        late.give_back(pool).await,
+    ] {
+        assert!(matches!(refused, Err(Lost::Lease)), "{refused:?}");
+    }
+    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 0);
+    attempts::end(pool, &second.lease, &ended).await.unwrap();
+    second.lease.finish(pool, &second.place, &build, making).await.unwrap();
+    assert_eq!(outcomes(&scene.admin.job(&job).await), ["interrupted", "accepted"]);
+}
+
+#[tokio::test]
+async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
+    let scene =
+        Scene::with([says("{\"version\": \"1.0\"}"), begins("{").beat(Beat::Stall), says(&hut(4))]).await;
+    let job = scene.admin.want("shed", "tester").await;
+    scene.admin.job_when(&job, |job| job["attempts"][1]["number"] == 2).await;
+    scene
+        .db
+        .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
+        .await;
+    let ended = scene.admin.job_ended(&job).await;
+    assert_eq!(outcomes(&ended), ["refused", "interrupted", "accepted"], "{ended}");
+    let requests = scene.provider.requests();
+    let third = requests[2].body.to_string();
+    assert!(third.contains("no_blocks"), "what was wrong with the first answer is told: {third}");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_accepted_and_not_stored_is_stored_without_asking_again() {
+    let scene = Scene::with([says(&hut(4))]).await;
+    let job = scene.outcome().await;
+    // As if the server had died between the two.
+    scene
+        .db
+        .run("UPDATE jobs SET build_id = NULL, state = 'running', leased_until = now(), ended_at = NULL")
+        .await;
+    scene.db.run("DELETE FROM builds").await;
+    let ended = scene.admin.job_ended(job["id"].as_str().unwrap()).await;
+    assert_eq!((&ended["state"], outcomes(&ended)), (&json!("ready"), vec!["accepted"]), "{ended}");
+    assert_eq!(scene.provider.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_job_that_was_never_ended_is_given_up_in_the_end() {
+    let scene = Scene::with([begins("{").beat(Beat::Stall)]).await;
+    let job = scene.admin.want("shed", "tester").await;
+    scene.admin.job_when(&job, |job| job["attempts"][0]["number"] == 1).await;
+    scene.db.run("UPDATE jobs SET fence = fence + 1, breaks = 5, leased_until = now()").await;
+    let ended = scene.admin.job_ended(&job).await;
+    assert_eq!((&ended["state"], &ended["code"]), (&json!("failed"), &json!("interrupted")), "{ended}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_gives_its_jobs_back() {
+    let db = TestDb::new().await;
+    let provider = Provider::with(Voice::Compatible, [begins("{").beat(Beat::Stall)]).await;
+    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let variables = catalog.variables(&[]);
+    let mut server = Instance::over(&db, &variables);
+    let admin = Admin::at(&server.url);
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let job = admin.want("shed", "tester").await;
+    admin.job_when(&job, |job| job["attempts"][0]["number"] == 1).await;
+    server.stop();
+    while db.number("SELECT count(*) FROM jobs WHERE state = 'queued'").await == 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(db.number("SELECT count(*) FROM attempts WHERE outcome = 'interrupted'").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_is_stopped_gives_its_jobs_back_with_what_had_come() {
+    let db = TestDb::new().await;
+    let provider = Provider::with(Voice::Compatible, [begins("{ \"boxes\": [").beat(Beat::Stall)]).await;
+    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .arg("seed")
+        .env("DATABASE_URL", db.url())
+        .envs(catalog.variables(&[]))
+        .spawn()
+        .unwrap();
+    while provider.requests().is_empty() {
+        sleep(Duration::from_millis(20)).await;
+    }
+    let pid = rustix::process::Pid::from_child(&command);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(command.wait().unwrap().code(), Some(130));
+    assert_eq!(db.number("SELECT count(*) FROM jobs WHERE state = 'queued'").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM attempts WHERE outcome = 'interrupted'").await, 1);
+}

@@ -1,0 +1,159 @@
+//! How jobs end that bring no build: each by itself, and legibly.
+
+use serde_json::{Value, json};
+
+use super::{Scene, begins, outcomes, says};
+use crate::support::provider::KEY;
+use crate::support::{Beat, Say, Script, Voice, hut};
+
+#[tokio::test]
+async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
+    let error = |status, kind: &str, message: &str| {
+        Script::error(status, &json!({ "error": { "message": message, "type": kind, "code": kind } }))
+    };
+    let cases: [(&str, Vec<Script>, &str); 8] = [
+        ("a wrong key", vec![error(401, "invalid_api_key", "Incorrect API key")], "bad_key"),
+        ("no credit", vec![error(402, "insufficient_quota", "No balance left")], "no_credit"),
+        ("no such model", vec![error(404, "model_not_found", "There is no such model")], "no_such_model"),
+        ("a refusal", vec![Voice::Compatible.says(&[Say::Refused("I would rather not.")])], "refused"),
+        ("a filter", vec![Voice::Compatible.says(&[Say::Text("{"), Say::Filtered])], "filtered"),
+        (
+            "an HTML page, three times",
+            (0..3).map(|_| Script::new(200, "text/html").send("<html><h1>Bad gateway</h1></html>")).collect(),
+            "bad_answer",
+        ),
+        ("nothing, three times", (0..3).map(|_| Voice::Compatible.says(&[Say::Done])).collect(), "empty"),
+        ("rubbish, three times", (0..3).map(|_| says("I built it in my mind.")).collect(), "bad_json"),
+    ];
+    for (case, scripts, code) in cases {
+        let scene = Scene::with(scripts).await;
+        let job = scene.outcome().await;
+        assert_eq!((&job["state"], &job["code"]), (&json!("failed"), &json!(code)), "{case}: {job}");
+        assert!(job["error"].as_str().is_some_and(|message| message.len() > 10), "{case}: {job}");
+        assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 0, "{case}");
+        assert_eq!(
+            scene.db.number("SELECT count(*) FROM attempts WHERE ended_at IS NULL").await,
+            0,
+            "{case}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
+    let scene = Scene::with([begins("{ \"boxes\": [").beat(Beat::Stall), says(&hut(4))]).await;
+    let job = scene.admin.want("shed", "tester").await;
+    // Whatever has streamed in is stored with the next sign of life.
+    scene.admin.job_when(&job, |job| job["attempts"][0]["answerBytes"].as_i64().unwrap_or(0) > 0).await;
+
+    let cancelled = scene.admin.delete(&format!("/api/admin/jobs/{job}")).await;
+    assert_eq!(cancelled.status, 204);
+    scene.provider.hung_up().await;
+
+    let job_now = scene.admin.job(&job).await;
+    assert_eq!((&job_now["state"], outcomes(&job_now)), (&json!("cancelled"), vec!["cancelled"]));
+    let answer = scene.admin.get(job_now["attempts"][0]["answerUrl"].as_str().unwrap()).await;
+    assert_eq!(answer.text(), "{ \"boxes\": [");
+    assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);
+
+    // Seeding leaves it alone, and an admin does not.
+    let seeded = scene.admin.post("/api/admin/seed", "").await.json();
+    assert_eq!((&seeded["done"], &seeded["remainingBuilds"]), (&json!(true), &json!(1)), "{seeded}");
+    assert_eq!(scene.outcome().await["state"], "ready");
+}
+
+#[tokio::test]
+async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
+    let scene = Scene::with((0..3).map(|_| says("no")).chain([says(&hut(5))])).await;
+    let seed = async |query: &str| scene.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
+    let first = seed("").await;
+    assert_eq!(
+        (&first["jobs"][0]["state"], &first["failedBuilds"]),
+        (&json!("failed"), &json!(1)),
+        "{first}"
+    );
+    assert_eq!(first["jobs"][0]["attempts"], 3);
+    assert_eq!(first["done"], true, "nothing is left that could run: {first}");
+    assert_eq!(seed("").await["jobs"], json!([]));
+    let again = seed("?retryFailed=1").await;
+    assert_eq!((&again["jobs"][0]["state"], &again["failedBuilds"]), (&json!("ready"), &json!(0)), "{again}");
+}
+
+#[tokio::test]
+async fn a_parser_that_has_learned_something_finds_what_was_paid_for() {
+    let scene = Scene::with((0..3).map(|_| says("not yet"))).await;
+    let job = scene.outcome().await;
+    let path = format!("/api/admin/jobs/{}/reparse", job["id"].as_str().unwrap());
+    let reread = scene.admin.post(&path, "").await.json();
+    assert_eq!((&reread["ok"], reread["error"].is_string()), (&json!(false), true), "{reread}");
+
+    // As if the text had been one that only a better parser can read.
+    let learned = format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 2", hut(6));
+    scene.db.run(&learned).await;
+    let reread = scene.admin.post(&path, "").await.json();
+    assert_eq!((&reread["ok"], &reread["attempt"]), (&json!(true), &json!(2)), "{reread}");
+    let now = scene.admin.job(job["id"].as_str().unwrap()).await;
+    assert_eq!((&now["state"], &now["buildId"]), (&json!("ready"), &reread["buildId"]));
+    assert_eq!(scene.admin.post(&path, "").await.code(), "nothing_to_read");
+    assert_eq!(scene.provider.requests().len(), 3, "nobody is asked again");
+}
+
+#[tokio::test]
+async fn an_import_is_not_asked_for_any_more() {
+    let scene = Scene::with([begins(" ").beat(Beat::Stall)]).await;
+    let job = scene.admin.want("shed", "tester").await;
+    scene.admin.job_when(&job, |job| job["state"] == "running").await;
+    let import = "/api/admin/import-build?modelKey=tester&promptId=shed";
+    assert_eq!(scene.admin.post(import, hut(7)).await.status, 200);
+    scene.provider.hung_up().await;
+    let ended = scene.admin.job_ended(&job).await;
+    assert_eq!((&ended["state"], &ended["code"]), (&json!("cancelled"), &json!("exists")), "{ended}");
+    assert_eq!(outcomes(&ended), ["cancelled"]);
+    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 1);
+}
+
+#[tokio::test]
+async fn a_providers_key_reaches_no_table_and_no_answer() {
+    let repeats = json!({ "error": { "message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key" } });
+    let scene = Scene::with([Script::error(401, &repeats)]).await;
+    let job = scene.outcome().await;
+    assert_eq!(job["code"], "bad_key", "{job}");
+    assert!(!job.to_string().contains(KEY), "{job}");
+    let stored = scene.db.dump().await;
+    assert!(stored.contains("bad_key") && !stored.contains(KEY));
+    let Value::Array(entries) = scene.admin.get("/api/admin/audit").await.json()["entries"].take() else {
+        panic!("no entries")
+    };
+    assert!(!entries.is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_with_characters_that_no_table_takes_is_put_away_all_the_same() {
+    let odd = hut(4)
+        .replace("\"boxes\"", "\"blocks\":[{\"x\":1,\"y\":1,\"z\":1,\"type\":\"a\\u0000b\"}],\"boxes\"");
+    let scene = Scene::with([says("{\"boxes\": [{\"x1\": \"\\u0000\"}]}"), says(&odd)]).await;
+    let job = scene.outcome().await;
+    assert_eq!((&job["state"], outcomes(&job)), (&json!("ready"), vec!["refused", "accepted"]), "{job}");
+    let build = scene.site.get(&format!("/api/builds/{}", job["buildId"].as_str().unwrap()));
+    let build: Value = build.send().await.unwrap().json().await.unwrap();
+    assert_eq!(build["warnings"][0]["type"], "a\u{fffd}b", "{build}");
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_not_asked_for_any_more() {
+    let scene = Scene::asleep().await;
+    let job = scene.admin.want("shed", "tester").await;
+    let off = json!({ "enabled": false });
+    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
+    let job = scene.admin.job(&job).await;
+    assert_eq!((&job["state"], &job["code"]), (&json!("cancelled"), &json!("switched_off")), "{job}");
+}
+
+#[tokio::test]
+async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
+    let scene = Scene::asleep().await;
+    scene.admin.want("shed", "tester").await;
+    let change = json!({ "text": "a palace" });
+    let refused = scene.admin.json(reqwest::Method::PATCH, "/api/admin/prompts/shed", &change).await;
+    assert_eq!((refused.status, refused.code().as_str()), (409, "text_is_fixed"));
+}

@@ -1,0 +1,136 @@
+//! Several servers, one set of jobs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::support::db::TestDb;
+use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
+
+const MODELS: [&str; 5] = ["one", "two", "three", "four", "five"];
+const PROMPTS: [&str; 8] = ["arch", "barn", "cave", "dock", "elm", "fort", "gate", "hall"];
+
+#[tokio::test]
+async fn two_servers_make_forty_builds_once_each() {
+    let db = TestDb::new().await;
+    let provider = Provider::improvising(Voice::Compatible, |_| {
+        Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+    })
+    .await;
+    let catalog = catalog(&provider, &MODELS, &PROMPTS);
+    let variables = catalog.variables(&[]);
+    let one = Site::open_working(db.pool.clone(), &variables).await;
+    let other = Site::open_working(db.pool.clone(), &variables).await;
+    let (a, b) = (one.admin(), other.admin());
+    // Both at once, each for all of it.
+    let everything = "/api/admin/seed?background=1";
+    tokio::join!(a.post(everything, ""), b.post(everything, ""));
+    let (mut turn, mut seeded) = (0, json!(null));
+    while seeded["done"] != true {
+        turn += 1;
+        seeded = if turn % 2 == 0 { &a } else { &b }.post("/api/admin/seed?batchSize=3", "").await.json();
+    }
+    assert_eq!(
+        (&seeded["existingBuilds"], &seeded["remainingBuilds"], &seeded["failedBuilds"]),
+        (&json!(40), &json!(0), &json!(0)),
+        "{seeded}"
+    );
+    assert_eq!(provider.requests().len(), 40, "nothing is asked twice");
+    assert_eq!(db.number("SELECT count(*) FROM jobs").await, 40);
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await, 40);
+}
+
+#[tokio::test]
+async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
+    let db = TestDb::new().await;
+    // Answers wait at the door, so that the test sees how many are inside.
+    let doors: Arc<Mutex<Vec<Arc<Notify>>>> = Arc::default();
+    let opened = Arc::clone(&doors);
+    let provider = Provider::improvising(Voice::Compatible, move |_| {
+        let door = Arc::new(Notify::new());
+        opened.lock().unwrap().push(Arc::clone(&door));
+        let rest = Voice::Compatible.stream(&[Say::Text(&hut(4)), Say::Done]);
+        Script::stream().send(Voice::Compatible.stream(&[Say::Text(" ")])).beat(Beat::Hold(door)).send(rest)
+    })
+    .await;
+    let catalog = catalog(&provider, &MODELS, &PROMPTS[..2]);
+    let variables = catalog.variables(&[("AI_AT_ONCE", "3")]);
+    let one = Site::open_working(db.pool.clone(), &variables).await;
+    let _other = Site::open_working(db.pool.clone(), &variables).await;
+    let admin = one.admin();
+    admin.post("/api/admin/seed?background=1", "").await;
+    let mut let_go = 0;
+    let mut most = 0;
+    while let_go < 10 {
+        let running = db.number("SELECT count(*) FROM jobs WHERE state = 'running'").await;
+        most = most.max(running);
+        let inside = doors.lock().unwrap().len() - let_go;
+        assert!(running <= 3 && inside <= 3, "{running} running, {inside} answers under way");
+        // The next goes only when there is nobody else to come in.
+        if inside == 3 || doors.lock().unwrap().len() == 10 {
+            doors.lock().unwrap()[let_go].notify_one();
+            let_go += 1;
+        }
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(most, 3);
+}
+
+#[tokio::test]
+async fn a_batch_is_rejoined_by_the_next_call() {
+    let db = TestDb::new().await;
+    let leave = Arc::new(Notify::new());
+    let rest = || Voice::Compatible.stream(&[Say::Text(&hut(4)), Say::Done]);
+    let slow = Script::stream()
+        .send(Voice::Compatible.stream(&[Say::Text(" ")]))
+        .beat(Beat::Hold(Arc::clone(&leave)))
+        .send(rest());
+    let provider = Provider::with(Voice::Compatible, [slow]).await;
+    let catalog = catalog(&provider, &["one"], &["arch"]);
+    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = site.admin();
+    // A caller who goes away.
+    let gone = tokio::spawn({
+        let admin = site.admin();
+        async move { admin.post("/api/admin/seed", "").await }
+    });
+    while provider.requests().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    gone.abort();
+    let rejoined = tokio::spawn(async move { admin.post("/api/admin/seed", "").await.json() });
+    while db.number("SELECT count(*) FROM audit").await < 2 {
+        tokio::task::yield_now().await;
+    }
+    leave.notify_one();
+    let seeded = rejoined.await.unwrap();
+    let states: HashMap<_, _> = seeded["jobs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| (job["modelKey"].clone(), job["state"].clone()))
+        .collect();
+    assert_eq!(states, HashMap::from([(json!("one"), json!("ready"))]), "{seeded}");
+    assert_eq!(provider.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_job_that_nobody_here_can_carry_out_holds_up_no_batch() {
+    let db = TestDb::new().await;
+    let answers = |_: &_| Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done]);
+    let provider = Provider::improvising(Voice::Compatible, answers).await;
+    let catalog = catalog(&provider, &["one"], &["arch"]);
+    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = site.admin();
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    db.run(
+        "INSERT INTO models (key, provider, model_id, display_name) VALUES ('other', 'elsewhere', 'x', 'X');
+         INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
+         VALUES (gen_random_uuid(), 'arch', 'other', 32, 'simple', 'precise')",
+    )
+    .await;
+    let seeded = admin.post("/api/admin/seed?batchSize=1", "").await.json();
+    assert_eq!((&seeded["done"], &seeded["existingBuilds"]), (&json!(true), &json!(1)), "{seeded}");
+}

@@ -1,0 +1,68 @@
+//! Catalogs of a few prompts and models that a scripted provider answers for.
+
+use std::fmt::Write;
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::admin::TOKEN;
+use super::provider::KEY;
+use super::voice::MODEL;
+use super::{Provider, Voice};
+
+/// A data directory with these models, all of one provider, and prompts; models are keys, prompts slugs.
+pub struct Catalog {
+    folder: TempDir,
+}
+
+pub fn catalog(provider: &Provider, models: &[&str], prompts: &[&str]) -> Catalog {
+    let kind = match provider.voice {
+        Voice::OpenAi => "openai",
+        Voice::Anthropic => "anthropic",
+        Voice::Google => "google",
+        Voice::Compatible => "compatible",
+    };
+    let base_url = provider.endpoint().base_url;
+    let mut toml = format!(
+        "[[provider]]\nkey = \"somebody\"\ndisplayName = \"Somebody\"\nkind = \"{kind}\"\n\
+         baseUrl = \"{base_url}\"\nkeyVariable = \"SOMEBODY_API_KEY\"\n"
+    );
+    for model in models {
+        write!(
+            toml,
+            "[[model]]\nkey = \"{model}\"\nprovider = \"somebody\"\nmodelId = \"{MODEL}\"\n\
+             displayName = \"Model {model}\"\nprices = {{ input = 1.0, output = 2.0 }}\n"
+        )
+        .unwrap();
+    }
+    let mut texts = String::new();
+    for prompt in prompts {
+        write!(texts, "[[prompt]]\nslug = \"{prompt}\"\ntext = \"a {prompt}\"\n").unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("models.toml"), toml).unwrap();
+    fs::write(folder.path().join("prompts.toml"), texts).unwrap();
+    Catalog { folder }
+}
+
+impl Catalog {
+    /// What a site over this catalog is told; with these besides.
+    pub fn variables<'a>(&'a self, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        let mut variables = vec![
+            ("DATA_DIR", self.folder.path().to_str().unwrap()),
+            ("SOMEBODY_API_KEY", KEY),
+            ("ADMIN_TOKEN", TOKEN),
+            ("RATE_LIMITS", "off"),
+        ];
+        variables.extend(more);
+        variables
+    }
+}
+
+/// A spec that is a build at 32 · simple, of so many storeys.
+pub fn hut(storeys: usize) -> String {
+    format!(
+        r#"{{"version":"1.0","boxes":[{{"x1":2,"y1":0,"z1":2,"x2":20,"y2":{},"z2":20,"type":"bricks"}}]}}"#,
+        storeys + 3
+    )
+}

@@ -1,0 +1,70 @@
+//! A Buildoff in a process of its own, so that it can be killed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use super::db::TestDb;
+
+pub struct Instance {
+    process: Child,
+    pub url: String,
+    said: Arc<Mutex<String>>,
+}
+
+impl Instance {
+    /// With these variables beside what every test wants.
+    pub fn over(db: &TestDb, variables: &[(&str, &str)]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+            .env("DATABASE_URL", db.url())
+            .env_remove("DATA_DIR")
+            .env("BIND", "127.0.0.1:0")
+            .env("LOG_FORMAT", "json")
+            .env("LOG", "info")
+            .env("RATE_LIMITS", "off")
+            .env("MIN_DWELL_MS", "0")
+            .envs(variables.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut before = String::new();
+        let url = lines.find_map(|line| {
+            let said: Value = serde_json::from_str(&line).unwrap_or_default();
+            before += &line;
+            said["url"].as_str().map(str::to_owned)
+        });
+        let said = Arc::new(Mutex::new(before));
+        let log = Arc::clone(&said);
+        // Whatever else it says must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
+        let url = url.unwrap_or_else(|| panic!("it should say where it listens: {}", said.lock().unwrap()));
+        Self { process, url, said }
+    }
+
+    /// All it has logged so far.
+    pub fn log(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    /// As an operator does; it may take its time.
+    pub fn stop(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let _ = self.process.wait();
+    }
+
+    /// At once, and without a word.
+    pub fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
