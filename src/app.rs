@@ -16,6 +16,7 @@ use crate::arena::Arena;
 use crate::config::Config;
 use crate::db::Sessions;
 use crate::limits::Limits;
+use crate::sandbox::Line;
 use crate::workshop::Workshop;
 
 /// What all large bodies together may take.
@@ -37,6 +38,8 @@ pub struct App {
     pub limits: Arc<Limits>,
     pub work: Work,
     pub workshop: Workshop,
+    /// For runs in the sandbox.
+    pub line: Line,
     pub memory: Memory,
     /// Pictures of builds, by what they show and how.
     pub pictures: Cache<Arc<str>, Bytes>,
@@ -54,6 +57,7 @@ impl App {
         let limits = Limits::new(config.rate_limits);
         let work = Work::of_this_machine();
         Self {
+            line: Line::new(config.sandbox.at_once),
             workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
             config,
             sessions: Sessions::new(pool.clone()),

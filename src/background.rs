@@ -6,8 +6,8 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::builds;
 use crate::arena::leaderboard::Moment;
+use crate::arena::{builds, drafts};
 use crate::voxel::{self, Effort};
 
 /// Between looks for something to do.
@@ -52,7 +52,9 @@ async fn refit_since(app: &App, last: Option<Moment>) -> anyhow::Result<Option<M
 async fn forget(app: App) {
     loop {
         app.limits.forget();
-        if let Err(error) = tokio::try_join!(app.sessions.purge(), app.arena.purge()) {
+        if let Err(error) =
+            tokio::try_join!(app.sessions.purge(), app.arena.purge(), drafts::purge(&app.pool))
+        {
             tracing::warn!(%error, "what is over could not be removed");
         }
         sleep(FORGET_EVERY).await;

@@ -40,6 +40,7 @@ pub struct Config {
     /// The catalog of files, as this installation has it.
     pub catalog: Catalog,
     pub asking: Asking,
+    pub sandbox: Sandbox,
     /// Opens the admin's pages and API; they are closed without one.
     pub admin_token: Option<Secret>,
     pub arena: Settings,
@@ -50,6 +51,16 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// Where visitors find the site, without a slash at its end.
     pub public_url: Option<String>,
+}
+
+/// What sandbox users may do.
+pub struct Sandbox {
+    /// Ask with this server's keys.
+    pub server_keys: bool,
+    /// Name endpoints nearby, and without encryption.
+    pub local: bool,
+    /// Runs at a time.
+    pub at_once: usize,
 }
 
 /// How models are asked.
@@ -96,13 +107,15 @@ impl Config {
         let mut read = Reader { lookup, problems: Vec::new() };
         let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
         let catalog = read.catalog(data_dir.as_deref());
+        let bind = read.bind();
         let config = Self {
             database: read.database(),
+            sandbox: read.sandbox(bind),
             asking: read.asking(&catalog),
             catalog,
             data_dir,
             admin_token: read.secret("ADMIN_TOKEN"),
-            bind: read.bind(),
+            bind,
             logging: Logging { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32),
             import_max_bytes: read.import_max_bytes(),
@@ -236,6 +249,16 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
             attempts: self.parse("AI_ATTEMPTS", "a number from 1 to 10", small).unwrap_or(attempts::ATTEMPTS),
             at_once: self.parse("AI_AT_ONCE", "a number from 1 to 1000", many).unwrap_or(DEFAULT_AT_ONCE),
             answer_max_bytes,
+        }
+    }
+
+    fn sandbox(&mut self, bind: SocketAddr) -> Sandbox {
+        let few = |text: &str| text.parse().ok().filter(|number| (1..=1000).contains(number));
+        let here = bind.ip().is_loopback();
+        Sandbox {
+            server_keys: self.parse("SANDBOX_SERVER_KEYS", "on or off", on_or_off).unwrap_or(here),
+            local: self.parse("SANDBOX_LOCAL", "on or off", on_or_off).unwrap_or(false),
+            at_once: self.parse("SANDBOX_AT_ONCE", "a number from 1 to 1000", few).unwrap_or(8),
         }
     }
 

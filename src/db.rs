@@ -98,11 +98,12 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// What an installation consists of. Others may have tables beside these.
-pub const TABLES: [&str; 14] = [
+pub const TABLES: [&str; 15] = [
     "answer_parts",
     "attempts",
     "audit",
     "builds",
+    "drafts",
     "jobs",
     "matchups",
     "models",

@@ -23,11 +23,13 @@ pub enum Asked {
     Vote,
     /// To be an admin.
     Token,
+    /// For a run in the sandbox.
+    Generate,
 }
 
 pub struct Limits {
     /// None when they are off.
-    limiters: Option<[Limiters; 4]>,
+    limiters: Option<[Limiters; 5]>,
     clock: DefaultClock,
 }
 
@@ -37,7 +39,7 @@ struct Limiters {
 }
 
 impl Asked {
-    const ALL: [Self; 4] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token];
+    const ALL: [Self; 5] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
@@ -47,6 +49,7 @@ impl Asked {
             Self::Matchup => [60, 900],
             Self::Vote => [40, 600],
             Self::Token => [10, 10],
+            Self::Generate => [20, 20],
         }
     }
 }

@@ -108,6 +108,16 @@ impl Packed {
         }
     }
 
+    /// The encoded grid, compressed.
+    pub(super) fn grid(&self) -> &[u8] {
+        &self.grid
+    }
+
+    /// The text it was read from, compressed.
+    pub(super) fn spec(&self) -> &[u8] {
+        &self.spec
+    }
+
     /// `spec` is the JSON that the build was read from.
     pub fn new(build: &Checked, spec: &str, warnings: Vec<Warning>) -> Self {
         let encoded = voxel::encode(build.grid());

@@ -5,6 +5,7 @@ pub mod builds;
 pub mod catalog;
 mod choice;
 pub mod coverage;
+pub mod drafts;
 pub mod elo;
 pub mod exhibition;
 mod field;

@@ -19,6 +19,7 @@ mod secret;
 mod talk;
 
 use std::fmt::{self, Display};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,6 +64,14 @@ pub struct Endpoint {
     /// Anthropic and Google, though one does no harm.
     pub base_url: String,
     pub key: Option<Secret>,
+    pub pinned: Option<Pinned>,
+}
+
+/// Where a host is, found out once: nobody is asked elsewhere, whatever its name leads to later.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    pub host: String,
+    pub places: Vec<SocketAddr>,
 }
 
 /// Why nobody can be asked at an endpoint.
@@ -224,6 +233,20 @@ pub struct Patience {
     pub backoff: Duration,
     /// A provider that wants us to wait longer has failed.
     pub longest_wait: Duration,
+}
+
+impl Patience {
+    /// With somebody waiting.
+    pub fn for_people() -> Self {
+        Self {
+            first_byte: Duration::from_secs(5 * 60),
+            idle: Duration::from_secs(2 * 60),
+            total: Duration::from_secs(20 * 60),
+            tries: 2,
+            longest_wait: Duration::from_secs(20),
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Patience {

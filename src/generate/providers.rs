@@ -27,7 +27,7 @@ impl Providers {
         patience: Patience,
         log_raw: bool,
     ) -> Result<(), EndpointError> {
-        let endpoint = Endpoint { provider: known.kind, base_url: known.base_url.clone(), key };
+        let endpoint = Endpoint { provider: known.kind, base_url: known.base_url.clone(), key, pinned: None };
         self.open.insert(known.key.clone(), provider(&endpoint, patience, log_raw)?);
         Ok(())
     }

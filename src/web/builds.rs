@@ -17,7 +17,7 @@ use super::encoding::Encoding;
 use super::openapi::shapes;
 use super::pictures::{self, Wanted, damaged, hex, no_build};
 use crate::app::App;
-use crate::arena::builds::{self, Build};
+use crate::arena::builds::{self, Build, StoredGrid};
 use crate::voxel::{self, Bounds, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -171,6 +171,17 @@ pub(super) async fn grid_answer(
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+    stored_grid(app, grid, encoding, keep, headers).await
+}
+
+/// The same, wherever it was stored.
+pub(super) async fn stored_grid(
+    app: &App,
+    grid: StoredGrid,
+    encoding: Encoding,
+    keep: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
     let encoding = if encoding == Encoding::Brotli { encoding } else { Encoding::Identity };
     let name = hex(&grid.digest);
     let representation = Representation { kind: "application/octet-stream", name: &name, encoding, keep };

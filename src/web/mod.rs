@@ -16,11 +16,13 @@ mod chat;
 mod check;
 mod console;
 mod derived;
+mod drafts;
 mod encoding;
 mod error;
 mod filters;
 mod format;
 mod gallery;
+mod generate;
 mod health;
 pub mod layers;
 mod leaderboard;
@@ -95,10 +97,11 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         models::routes(),
         votes::routes(),
         builds::routes(),
+        drafts::routes(),
         format::routes(),
         health::routes(),
     ];
-    let with_deadlines_of_their_own = [check::routes(), admin::routes()];
+    let with_deadlines_of_their_own = [check::routes(), admin::routes(), generate::routes()];
     let soon = soon.map(|group| group.layer(layers::deadline(PATIENCE)));
     soon.into_iter().chain(with_deadlines_of_their_own).collect()
 }

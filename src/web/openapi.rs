@@ -46,6 +46,7 @@ use crate::voxel::{Digest, Effort, pack};
         (name = "Results", description = "What the votes say, and the votes themselves."),
         (name = "Builds", description = "Builds, and what derives from them."),
         (name = "Task format", description = "How a build is written down, and whether it is valid."),
+        (name = "Sandbox", description = "Two models side by side, without touching the ladder."),
         (name = "Admin", description = "Prompts, models and builds, for whoever holds the token."),
         (name = "Service", description = "Whether this server is well."),
     ),

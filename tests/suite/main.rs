@@ -18,6 +18,7 @@ mod ladder;
 mod openapi;
 mod pages;
 mod providers;
+mod sandbox;
 mod specimen;
 mod support;
 mod viewer;

@@ -63,6 +63,7 @@ async fn every_address_of_the_api_is_in_the_document() {
         "/api/votes.jsonl",
         "/api/check",
         "/api/schema",
+        "/api/generate",
         "/api/admin/status",
         "/api/admin/seed",
         "/api/admin/import-build",
@@ -251,10 +252,25 @@ async fn ask_as_an_admin() -> Vec<Value> {
     notes.take("audit", &admin.get("/api/admin/audit").await);
     notes.take("audit", &Admin::at(&Site::open_on(db.pool.clone()).await.url).get("/api/admin/audit").await);
     notes.take("audit", &site.voter().get("/api/admin/audit").await);
+    let run = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "two"] });
+    let run = notes_of_a_run(&mut notes, &site, &run).await;
+    notes.take("draftGrid", &admin.get(&run).await);
+    notes.take("draftGrid", &admin.get("/api/sandbox/drafts/nothing/grid").await);
+    let equal = json!({ "prompt": "x", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "one"] });
+    notes.take("generate", &site.voter().post("/api/generate", &equal).await);
     let events = site.get("/api/admin/events").bearer_auth(TOKEN).send().await.unwrap();
     let (status, headers) = (events.status().as_u16(), events.headers().clone());
     notes.take("adminEvents", &Answer { status, headers, bytes: Vec::new() });
     notes.0
+}
+
+/// Returns where one of its grids is.
+async fn notes_of_a_run(notes: &mut Notes, site: &Site, wanted: &Value) -> String {
+    let answer = site.voter().post("/api/generate", wanted).await;
+    notes.take("generate", &answer);
+    let text = answer.text();
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find_map(|event| event["gridUrl"].as_str().map(str::to_owned)).unwrap()
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
-use super::super::{Endpoint, EndpointError, FailureKind, Patience};
+use super::super::{Endpoint, EndpointError, FailureKind, Patience, Pinned};
 use super::complaint::Complaint;
 use super::events::Events;
 use super::heard::Heard;
@@ -46,7 +46,12 @@ impl Wire {
     ) -> Result<Self, EndpointError> {
         let no_tls = |error: &dyn Error| EndpointError::NoTls(error.to_string());
         let tls = tls::config().map_err(|error| no_tls(error))?;
-        let client = Client::builder()
+        let mut client = Client::builder();
+        if let Some(Pinned { host, places }) = &endpoint.pinned {
+            // A proxy would look the name up by itself.
+            client = client.resolve_to_addrs(host, places).no_proxy();
+        }
+        let client = client
             .tls_backend_preconfigured(tls)
             .default_headers(headers(endpoint, dialect)?)
             .user_agent(AGENT)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// Every code and what it means, whoever says it.
-const CODES: [(&str, &str); 45] = [
+const CODES: [(&str, &str); 49] = [
     ("admin_off", "No `ADMIN_TOKEN` is set, so the admin’s side is closed."),
     ("all_voted", "There is no pair left that you have not seen."),
     ("already_voted", "You have voted on this matchup already, and that vote stands."),
@@ -22,6 +22,7 @@ const CODES: [(&str, &str); 45] = [
     ("busy", "There is a lot to do just now. `Retry-After` says when to try again."),
     ("cross_site", "Another site sent this request, so it was not done."),
     ("ended", "The job has ended already."),
+    ("equal_models", "Both sides name the same model."),
     ("exists", "There is a build already."),
     ("footprint_too_small", "It is too small along x and z."),
     ("height_too_small", "It is too low."),
@@ -29,6 +30,7 @@ const CODES: [(&str, &str); 45] = [
     ("matchup_over", "It was skipped, or its half hour has passed."),
     ("no_blocks", "There are no blocks."),
     ("no_build", "There is no such build."),
+    ("no_draft", "There is no such build in the sandbox, or its hour is over."),
     ("no_job", "There is no such job."),
     ("no_key", "The model cannot be asked: there is no key of its provider."),
     ("no_model", "There is no such model."),
@@ -48,9 +50,11 @@ const CODES: [(&str, &str); 45] = [
     ("too_large", "The body is larger than this address accepts."),
     ("too_many_blocks", "It has more blocks than the grid may hold."),
     ("too_many_cells", "The build has too many blocks to list them all here."),
+    ("too_many_runs", "Several runs of yours are under way."),
     ("too_much_work", "It would write too many blocks."),
     ("try_again", "You asked several times at once."),
     ("under_way", "It is being made already."),
+    ("unknown_model", "There is no such model or provider here, or it cannot be asked."),
     ("unsupported_encoding", "A body may be plain or gzipped, not encoded otherwise."),
     ("unsupported_media_type", "The body has to come as application/json."),
 ];

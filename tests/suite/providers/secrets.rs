@@ -106,6 +106,7 @@ fn an_address_or_key_that_cannot_be_used_is_refused_without_repeating_the_key() 
             provider: ProviderKind::Compatible,
             base_url: base_url.to_owned(),
             key: Some(Secret::new(key)),
+            pinned: None,
         };
         provider(&endpoint, patience(), false).err()
     };

@@ -130,7 +130,7 @@ impl Provider {
     /// How to reach it, with a key.
     pub fn endpoint(&self) -> Endpoint {
         let base_url = format!("{}{}", self.url, self.voice.base_path());
-        Endpoint { provider: self.voice.kind(), base_url, key: Some(Secret::new(KEY)) }
+        Endpoint { provider: self.voice.kind(), base_url, key: Some(Secret::new(KEY)), pinned: None }
     }
 
     pub fn requests(&self) -> Vec<Request> {

@@ -1,0 +1,67 @@
+//! Drafts: what the sandbox made. They are there for an hour, and never enter the arena.
+
+use sqlx::PgPool;
+use sqlx::types::Json;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use super::Settings;
+use super::builds::{Packed, StoredGrid};
+
+/// How long a draft is there.
+const FLEETING: Duration = Duration::hours(1);
+
+/// What a draft is of.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub prompt: String,
+    pub settings: Settings,
+    pub model: String,
+    pub attempts: i32,
+    pub generation_time_ms: i64,
+}
+
+pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> sqlx::Result<Uuid> {
+    let id = Uuid::new_v4();
+    sqlx::query!(
+        "
+        INSERT INTO drafts (
+            id, prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, attempts,
+            generation_time_ms, expires_at
+        )
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        ",
+        id,
+        origin.prompt,
+        origin.settings.grid.get() as i16,
+        origin.settings.palette.name(),
+        origin.model,
+        &build.digest.0[..],
+        build.grid(),
+        build.spec(),
+        Json(&build.warnings) as _,
+        build.block_count as i32,
+        origin.attempts,
+        origin.generation_time_ms,
+        OffsetDateTime::now_utc() + FLEETING,
+    )
+    .execute(pool)
+    .await?;
+    Ok(id)
+}
+
+pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {
+    sqlx::query_as!(
+        StoredGrid,
+        "SELECT digest, grid AS packed FROM drafts WHERE id = $1 AND expires_at > now()",
+        id
+    )
+    .fetch_optional(pool)
+    .await
+}
+
+/// Deletes what nobody can reach any more.
+pub async fn purge(pool: &PgPool) -> sqlx::Result<()> {
+    sqlx::query!("DELETE FROM drafts WHERE expires_at <= now()").execute(pool).await?;
+    Ok(())
+}

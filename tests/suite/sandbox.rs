@@ -1,0 +1,240 @@
+//! `POST /api/generate`: two models side by side, as it happens.
+
+use std::collections::BTreeSet;
+
+use reqwest::Response;
+use serde_json::{Value, json};
+
+use crate::support::catalog::Catalog;
+use crate::support::db::TestDb;
+use crate::support::provider::KEY;
+use crate::support::voice::MODEL;
+use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
+
+struct Scene {
+    db: TestDb,
+    site: Site,
+    provider: Provider,
+    _catalog: Catalog,
+}
+
+impl Scene {
+    /// Two models of a provider that answers with whatever the closure makes of a request.
+    async fn with(
+        variables: &[(&str, &str)],
+        answers: impl Fn(usize) -> Script + Send + Sync + 'static,
+    ) -> Self {
+        let asked = std::sync::atomic::AtomicUsize::new(0);
+        let next = move |_: &_| answers(asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst));
+        let provider = Provider::improvising(Voice::Compatible, next).await;
+        let catalog = catalog(&provider, &["one", "two"], &["shed"]);
+        let db = TestDb::new().await;
+        let site = Site::open_as(db.pool.clone(), &catalog.variables(variables)).await;
+        site.admin().post("/api/admin/seed?generateBuilds=0", "").await;
+        Self { db, site, provider, _catalog: catalog }
+    }
+
+    async fn ask(&self, body: &Value) -> Response {
+        self.site.post("/api/generate").json(body).send().await.unwrap()
+    }
+
+    /// All that is told of a run.
+    async fn run(&self, body: &Value) -> Vec<Value> {
+        let answer = self.ask(body).await;
+        assert_eq!(answer.headers()["content-type"], "application/x-ndjson");
+        let text = answer.text().await.unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn two() -> Value {
+    json!({ "prompt": " a shed ", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "two"] })
+}
+
+fn builds(_: usize) -> Script {
+    Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+}
+
+fn of<'a>(events: &'a [Value], kind: &str, slot: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind && event["slot"] == slot).collect()
+}
+
+#[tokio::test]
+async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
+    let scene = Scene::with(&[], builds).await;
+    let events = scene.run(&two()).await;
+    assert_eq!(events.first().unwrap(), &json!({ "type": "hello" }));
+    assert_eq!(events.last().unwrap(), &json!({ "type": "done" }));
+    for (slot, key) in [("a", "one"), ("b", "two")] {
+        let kinds: Vec<_> = events
+            .iter()
+            .filter(|event| event["slot"] == slot)
+            .map(|event| event["type"].as_str().unwrap())
+            .collect();
+        assert_eq!((kinds[0], *kinds.last().unwrap()), ("start", "result"), "{kinds:?}");
+        assert!(kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "progress"), "{kinds:?}");
+        let progress = of(&events, "progress", slot);
+        let said: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+        assert_eq!(said, hut(4), "nothing of the answer is left out");
+        let result = of(&events, "result", slot)[0];
+        assert_eq!((&result["modelKey"], &result["metrics"]["warnings"]), (&json!(key), &json!([])));
+        assert!(result["metrics"]["blockCount"].as_u64() > Some(1000), "{result}");
+        assert!(result["metrics"]["generationTimeMs"].is_u64(), "{result}");
+        assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&hut(4)).unwrap());
+        let grid = scene.site.get(result["gridUrl"].as_str().unwrap()).send().await.unwrap();
+        let grid = buildoff::voxel::decode(&grid.bytes().await.unwrap()).unwrap();
+        assert_eq!(u64::from(grid.census().block_count), result["metrics"]["blockCount"].as_u64().unwrap());
+    }
+    for table in ["builds", "matchups", "jobs"] {
+        assert_eq!(scene.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+    }
+    scene.db.run("UPDATE drafts SET expires_at = now()").await;
+    let gone =
+        scene.site.get(of(&events, "result", "a")[0]["gridUrl"].as_str().unwrap()).send().await.unwrap();
+    assert_eq!(gone.status(), 404);
+}
+
+#[tokio::test]
+async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() {
+    let scene = Scene::with(&[("AI_ATTEMPTS", "2")], |n| match n {
+        0 => Script::error(
+            401,
+            &json!({ "error": { "message": "Incorrect API key", "code": "invalid_api_key" } }),
+        ),
+        1 | 2 => Voice::Compatible.says(&[Say::Text("I would rather sing."), Say::Done]),
+        _ => builds(n),
+    })
+    .await;
+    let events = scene.run(&two()).await;
+    assert_eq!(events.last().unwrap()["type"], "done");
+    let errors: Vec<_> = events.iter().filter(|event| event["type"] == "error").collect();
+    assert_eq!(errors.len(), 2, "{events:?}");
+    let codes: BTreeSet<_> = errors.iter().map(|event| event["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, BTreeSet::from(["bad_json", "bad_key"]));
+    let sung = errors.iter().find(|event| event["code"] == "bad_json").unwrap();
+    assert_eq!(sung["raw"], "I would rather sing.");
+    let retry = of(&events, "retry", sung["slot"].as_str().unwrap());
+    assert_eq!((retry.len(), &retry[0]["attempt"]), (1, &json!(2)));
+    assert!(retry[0]["reason"].as_str().is_some_and(|reason| reason.contains("no object")), "{retry:?}");
+
+    let events = scene.run(&two()).await;
+    assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2);
+}
+
+#[tokio::test]
+async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
+    let stalls = |_| Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall);
+    let scene = Scene::with(&[], stalls).await;
+    let mut answer = scene.ask(&two()).await;
+    let mut heard = String::new();
+    while heard.matches("\"progress\"").count() < 2 {
+        heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+    }
+    drop(answer);
+    scene.provider.hung_up().await;
+    scene.provider.hung_up().await;
+}
+
+#[tokio::test]
+async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
+    let stalls = |_| Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall);
+    let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1")], stalls).await;
+    let mut first = scene.ask(&two()).await;
+    let mut second = scene.ask(&two()).await;
+    let hear = async |answer: &mut Response, what: &str| {
+        let mut heard = String::new();
+        while !heard.contains(what) {
+            heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+        }
+        heard
+    };
+    hear(&mut first, "\"progress\"").await;
+    let waiting = hear(&mut second, "\"queue\"").await;
+    assert!(waiting.contains("\"position\":1") && !waiting.contains("\"start\""), "{waiting}");
+    let (_third, _fourth) = (scene.ask(&two()).await, scene.ask(&two()).await);
+    let fifth = scene.ask(&two()).await;
+    assert_eq!(fifth.status(), 429);
+    assert_eq!(fifth.json::<Value>().await.unwrap()["code"], "too_many_runs");
+    drop(first);
+    hear(&mut second, "\"start\"").await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_run_is_refused_before_it_begins() {
+    let scene = Scene::with(&[], builds).await;
+    let with = |field: &str, value: Value| {
+        let mut body = two();
+        body[field] = value;
+        body
+    };
+    let models =
+        |models: Value| json!({ "prompt": "x", "gridSize": 32, "palette": "simple", "models": models });
+    for (body, status, code) in [
+        (with("prompt", json!("")), 400, "bad_request"),
+        (with("prompt", json!("x".repeat(801))), 400, "bad_request"),
+        (with("prompt", json!("a\u{0}b")), 400, "bad_request"),
+        (with("gridSize", json!(33)), 422, "bad_request"),
+        (with("palette", json!("oak")), 422, "bad_request"),
+        (with("modelKeys", json!(["one"])), 400, "bad_request"),
+        (with("modelKeys", json!(["one", "two", "three"])), 400, "bad_request"),
+        (with("modelKeys", json!(["one", "one"])), 400, "equal_models"),
+        (with("modelKeys", json!(["one", "nobody"])), 400, "unknown_model"),
+        (with("models", json!([{ "key": "one" }, { "key": "two" }])), 400, "bad_request"),
+        (with("colour", json!("red")), 422, "bad_request"),
+        (models(json!([{ "key": "one", "model": "x" }, { "key": "two" }])), 400, "bad_request"),
+        (models(json!([{ "provider": "nobody", "model": "x" }, { "key": "two" }])), 400, "unknown_model"),
+        (models(json!([{ "key": "one", "apiKey": "k".repeat(500) }, { "key": "two" }])), 400, "bad_request"),
+        (json!([]), 422, "bad_request"),
+    ] {
+        let answer = scene.ask(&body).await;
+        let status_is = answer.status().as_u16();
+        let told: Value = answer.json().await.unwrap();
+        assert_eq!((status_is, told["code"].as_str().unwrap()), (status, code), "{body}: {told}");
+    }
+    assert!(scene.provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always() {
+    let scene = Scene::with(&[("SANDBOX_SERVER_KEYS", "off")], builds).await;
+    let events = scene.run(&two()).await;
+    let codes: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
+    assert_eq!(codes, ["no_key", "no_key"]);
+    assert!(scene.provider.requests().is_empty());
+    let own = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
+        { "key": "one", "apiKey": KEY }, { "provider": "somebody", "model": MODEL, "apiKey": KEY },
+    ]});
+    let events = scene.run(&own).await;
+    assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2, "{events:?}");
+    assert_eq!(of(&events, "start", "b")[0]["modelKey"], format!("somebody:{MODEL}"));
+    let stored = scene.db.dump().await;
+    assert!(!stored.contains(KEY) && stored.contains("a shed"));
+    assert!(!events.iter().any(|event| event.to_string().contains(KEY)));
+}
+
+#[tokio::test]
+async fn an_endpoint_of_the_users_own_is_asked_where_it_may_be_and_nowhere_else() {
+    for (local, codes) in [("on", vec![]), ("off", vec!["address_refused", "address_refused"])] {
+        let scene = Scene::with(&[("SANDBOX_LOCAL", local)], builds).await;
+        let address = scene.provider.endpoint().base_url;
+        let elsewhere = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
+            { "baseUrl": address, "model": MODEL, "apiKey": KEY },
+            { "baseUrl": address.replace("127.0.0.1", "localhost"), "model": MODEL, "apiKey": KEY },
+        ]});
+        let events = scene.run(&elsewhere).await;
+        let told: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
+        assert_eq!(told, codes, "{events:?}");
+        assert_eq!(scene.provider.requests().len(), 2 - codes.len());
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let scene = Scene::with(&[("SANDBOX_LOCAL", "on"), ("AI_ATTEMPTS", "1")], |_| {
+        Script::new(302, "text/plain").header("location", "http://169.254.169.254/latest/meta-data")
+    })
+    .await;
+    let events = scene.run(&two()).await;
+    let told: Vec<_> = events.iter().filter_map(|event| event["message"].as_str()).collect();
+    assert!(told.len() == 2 && told.iter().all(|message| message.contains("redirect")), "{events:?}");
+}
