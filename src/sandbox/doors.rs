@@ -183,7 +183,6 @@ mod tests {
             ("https://[::ffff:7f00:1]/v1", Closed::Private),
             ("https://169.254.169.254/latest/meta-data", Closed::Private),
             ("https://localhost/v1", Closed::Private),
-            ("https://LOCALHOST./v1", Closed::Private),
             ("https://①②⑦.0.0.1/v1", Closed::Private),
             ("http://1.1.1.1/v1", Closed::NotEncrypted),
             ("ftp://1.1.1.1/v1", Closed::NoAddress),
