@@ -225,8 +225,13 @@ fn at_a_provider(
     secret: Option<Secret>,
 ) -> Result<Asked, Problem> {
     let options = catalog::Options::default();
+    // One that wants no key is the operator's own machine, most likely.
+    let is_lent = app.config.sandbox.server_keys;
+    if known.key_variable.is_none() && !is_lent {
+        return Err(no_key());
+    }
     if secret.is_none() {
-        let own = app.workshop.providers().get(&known.key).filter(|_| app.config.sandbox.server_keys);
+        let own = app.workshop.providers().get(&known.key).filter(|_| is_lent);
         return own.map(|provider| Asked { provider: provider.clone(), model, options }).ok_or_else(no_key);
     }
     let endpoint =

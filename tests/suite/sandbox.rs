@@ -207,6 +207,12 @@ async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always(
     let events = scene.run(&own).await;
     assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2, "{events:?}");
     assert_eq!(of(&events, "start", "b")[0]["modelKey"], format!("somebody:{MODEL}"));
+    let local = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
+        { "provider": "nearby", "model": MODEL, "apiKey": KEY }, { "provider": "nearby", "model": "x" },
+    ]});
+    let told = scene.run(&local).await;
+    let codes: Vec<_> = told.iter().filter_map(|event| event["code"].as_str()).collect();
+    assert_eq!(codes, ["no_key", "no_key"], "a provider that wants no key is the operator's own");
     let stored = scene.db.dump().await;
     assert!(!stored.contains(KEY) && stored.contains("a shed"));
     assert!(!events.iter().any(|event| event.to_string().contains(KEY)));

@@ -27,6 +27,11 @@ pub fn catalog(provider: &Provider, models: &[&str], prompts: &[&str]) -> Catalo
         "[[provider]]\nkey = \"somebody\"\ndisplayName = \"Somebody\"\nkind = \"{kind}\"\n\
          baseUrl = \"{base_url}\"\nkeyVariable = \"SOMEBODY_API_KEY\"\n"
     );
+    write!(
+        toml,
+        "[[provider]]\nkey = \"nearby\"\ndisplayName = \"Nearby\"\nkind = \"{kind}\"\nbaseUrl = \"{base_url}\"\n"
+    )
+    .unwrap();
     for model in models {
         write!(
             toml,
