@@ -8,8 +8,8 @@
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
 use buildoff::voxel::{
-    Background, Effort, GridSize, Palette, Verdict, View, check, decode, encode, find_spec, pack, render,
-    unpack,
+    Background, Effort, Format, GridSize, Palette, Verdict, View, check, decode, encode, export, find_spec,
+    pack, render, unpack,
 };
 use divan::{Bencher, black_box, counter::BytesCount};
 
@@ -85,12 +85,44 @@ fn picture(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench(|| render(black_box(grid), &view, 2));
 }
 
+#[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
+fn export_schem(bencher: Bencher<'_, '_>, name: &str) {
+    exporting(bencher, name, Format::Schem);
+}
+
+#[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
+fn export_glb(bencher: Bencher<'_, '_>, name: &str) {
+    exporting(bencher, name, Format::Glb);
+}
+
+#[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
+fn export_stl(bencher: Bencher<'_, '_>, name: &str) {
+    exporting(bencher, name, Format::Stl);
+}
+
+fn exporting(bencher: Bencher<'_, '_>, name: &str, format: Format) {
+    let Some(sample) = find(name) else { return };
+    let verdict = verdict(sample);
+    let grid = verdict.grid().expect("a grid");
+    bencher.bench(|| export(black_box(grid), format, name));
+}
+
 fn sizes() {
     println!("bytes of encoded grids      canonical      quick       best");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
         let encoded = encode(verdict(sample).grid().expect("a grid"));
         let (quick, best) = (pack(&encoded, Effort::Quick).len(), pack(&encoded, Effort::Best).len());
         println!("  {:24} {:>11} {quick:>10} {best:>10}", sample.name, encoded.len());
+    }
+    println!("bytes of exports");
+    for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
+        let verdict = verdict(sample);
+        let grid = verdict.grid().expect("a grid");
+        let sizes = Format::ALL.map(|format| match export(grid, format, sample.name) {
+            Ok(file) => format!("{format} {}", file.len()),
+            Err(_) => format!("{format} none"),
+        });
+        println!("  {:24} {}", sample.name, sizes.join(", "));
     }
 }
 

@@ -3,6 +3,7 @@
 mod api;
 mod check;
 mod doctor;
+mod export;
 mod import;
 mod models;
 mod prompts;
@@ -68,6 +69,8 @@ enum Command {
     Render(render::Arguments),
     /// Draw many specs on one sheet.
     ContactSheet(render::ContactArguments),
+    /// Turn a spec into a file for Minecraft, for 3D programs or for printing.
+    Export(export::Arguments),
     /// Draw the textures of all blocks on one sheet.
     Textures(render::SheetArguments),
     /// Print the JSON Schema of specs for a grid and a palette.
@@ -89,6 +92,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         Command::Recompute(arguments) => recompute::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::ContactSheet(arguments) => render::contact_sheet(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Textures(arguments) => render::textures(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
     }

@@ -17,7 +17,7 @@
 //! its name.
 //!
 //! What a build looks like follows from its grid too: [`Textures`] are the tiles of its
-//! blocks, and [`render`] makes a [`Picture`] of it.
+//! blocks, [`render`] makes a [`Picture`] of it, and [`export`] a file of another [`Format`].
 //!
 //! [`check`] goes all the way from any text to a [`Verdict`]:
 //!
@@ -43,6 +43,7 @@
 mod check;
 mod codec;
 mod expand;
+mod export;
 mod grid;
 mod image;
 mod line;
@@ -59,6 +60,7 @@ mod textures;
 pub use check::{Report, Verdict, check};
 pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack, unpack_within};
 pub use expand::{MAX_COUNT, MAX_OVERDRAW};
+pub use export::{Format, NotExported, export};
 pub use grid::{Bounds, Census, Grid, GridSize};
 pub use image::{Background, Camera, View, render};
 pub use palette::{AIR, Block, Palette, RenderClass};

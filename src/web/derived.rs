@@ -27,8 +27,12 @@ impl Representation<'_> {
     }
 
     pub fn answer(&self, bytes: Bytes) -> Response {
+        self.answer_with(bytes.into())
+    }
+
+    pub fn answer_with(&self, body: Body) -> Response {
         let about = self.about(&self.tag());
-        let mut response = (about, [(CONTENT_TYPE, self.kind)], Body::from(bytes)).into_response();
+        let mut response = (about, [(CONTENT_TYPE, self.kind)], body).into_response();
         if let Some(name) = self.encoding.name() {
             response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
         }

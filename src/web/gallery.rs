@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
-use crate::voxel::{Block, Bounds, GridSize, Palette};
+use crate::voxel::{Block, Bounds, Format, GridSize, Palette};
 
 /// A spec up to this size, compressed, is shown on the page.
 const READABLE: usize = 1 << 15;
@@ -120,6 +120,8 @@ struct BuildPage {
     page: Page,
     build: Build,
     bounds: Option<Bounds>,
+    /// It can be taken away as these.
+    formats: Vec<Format>,
     materials: Vec<Material>,
     summary: String,
     digest: String,
@@ -143,6 +145,7 @@ async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<Buil
     Ok(BuildPage {
         page: Page::at("/builds"),
         bounds: census.bounds,
+        formats: formats(census.bounds),
         summary: summary(census.bounds, census.block_count, &materials),
         digest: hex(&build.digest),
         made: made(&build),
@@ -160,6 +163,11 @@ async fn spec(app: &App, id: Uuid) -> Result<Option<String>, Error> {
     }
     let text = app.work.run(move || builds::unpack_spec(&packed)).await?.map_err(damaged)?;
     Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * READABLE))
+}
+
+fn formats(bounds: Option<Bounds>) -> Vec<Format> {
+    let takes = |format: &Format| bounds.is_some_and(|bounds| format.takes(bounds));
+    Format::ALL.into_iter().filter(takes).collect()
 }
 
 fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {

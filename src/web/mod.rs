@@ -19,6 +19,7 @@ mod derived;
 mod drafts;
 mod encoding;
 mod error;
+mod exports;
 mod filters;
 mod format;
 mod gallery;
@@ -98,6 +99,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         votes::routes(),
         builds::routes(),
         drafts::routes(),
+        exports::routes(),
         format::routes(),
         health::routes(),
     ];

@@ -138,7 +138,7 @@ async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() 
 async fn unknown_builds_and_prompts_are_not_found() {
     let (_db, site) = exhibition().await;
     for id in ["x", "00000000-0000-0000-0000-000000000000", "%00", "..%2f"] {
-        for rest in ["", "/grid", "/image", "/spec"] {
+        for rest in ["", "/grid", "/image", "/spec", "/export?format=glb"] {
             let (status, answer) = json(&site, &format!("/api/builds/{id}{rest}")).await;
             assert_eq!((status, &answer["code"]), (404, &json!("not_found")), "{id}{rest}");
         }

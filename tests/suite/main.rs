@@ -12,6 +12,7 @@ mod console;
 mod database;
 mod embedded;
 mod exhibition;
+mod exports;
 mod http;
 mod jobs;
 mod ladder;

@@ -44,6 +44,12 @@ async fn every_address_of_the_api_is_in_the_document() {
     let documented: BTreeSet<_> = document["paths"].as_object().unwrap().keys().cloned().collect();
 
     assert!(routes().contains("/api/arena/vote"), "the router still lists its routes");
+    let text = document.to_string();
+    let named = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
+    let unknown: BTreeSet<_> =
+        named.filter(|name| document["components"]["schemas"].get(name).is_none()).collect();
+    assert_eq!(unknown, BTreeSet::new(), "these shapes are named, but not told: say #[param(inline)]");
+
     let missing: Vec<_> = routes().difference(&documented).cloned().collect();
     assert_eq!(missing, Vec::<String>::new(), "these are routes: say #[utoipa::path] at their handlers");
     for path in [
@@ -156,9 +162,15 @@ async fn ask_everything(db: &TestDb, site: &Site) -> Vec<Value> {
     notes.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
 
     let build = counted["reveal"]["a"]["build"]["id"].as_str().unwrap();
-    for (operation, below) in
-        [("build", ""), ("buildGrid", "/grid"), ("buildImage", "/image"), ("buildSpec", "/spec")]
-    {
+    for (operation, below) in [
+        ("build", ""),
+        ("buildGrid", "/grid"),
+        ("buildImage", "/image"),
+        ("buildSpec", "/spec"),
+        ("exportBuild", "/export?format=glb"),
+        ("exportBuild", "/export?format=json"),
+        ("exportBuild", "/export?format=gltf"),
+    ] {
         notes.get(&voter, operation, &format!("/api/builds/{build}{below}")).await;
         notes.get(&voter, operation, &format!("/api/builds/nothing{below}")).await;
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// Every code and what it means, whoever says it.
-const CODES: [(&str, &str); 49] = [
+const CODES: [(&str, &str); 50] = [
     ("admin_off", "No `ADMIN_TOKEN` is set, so the admin’s side is closed."),
     ("all_voted", "There is no pair left that you have not seen."),
     ("already_voted", "You have voted on this matchup already, and that vote stands."),
@@ -38,6 +38,7 @@ const CODES: [(&str, &str); 49] = [
     ("no_such_matchup", "There is no such matchup, or it was served to somebody else."),
     ("no_such_prompt", "There is no such prompt."),
     ("no_token", "Send the token as `Authorization: Bearer`, or sign in at /admin."),
+    ("not_exported", "The build does not fit into that format; the reason is told."),
     ("not_found", "There is nothing at this address."),
     ("not_ready", "The database does not answer, or is not of this version."),
     ("not_seeded", "There is nothing to compare: that needs builds of one prompt by two models."),

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::arena::{Choice, Side};
-use crate::voxel::{GridSize, Palette};
+use crate::voxel::{Format, GridSize, Palette};
 
 fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(kind).enum_values(Some(values)).into()
@@ -31,6 +31,14 @@ impl PartialSchema for Palette {
 }
 
 impl ToSchema for Palette {}
+
+impl PartialSchema for Format {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::String, Self::ALL.map(Self::name))
+    }
+}
+
+impl ToSchema for Format {}
 
 impl PartialSchema for Choice {
     fn schema() -> RefOr<Schema> {

@@ -1,0 +1,176 @@
+//! Exports: a grid as a file for the tools that people already use.
+//!
+//! Every format holds the exact grid: each block in its place, nothing hollowed out. What the
+//! formats for Minecraft and MagicaVoxel say of a place, the mesh formats say of a surface: only
+//! faces that can be seen, merged into rectangles. A file follows from the grid and the name alone.
+
+mod boxes;
+mod glb;
+mod litematic;
+mod mesh;
+mod minecraft;
+mod obj;
+mod schem;
+mod stl;
+mod structure;
+mod surface;
+mod vox;
+mod zip;
+
+use std::{fmt, str::FromStr};
+
+use super::grid::{Bounds, Grid};
+
+/// No export is larger, in bytes.
+const MAX_BYTES: usize = 256 << 20;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A schematic of the third Sponge version.
+    Schem,
+    Litematic,
+    /// What a structure block saves.
+    Nbt,
+    /// MagicaVoxel.
+    Vox,
+    /// Binary glTF with textures.
+    Glb,
+    /// Wavefront OBJ with its materials and textures, in a zip.
+    Obj,
+    /// Binary, watertight, a millimetre a block.
+    Stl,
+    /// A spec without overlaps.
+    Json,
+}
+
+/// Why a grid is not exported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotExported {
+    #[error("there are no blocks to take away")]
+    Empty,
+    #[error(
+        "a structure block holds at most {} blocks a side, and this build is {} by {} by {}: take a schem or a litematic",
+        structure::MAX_EDGE, .0[0], .0[1], .0[2]
+    )]
+    BeyondStructure([usize; 3]),
+    #[error("as {format} it would be larger than {} MiB: take a schem or a litematic", MAX_BYTES >> 20)]
+    TooLarge { format: Format },
+}
+
+/// Makes a file of a grid. The name goes into formats that have a place for one.
+///
+/// # Errors
+/// Where there is nothing to export, or more than the format can hold.
+pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, NotExported> {
+    let bounds = grid.census().bounds.ok_or(NotExported::Empty)?;
+    let file = match format {
+        Format::Schem => Some(schem::write(grid, bounds, name)),
+        Format::Litematic => Some(litematic::write(grid, bounds, name)),
+        Format::Nbt => return structure::write(grid, bounds),
+        Format::Vox => Some(vox::write(grid, bounds)),
+        Format::Glb => glb::write(grid, bounds),
+        Format::Obj => obj::write(grid, bounds, name),
+        Format::Stl => stl::write(grid, bounds),
+        Format::Json => boxes::write(grid, bounds),
+    };
+    file.filter(|file| file.len() <= MAX_BYTES).ok_or(NotExported::TooLarge { format })
+}
+
+impl Format {
+    pub const ALL: [Self; 8] =
+        [Self::Schem, Self::Litematic, Self::Nbt, Self::Vox, Self::Glb, Self::Obj, Self::Stl, Self::Json];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Schem => "schem",
+            Self::Litematic => "litematic",
+            Self::Nbt => "nbt",
+            Self::Vox => "vox",
+            Self::Glb => "glb",
+            Self::Obj => "obj",
+            Self::Stl => "stl",
+            Self::Json => "json",
+        }
+    }
+
+    /// What its files' names end in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Obj => "zip",
+            other => other.name(),
+        }
+    }
+
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Schem | Self::Litematic | Self::Nbt | Self::Vox => "application/octet-stream",
+            Self::Glb => "model/gltf-binary",
+            Self::Obj => "application/zip",
+            Self::Stl => "model/stl",
+            Self::Json => "application/json",
+        }
+    }
+
+    /// What people call it: "MagicaVoxel (.vox)".
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Schem => "Sponge schematic (.schem)",
+            Self::Litematic => "Litematica schematic (.litematic)",
+            Self::Nbt => "Structure (.nbt)",
+            Self::Vox => "MagicaVoxel (.vox)",
+            Self::Glb => "Binary glTF (.glb)",
+            Self::Obj => "Wavefront OBJ (.zip)",
+            Self::Stl => "Solid for printing (.stl)",
+            Self::Json => "Expanded spec (.json)",
+        }
+    }
+
+    /// What opens it.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Self::Schem => "for Minecraft with WorldEdit",
+            Self::Litematic => "for Minecraft with Litematica",
+            Self::Nbt => "for Minecraft’s own structure blocks",
+            Self::Vox => "for MagicaVoxel and other voxel editors",
+            Self::Glb => "a model with textures, for Blender, game engines and viewers",
+            Self::Obj => "the same for older 3D programs",
+            Self::Stl => "for slicers, a millimetre a block",
+            Self::Json => "boxes and blocks that do not overlap, for programs",
+        }
+    }
+
+    /// Whether a build of this size fits into it; how much detail there may be is another matter.
+    pub fn takes(self, bounds: Bounds) -> bool {
+        self != Self::Nbt || bounds.spans().into_iter().all(|span| span <= structure::MAX_EDGE)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == text);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name);
+            format!("a format is one of {}", names.join(", "))
+        })
+    }
+}
+
+/// The rows of a grid within its bounds, x fastest, then z, then y.
+fn rows(grid: &Grid, bounds: Bounds) -> impl Iterator<Item = &[u8]> {
+    let [x1, y1, z1] = bounds.min.map(usize::from);
+    let [x2, y2, z2] = bounds.max.map(usize::from);
+    let inside = move |&(y, z, _): &(usize, usize, &[u8])| (y1..=y2).contains(&y) && (z1..=z2).contains(&z);
+    grid.rows().filter(inside).map(move |(_, _, row)| &row[x1..=x2])
+}
+
+#[cfg(test)]
+mod tests;

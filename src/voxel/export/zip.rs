@@ -1,0 +1,97 @@
+//! A zip file: as much of the format as a few small files need.
+
+use std::{
+    io::{self, Write},
+    mem,
+};
+
+use flate2::{Compression, Crc, write::DeflateEncoder};
+
+/// Deflated, in the format's second version.
+const VERSION: u16 = 20;
+const DEFLATED: u16 = 8;
+/// The first day the format knows; its files are of no date.
+const DAY: u16 = 1 << 5 | 1;
+
+#[derive(Default)]
+pub struct Zip {
+    file: Vec<u8>,
+    directory: Vec<u8>,
+    entries: u16,
+}
+
+impl Zip {
+    /// Adds a file, compressed as it is written. Whatever stops the writing is given back.
+    pub fn add(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let start = self.file.len();
+        self.file.extend(b"PK\x03\x04");
+        self.file.extend(described(0, 0, 0, name));
+        self.file.extend(name.as_bytes());
+        let data = self.file.len();
+        let inner = DeflateEncoder::new(mem::take(&mut self.file), Compression::fast());
+        let mut counted = Counted { inner, crc: Crc::new() };
+        write(&mut counted)?;
+        let Counted { inner, crc } = counted;
+        self.file = inner.finish()?;
+
+        let about = described(crc.sum(), self.file.len() - data, crc.amount() as usize, name);
+        self.file[start + 4..start + 4 + about.len()].copy_from_slice(&about);
+        self.directory.extend(b"PK\x01\x02");
+        self.directory.extend(VERSION.to_le_bytes());
+        self.directory.extend(about);
+        // No comment, the first disk, no attributes.
+        self.directory.extend([0; 10]);
+        self.directory.extend((start as u32).to_le_bytes());
+        self.directory.extend(name.as_bytes());
+        self.entries += 1;
+        Ok(())
+    }
+
+    pub fn finish(self) -> Vec<u8> {
+        let Self { mut file, directory, entries } = self;
+        let start = file.len() as u32;
+        file.extend(&directory);
+        file.extend(b"PK\x05\x06\0\0\0\0");
+        file.extend(entries.to_le_bytes());
+        file.extend(entries.to_le_bytes());
+        file.extend((directory.len() as u32).to_le_bytes());
+        file.extend(start.to_le_bytes());
+        file.extend([0; 2]);
+        file
+    }
+}
+
+/// What is said of a file both before it and in the directory.
+fn described(checksum: u32, packed: usize, plain: usize, name: &str) -> Vec<u8> {
+    let mut about = Vec::new();
+    for short in [VERSION, 0, DEFLATED, 0, DAY] {
+        about.extend(short.to_le_bytes());
+    }
+    for long in [checksum, packed as u32, plain as u32] {
+        about.extend(long.to_le_bytes());
+    }
+    about.extend((name.len() as u16).to_le_bytes());
+    about.extend([0; 2]);
+    about
+}
+
+struct Counted<W> {
+    inner: W,
+    crc: Crc,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.crc.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

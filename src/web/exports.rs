@@ -1,0 +1,95 @@
+//! `/api/builds/{id}/export`: builds to take away.
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_DISPOSITION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Error;
+use super::body::Held;
+use super::builds::id;
+use super::derived::{FOREVER, Representation};
+use super::encoding::Encoding;
+use super::openapi::shapes;
+use super::pictures::{damaged, hex, no_build};
+use crate::app::App;
+use crate::arena::builds::{self, Build};
+use crate::voxel::{self, Format, NotExported};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// Which kind of file; `obj` comes as a zip.
+    #[serde(deserialize_with = "format")]
+    #[param(inline)]
+    format: Format,
+}
+
+fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+/// A build as a file
+///
+/// For Minecraft (schem, litematic, nbt), for voxel editors (vox), as a textured model (glb, obj), for printing
+/// (stl), or as a spec without overlaps (json). It holds the exact grid, and is made when it is asked for.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/export", tag = "Builds", operation_id = "exportBuild",
+    params(("id" = Uuid, Path, description = "The build’s id."), Wanted),
+    responses(
+        (status = OK, description = "The file.", content(
+            ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
+            (shapes::Spec = "application/json"),
+        )),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+        (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
+    ),
+)]
+async fn export(
+    State(app): State<App>,
+    Path(build): Path<String>,
+    Query(Wanted { format }): Query<Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let id = id(&build)?;
+    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let name = format!("{}-{}", build.prompt_id, build.model_key);
+    let tag = tag(&build, format);
+    let representation =
+        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep: FOREVER };
+    if let Some(known) = representation.if_known(&headers) {
+        return Ok(known);
+    }
+    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+    let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
+    let make = move || {
+        let grid = grid.open().map_err(damaged)?;
+        voxel::export(&grid, format, &name).map_err(|reason| not_exported(&reason))
+    };
+    let bytes = app.work.run(make).await??;
+    let body = Body::new(Held::new(&app.memory, bytes.into()).await?);
+    Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
+}
+
+/// The file follows from the grid, and from the names that are in it.
+fn tag(build: &Build, format: Format) -> String {
+    let Build { prompt_id, model_key, digest, .. } = build;
+    format!("{}-{prompt_id}-{model_key}-{format}", hex(digest))
+}
+
+fn not_exported(reason: &NotExported) -> Error {
+    let mut sentence = reason.to_string();
+    sentence[..1].make_ascii_uppercase();
+    Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence + ".")
+}
