@@ -13,4 +13,5 @@ pub mod sandbox;
 mod tls;
 pub mod voxel;
 pub mod web;
+pub mod work;
 pub mod workshop;

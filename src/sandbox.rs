@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 
 pub use self::line::{Line, Ticket, TooMany};
 pub use self::side::Event;
-use crate::app::Work;
 use crate::arena::Settings;
 use crate::arena::catalog::Options;
 use crate::generate::Provider;
+use crate::work::Work;
 use sqlx::PgPool;
 
 /// Events that wait for a slow reader; what streams in meanwhile is told in one piece.

@@ -18,11 +18,11 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
-use crate::app::Work;
 use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::jobs::claims::{self, Claim, Offer};
 use crate::config::Config;
 use crate::generate::Providers;
+use crate::work::Work;
 
 /// How long a job is kept from others by a worker that shows no sign of life.
 const LEASE: Duration = Duration::from_secs(30);

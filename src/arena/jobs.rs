@@ -10,6 +10,9 @@
 
 pub mod attempts;
 pub mod claims;
+mod lease;
+
+pub use lease::{Lease, Lost};
 
 use std::str::FromStr;
 

@@ -13,12 +13,12 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::{Asked, Problem, Slot, Task};
-use crate::app::Work;
 use crate::arena::builds::Packed;
 use crate::arena::drafts::{self, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
 use crate::voxel::Warning;
+use crate::work::Work;
 
 /// Between words of progress.
 const BREATH: Duration = Duration::from_millis(250);

@@ -21,8 +21,9 @@ use tokio::sync::OnceCell;
 use super::Error;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
-use crate::app::{App, Work};
+use crate::app::App;
 use crate::voxel::{self, Effort};
+use crate::work::Work;
 
 const ASK_AGAIN: &str = "no-cache";
 const A_DAY: &str = "public, max-age=86400";

@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Error;
-use crate::app::Memory;
+use crate::work::Memory;
 
 /// How long a large body and the work on it may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);

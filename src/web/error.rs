@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 use super::Page;
 use super::layers::RequestId;
-use crate::app::WorkLost;
+use crate::work::WorkLost;
 
 /// Longer than any sentence axum writes.
 const REJECTION_LIMIT: usize = 4096;

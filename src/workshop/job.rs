@@ -11,13 +11,14 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{LEASE, Workshop};
-use crate::app::Work;
 use crate::arena::builds::{Making, Packed};
 use crate::arena::catalog::{Model, Prices};
 use crate::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
-use crate::arena::jobs::claims::{Claim, Failed, Heard, Lease, Lost};
+use crate::arena::jobs::claims::{Claim, Failed, Heard};
+use crate::arena::jobs::{Lease, Lost};
 use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
 use crate::generate::{self, Delta, Usage, cost};
+use crate::work::Work;
 
 /// Between signs of life.
 const BEAT: Duration = Duration::from_secs(3);

@@ -7,6 +7,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::attempts::{self, Broken};
+use super::lease::{Lease, Lost, storable};
 use crate::arena::builds::{self, Making, Packed, Place, StoreError};
 use crate::arena::{ModelKey, PromptId, Settings};
 
@@ -23,29 +24,12 @@ pub struct Offer {
     pub provider: String,
 }
 
-/// Somebody's right to work on a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    pub job: Uuid,
-    fence: i64,
-}
-
 #[derive(Clone, Debug)]
 pub struct Claim {
     pub lease: Lease,
     pub place: Place,
     pub prompt_text: String,
     pub provider: String,
-}
-
-/// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub enum Lost {
-    /// Somebody else has taken the job over, or it was cancelled.
-    #[error("the job is no longer this worker's")]
-    Lease,
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
 }
 
 /// How a job ends without a build.
@@ -167,19 +151,6 @@ async fn claim_next(pool: &PgPool, offers: &[Offer], at_once: u32, lease: Durati
 }
 
 impl Lease {
-    /// Keeps others away until the transaction ends, if the job is still this worker's.
-    pub(super) async fn hold(&self, connection: &mut PgConnection) -> Result<(), Lost> {
-        sqlx::query_scalar!(
-            "SELECT id FROM jobs WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
-            self.job,
-            self.fence,
-        )
-        .fetch_optional(connection)
-        .await?
-        .map(|_| ())
-        .ok_or(Lost::Lease)
-    }
-
     /// Prolongs the lease, and keeps what has streamed in since the last time.
     pub async fn renew(&self, pool: &PgPool, lease: Duration, heard: &Heard) -> Result<(), Lost> {
         let mut connection = pool.acquire().await?;
@@ -331,11 +302,6 @@ pub async fn redeem(
     let stored = builds::store(connection, place, build, making, false).await?;
     ready(connection, job, stored.id).await?;
     Ok(stored.id)
-}
-
-/// Postgres takes every character but one.
-pub(super) fn storable(text: &str) -> String {
-    text.replace('\0', "\u{fffd}")
 }
 
 fn interval(duration: Duration) -> PgInterval {

@@ -1,0 +1,41 @@
+//! Leases: somebody's right to write for a job.
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// Somebody's right to work on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub job: Uuid,
+    pub(super) fence: i64,
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// Somebody else has taken the job over, or it was cancelled.
+    #[error("the job is no longer this worker's")]
+    Lease,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+impl Lease {
+    /// Keeps others away until the transaction ends, if the job is still this worker's.
+    pub(super) async fn hold(&self, connection: &mut PgConnection) -> Result<(), Lost> {
+        sqlx::query_scalar!(
+            "SELECT id FROM jobs WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
+            self.job,
+            self.fence,
+        )
+        .fetch_optional(connection)
+        .await?
+        .map(|_| ())
+        .ok_or(Lost::Lease)
+    }
+}
+
+/// Postgres takes every character but one.
+pub(super) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
