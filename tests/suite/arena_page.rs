@@ -534,7 +534,9 @@ async fn a_form_sent_too_soon_keeps_the_matchup_and_says_so() {
     page.without_script().await;
     page.goto(&site.url).await;
     page.click_plainly("#pick button").await;
-    until_true(&page, "!!document.querySelector('.ballot')", "Start leads to a matchup").await;
+    // Pictures that are still coming would push the button away from under the click.
+    let is_there = "!!document.querySelector('.ballot') && document.readyState === 'complete'";
+    until_true(&page, is_there, "Start leads to a matchup").await;
     page.click_plainly(".ballot button").await;
     until_true(&page, "!!document.querySelector('.notice')", "A notice").await;
     assert_eq!(page.text(".notice").await, "Please look at both builds for a moment first.");
