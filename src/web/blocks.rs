@@ -55,6 +55,10 @@ struct Drawn<'a> {
     id: &'a str,
     name: String,
     class: RenderClass,
+    /// The smallest palette that has it.
+    palette: Palette,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    aliases: &'a [String],
     /// The first tile and how many variants, of top, side and bottom.
     faces: Vec<[u8; 2]>,
 }
@@ -82,7 +86,11 @@ impl Shelf {
 fn drawn<'a>(textures: &Textures, number: u8, block: &'a Block) -> Drawn<'a> {
     let faces =
         textures.faces(number).into_iter().flatten().map(|face| [face.first, face.variants]).collect();
-    Drawn { id: &block.id, name: block.name(), class: block.class, faces }
+    let palette = match Palette::Simple.find(&block.id) {
+        Some(_) => Palette::Simple,
+        None => Palette::Advanced,
+    };
+    Drawn { id: &block.id, name: block.name(), class: block.class, palette, aliases: &block.aliases, faces }
 }
 
 /// A block's top and side as pictures, enlarged by the page.

@@ -4,8 +4,6 @@
  * of the whole build, and a shift in half diagonals of its bounds.
  */
 
-/** The eight angles of the server's pictures, 45 degrees apart. */
-export const ANGLES = ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
 const DEGREE = Math.PI / 180;
 const FIRST_TURN = 30 * DEGREE;
 const TILT = 27 * DEGREE;

@@ -1,6 +1,4 @@
-/** The row of controls under a viewer, in three dimensions and without. */
-import { ANGLES } from "./camera.js";
-
+/** The row of controls under a viewer. */
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Strokes on a field of 20 by 20. */
@@ -10,8 +8,6 @@ const ICONS = {
   link: "M8.5 11.500l3-3M9 6.500l1.5-1.500a3.2 3.2 0 014.5 4.500L13.5 11M11 13.500L9.5 15A3.2 3.2 0 015 10.500L6.5 9",
   full: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
   shot: "M3.5 6.500h3L8 4.500h4l1.5 2h3v9h-13zM10 8.200a2.6 2.6 0 100 5.2 2.6 2.6 0 000-5.2",
-  left: "M12 5l-5 5 5 5",
-  right: "M8 5l5 5-5 5",
 };
 const SPIN = 0.35;
 
@@ -32,7 +28,7 @@ export function controls(element, pair) {
     if (document.fullscreenElement) document.exitFullscreen();
     else element.requestFullscreen();
   });
-  const shot = iconButton("shot", "Save a picture", () => save(element));
+  const shot = iconButton("shot", "Save a picture", () => import("./shot.js").then(({ save }) => save(element)));
   const slider = make("input", { type: "range", min: "1", step: "1" });
   slider.addEventListener("input", () => {
     element.viewer?.cut(slider.valueAsNumber);
@@ -64,58 +60,6 @@ export function controls(element, pair) {
 }
 
 /**
- * The server's pictures from eight angles, for browsers without WebGL.
- * @param {HTMLImageElement} picture
- * @param {string} address of the pictures; the angle is added
- * @returns {HTMLElement} its controls
- */
-export function turntable(picture, address) {
-  const alt = picture.alt;
-  let angle = 0;
-  const said = make("span", { class: "said-angle", "aria-live": "polite" });
-  /** @param {number} to */
-  const show = (to) => {
-    angle = (to + ANGLES.length) % ANGLES.length;
-    const url = new URL(address, document.baseURI);
-    url.searchParams.set("angle", String(angle));
-    picture.src = url.href;
-    picture.alt = `${alt} Seen from the ${ANGLES[angle]}.`;
-    said.textContent = `Seen from the ${ANGLES[angle]}`;
-  };
-  picture.addEventListener("click", () => show(angle + 1));
-  return make(
-    "div",
-    { class: "bar", role: "group", "aria-label": "Angle" },
-    iconButton("left", "Turn left", () => show(angle - 1)),
-    iconButton("right", "Turn right", () => show(angle + 1)),
-    said,
-  );
-}
-
-/** Saves the picture with the sky behind it. @param {import("./viewer.js").BuildViewer} element */
-function save(element) {
-  const { viewer } = element;
-  if (!viewer) return;
-  const { width, height } = viewer.canvas;
-  const sheet = make("canvas", { width: String(width), height: String(height) });
-  const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  const sky = paper.createLinearGradient(0, 0, 0, height);
-  const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? ["#fff"];
-  colours.forEach((colour, index) => sky.addColorStop(Math.min(1, index), colour));
-  paper.fillStyle = sky;
-  paper.fillRect(0, 0, width, height);
-  viewer.draw();
-  paper.drawImage(viewer.canvas, 0, 0);
-  sheet.toBlob((blob) => {
-    if (!blob) return;
-    const name = (element.getAttribute("name") ?? "build").replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase();
-    const anchor = make("a", { href: URL.createObjectURL(blob), download: `${name}.png` });
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
-  });
-}
-
-/**
  * An element in one expression.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -129,13 +73,13 @@ export function make(tag, attributes, ...children) {
   return element;
 }
 
-/** @param {keyof typeof ICONS} icon @param {string} name @param {() => void} press */
-export function iconButton(icon, name, press) {
+/** @param {string} icon @param {string} name @param {() => void} press @param {string} [drawn] where it is none of ours */
+export function iconButton(icon, name, press, drawn = ICONS[/** @type {keyof typeof ICONS} */ (icon)]) {
   const picture = document.createElementNS(SVG, "svg");
   picture.setAttribute("viewBox", "0 0 20 20");
   picture.setAttribute("aria-hidden", "true");
   const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", ICONS[icon]);
+  path.setAttribute("d", drawn);
   picture.append(path);
   const button = make("button", { type: "button", "aria-label": name, title: name, "data-tool": icon }, picture);
   button.addEventListener("click", press);

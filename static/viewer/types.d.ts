@@ -19,6 +19,10 @@ interface Block {
   id: string;
   name: string;
   class: string;
+  /** The smallest palette that has it. */
+  palette?: string;
+  /** What else models call it. */
+  aliases?: string[];
   /** The first tile and the number of variants of top, side and bottom. */
   faces: [number, number][];
 }
@@ -69,19 +73,59 @@ interface Box {
   span: ArrayLike<number>;
 }
 
+/** A box (0), line (1) or block (2) of a spec, as it was written. */
+interface SpecEntry {
+  list: number;
+  at: (number | bigint)[];
+  type: string;
+}
+
+/** What a text that is being read brings: an entry, or that the entries of some lists no longer count. */
+type SpecEvent = SpecEntry | { drop: number[] };
+
 /** What the page asks of the worker. */
 type Ask =
   | { type: "blocks"; blocks: Block[] }
   | { type: "open"; id: number; src: string }
   | { type: "cut"; id: number; top: number }
   | { type: "pick"; id: number; from: number[]; along: number[] }
+  | ({ type: "more" } & More)
   | { type: "close"; id: number };
+
+/** For a module that the worker loads when it is first asked for. */
+interface More {
+  id: number;
+  token: number;
+  module: string;
+  what: any;
+}
+
+/** A build in the worker. */
+interface Held {
+  abort: AbortController;
+  grid?: Grid;
+  /** Layers that are shown. */
+  top: number;
+  /** What else goes with every mesh. */
+  also?: (grid: Grid, top: number) => object;
+  /** What modules that were loaded later keep of it. */
+  drawing?: any;
+}
+
+/** What the worker gives to a module it loads later. */
+interface Bench {
+  blocks: Block[];
+  kinds: Kinds;
+  /** Meshes the build again and sends it, the first time with its foot. */
+  show(fresh?: boolean): void;
+}
 
 /** What the worker answers. A total of 0 is not known; block 0 is air. */
 type Answer = { id: number } & (
   | { type: "progress"; bytes: number; total: number }
   | ({ type: "mesh" } & Meshed)
   | { type: "pick"; block: number }
+  | { type: "more"; token: number; said?: any; error?: string }
   | { type: "error"; message: string }
 );
 
@@ -89,9 +133,9 @@ interface Meshed {
   min: number[];
   span: number[];
   mesh: Mesh;
-  /** With the first mesh only. */
+  /** With a new grid only. */
   contact?: Contact;
-  /** With the first mesh only: when the bytes were there, then milliseconds. */
+  /** With a new grid only: when its bytes were there, then milliseconds. */
   times?: { arrived: number; decode: number; mesh: number };
 }
 

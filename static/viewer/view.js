@@ -20,6 +20,10 @@ export class View {
   dirty = false;
   /** Layers of the bounds. */
   height = 0;
+  /** What the camera looks at instead of the bounds. @type {Box | undefined} */
+  frame;
+  /** What else is to be done with a mesh. @type {((meshed: Meshed) => void) | undefined} */
+  changed;
   #eye = new Eye();
   /** @type {Block[]} */
   #blocks = [];
@@ -85,7 +89,7 @@ export class View {
     const { build } = this.renderer;
     if (!build || !width || !height) return;
     this.dirty = false;
-    this.#camera.aim(this.#eye, build, width / height);
+    this.#camera.aim(this.#eye, this.frame ?? build, width / height);
     this.renderer.draw(this.#eye);
     this.stats.frames++;
     this.stats.drawCalls = this.renderer.drawCalls;
@@ -119,10 +123,11 @@ export class View {
   #meshed(meshed) {
     const first = meshed.times;
     this.renderer.setBuild(meshed);
+    this.changed?.(meshed);
     this.stats.quads = meshed.mesh.quads;
     if (!first) return this.redraw();
     this.height = meshed.span[1];
-    views.push(this);
+    if (!views.includes(this)) views.push(this);
     this.draw();
     this.stats.decodeMs = first.decode;
     this.stats.meshMs = first.mesh;

@@ -5,7 +5,7 @@
  */
 import { Camera } from "./camera.js";
 import { hasRoom, pairOf, release, use } from "./company.js";
-import { controls, make, turntable } from "./controls.js";
+import { controls, make } from "./controls.js";
 import { View } from "./view.js";
 
 /** Start loading this far before a viewer scrolls in. */
@@ -17,6 +17,7 @@ const near = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting || !(target instanceof BuildViewer)) continue;
     near.unobserve(target);
+    if (!target.getAttribute("src")) continue;
     if (hasRoom()) target.start();
     else target.rest();
   }
@@ -124,10 +125,10 @@ export class BuildViewer extends HTMLElement {
   #ready(stats) {
     this.#parts.get("loading")?.remove();
     this.dataset.state = "live";
-    this.#controls = controls(this, this.#pair);
+    this.#controls ??= controls(this, this.#pair);
     this.#controls.setLayers(this.viewer?.height ?? 1);
     this.#controls.sync();
-    this.#put("bar", this.#controls.bar);
+    if (!this.#parts.has("bar")) this.#put("bar", this.#controls.bar);
     this.dispatchEvent(new CustomEvent("viewer:ready", { bubbles: true, detail: stats }));
   }
 
@@ -142,11 +143,14 @@ export class BuildViewer extends HTMLElement {
   }
 
   /** Without WebGL. */
-  #flat() {
+  async #flat() {
     this.#clear();
-    this.dataset.state = "flat";
     const angles = this.getAttribute("angles");
-    if (angles) this.#put("bar", turntable(this.#picture(), angles));
+    if (angles) {
+      const { turntable } = await import("./flat.js");
+      this.#put("bar", turntable(this.#picture(), angles));
+    }
+    this.dataset.state = "flat";
     this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message: "WebGL is not available." } }));
   }
 
@@ -190,7 +194,7 @@ export class BuildViewer extends HTMLElement {
   #clear() {
     release(this);
     this.viewer?.close();
-    this.viewer = undefined;
+    this.viewer = this.#controls = undefined;
     for (const part of this.#parts.values()) part.remove();
     this.#parts.clear();
   }

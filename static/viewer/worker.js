@@ -3,15 +3,16 @@
  * answer what lies under the pointer and to cut them.
  */
 import { MAX_BYTES, decode } from "./decode.js";
-import { contact, pick } from "./grid.js";
+import { contact } from "./grid.js";
 import { kindsOf, mesh } from "./mesher.js";
 
-/** @type {Map<number, { abort: AbortController, grid?: Grid, top: number }>} */
+/** @type {Map<number, Held>} */
 const builds = new Map();
 
 /** @type {(blocks: Block[]) => void} */
 let gotBlocks;
 const table = new Promise((/** @type {(blocks: Block[]) => void} */ resolve) => (gotBlocks = resolve)).then((blocks) => ({
+  blocks,
   kinds: kindsOf(blocks),
   numbers: new Map(blocks.map((block, index) => [block.id, index + 1])),
 }));
@@ -21,6 +22,7 @@ addEventListener("message", (/** @type {MessageEvent<Ask>} */ { data }) => {
   else if (data.type === "open") open(data.id, data.src).catch((error) => fail(data.id, error));
   else if (data.type === "cut") cut(data.id, data.top).catch((error) => fail(data.id, error));
   else if (data.type === "pick") find(data.id, data.from, data.along);
+  else if (data.type === "more") more(data);
   else close(data.id);
 });
 
@@ -43,26 +45,19 @@ function close(id) {
 
 /** @param {number} id @param {string} src */
 async function open(id, src) {
+  close(id);
   const abort = new AbortController();
-  builds.set(id, { abort, top: 0 });
+  /** @type {Held} */
+  const build = { abort, top: 0 };
+  builds.set(id, build);
+  if (!src) return;
   const bytes = await download(src, abort.signal, (got, total) => send({ type: "progress", id, bytes: got, total }));
   const arrived = now();
   const { kinds, numbers } = await table;
-  const build = builds.get(id);
-  if (!build) return;
   const start = now();
-  const grid = decode(bytes, numbers);
-  build.grid = grid;
-  build.top = grid.span[1];
-  const decoded = now();
-  const made = mesh(grid, kinds);
-  const ground = contact(grid, kinds);
-  const { min, span } = grid;
-  const times = { arrived, decode: decoded - start, mesh: now() - decoded };
-  send({ type: "mesh", id, mesh: made, min, span, contact: ground, times }, [
-    made.data.buffer,
-    ground.data.buffer,
-  ]);
+  build.grid = decode(bytes, numbers);
+  build.top = build.grid.span[1];
+  show(id, kinds, { arrived, decode: now() - start, mesh: 0 });
 }
 
 /** @param {number} id @param {number} top */
@@ -71,16 +66,46 @@ async function cut(id, top) {
   const build = builds.get(id);
   if (!build?.grid) return;
   build.top = top;
-  const made = mesh(build.grid, kinds, top);
-  const { min, span } = build.grid;
-  send({ type: "mesh", id, mesh: made, min, span }, [made.data.buffer]);
+  show(id, kinds);
+}
+
+/** @param {number} id @param {Kinds} kinds @param {{ arrived: number, decode: number, mesh: number }} [times] of a new grid */
+function show(id, kinds, times) {
+  const { grid, top, also } = builds.get(id) ?? {};
+  if (!grid || top === undefined) return;
+  const start = now();
+  const made = mesh(grid, kinds, top);
+  const { min, span } = grid;
+  /** @type {Answer} */
+  const answer = { type: "mesh", id, mesh: made, min, span, ...also?.(grid, top) };
+  const transfer = [made.data.buffer];
+  if (times) {
+    times.mesh = now() - start;
+    answer.times = times;
+    answer.contact = contact(grid, kinds);
+    transfer.push(answer.contact.data.buffer);
+  }
+  send(answer, transfer);
+}
+
+/** What not every visitor wants is loaded when the first one does. @param {More} asked */
+async function more({ id, token, module, what }) {
+  try {
+    const [{ answer }, { blocks, kinds }] = await Promise.all([import(`./${module}`), table]);
+    const build = builds.get(id);
+    if (!build) return;
+    const said = answer(build, what, { blocks, kinds, show: (/** @type {boolean} */ fresh) => show(id, kinds, fresh ? { arrived: now(), decode: 0, mesh: 0 } : undefined) });
+    send({ type: "more", id, token, said });
+  } catch (error) {
+    send({ type: "more", id, token, error: String(error) });
+  }
 }
 
 /** @param {number} id @param {number[]} from @param {number[]} along */
-function find(id, from, along) {
-  const build = builds.get(id);
-  if (!build?.grid) return;
-  send({ type: "pick", id, block: pick(build.grid, build.top, from, along)?.block ?? 0 });
+async function find(id, from, along) {
+  const { pick } = await import("./pick.js");
+  const { grid, top = 0 } = builds.get(id) ?? {};
+  if (grid) send({ type: "pick", id, block: pick(grid, top, from, along)?.block ?? 0 });
 }
 
 /**

@@ -10,6 +10,8 @@ export const blocks = ["simple", "advanced"].flatMap((palette) => {
   return text.split("[[block]]").slice(1).map((entry) => ({
     id: entry.match(/^id = "(.*)"/m)[1],
     class: entry.match(/^class = "(.*)"/m)[1],
+    palette,
+    aliases: JSON.parse(entry.match(/^aliases = (.*)$/m)?.[1] ?? "[]"),
   }));
 });
 export const numbers = new Map(blocks.map((block, index) => [block.id, index + 1]));

@@ -1,7 +1,7 @@
 /** Picking and framing, without a picture. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pick } from "../../static/viewer/grid.js";
+import { pick } from "../../static/viewer/pick.js";
 import { chance, index, inside, numbers, randomGrid } from "./samples.mjs";
 
 globalThis.matchMedia = () => ({ matches: false });

@@ -1,5 +1,8 @@
 //! Builds to look at, as a visitor meets them: in three dimensions, in pictures, by mouse and by keyboard.
 
+mod grow;
+mod weight;
+
 use std::time::{Duration, Instant};
 
 use buildoff::arena::gallery::{self, Filter};

@@ -1,0 +1,275 @@
+/** Draws a spec's entries into a grid, as the server does: exact, and bounded. */
+
+/** A spec may write this many times the grid's volume. */
+const OVERDRAW = 8;
+/** Lines with ends out here are few, and take longer. */
+const FAR = 1 << 20;
+const MOST_FAR = 10_000;
+const MOST_NAMES = 1 << 16;
+/** Numbers of an entry: its coordinates, or the place of a far line; then its block. */
+const STRIDE = 7;
+const FAR_MARK = -0x80000000;
+const SPACE = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
+const ENDS = new RegExp(`^${SPACE}|${SPACE}$`, "g");
+
+/** Brings the many spellings of a block's name to one. @param {string} raw */
+export function normalise(raw) {
+  let name = raw.replace(ENDS, "").replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  if (name.startsWith("minecraft:")) name = name.slice(10);
+  const state = name.endsWith("]") ? name.indexOf("[") : -1;
+  if (state >= 0) name = name.slice(0, state);
+  return name.replace(ENDS, "").replace(/[- ]/g, "_");
+}
+
+/** Which number a name in a spec means; 0 for none. @param {Block[]} blocks @param {string} palette */
+export function finder(blocks, palette) {
+  const numbers = new Map();
+  blocks.forEach((block, index) => {
+    if (palette === "simple" && block.palette !== "simple") return;
+    for (const name of [block.id, ...(block.aliases ?? [])]) numbers.set(name, index + 1);
+  });
+  /** @type {Map<string, number>} */
+  const known = new Map();
+  return (/** @type {string} */ raw) => {
+    let number = known.get(raw);
+    if (number === undefined) {
+      number = /** @type {number} */ (numbers.get(normalise(raw)) ?? 0);
+      if (known.size < MOST_NAMES) known.set(raw, number);
+    }
+    return number;
+  };
+}
+
+export class Drawing {
+  /** The spec would write too much; the rest is left out. */
+  full = false;
+  /** The layers from below up to the highest block. */
+  height = 0;
+  #lists = [new Entries(), new Entries(), new Entries()];
+  /** @type {bigint[][]} */
+  #far = [];
+  #left;
+  #stale = false;
+  /** The last list that was drawn from, and how many entries of all. */
+  #drawn = 0;
+  #list = 0;
+
+  /**
+   * @param {number} size @param {(name: string) => number} find
+   * @param {Box} [box] outside of which there will be nothing
+   */
+  constructor(size, find, box = { min: [0, 0, 0], span: [size, size, size] }) {
+    this.size = size;
+    this.find = find;
+    this.min = Array.from(box.min);
+    this.span = Array.from(box.span);
+    this.dims = this.span.map((cells) => cells + 2);
+    this.cells = new Uint8Array(this.dims[0] * this.dims[1] * this.dims[2]);
+    this.#left = OVERDRAW * size ** 3;
+  }
+
+  /** How many entries there are that draw something. */
+  get entries() {
+    return this.#lists[0].count + this.#lists[1].count + this.#lists[2].count;
+  }
+
+  /** @param {SpecEvent[]} events */
+  add(events) {
+    for (const event of events) {
+      if ("drop" in event) {
+        for (const list of event.drop) this.#lists[list] = new Entries();
+        this.#left = OVERDRAW * this.size ** 3;
+        this.#stale = true;
+      } else this.#keep(event);
+    }
+  }
+
+  /** @param {SpecEntry} entry */
+  #keep({ list, at, type }) {
+    const block = this.find(type);
+    if (!block) return;
+    const numbers = at.map((v) => Math.max(-FAR, Math.min(FAR, Number(v))));
+    if (list === 1 && at.some((v) => v > FAR || v < -FAR)) {
+      if (this.#far.length === MOST_FAR) return;
+      numbers[0] = FAR_MARK;
+      numbers[1] = this.#far.push(at.map(BigInt)) - 1;
+    }
+    this.#lists[list].push(numbers, block);
+    this.#stale ||= list < this.#list;
+  }
+
+  /**
+   * Draws what was added, or as many entries as are wanted.
+   * @param {number} [wanted]
+   */
+  draw(wanted = this.entries) {
+    if (this.#stale || wanted < this.#drawn) {
+      this.cells.fill(0);
+      this.#left = OVERDRAW * this.size ** 3;
+      this.#drawn = this.#list = this.height = 0;
+      this.#stale = this.full = false;
+    }
+    let before = 0;
+    this.#lists.forEach((entries, list) => {
+      const end = Math.min(wanted - before, entries.count);
+      for (let index = Math.max(0, this.#drawn - before); index < end && !this.full; index++) this.#one(list, entries.values, index * STRIDE);
+      if (end > 0) this.#list = list;
+      before += entries.count;
+    });
+    // An entry of an earlier list comes before those that were drawn.
+    this.#drawn = wanted;
+  }
+
+  /** The list, the number in it (from 1) and the block of an entry, in the order of drawing. @param {number} index */
+  entry(index) {
+    let list = 0;
+    while (list < 2 && index >= this.#lists[list].count) index -= this.#lists[list++].count;
+    return { list, number: index + 1, of: this.#lists[list].count, block: this.#lists[list].values[index * STRIDE + 6] };
+  }
+
+  /** @returns {Grid} up to the layer that is wanted */
+  grid(height = this.span[1]) {
+    const { size, min, span, dims, cells } = this;
+    const layer = dims[0] * dims[2];
+    return {
+      size,
+      min,
+      span: [span[0], height, span[2]],
+      dims: [dims[0], height + 2, dims[2]],
+      cells: height === span[1] ? cells : cells.subarray(0, (height + 2) * layer),
+    };
+  }
+
+  /** @param {number} list @param {Int32Array} values @param {number} at */
+  #one(list, values, at) {
+    const block = values[at + 6];
+    if (list === 0) this.#box(values, at, block);
+    else if (list === 2) this.#row(values[at], values[at + 1], values[at + 2], 1, block);
+    else if (values[at] === FAR_MARK) this.#farLine(this.#far[values[at + 1]], block);
+    else this.#line(values.subarray(at, at + 6), block);
+  }
+
+  /** @param {Int32Array} values @param {number} at @param {number} block */
+  #box(values, at, block) {
+    const low = [0, 0, 0];
+    const high = [0, 0, 0];
+    for (let axis = 0; axis < 3; axis++) {
+      low[axis] = Math.max(0, Math.min(values[at + axis], values[at + 3 + axis]));
+      high[axis] = Math.min(this.size - 1, Math.max(values[at + axis], values[at + 3 + axis]));
+      if (low[axis] > high[axis]) return;
+    }
+    const width = high[0] - low[0] + 1;
+    if (this.#spent(width * (high[1] - low[1] + 1) * (high[2] - low[2] + 1))) return;
+    for (let y = low[1]; y <= high[1]; y++) for (let z = low[2]; z <= high[2]; z++) this.#fill(low[0], y, z, width, block);
+  }
+
+  /** @param {Int32Array} ends @param {number} block */
+  #line(ends, block) {
+    const way = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
+    const steps = Math.max(...way.map(Math.abs));
+    const point = (/** @type {number} */ axis, /** @type {number} */ i) => {
+      return ends[axis] + (steps && Math.floor((2 * way[axis] * i + steps) / (2 * steps)));
+    };
+    let [start, end] = [0, steps + 1];
+    for (let axis = 0; axis < 3; axis++) {
+      const [one, other] = [ends[axis], ends[3 + axis]];
+      if (Math.min(one, other) >= 0 && Math.max(one, other) < this.size) continue;
+      const rises = way[axis] >= 0;
+      const enters = first(steps + 1, (i) => (rises ? point(axis, i) >= 0 : point(axis, i) < this.size));
+      const leaves = first(steps + 1, (i) => (rises ? point(axis, i) >= this.size : point(axis, i) < 0));
+      start = Math.max(start, enters);
+      end = Math.min(end, leaves);
+    }
+    if (start >= end || this.#spent(end - start)) return;
+    for (let i = start; i < end; i++) this.#fill(point(0, i), point(1, i), point(2, i), 1, block);
+  }
+
+  /** The same where numbers are too large to be exact. @param {bigint[]} ends @param {number} block */
+  #farLine(ends, block) {
+    const way = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
+    const steps = way.map((d) => (d < 0n ? -d : d)).reduce((a, b) => (a > b ? a : b));
+    if (steps === 0n) return;
+    const point = (/** @type {number} */ axis, /** @type {bigint} */ i) => {
+      const up = 2n * way[axis] * i + steps;
+      const whole = up / (2n * steps);
+      return ends[axis] + whole - (up < 0n && whole * 2n * steps !== up ? 1n : 0n);
+    };
+    const size = BigInt(this.size);
+    let [start, end] = [0n, steps + 1n];
+    for (let axis = 0; axis < 3; axis++) {
+      const rises = way[axis] >= 0n;
+      const enters = firstFar(steps + 1n, (i) => (rises ? point(axis, i) >= 0n : point(axis, i) < size));
+      const leaves = firstFar(steps + 1n, (i) => (rises ? point(axis, i) >= size : point(axis, i) < 0n));
+      if (enters > start) start = enters;
+      if (leaves < end) end = leaves;
+    }
+    if (start >= end || this.#spent(Number(end - start))) return;
+    for (let i = start; i < end; i++) this.#fill(Number(point(0, i)), Number(point(1, i)), Number(point(2, i)), 1, block);
+  }
+
+  /** @param {number} x @param {number} y @param {number} z @param {number} width @param {number} block */
+  #row(x, y, z, width, block) {
+    const { size } = this;
+    if (x < 0 || y < 0 || z < 0 || x >= size || y >= size || z >= size || this.#spent(width)) return;
+    this.#fill(x, y, z, width, block);
+  }
+
+  /** @param {number} cells */
+  #spent(cells) {
+    this.full = cells > this.#left;
+    if (!this.full) this.#left -= cells;
+    return this.full;
+  }
+
+  /** @param {number} x @param {number} y @param {number} z @param {number} width @param {number} block */
+  #fill(x, y, z, width, block) {
+    const { min, span, dims } = this;
+    const left = Math.max(0, x - min[0]);
+    const right = Math.min(span[0], x - min[0] + width);
+    const [row, column] = [y - min[1], z - min[2]];
+    if (left >= right || row < 0 || column < 0 || row >= span[1] || column >= span[2]) return;
+    const start = ((row + 1) * dims[2] + column + 1) * dims[0] + 1;
+    this.cells.fill(block, start + left, start + right);
+    if (row >= this.height) this.height = row + 1;
+  }
+}
+
+/** The entries of one list, seven numbers each. */
+class Entries {
+  values = new Int32Array(64 * STRIDE);
+  count = 0;
+
+  /** @param {number[]} numbers @param {number} block */
+  push(numbers, block) {
+    const at = this.count++ * STRIDE;
+    if (at === this.values.length) {
+      const values = new Int32Array(2 * at);
+      values.set(this.values);
+      this.values = values;
+    }
+    this.values.set(numbers, at);
+    this.values[at + 6] = block;
+  }
+}
+
+/** The first of so many that holds, where all after it hold too. @param {number} count @param {(i: number) => boolean} holds */
+function first(count, holds) {
+  let low = 0;
+  while (low < count) {
+    const middle = Math.floor((low + count) / 2);
+    if (holds(middle)) count = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** @param {bigint} count @param {(i: bigint) => boolean} holds */
+function firstFar(count, holds) {
+  let low = 0n;
+  while (low < count) {
+    const middle = (low + count) / 2n;
+    if (holds(middle)) count = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}

@@ -1,0 +1,34 @@
+/** A viewer without WebGL. */
+import { iconButton, make } from "./controls.js";
+
+/** From where the server takes its pictures, 45 degrees apart. */
+const ANGLES = ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
+
+/**
+ * The server's pictures from eight angles, for browsers without WebGL.
+ * @param {HTMLImageElement} picture
+ * @param {string} address of the pictures; the angle is added
+ * @returns {HTMLElement} its controls
+ */
+export function turntable(picture, address) {
+  const alt = picture.alt;
+  let angle = 0;
+  const said = make("span", { class: "said-angle", "aria-live": "polite" });
+  /** @param {number} to */
+  const show = (to) => {
+    angle = (to + ANGLES.length) % ANGLES.length;
+    const url = new URL(address, document.baseURI);
+    url.searchParams.set("angle", String(angle));
+    picture.src = url.href;
+    picture.alt = `${alt} Seen from the ${ANGLES[angle]}.`;
+    said.textContent = `Seen from the ${ANGLES[angle]}`;
+  };
+  picture.addEventListener("click", () => show(angle + 1));
+  return make(
+    "div",
+    { class: "bar", role: "group", "aria-label": "Angle" },
+    iconButton("left", "Turn left", () => show(angle - 1), "M12 5l-5 5 5 5"),
+    iconButton("right", "Turn right", () => show(angle + 1), "M8 5l5 5-5 5"),
+    said,
+  );
+}

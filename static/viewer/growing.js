@@ -1,0 +1,26 @@
+/** In the worker: a build that is drawn while its spec is being written. */
+import { Drawing, finder } from "./drawing.js";
+import { SpecReader } from "./spec.js";
+
+/**
+ * Goes on with a spec's text, and shows what there is.
+ * @param {Held} build
+ * @param {{ text: string, size: number, palette: string, fresh: boolean }} what
+ * @param {Bench} bench
+ */
+export function answer(build, { text, size, palette, fresh }, { blocks, show }) {
+  if (fresh || !build.drawing) {
+    build.drawing = { reader: new SpecReader(), drawing: new Drawing(size, finder(blocks, palette)) };
+  }
+  /** @type {{ reader: SpecReader, drawing: Drawing }} */
+  const { reader, drawing } = build.drawing;
+  const events = reader.feed(text);
+  if (events.length) {
+    drawing.add(events);
+    drawing.draw();
+    build.grid = drawing.grid(drawing.height);
+    build.top = drawing.height;
+    if (drawing.height) show(true);
+  }
+  return { counts: reader.counts, height: drawing.height, full: reader.full || drawing.full };
+}

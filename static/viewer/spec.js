@@ -1,0 +1,386 @@
+/**
+ * Reads a spec out of a text that is still being written: whatever stands around it,
+ * each box, line and block as soon as it is complete.
+ *
+ * Of several specs in a text it goes by the one with the most entries, of equals by
+ * the last, as the server does: a later one takes over when it has caught up. What is
+ * no JSON ends an attempt, and the search goes on behind its first brace. A spec that
+ * the server would refuse is still shown as far as it can be.
+ */
+
+export const LISTS = ["boxes", "lines", "blocks"];
+const FIELDS = [["x1", "y1", "z1", "x2", "y2", "z2"], [], ["x", "y", "z"]];
+const AXES = ["x", "y", "z"];
+
+const MOST_ENTRIES = 1_000_000;
+const MOST_TEXT = 1 << 28;
+const MOST_DEPTH = 32;
+/** Bytes of a block's name. */
+const MOST_NAME = 256;
+const MOST_WORD = 4096;
+/** So much of an object is kept to look for another in it, should it break. */
+const KEPT = 1 << 16;
+const SPARE = 1 << 20;
+
+/** Where in the text the reader is. */
+const [PROSE, OPENED, KEY_OR_END, KEY, COLON, VALUE, VALUE_OR_END, COMMA_OR_END, STRING, ESCAPE, UNICODE, NUMBER, LITERAL] =
+  Array.from({ length: 13 }, (_, state) => state);
+/** What an open object or list is: one that a spec may be or be in, a list of entries, an entry, an end of a line, or nothing to us. */
+const [SEARCHED, LIST, ENTRY, POINT, PASSED] = [0, 1, 2, 3, 4];
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+class Frame {
+  key = "";
+  /** Of a list or an entry: which list. */
+  list = -1;
+  /** Of an entry: its coordinates. @type {(number | bigint | undefined)[]} */
+  at = [];
+  /** Of an entry. @type {string | undefined} */
+  type;
+  /** Of the end of a line: where its x goes. */
+  first = 0;
+  /** Of a spec: its lists so far, a bit each. */
+  lists = 0;
+  /** Nothing the server would take. */
+  bad = false;
+
+  /** @param {number} role @param {boolean} isList @param {number} best of the text, when it was opened */
+  constructor(role, isList, best) {
+    this.role = role;
+    this.isList = isList;
+    this.best = best;
+  }
+}
+
+export class SpecReader {
+  /** Entries of the best spec so far, by list. */
+  counts = [0, 0, 0];
+  /** Some were left out, since there were too many. */
+  full = false;
+  #state = PROSE;
+  /** @type {Frame[]} */
+  #stack = [];
+  #word = "";
+  #isKey = false;
+  #wanted = false;
+  #hex = "";
+  /** The spec that is open. @type {Frame | undefined} */
+  #spec;
+  /** The entries of the best finished one. */
+  #best = 0;
+  /** Entries that wait until they are more than those. @type {SpecEvent[] | undefined} */
+  #held;
+  #heldEntries = 0;
+  /** The text since the first brace of the outermost object. @type {string | undefined} */
+  #kept;
+  #length = 0;
+  #budget = SPARE;
+  /** @type {SpecEvent[]} */
+  #out = [];
+
+  /**
+   * Goes on with the text.
+   * @param {string} chunk
+   * @returns {SpecEvent[]} what it brought, in order
+   */
+  feed(chunk) {
+    this.#out = [];
+    if (this.#length > MOST_TEXT) return [];
+    this.#length += chunk.length;
+    this.#budget += 4 * chunk.length;
+    let text = chunk;
+    let start = 0;
+    for (let at = 0; at < text.length; ) {
+      if (this.#state === PROSE) {
+        start = text.indexOf("{", at);
+        if (start < 0) break;
+        at = start + 1;
+        this.#state = OPENED;
+        this.#kept = "";
+        continue;
+      }
+      const next = this.#step(text, at);
+      if (next >= 0) {
+        at = next;
+        continue;
+      }
+      const kept = this.#kept;
+      this.#abandon();
+      if (kept === undefined || at - start > KEPT) continue;
+      this.#budget -= at - start + (kept ? kept.length + text.length : 0);
+      if (this.#budget < 0) continue;
+      if (kept) text = kept + text;
+      at = kept ? 1 : start + 1;
+    }
+    if (this.#state !== PROSE && this.#kept !== undefined) {
+      this.#kept += text.slice(start);
+      if (this.#kept.length > KEPT) this.#kept = undefined;
+    }
+    return this.#out;
+  }
+
+  /** Reads on from a place; returns the next, or -1 where it is no JSON. @param {string} text @param {number} at */
+  #step(text, at) {
+    const code = text.charCodeAt(at);
+    switch (this.#state) {
+      case STRING:
+        return this.#inString(text, at);
+      case ESCAPE:
+        return this.#escape(text[at]) ? at + 1 : -1;
+      case UNICODE:
+        this.#hex += text[at];
+        if (!/^[0-9a-fA-F]+$/.test(this.#hex)) return -1;
+        if (this.#hex.length === 4) {
+          this.#collect(String.fromCharCode(parseInt(this.#hex, 16)));
+          this.#state = STRING;
+        }
+        return at + 1;
+      case NUMBER:
+        if ((code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46 || (code | 32) === 101) {
+          this.#collect(text[at]);
+          return at + 1;
+        }
+        return JSON_NUMBER.test(this.#word) && this.#value(whole(this.#word)) ? at : -1;
+      case LITERAL:
+        if (code >= 97 && code <= 122 && this.#word.length < 6) {
+          this.#word += text[at];
+          return at + 1;
+        }
+        return ["true", "false", "null"].includes(this.#word) && this.#value(undefined) ? at : -1;
+    }
+    if (code === 32 || code === 10 || code === 13 || code === 9) return at + 1;
+    return this.#mark(text[at]) ? at + 1 : -1;
+  }
+
+  /** @param {string} mark what stands between strings, numbers and words @returns {boolean} */
+  #mark(mark) {
+    const state = this.#state;
+    const frame = this.#stack[this.#stack.length - 1];
+    if (state === OPENED && (mark === '"' || mark === "}")) {
+      this.#open("{");
+      return this.#mark(mark);
+    }
+    if (state === COLON) {
+      this.#state = VALUE;
+      return mark === ":";
+    }
+    if (state === COMMA_OR_END && mark === ",") {
+      this.#state = frame.isList ? VALUE : KEY;
+      return true;
+    }
+    if (state === KEY || state === KEY_OR_END || state === COMMA_OR_END || state === VALUE_OR_END) {
+      const isEnd = mark === (frame.isList ? "]" : "}");
+      if (isEnd && state !== KEY) return this.#close();
+      if (state === COMMA_OR_END) return false;
+      if (state !== VALUE_OR_END) {
+        this.#begin(STRING, "", true);
+        return mark === '"';
+      }
+    }
+    if (state === OPENED) return false;
+    if (mark === "{" || mark === "[") return this.#open(mark);
+    if (mark === '"') this.#begin(STRING, "", false);
+    else if (/[-\d]/.test(mark)) this.#begin(NUMBER, mark, false);
+    else if (/[a-z]/.test(mark)) this.#begin(LITERAL, mark, false);
+    else return false;
+    return true;
+  }
+
+  /** @param {number} state @param {string} word @param {boolean} isKey */
+  #begin(state, word, isKey) {
+    const frame = this.#stack[this.#stack.length - 1];
+    this.#state = state;
+    this.#word = word;
+    this.#isKey = isKey;
+    this.#wanted = state !== STRING || isKey || (frame.role !== PASSED && (frame.key === "type" || frame.key === "version"));
+  }
+
+  /** @param {string} text */
+  #collect(text) {
+    if (this.#wanted && this.#word.length < MOST_WORD) this.#word += text;
+  }
+
+  /** @param {string} text @param {number} at */
+  #inString(text, at) {
+    let end = at;
+    let code = 0;
+    for (; end < text.length; end++) {
+      code = text.charCodeAt(end);
+      if (code === QUOTE || code === BACKSLASH || code < 32) break;
+    }
+    if (end > at) this.#collect(text.slice(at, end));
+    if (end === text.length) return end;
+    if (code === BACKSLASH) this.#state = ESCAPE;
+    else if (code !== QUOTE) return -1;
+    else if (!this.#isKey) this.#value(this.#word);
+    else {
+      this.#stack[this.#stack.length - 1].key = this.#word;
+      this.#state = COLON;
+    }
+    return end + 1;
+  }
+
+  /** @param {string} letter */
+  #escape(letter) {
+    this.#state = letter === "u" ? UNICODE : STRING;
+    this.#hex = "";
+    if (letter === "u") return true;
+    const meant = ESCAPES[/** @type {keyof typeof ESCAPES} */ (letter)];
+    if (meant) this.#collect(meant);
+    return meant !== undefined;
+  }
+
+  /** @param {string} mark */
+  #open(mark) {
+    const parent = this.#stack[this.#stack.length - 1];
+    const isList = mark === "[";
+    const frame = new Frame(this.#role(parent, isList), isList, this.#best);
+    if (frame.role === LIST) {
+      frame.list = LISTS.indexOf(parent.key);
+      this.#beginList(parent, frame.list);
+    } else if (frame.role === ENTRY) {
+      frame.list = parent.list;
+      frame.at = new Array(frame.list === 2 ? 3 : 6).fill(undefined);
+    } else if (frame.role === POINT) {
+      frame.first = parent.key === "to" ? 3 : 0;
+      parent.at.fill(undefined, frame.first, frame.first + 3);
+    } else if (parent) this.#spoil(parent);
+    this.#stack.push(frame);
+    this.#state = isList ? VALUE_OR_END : KEY_OR_END;
+    return this.#stack.length <= MOST_DEPTH;
+  }
+
+  /** @param {Frame | undefined} parent @param {boolean} isList */
+  #role(parent, isList) {
+    if (!parent) return SEARCHED;
+    if (parent.role === SEARCHED && !parent.isList && LISTS.includes(parent.key) && (!this.#spec || this.#spec === parent)) {
+      return isList ? LIST : PASSED;
+    }
+    if (parent.role === SEARCHED && !this.#spec) return SEARCHED;
+    if (parent.role === LIST && !isList) return ENTRY;
+    if (parent.role === ENTRY && parent.list === 1 && !isList && /^(from|to)$/.test(parent.key)) return POINT;
+    return PASSED;
+  }
+
+  /** A list or object stands where none should. @param {Frame} parent */
+  #spoil(parent) {
+    if (parent.role === ENTRY || parent.role === POINT) this.#put(parent, undefined);
+    else if (parent.role === LIST) this.#fault();
+    else parent.bad ||= parent.role === SEARCHED && [...LISTS, "version"].includes(parent.key);
+  }
+
+  /** @param {Frame} spec @param {number} list */
+  #beginList(spec, list) {
+    if (!this.#spec) {
+      this.#spec = spec;
+      // What was found in it before is not it.
+      this.#best = spec.best;
+      this.#held = this.#best > 0 ? [] : undefined;
+      this.#heldEntries = 0;
+      if (!this.#held) this.#drop([0, 1, 2]);
+    } else if (spec.lists & (1 << list)) this.#drop([list]);
+    spec.lists |= 1 << list;
+  }
+
+  /** @param {number[]} lists */
+  #drop(lists) {
+    if (this.#held) {
+      this.#held = this.#held.filter((event) => "at" in event && !lists.includes(event.list));
+      this.#heldEntries = this.#held.length;
+    } else if (lists.some((list) => this.counts[list])) {
+      this.#out.push({ drop: lists });
+      for (const list of lists) this.counts[list] = 0;
+    }
+  }
+
+  #fault() {
+    if (this.#spec) this.#spec.bad = true;
+  }
+
+  #close() {
+    const frame = /** @type {Frame} */ (this.#stack.pop());
+    if (frame.role === ENTRY) this.#entry(frame);
+    if (frame === this.#spec) {
+      const entries = this.#held ? this.#heldEntries : this.counts[0] + this.counts[1] + this.counts[2];
+      if (!this.#held) this.#best = frame.bad ? 0 : entries;
+      this.#spec = this.#held = undefined;
+    }
+    this.#state = this.#stack.length ? COMMA_OR_END : PROSE;
+    return true;
+  }
+
+  /** @param {Frame} frame */
+  #entry({ list, at, type }) {
+    const given = /** @type {(number | bigint)[]} */ (at);
+    if (type === undefined || at.includes(undefined)) return this.#fault();
+    if (this.#held) {
+      if (this.#held.length < MOST_ENTRIES) this.#held.push({ list, at: given, type });
+      this.#heldEntries++;
+      if (this.#heldEntries < this.#best) return;
+      const held = this.#held;
+      this.#held = undefined;
+      this.#drop([0, 1, 2]);
+      for (const event of held) if ("at" in event) this.#tell(event);
+    } else this.#tell({ list, at: given, type });
+  }
+
+  /** @param {SpecEntry} entry */
+  #tell(entry) {
+    this.full ||= this.counts[0] + this.counts[1] + this.counts[2] >= MOST_ENTRIES;
+    if (this.full) return;
+    this.counts[entry.list]++;
+    this.#out.push(entry);
+  }
+
+  /** A string, a whole number, or something else. @param {string | number | bigint | undefined} value */
+  #value(value) {
+    const frame = this.#stack[this.#stack.length - 1];
+    this.#state = COMMA_OR_END;
+    if (frame.role === ENTRY || frame.role === POINT) this.#put(frame, value);
+    else if (frame.role === LIST) this.#fault();
+    else if (frame.role === SEARCHED && !frame.isList && LISTS.includes(frame.key)) frame.bad = true;
+    else if (frame.role === SEARCHED && frame.key === "version") frame.bad ||= value !== "1.0";
+    return true;
+  }
+
+  /** @param {Frame} frame @param {string | number | bigint | undefined} value */
+  #put(frame, value) {
+    const number = typeof value === "string" ? undefined : value;
+    if (frame.role === POINT) {
+      const axis = AXES.indexOf(frame.key);
+      if (axis >= 0) this.#stack[this.#stack.length - 2].at[frame.first + axis] = number;
+      return;
+    }
+    const field = FIELDS[frame.list].indexOf(frame.key);
+    if (field >= 0) frame.at[field] = number;
+    else if (frame.key === "type") frame.type = typeof value === "string" && isName(value) ? value : undefined;
+    else if (frame.list === 1 && /^(from|to)$/.test(frame.key)) frame.at[frame.key === "to" ? 3 : 0] = undefined;
+  }
+
+  /** It was no JSON after all. */
+  #abandon() {
+    if (this.#spec && !this.#held) this.#best = 0;
+    this.#spec = this.#held = this.#kept = undefined;
+    this.#stack = [];
+    this.#state = PROSE;
+  }
+}
+
+/** @param {string} name */
+function isName(name) {
+  return !HALF.test(name) && name.length <= MOST_NAME && new TextEncoder().encode(name).length <= MOST_NAME;
+}
+
+/** @param {string} text of a number @returns {number | bigint | undefined} nothing where it is not whole, or beyond 64 bits */
+function whole(text) {
+  const number = Number(text);
+  if (Number.isSafeInteger(number)) return number || 0;
+  if (!Number.isInteger(number) || Math.abs(number) > 2 ** 63) return undefined;
+  const exact = BigInt(/[.eE]/.test(text) ? number : text);
+  return BigInt.asIntN(64, exact) === exact ? exact : undefined;
+}
