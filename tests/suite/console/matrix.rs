@@ -118,8 +118,9 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
         "\"blocks\": [{ \"x\": 99, \"y\": 0, \"z\": 0, \"type\": \"stone\" }], \"boxes\"",
     );
     paste(&format!("Here it is: {with_a_warning}")).await;
-    until(&page, &format!("{STATE} === 'ready'")).await;
+    until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('It is in')").await;
     assert!(page.text("#panel [data-slot=told]").await.contains("It is in, with 3,200 blocks."));
+    assert!(page.agrees(&format!("{STATE} === 'ready'")).await);
     assert!(page.text("#panel [data-slot=brought] li").await.contains("outside"));
     assert!(page.agrees("document.getElementById('bring-trouble').hidden").await);
 
