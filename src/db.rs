@@ -98,13 +98,14 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// What an installation consists of. Others may have tables beside these.
-pub const TABLES: [&str; 15] = [
+pub const TABLES: [&str; 16] = [
     "answer_parts",
     "attempts",
     "audit",
     "builds",
     "drafts",
     "jobs",
+    "kept_runs",
     "matchups",
     "models",
     "open_matchups",

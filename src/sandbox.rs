@@ -10,6 +10,7 @@ mod side;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -25,7 +26,7 @@ use sqlx::PgPool;
 const WAITING: usize = 8;
 
 /// One of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
     A,
@@ -70,10 +71,10 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn begin(pool: &PgPool, work: &Work, task: &Task, contestants: [Contestant; 2]) -> Self {
+    pub fn begin(pool: &PgPool, work: &Work, task: &Task, contestants: Vec<(Slot, Contestant)>) -> Self {
         let (tell, events) = mpsc::channel(WAITING);
         let mut sides = JoinSet::new();
-        for (slot, contestant) in [Slot::A, Slot::B].into_iter().zip(contestants) {
+        for (slot, contestant) in contestants {
             let side = side::Side {
                 slot,
                 name: contestant.name,

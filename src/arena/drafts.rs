@@ -1,14 +1,16 @@
-//! Drafts: what the sandbox made. They are there for an hour, and never enter the arena.
+//! Drafts: what the sandbox made. They are there for an hour, or as long as their run is kept, and never enter
+//! the arena.
 
-use sqlx::PgPool;
 use sqlx::types::Json;
+use sqlx::{PgExecutor, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::Settings;
-use super::builds::{Packed, StoredGrid};
+use super::builds::{Making, Packed, StoredGrid};
+use crate::voxel::Warning;
 
-/// How long a draft is there.
+/// How long a draft is there, unless its run is kept.
 const FLEETING: Duration = Duration::hours(1);
 
 /// What a draft is of.
@@ -17,8 +19,23 @@ pub struct Origin {
     pub prompt: String,
     pub settings: Settings,
     pub model: String,
-    pub attempts: i32,
-    pub generation_time_ms: i64,
+    pub making: Making,
+}
+
+/// A stored draft, without its grid and spec.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub id: Uuid,
+    pub prompt: String,
+    pub grid_size: i16,
+    pub palette: String,
+    pub model: String,
+    pub block_count: i32,
+    pub warnings: Json<Vec<Warning>>,
+    pub attempts: Option<i32>,
+    pub generation_time_ms: Option<i64>,
+    pub created_at: OffsetDateTime,
+    pub expires_at: OffsetDateTime,
 }
 
 pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> sqlx::Result<Uuid> {
@@ -41,8 +58,8 @@ pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> sqlx::Resu
         build.spec(),
         Json(&build.warnings) as _,
         build.block_count as i32,
-        origin.attempts,
-        origin.generation_time_ms,
+        origin.making.attempts,
+        origin.making.generation_time_ms,
         OffsetDateTime::now_utc() + FLEETING,
     )
     .execute(pool)
@@ -57,6 +74,22 @@ pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {
         id
     )
     .fetch_optional(pool)
+    .await
+}
+
+pub async fn find(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<Option<Draft>> {
+    sqlx::query_as!(
+        Draft,
+        r#"
+        SELECT
+            id, prompt, grid_size, palette, model, block_count, warnings AS "warnings: Json<Vec<Warning>>",
+            attempts, generation_time_ms, created_at, expires_at
+        FROM drafts
+        WHERE id = $1 AND expires_at > now()
+        "#,
+        id
+    )
+    .fetch_optional(executor)
     .await
 }
 

@@ -13,6 +13,7 @@ pub mod gallery;
 pub mod history;
 pub mod imports;
 pub mod jobs;
+pub mod kept_runs;
 pub mod leaderboard;
 pub mod log;
 mod matchups;

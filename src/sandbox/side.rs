@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::{Asked, Problem, Slot, Task};
-use crate::arena::builds::Packed;
+use crate::arena::builds::{Making, Packed};
 use crate::arena::drafts::{self, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
@@ -156,7 +156,7 @@ impl Side {
         let generation_time_ms = u64::try_from(generation_time.as_millis()).unwrap_or(u64::MAX);
         let packing = self.work.run(move || {
             let packed = Packed::new(&build, &spec, warnings);
-            let sent = (spec.len() <= LARGEST_SPEC).then(|| RawValue::from_string(spec).ok()).flatten();
+            let sent = (spec.len() <= LARGEST_SPEC).then(|| in_one_line(spec)).flatten();
             (packed, sent)
         });
         let Ok((packed, voxel_build)) = packing.await else {
@@ -166,8 +166,10 @@ impl Side {
             prompt: self.task.prompt.clone(),
             settings: self.task.settings.clone(),
             model: self.name.clone(),
-            attempts: i32::try_from(attempts).unwrap_or(i32::MAX),
-            generation_time_ms: i64::try_from(generation_time_ms).unwrap_or(i64::MAX),
+            making: Making {
+                attempts: i32::try_from(attempts).ok(),
+                generation_time_ms: i64::try_from(generation_time_ms).ok(),
+            },
         };
         let stored = drafts::store(&self.pool, &origin, &packed).await;
         let id = match stored {
@@ -301,6 +303,12 @@ impl Listener for Ears<'_> {
             Ok(())
         })
     }
+}
+
+/// An event is a line, so what is in it has none of its own. In JSON, only white space holds line breaks.
+fn in_one_line(spec: String) -> Option<Box<RawValue>> {
+    let line = if spec.contains(['\n', '\r']) { spec.replace(['\n', '\r'], "") } else { spec };
+    RawValue::from_string(line).ok()
 }
 
 fn clip(text: &str) -> String {

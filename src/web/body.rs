@@ -15,6 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Error;
+use crate::voxel::{Code, Refusal};
 use crate::work::Memory;
 
 /// How long a large body and the work on it may take.
@@ -90,6 +91,21 @@ async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
 /// A client that announces its body and sends it only when asked to.
 fn waits_to_be_asked(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
+}
+
+/// What was refused is its sender's to mend.
+pub(super) fn refused(refusal: Refusal) -> Error {
+    let status = match refusal.code {
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    Error::new(status, refusal.code.name(), refusal.message)
+}
+
+pub(super) fn too_large(limit: usize) -> Error {
+    let message = format!("A build has at most {} MiB here, inflated.", limit >> 20);
+    Error::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
 fn stalled() -> Error {

@@ -5,6 +5,8 @@ use axum::extract::{Extension, Query, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +19,7 @@ use super::openapi::shapes;
 use super::query::flag;
 use super::{Error, layers};
 use crate::app::App;
-use crate::voxel::{self, Code, Effort, GridSize, Palette, Report, Verdict};
+use crate::voxel::{self, Code, Effort, Grid, GridSize, Palette, Report, Verdict};
 
 /// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
 const MAX_CELLS: u32 = 1 << 18;
@@ -42,6 +44,10 @@ struct Parameters {
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     cells: bool,
+    /// 1 adds the encoded grid in base64, as `/api/builds/{id}/grid` has it, also where it breaks a rule.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    grid: bool,
 }
 
 /// Check a build
@@ -73,15 +79,20 @@ async fn check(
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
-    let size = parameters.grid_size.unwrap_or(app.config.arena.grid);
-    let palette = parameters.palette.unwrap_or(app.config.arena.palette);
+    let Parameters { grid_size, palette, cells, grid } = parameters;
+    let size = grid_size.unwrap_or(app.config.arena.grid);
+    let palette = palette.unwrap_or(app.config.arena.palette);
     let large = body::read(&app.memory, request, limit).await?;
     let judge = move || {
         let verdict = match large {
             Some(Large { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
             None => Verdict::too_large(limit),
         };
-        told(&verdict, size, palette, parameters.cells, encoding)
+        let mut told = told(&verdict, size, palette, cells)?;
+        if let Some(grid) = verdict.grid().filter(|_| grid) {
+            add_grid(&mut told.json, grid);
+        }
+        Ok::<_, Error>(told.packed(encoding))
     };
     let told = app.work.run(judge).await??;
     let mut response = Body::new(Held::new(&app.memory, told.json.into()).await?).into_response();
@@ -101,14 +112,8 @@ struct Told {
     encoding: Encoding,
 }
 
-/// A verdict as it is sent, compressed here: it may be large.
-fn told(
-    verdict: &Verdict,
-    size: GridSize,
-    palette: Palette,
-    cells: bool,
-    encoding: Encoding,
-) -> Result<Told, Error> {
+/// A verdict as it is sent.
+fn told(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<Told, Error> {
     let block_count = verdict.census().map_or(0, |census| census.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
@@ -118,12 +123,26 @@ fn told(
         return Err(Error::bad_request("too_many_cells", message));
     }
     let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
-    let status = status(verdict);
-    match encoding {
-        Encoding::Brotli if json.len() > SMALL => {
-            Ok(Told { status, json: voxel::pack(&json, Effort::Quick), encoding })
+    Ok(Told { status: status(verdict), json, encoding: Encoding::Identity })
+}
+
+/// Before the object ends.
+fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
+    json.pop();
+    json.extend(br#","grid":""#);
+    json.extend(STANDARD.encode(voxel::encode(grid)).into_bytes());
+    json.extend(br#""}"#);
+}
+
+impl Told {
+    /// Compressed here, as it may be large.
+    fn packed(self, encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::Brotli if self.json.len() > SMALL => {
+                Self { json: voxel::pack(&self.json, Effort::Quick), encoding, ..self }
+            }
+            _ => self,
         }
-        _ => Ok(Told { status, json, encoding: Encoding::Identity }),
     }
 }
 

@@ -1,28 +1,138 @@
-//! `/api/sandbox/drafts/{id}`: what the sandbox made, for an hour.
+//! `/api/sandbox/drafts`: what the sandbox made or was brought, for an hour, or for as long as its run is kept.
 
-use axum::extract::{Extension, Path, State};
+use axum::Json;
+use axum::extract::{Extension, Path, Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::Error;
+use super::body::{self, refused, too_large};
 use super::builds::stored_grid;
+use super::derived::Representation;
 use super::encoding::Encoding;
+use super::openapi::shapes;
+use super::pictures::{self, hex};
+use super::voter::Visitor;
+use super::{Error, exports, layers};
 use crate::app::App;
-use crate::arena::drafts;
+use crate::arena::Settings;
+use crate::arena::builds::{Making, Packed, StoredGrid};
+use crate::arena::catalog::prompt_problem;
+use crate::arena::drafts::{self, Draft, Origin};
+use crate::limits::Asked;
+use crate::voxel::{GridSize, Palette, Warning};
 
-/// It is gone in an hour, here too.
+/// It is gone sooner or later, here too.
 const KEEP: &str = "private, max-age=3600, immutable";
 
+/// Who built what somebody brings.
+const BROUGHT: &str = "pasted";
+
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(grid))
+    OpenApiRouter::new().routes(routes!(grid)).routes(routes!(image)).routes(routes!(export))
+}
+
+/// What takes as long as its body does.
+pub(super) fn bringing() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(bring)).layer(layers::deadline(body::PATIENCE))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Parameters {
+    /// The grid to draw in; the arena’s unless said.
+    #[param(inline, example = 32)]
+    grid_size: Option<GridSize>,
+    /// The blocks there are; the arena’s unless said.
+    #[param(inline, example = "simple")]
+    palette: Option<Palette>,
+    /// What it is to be, in at most 800 characters.
+    #[param(example = "a steam locomotive")]
+    prompt: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Draft)]
+struct Brought {
+    draft_id: Uuid,
+    grid_url: String,
+    block_count: u32,
+    #[schema(value_type = Vec<shapes::Warning>)]
+    warnings: Vec<Warning>,
+}
+
+/// Bring a build into the sandbox
+///
+/// Any text that holds a spec, as for `/api/check`, and with the same rules. It is there for an hour, and never enters
+/// the arena.
+#[utoipa::path(
+    post, path = "/api/sandbox/drafts", tag = "Sandbox", operation_id = "bringDraft",
+    params(Parameters),
+    request_body(
+        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
+        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+    ),
+    responses(
+        (status = OK, description = "It is there.", body = Brought),
+        (status = BAD_REQUEST, description = "bad_json, bad_spec, too_much_work, body_cut_off"),
+        (status = REQUEST_TIMEOUT, description = "body_stalled"),
+        (status = PAYLOAD_TOO_LARGE, description = "too_large"),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
+        (status = UNPROCESSABLE_ENTITY, description = "no_blocks, too_many_blocks, too_few_blocks, footprint_too_small, height_too_small"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+    ),
+)]
+async fn bring(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(parameters): Query<Parameters>,
+    request: Request,
+) -> Result<Json<Brought>, Error> {
+    visitor.ask(&app, Asked::Generate, None)?;
+    let origin = parameters.origin(&app.config.arena)?;
+    let limit = app.config.check_max_bytes;
+    let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
+    let settings = origin.settings.clone();
+    // The body's share of the memory goes with it.
+    let read = move || {
+        let whole = &large;
+        Packed::read(&whole.bytes, &settings, limit)
+    };
+    let build = app.work.run(read).await?.map_err(refused)?;
+    let id = drafts::store(&app.pool, &origin, &build).await?;
+    let Packed { block_count, warnings, .. } = build;
+    Ok(Json(Brought {
+        draft_id: id,
+        grid_url: format!("/api/sandbox/drafts/{id}/grid"),
+        block_count,
+        warnings,
+    }))
+}
+
+impl Parameters {
+    fn origin(self, usual: &Settings) -> Result<Origin, Error> {
+        let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
+        let prompt = prompt.unwrap_or("a build of one’s own").to_owned();
+        if let Some(problem) = prompt_problem(&prompt) {
+            return Err(Error::bad_request("bad_request", problem));
+        }
+        let settings = Settings {
+            grid: self.grid_size.unwrap_or(usual.grid),
+            palette: self.palette.unwrap_or(usual.palette),
+            mode: usual.mode.clone(),
+        };
+        Ok(Origin { prompt, settings, model: BROUGHT.to_owned(), making: Making::default() })
+    }
 }
 
 /// The grid of a sandbox build
 ///
-/// As `/api/builds/{id}/grid` has it; for an hour.
+/// As `/api/builds/{id}/grid` has it; for an hour, or for as long as its run is kept.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/grid", tag = "Sandbox", operation_id = "draftGrid",
     params(("id" = Uuid, Path, description = "As the run’s `result` names it.")),
@@ -38,11 +148,106 @@ async fn grid(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let id = Uuid::try_parse(&id).map_err(|_| no_draft())?;
-    let grid = drafts::grid(&app.pool, id).await?.ok_or_else(no_draft)?;
+    let grid = stored(&app, id_of(&id)?).await?;
     stored_grid(&app, grid, encoding, KEEP, &headers).await
 }
 
+/// The picture of a sandbox build
+///
+/// As `/api/builds/{id}/image` has it.
+#[utoipa::path(
+    get, path = "/api/sandbox/drafts/{id}/image", tag = "Sandbox", operation_id = "draftImage",
+    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), pictures::Wanted),
+    responses(
+        (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "no_draft"),
+    ),
+)]
+async fn image(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(wanted): Query<pictures::Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    wanted.check()?;
+    let grid = stored(&app, id_of(&id)?).await?;
+    let name = format!("{}-{wanted}", hex(&grid.digest));
+    let representation =
+        Representation { kind: wanted.kind(), name: &name, encoding: Encoding::Identity, keep: KEEP };
+    if let Some(known) = representation.if_known(&headers) {
+        return Ok(known);
+    }
+    Ok(representation.answer(pictures::draw(&app, grid, wanted).await?))
+}
+
+/// A sandbox build as a file
+///
+/// As `/api/builds/{id}/export` has it.
+#[utoipa::path(
+    get, path = "/api/sandbox/drafts/{id}/export", tag = "Sandbox", operation_id = "exportDraft",
+    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), exports::Wanted),
+    responses(
+        (status = OK, description = "The file.", content(
+            ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
+            (shapes::Spec = "application/json"),
+        )),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "no_draft"),
+        (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
+    ),
+)]
+async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(wanted): Query<exports::Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let id = id_of(&id)?;
+    let Draft { prompt, model, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
+    let grid = stored(&app, id).await?;
+    let name = format!("{}-{}", in_a_file_name(&prompt), in_a_file_name(&model));
+    exports::answer(&app, grid, name, wanted.format, KEEP, &headers).await
+}
+
+async fn stored(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
+    drafts::grid(&app.pool, id).await?.ok_or_else(no_draft)
+}
+
+fn id_of(text: &str) -> Result<Uuid, Error> {
+    Uuid::try_parse(text).map_err(|_| no_draft())
+}
+
+/// No more of a word goes into the name of a file.
+const LONGEST_WORD: usize = 48;
+
+fn in_a_file_name(words: &str) -> String {
+    let letters = words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
+    let words: String = letters.collect();
+    let mut name = words.split_whitespace().collect::<Vec<_>>().join("-");
+    name.truncate(LONGEST_WORD);
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { "build".to_owned() } else { name.to_owned() }
+}
+
 fn no_draft() -> Error {
-    Error::not_found("There is no such build in the sandbox; one is there for an hour.").with_code("no_draft")
+    Error::not_found("There is no such build in the sandbox, or its time is over.").with_code("no_draft")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_was_asked_a_file_gets_a_name() {
+        for (words, name) in [
+            ("A steam locomotive!", "a-steam-locomotive"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("\"\r\nset-cookie: x", "set-cookie-x"),
+            ("雪", "build"),
+        ] {
+            assert_eq!(in_a_file_name(words), name);
+        }
+        assert_eq!(in_a_file_name(&"ab ".repeat(400)).len(), 47);
+    }
 }

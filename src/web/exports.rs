@@ -18,7 +18,7 @@ use super::encoding::Encoding;
 use super::openapi::shapes;
 use super::pictures::{damaged, hex, no_build};
 use crate::app::App;
-use crate::arena::builds::{self, Build};
+use crate::arena::builds::{self, Build, StoredGrid};
 use crate::voxel::{self, Format, NotExported};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,11 +28,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+pub(super) struct Wanted {
     /// Which kind of file; `obj` comes as a zip.
     #[serde(deserialize_with = "format")]
     #[param(inline)]
-    format: Format,
+    pub format: Format,
 }
 
 fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error> {
@@ -63,15 +63,27 @@ async fn export(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = id(&build)?;
-    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    let name = format!("{}-{}", build.prompt_id, build.model_key);
-    let tag = tag(&build, format);
+    let Build { prompt_id, model_key, .. } = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+    answer(&app, grid, format!("{prompt_id}-{model_key}"), format, FOREVER, &headers).await
+}
+
+/// A grid as a file of this name.
+pub(super) async fn answer(
+    app: &App,
+    grid: StoredGrid,
+    name: String,
+    format: Format,
+    keep: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    // The file follows from the grid, and from the name, which is in it.
+    let tag = format!("{}-{name}-{format}", hex(&grid.digest));
     let representation =
-        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep: FOREVER };
-    if let Some(known) = representation.if_known(&headers) {
+        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep };
+    if let Some(known) = representation.if_known(headers) {
         return Ok(known);
     }
-    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
     let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
     let make = move || {
         let grid = grid.open().map_err(damaged)?;
@@ -80,12 +92,6 @@ async fn export(
     let bytes = app.work.run(make).await??;
     let body = Body::new(Held::new(&app.memory, bytes.into()).await?);
     Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
-}
-
-/// The file follows from the grid, and from the names that are in it.
-fn tag(build: &Build, format: Format) -> String {
-    let Build { prompt_id, model_key, digest, .. } = build;
-    format!("{}-{prompt_id}-{model_key}-{format}", hex(digest))
 }
 
 fn not_exported(reason: &NotExported) -> Error {

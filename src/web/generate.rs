@@ -23,7 +23,7 @@ use crate::arena::catalog::{self, ListedModel, REFERENCE};
 use crate::arena::{ModelKey, Settings};
 use crate::generate::{Endpoint, Patience, Pinned, ProviderKind, Secret, provider};
 use crate::limits::Asked as Limited;
-use crate::sandbox::{Asked, Contestant, Event, Problem, Run, Task, Ticket, TooMany, doors};
+use crate::sandbox::{Asked, Contestant, Event, Problem, Run, Slot, Task, Ticket, TooMany, doors};
 use crate::voxel::{GridSize, Palette};
 
 /// A proxy that hears nothing for longer may hang up.
@@ -51,6 +51,10 @@ struct Wanted {
     /// Or two of anywhere.
     #[serde(default)]
     models: Option<Vec<Named>>,
+    /// Only this side is asked, as for another try.
+    #[serde(default)]
+    #[schema(inline)]
+    only: Option<Slot>,
 }
 
 /// A model: one of the catalog by its `key`, or `model` at a `provider` of the catalog or at a `baseUrl` that speaks
@@ -93,8 +97,11 @@ async fn generate(
     let named = wanted.contestants()?;
     visitor.ask(&app, Limited::Generate, None)?;
     let listed = catalog::models(&app.pool).await?;
-    let [a, b] = named;
-    let contestants = [contestant(&app, &listed, a).await?, contestant(&app, &listed, b).await?];
+    let sides = [Slot::A, Slot::B].into_iter().zip(named);
+    let mut contestants = Vec::new();
+    for (slot, named) in sides.filter(|(slot, _)| wanted.only.is_none_or(|only| only == *slot)) {
+        contestants.push((slot, contestant(&app, &listed, named).await?));
+    }
     let ticket = app.line.join(visitor.address())?;
     let settings =
         Settings { grid: wanted.grid_size, palette: wanted.palette, mode: app.config.arena.mode.clone() };
@@ -194,14 +201,14 @@ fn of_the_catalog(
     let providers = app.workshop.providers();
     let asked = match (&secret, providers.route(model)) {
         (None, Some((provider, name))) if app.config.sandbox.server_keys => {
-            let provider = providers.get(provider).ok_or_else(no_key);
+            let provider = providers.get(provider).ok_or_else(|| no_key(app));
             provider.map(|provider| Asked {
                 provider: provider.clone(),
                 model: name.to_owned(),
                 options: model.options,
             })
         }
-        (None, _) => Err(no_key()),
+        (None, _) => Err(no_key(app)),
         (Some(_), _) => {
             let mut routes = model.routes();
             let open = routes.find_map(|(provider, name)| {
@@ -211,7 +218,7 @@ fn of_the_catalog(
             match open {
                 Some((known, name)) => at_a_provider(app, known, name, secret)
                     .map(|asked| Asked { options: model.options, ..asked }),
-                None => Err(no_key()),
+                None => Err(no_key(app)),
             }
         }
     };
@@ -228,11 +235,13 @@ fn at_a_provider(
     // One that wants no key is the operator's own machine, most likely.
     let is_lent = app.config.sandbox.server_keys;
     if known.key_variable.is_none() && !is_lent {
-        return Err(no_key());
+        return Err(no_key(app));
     }
     if secret.is_none() {
         let own = app.workshop.providers().get(&known.key).filter(|_| is_lent);
-        return own.map(|provider| Asked { provider: provider.clone(), model, options }).ok_or_else(no_key);
+        return own
+            .map(|provider| Asked { provider: provider.clone(), model, options })
+            .ok_or_else(|| no_key(app));
     }
     let endpoint =
         Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
@@ -266,9 +275,12 @@ fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem
     Ok(Asked { provider, model, options: catalog::Options::default() })
 }
 
-fn no_key() -> Problem {
-    let message = "This server lends no key for it; type your own.".to_owned();
-    Problem { code: "no_key", message }
+fn no_key(app: &App) -> Problem {
+    let message = match app.config.sandbox.server_keys {
+        true => "This server has no key for it; type your own.",
+        false => "This server lends no keys; type your own.",
+    };
+    Problem { code: "no_key", message: message.to_owned() }
 }
 
 /// A run on its way to whoever asked. Dropping it frees everything.
@@ -279,9 +291,11 @@ struct Telling {
     pinged: Instant,
 }
 
+type Sides = Vec<(Slot, Contestant)>;
+
 enum Stage {
-    Opening(Box<(Task, [Contestant; 2])>),
-    InLine(Box<(Task, [Contestant; 2])>, Option<usize>),
+    Opening(Box<(Task, Sides)>),
+    InLine(Box<(Task, Sides)>, Option<usize>),
     Running(Run),
     Over,
 }
@@ -324,6 +338,10 @@ impl Telling {
                         let due = self.pinged + PING;
                         tokio::select! {
                             () = self.ticket.moves() => {}
+                            () = self.app.closing.cancelled() => {
+                                self.stage = Stage::Over;
+                                return Some(Event::Done);
+                            }
                             () = sleep_until(due) => return Some(self.ping()),
                         }
                     }

@@ -35,6 +35,8 @@ mod page;
 mod pictures;
 mod prompts;
 mod query;
+mod runs;
+mod sandbox;
 pub mod server;
 mod voter;
 mod votes;
@@ -84,6 +86,7 @@ pub fn routes() -> Router<App> {
         .merge(gallery::routes())
         .merge(prompts::routes())
         .merge(chat::routes())
+        .merge(sandbox::routes())
         .merge(console::routes())
         .merge(assets::routes())
         .merge(openapi::routes(&document));
@@ -99,11 +102,13 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         votes::routes(),
         builds::routes(),
         drafts::routes(),
+        runs::routes(),
         exports::routes(),
         format::routes(),
         health::routes(),
     ];
-    let with_deadlines_of_their_own = [check::routes(), admin::routes(), generate::routes()];
+    let with_deadlines_of_their_own =
+        [check::routes(), admin::routes(), generate::routes(), drafts::bringing()];
     let soon = soon.map(|group| group.layer(layers::deadline(PATIENCE)));
     soon.into_iter().chain(with_deadlines_of_their_own).collect()
 }

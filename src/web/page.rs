@@ -3,11 +3,12 @@
 use super::{assets, blocks};
 
 /// The main menu, in reading order: address and word.
-const MENU: [(&str, &str); 7] = [
+const MENU: [(&str, &str); 8] = [
     ("/", "Arena"),
     ("/leaderboard", "Leaderboard"),
     ("/builds", "Builds"),
     ("/prompts", "Prompts"),
+    ("/sandbox", "Sandbox"),
     ("/blocks", "Blocks"),
     ("/format", "Format"),
     ("/about", "About"),

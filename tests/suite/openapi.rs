@@ -268,12 +268,41 @@ async fn ask_as_an_admin() -> Vec<Value> {
     let run = notes_of_a_run(&mut notes, &site, &run).await;
     notes.take("draftGrid", &admin.get(&run).await);
     notes.take("draftGrid", &admin.get("/api/sandbox/drafts/nothing/grid").await);
+    notes_of_the_rest_of_the_sandbox(&mut notes, &site, &run).await;
     let equal = json!({ "prompt": "x", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "one"] });
     notes.take("generate", &site.voter().post("/api/generate", &equal).await);
     let events = site.get("/api/admin/events").bearer_auth(TOKEN).send().await.unwrap();
     let (status, headers) = (events.status().as_u16(), events.headers().clone());
     notes.take("adminEvents", &Answer { status, headers, bytes: Vec::new() });
     notes.0
+}
+
+async fn notes_of_the_rest_of_the_sandbox(notes: &mut Notes, site: &Site, grid: &str) {
+    let voter = site.voter();
+    for (operation, wanted, unknown) in [
+        ("draftImage", "image?size=64", "image"),
+        ("exportDraft", "export?format=json", "export?format=json"),
+        ("exportDraft", "export?format=nbt", "export?format=none"),
+    ] {
+        notes.get(&voter, operation, &grid.replace("grid", wanted)).await;
+        notes.get(&voter, operation, &format!("/api/sandbox/drafts/nothing/{unknown}")).await;
+    }
+    let bring = async |body: String| {
+        let answer =
+            site.post("/api/sandbox/drafts?gridSize=32&palette=simple").body(body).send().await.unwrap();
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        Answer { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
+    };
+    let brought = notes.take("bringDraft", &bring(hut(3)).await);
+    notes.take("bringDraft", &bring("{}".to_owned()).await);
+    let kept = notes.post(&voter, "keepRun", "/api/sandbox/runs", json!({ "a": brought["draftId"] })).await;
+    notes.post(&voter, "keepRun", "/api/sandbox/runs", json!({})).await;
+    let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
+    notes.get(&voter, "keptRun", &address).await;
+    notes.get(&voter, "keptRun", "/api/sandbox/runs/nothing").await;
+    for voter in [&site.voter(), &voter, &voter] {
+        notes.take("forgetRun", &voter.send(Method::DELETE, &address, None).await.unwrap());
+    }
 }
 
 /// Returns where one of its grids is.

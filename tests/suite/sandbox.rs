@@ -1,15 +1,23 @@
-//! `POST /api/generate`: two models side by side, as it happens.
+//! `POST /api/generate`: two models side by side, as it happens; and what becomes of it.
+
+mod brought;
+mod compare;
+mod kept;
+mod live;
+mod paste;
 
 use std::collections::BTreeSet;
 
+use buildoff::generate::{Endpoint, Pinned};
 use reqwest::Response;
 use serde_json::{Value, json};
 
+use crate::providers::{patience, question};
 use crate::support::catalog::Catalog;
 use crate::support::db::TestDb;
 use crate::support::provider::KEY;
 use crate::support::voice::MODEL;
-use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
+use crate::support::{Admin, Beat, Instance, Provider, Say, Script, Site, Voice, catalog, hut};
 
 struct Scene {
     db: TestDb,
@@ -45,6 +53,10 @@ impl Scene {
         let text = answer.text().await.unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
+}
+
+fn stalls(_: usize) -> Script {
+    Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall)
 }
 
 fn two() -> Value {
@@ -123,7 +135,6 @@ async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() 
 
 #[tokio::test]
 async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
-    let stalls = |_| Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall);
     let scene = Scene::with(&[], stalls).await;
     let mut answer = scene.ask(&two()).await;
     let mut heard = String::new();
@@ -137,7 +148,6 @@ async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
 
 #[tokio::test]
 async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
-    let stalls = |_| Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall);
     let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1")], stalls).await;
     let mut first = scene.ask(&two()).await;
     let mut second = scene.ask(&two()).await;
@@ -232,6 +242,116 @@ async fn an_endpoint_of_the_users_own_is_asked_where_it_may_be_and_nowhere_else(
         assert_eq!(told, codes, "{events:?}");
         assert_eq!(scene.provider.requests().len(), 2 - codes.len());
     }
+}
+
+#[tokio::test]
+async fn an_answer_of_many_lines_is_told_in_one() {
+    let pretty = hut(4).replace(',', ",\r\n  ");
+    let text = pretty.clone();
+    let scene = Scene::with(&[], move |_| Voice::Compatible.says(&[Say::Text(&text), Say::Done])).await;
+    let events = scene.run(&two()).await;
+    let result = of(&events, "result", "b")[0];
+    assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&pretty).unwrap());
+}
+
+#[tokio::test]
+async fn a_side_is_asked_again_by_itself() {
+    let scene = Scene::with(&[], builds).await;
+    let mut body = two();
+    body["only"] = json!("b");
+    let events = scene.run(&body).await;
+    assert_eq!(of(&events, "start", "b")[0]["modelKey"], "two");
+    assert_eq!(of(&events, "result", "b").len(), 1);
+    assert!(!events.iter().any(|event| event["slot"] == "a"), "{events:?}");
+    assert_eq!(scene.provider.requests().len(), 1);
+    body["only"] = json!("c");
+    assert_eq!(scene.ask(&body).await.status(), 422);
+}
+
+#[tokio::test]
+async fn while_nothing_comes_it_is_said_every_fifteen_seconds_that_somebody_is_there() {
+    let scene = Scene::with(&[], stalls).await;
+    let mut answer = scene.ask(&two()).await;
+    let mut heard = String::new();
+    while !heard.contains(r#"{"type":"ping"}"#) {
+        heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+    }
+    assert!(heard.contains("\"progress\"") && !heard.contains("\"done\""), "{heard}");
+}
+
+#[tokio::test]
+async fn who_reads_slowly_is_told_all_of_it_in_larger_pieces() {
+    let words: Vec<String> = (0..4000).map(|n| format!("word {n} ")).collect();
+    let text = words.concat() + &hut(4);
+    let streams = move |_| {
+        let pieces: Vec<_> =
+            text.as_bytes().chunks(500).map(|piece| std::str::from_utf8(piece).unwrap()).collect();
+        let mut said: Vec<_> = pieces.into_iter().map(Say::Text).collect();
+        said.push(Say::Done);
+        Voice::Compatible.says(&said)
+    };
+    let scene = Scene::with(&[], streams).await;
+    let mut answer = scene.ask(&two()).await;
+    let mut heard = Vec::new();
+    while let Some(chunk) = answer.chunk().await.unwrap() {
+        heard.extend(chunk);
+        tokio::task::yield_now().await;
+    }
+    let events: Vec<Value> =
+        heard.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    assert_eq!(events.last().unwrap()["type"], "done");
+    for slot in ["a", "b"] {
+        let progress = of(&events, "progress", slot);
+        let said: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+        assert_eq!(said, words.concat() + &hut(4));
+        assert!(progress.len() < 60, "{} events for some 100 pieces", progress.len());
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not_count() {
+    let provider = Provider::improvising(Voice::Compatible, |_| builds(0)).await;
+    let place: std::net::SocketAddr = provider.url.strip_prefix("http://").unwrap().parse().unwrap();
+    // No resolver knows this name, so it cannot have been asked.
+    let endpoint = |places| Endpoint {
+        base_url: provider.endpoint().base_url.replace("127.0.0.1", "models.invalid"),
+        pinned: Some(Pinned { host: "models.invalid".to_owned(), places }),
+        ..provider.endpoint()
+    };
+    let ask = async |endpoint: &Endpoint| {
+        let asked = buildoff::generate::provider(endpoint, patience(), false).unwrap();
+        asked.ask(&question(), &mut |_| ()).await
+    };
+    assert_eq!(ask(&endpoint(vec![place])).await.unwrap().text, hut(4));
+    assert!(ask(&Endpoint { pinned: None, ..endpoint(Vec::new()) }).await.is_err());
+}
+
+#[tokio::test]
+async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
+    let provider = Provider::improvising(Voice::Compatible, |_| {
+        Script::error(
+            401,
+            &json!({ "error": { "message": format!("Incorrect API key: {KEY}"), "code": "x" } }),
+        )
+    })
+    .await;
+    let catalog = catalog(&provider, &["one", "two"], &["shed"]);
+    let db = TestDb::new().await;
+    let variables = [("SANDBOX_LOCAL", "on"), ("LOG", "debug"), ("AI_DEBUG", "1")];
+    let instance = Instance::over(&db, &catalog.variables(&variables));
+    let own = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
+        { "key": "one", "apiKey": KEY }, { "baseUrl": provider.endpoint().base_url, "model": MODEL, "apiKey": KEY },
+    ]});
+    Admin::at(&instance.url).post("/api/admin/seed?generateBuilds=0", "").await;
+    let answer =
+        reqwest::Client::new().post(format!("{}/api/generate", instance.url)).json(&own).send().await;
+    let told = answer.unwrap().text().await.unwrap();
+    assert_eq!(told.matches("\"bad_key\"").count(), 2, "{told}");
+    for (where_it_is, text) in [("answer", told), ("log", instance.log()), ("database", db.dump().await)] {
+        assert!(!text.contains(KEY), "the {where_it_is} holds the key");
+        assert!(!text.contains(&KEY[..24]), "the {where_it_is} holds most of the key");
+    }
+    assert!(instance.log().contains("/api/generate"));
 }
 
 #[tokio::test]

@@ -15,9 +15,9 @@ use crate::arena::builds::{Packed, StoreError};
 use crate::arena::catalog::{self, REFERENCE};
 use crate::arena::imports::{self, Asked, Destination, Imported};
 use crate::arena::{self, Mode, ModelKey, PromptId, References};
-use crate::voxel::{Code, GridSize, Palette, Refusal, Warning};
+use crate::voxel::{GridSize, Palette, Warning};
 use crate::web::Error;
-use crate::web::body;
+use crate::web::body::{self, refused, too_large};
 use crate::web::leaderboard::api::Settings;
 use crate::web::openapi::shapes;
 use crate::web::query::flag;
@@ -208,21 +208,6 @@ async fn standing(
                 .to_owned(),
         ),
     })
-}
-
-/// What was refused is the importer's to mend.
-fn refused(refusal: Refusal) -> Error {
-    let status = match refusal.code {
-        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
-        _ => StatusCode::BAD_REQUEST,
-    };
-    Error::new(status, refusal.code.name(), refusal.message)
-}
-
-fn too_large(limit: usize) -> Error {
-    let message = format!("A build has at most {} MiB here, inflated.", limit >> 20);
-    Error::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
 }
 
 fn not_stored(reason: StoreError, destination: &Destination) -> Error {

@@ -10,6 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::arena::{Choice, Side};
+use crate::sandbox::Slot;
 use crate::voxel::{Format, GridSize, Palette};
 
 fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
@@ -55,6 +56,14 @@ impl PartialSchema for Side {
 }
 
 impl ToSchema for Side {}
+
+impl PartialSchema for Slot {
+    fn schema() -> RefOr<Schema> {
+        one_of(Type::String, ["a", "b"])
+    }
+}
+
+impl ToSchema for Slot {}
 
 /// Two opposite corners, both included; null for an empty build.
 #[derive(ToSchema)]
@@ -130,6 +139,9 @@ pub(in crate::web) struct Report {
     /// With `cells=1`, every block as `[x, y, z, type]`, by y, then z, then x.
     #[schema(required = false, example = json!([[0, 0, 0, "stone"]]))]
     cells: Vec<Vec<serde_json::Value>>,
+    /// With `grid=1`, the encoded grid in base64, where there is one.
+    #[schema(required = false)]
+    grid: String,
 }
 
 /// What a model answers with. Boxes are drawn first, then lines, then blocks; the last write to a cell wins.

@@ -20,7 +20,7 @@ use crate::support::voice::MODEL;
 use crate::support::{Beat, Provider, Say, Script, Voice};
 
 /// Enough for a slow machine, and quick to ask again.
-fn patience() -> Patience {
+pub fn patience() -> Patience {
     let ages = Duration::from_secs(60);
     Patience {
         connect: ages,
@@ -34,7 +34,7 @@ fn patience() -> Patience {
     }
 }
 
-fn question() -> Question {
+pub fn question() -> Question {
     let turn = |by, text: &str| Turn { by, text: text.to_owned() };
     Question {
         model: MODEL.to_owned(),

@@ -1,0 +1,174 @@
+//! Runs of the sandbox that somebody keeps: both builds for thirty days, under an id that nobody can guess.
+
+use sqlx::{PgConnection, PgPool};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use super::Voter;
+use super::drafts::{self, Draft};
+
+/// How long a run is kept.
+pub const KEPT: Duration = Duration::days(30);
+
+/// One voter keeps no more.
+pub const MOST: i64 = 100;
+
+/// A run, with what came of each side.
+#[derive(Clone, Debug)]
+pub struct KeptRun {
+    pub id: Uuid,
+    pub keeper: Voter,
+    pub prompt: String,
+    pub grid_size: i16,
+    pub palette: String,
+    pub sides: [Option<Draft>; 2],
+    pub expires_at: OffsetDateTime,
+}
+
+/// A run in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub id: Uuid,
+    pub prompt: String,
+    /// A build to show.
+    pub cover: Uuid,
+    pub expires_at: OffsetDateTime,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotKept {
+    #[error("a build of the run is not there any more")]
+    Gone,
+    #[error("the two are not of one run")]
+    Apart,
+    #[error("somebody else keeps it already")]
+    Taken,
+    #[error("you keep {MOST} runs already")]
+    TooMany,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+/// Keeps what came of a run. Keeping it again, as after another try of one side, keeps its id. Returns that.
+pub async fn keep(pool: &PgPool, keeper: Voter, sides: [Option<Uuid>; 2]) -> Result<Uuid, NotKept> {
+    let mut transaction = pool.begin().await?;
+    let both: Vec<Uuid> = sides.into_iter().flatten().collect();
+    hold(&mut transaction, &both).await?;
+    let id = kept_as(&mut transaction, keeper, &both).await?.unwrap_or_else(Uuid::new_v4);
+    let [a, b] = sides;
+    sqlx::query!(
+        "
+        INSERT INTO kept_runs (id, voter_id, a, b)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (id) DO UPDATE SET a = $3, b = $4
+        ",
+        id,
+        keeper.0,
+        a,
+        b,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    let until = OffsetDateTime::now_utc() + KEPT;
+    sqlx::query!("UPDATE drafts SET expires_at = $2 WHERE id = ANY ($1)", &both, until)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(id)
+}
+
+/// Makes sure that they stay for now, and belong together.
+async fn hold(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), NotKept> {
+    let held = sqlx::query!(
+        "
+        SELECT prompt, grid_size, palette
+        FROM drafts
+        WHERE id = ANY ($1) AND expires_at > now()
+        ORDER BY id
+        FOR UPDATE
+        ",
+        drafts
+    )
+    .fetch_all(connection)
+    .await?;
+    if held.is_empty() || held.len() != drafts.len() {
+        return Err(NotKept::Gone);
+    }
+    let is_one_task = held.windows(2).all(|pair| {
+        (&pair[0].prompt, pair[0].grid_size, &pair[0].palette)
+            == (&pair[1].prompt, pair[1].grid_size, &pair[1].palette)
+    });
+    if is_one_task { Ok(()) } else { Err(NotKept::Apart) }
+}
+
+/// The run they are kept as already, if they are.
+async fn kept_as(
+    connection: &mut PgConnection,
+    keeper: Voter,
+    drafts: &[Uuid],
+) -> Result<Option<Uuid>, NotKept> {
+    let known = sqlx::query!(
+        "SELECT id, voter_id FROM kept_runs WHERE a = ANY ($1) OR b = ANY ($1) ORDER BY created_at",
+        drafts
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    if known.iter().any(|run| run.voter_id != keeper.0) {
+        return Err(NotKept::Taken);
+    }
+    if let Some(run) = known.first() {
+        return Ok(Some(run.id));
+    }
+    let kept =
+        sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM kept_runs WHERE voter_id = $1"#, keeper.0)
+            .fetch_one(connection)
+            .await?;
+    if kept >= MOST { Err(NotKept::TooMany) } else { Ok(None) }
+}
+
+pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<KeptRun>> {
+    let row = sqlx::query!("SELECT voter_id, a, b FROM kept_runs WHERE id = $1", id);
+    let Some(row) = row.fetch_optional(pool).await? else { return Ok(None) };
+    let draft = async |id: Option<Uuid>| match id {
+        Some(id) => drafts::find(pool, id).await,
+        None => Ok(None),
+    };
+    let sides = [draft(row.a).await?, draft(row.b).await?];
+    let Some(any) = sides.iter().flatten().next().cloned() else { return Ok(None) };
+    let Draft { prompt, grid_size, palette, expires_at, .. } = any;
+    let keeper = Voter(row.voter_id);
+    Ok(Some(KeptRun { id, keeper, prompt, grid_size, palette, sides, expires_at }))
+}
+
+/// A voter's, the latest first.
+pub async fn of(pool: &PgPool, keeper: Voter) -> sqlx::Result<Vec<Listed>> {
+    sqlx::query_as!(
+        Listed,
+        r#"
+        SELECT kept_runs.id, prompt, drafts.id AS cover, expires_at
+        FROM kept_runs
+        JOIN drafts ON drafts.id = coalesce(a, b)
+        WHERE voter_id = $1 AND expires_at > now()
+        ORDER BY kept_runs.created_at DESC, kept_runs.id
+        "#,
+        keeper.0
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Deletes a run and what came of it, if it is this voter's. Returns whether it was there.
+pub async fn forget(pool: &PgPool, keeper: Voter, id: Uuid) -> sqlx::Result<bool> {
+    let deleted = sqlx::query!(
+        "
+        DELETE FROM drafts
+        USING kept_runs
+        WHERE kept_runs.id = $1 AND voter_id = $2 AND (drafts.id = a OR drafts.id = b)
+        ",
+        id,
+        keeper.0
+    )
+    .execute(pool)
+    .await?;
+    Ok(deleted.rows_affected() > 0)
+}

@@ -1,0 +1,229 @@
+//! `/sandbox`: two models side by side, stored builds side by side, a build that one brings, and runs that were kept.
+
+mod compare;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderName;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::{get, post};
+use serde::Deserialize;
+
+use super::runs::{delete, found, id_of};
+use super::voter::Visitor;
+use super::{Error, Page, filters};
+use crate::app::App;
+use crate::arena::Settings;
+use crate::arena::catalog::{self, LONGEST_PROMPT, REFERENCE};
+use crate::arena::drafts::Draft;
+use crate::arena::gallery::{self, PromptCard};
+use crate::arena::kept_runs::{self, KeptRun, Listed};
+use crate::voxel::{Format, GridSize, Palette};
+
+/// The two sides, as they are called.
+const SIDES: [(&str, &str); 2] = [("a", "A"), ("b", "B")];
+
+/// Each depends on who asks, or is none of a cache's business.
+const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/sandbox", get(live))
+        .route("/sandbox/compare", get(compare::page))
+        .route("/sandbox/paste", get(paste))
+        .route("/sandbox/runs/{id}", get(run))
+        .route("/sandbox/runs/{id}/delete", post(forget))
+}
+
+/// How the forms begin; what is not said is the arena's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Begun {
+    prompt: String,
+    words: String,
+    grid: String,
+    palette: String,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/live.html")]
+struct Live {
+    page: Page,
+    prompts: Vec<PromptCard>,
+    words: String,
+    settings: Settings,
+    shelves: Vec<Shelf>,
+    providers: Vec<Provider>,
+    local: bool,
+    kept: Vec<Listed>,
+}
+
+/// The models of one maker.
+struct Shelf {
+    name: String,
+    models: Vec<Rival>,
+}
+
+struct Rival {
+    key: String,
+    name: String,
+    /// Whose key it takes.
+    provider: String,
+    /// Whether it can be asked without one of the visitor's own.
+    open: bool,
+}
+
+/// Where any model can be asked by its id there.
+struct Provider {
+    key: String,
+    name: String,
+    open: bool,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/paste.html")]
+struct Paste {
+    page: Page,
+    words: String,
+    settings: Settings,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/run.html")]
+struct Run {
+    page: Page,
+    run: KeptRun,
+    own: bool,
+}
+
+async fn live(
+    State(app): State<App>,
+    visitor: Visitor,
+    Query(begun): Query<Begun>,
+) -> Result<impl IntoResponse, Error> {
+    let settings = begun.settings(&app.config.arena)?;
+    let words = begun.words(&app).await?;
+    let listed = catalog::models(&app.pool).await?;
+    let kept = match visitor.voter().await? {
+        Some(voter) => kept_runs::of(&app.pool, voter).await?,
+        None => Vec::new(),
+    };
+    let page = Live {
+        page: Page::at("/sandbox"),
+        prompts: gallery::prompts(&app.pool).await?,
+        words,
+        settings,
+        shelves: shelves(&app, &listed),
+        providers: providers(&app),
+        local: app.config.sandbox.local,
+        kept,
+    };
+    Ok((NO_STORE, page))
+}
+
+/// Whoever can be asked, by maker; those first for whom this server has a key to lend.
+fn shelves(app: &App, listed: &[catalog::ListedModel]) -> Vec<Shelf> {
+    let providers = app.workshop.providers();
+    let lends = app.config.sandbox.server_keys;
+    let mut shelves: Vec<Shelf> = Vec::new();
+    for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
+        let model = &listed.model;
+        let known = |key: &str| providers.known().iter().find(|known| known.key == key);
+        let Some(asked) = model.routes().find_map(|(provider, _)| known(provider)) else { continue };
+        let rival = Rival {
+            key: model.key.to_string(),
+            name: model.display_name.clone(),
+            provider: asked.key.clone(),
+            open: lends && providers.can_generate(model),
+        };
+        match shelves.iter_mut().find(|shelf| shelf.name == asked.display_name) {
+            Some(shelf) => shelf.models.push(rival),
+            None => shelves.push(Shelf { name: asked.display_name.clone(), models: vec![rival] }),
+        }
+    }
+    shelves.sort_by_key(|shelf| !shelf.is_open());
+    shelves
+}
+
+fn providers(app: &App) -> Vec<Provider> {
+    let providers = app.workshop.providers();
+    let lends = app.config.sandbox.server_keys;
+    let known = providers.known().iter();
+    // One that wants no key is the operator's own machine, most likely.
+    let known = known.filter(|known| known.key_variable.is_some() || lends);
+    let provider = |known: &catalog::Provider| Provider {
+        key: known.key.clone(),
+        name: known.display_name.clone(),
+        open: lends && providers.can_ask(&known.key),
+    };
+    let mut all: Vec<_> = known.map(provider).collect();
+    all.sort_by_key(|provider| provider.key != "openrouter");
+    all
+}
+
+async fn paste(State(app): State<App>, Query(begun): Query<Begun>) -> Result<Paste, Error> {
+    let settings = begun.settings(&app.config.arena)?;
+    Ok(Paste { page: Page::at("/sandbox"), words: begun.words(&app).await?, settings })
+}
+
+async fn run(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, Error> {
+    let run = found(&app, id_of(&id)?).await?;
+    let own = visitor.voter().await? == Some(run.keeper);
+    Ok((NO_STORE, Run { page: Page::at("/sandbox"), run, own }))
+}
+
+async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Redirect, Error> {
+    delete(&app, &visitor, id_of(&id)?).await?;
+    Ok(Redirect::to("/sandbox"))
+}
+
+impl Begun {
+    fn settings(&self, arena: &Settings) -> Result<Settings, Error> {
+        let given = |field: &str| (!field.is_empty()).then(|| field.to_owned());
+        let wrong = |message: String| Error::bad_request("bad_request", message);
+        let grid = given(&self.grid).map_or(Ok(arena.grid), |grid| grid.parse()).map_err(wrong)?;
+        let palette =
+            given(&self.palette).map_or(Ok(arena.palette), |palette| palette.parse()).map_err(wrong)?;
+        Ok(Settings { grid, palette, mode: arena.mode.clone() })
+    }
+
+    /// What is to be built, in the visitor's own words or a prompt's.
+    async fn words(&self, app: &App) -> Result<String, Error> {
+        if self.prompt.is_empty() {
+            return Ok(self.words.trim().chars().take(LONGEST_PROMPT).collect());
+        }
+        let prompt = gallery::prompt(&app.pool, &self.prompt).await?;
+        Ok(prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?.text)
+    }
+}
+
+impl Live {
+    /// Whether there is anybody who can be asked without a key of the visitor's own.
+    fn lends(&self) -> bool {
+        self.shelves.iter().any(Shelf::is_open) || self.providers.iter().any(|provider| provider.open)
+    }
+}
+
+impl Shelf {
+    fn is_open(&self) -> bool {
+        self.models.iter().any(|rival| rival.open)
+    }
+}
+
+impl Run {
+    fn sides(&self) -> impl Iterator<Item = (&'static str, &Draft)> {
+        SIDES.into_iter().zip(&self.run.sides).filter_map(|((_, name), side)| Some((name, side.as_ref()?)))
+    }
+
+    fn expires(&self) -> String {
+        let at = self.run.expires_at;
+        format!("{} {} {}", at.day(), at.month(), at.year())
+    }
+}

@@ -1,0 +1,63 @@
+/** The build of a side: while it is written, and when it is done. */
+import { counted } from "../parts.js";
+import { grow } from "../viewer/grow.js";
+import { BuildViewer } from "../viewer/viewer.js";
+
+export class Exhibit {
+  /** How much of it there is, in words. */
+  count = "";
+  /** @type {BuildViewer | undefined} */
+  #viewer;
+  /** @type {ReturnType<typeof grow> | undefined} */
+  #growth;
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.place = place;
+  }
+
+  /** @param {string} name @param {Task} task */
+  begin(name, { gridSize, palette }) {
+    this.rest();
+    const viewer = new BuildViewer();
+    viewer.setAttribute("name", name);
+    viewer.setAttribute("pair", "sandbox");
+    this.place.replaceChildren(viewer);
+    this.#viewer = viewer;
+    this.count = "";
+    this.#growth = grow(viewer, {
+      size: gridSize,
+      palette,
+      grown: ({ counts }) => {
+        const [boxes, lines, blocks] = counts;
+        const parts = [boxes && counted(boxes, "box").replace("boxs", "boxes"), lines && counted(lines, "line"), blocks && counted(blocks, "block")];
+        this.count = parts.filter(Boolean).join(", ");
+      },
+    });
+  }
+
+  /** @param {string} text the model goes on with */
+  feed(text) {
+    this.#growth?.feed(text);
+  }
+
+  /** It begins anew. */
+  again() {
+    this.count = "";
+    this.#growth?.restart();
+  }
+
+  /** It is done. @param {string} src @param {string} angles @param {string} summary */
+  settle(src, angles, summary) {
+    this.#viewer?.setAttribute("angles", angles);
+    this.#viewer?.setAttribute("summary", summary);
+    this.#growth?.settle(src);
+    this.#growth = undefined;
+  }
+
+  /** It stays as it is. */
+  rest() {
+    this.#growth?.stop();
+    this.#growth = undefined;
+  }
+}

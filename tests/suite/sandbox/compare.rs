@@ -1,0 +1,114 @@
+//! `/sandbox/compare`: stored builds side by side.
+
+use buildoff::arena::catalog::Catalog;
+use buildoff::arena::exhibition;
+use uuid::Uuid;
+
+use crate::support::db::TestDb;
+use crate::support::{Page, Site, Theme, page};
+
+/// With every build that is shipped.
+async fn hung() -> TestDb {
+    let db = TestDb::new().await;
+    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    db
+}
+
+/// The builds of one prompt, by model.
+async fn of_one_prompt(db: &TestDb) -> Vec<Uuid> {
+    let of = "SELECT id FROM builds WHERE grid_size = 32 AND prompt_id =
+        (SELECT prompt_id FROM builds GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1) ORDER BY model_key";
+    sqlx::query_scalar(of).fetch_all(&db.pool).await.unwrap()
+}
+
+fn query(builds: &[Uuid]) -> String {
+    builds.iter().map(|id| format!("build={id}")).collect::<Vec<_>>().join("&")
+}
+
+async fn live(page: &Page, viewers: usize) {
+    super::live::until(
+        page,
+        &format!("document.querySelectorAll('build-viewer[data-state=live]').length === {viewers}"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn four_builds_turn_together_and_the_address_opens_the_same() {
+    let db = hung().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let builds = of_one_prompt(&db).await;
+    assert_eq!(builds.len(), 4);
+    let tab = page(&site.at("/sandbox/compare")).await;
+    tab.run("document.getElementById('prompt').selectedIndex = 1; document.getElementById('prompt').dispatchEvent(new Event('change', { bubbles: true }))").await;
+    super::live::until(&tab, "document.getElementById('builds')").await;
+    assert!(tab.agrees("document.getElementById('compare').disabled").await);
+    tab.goto(&site.at(&format!("/sandbox/compare?{}", query(&builds[..1])))).await;
+    for build in &builds[1..] {
+        tab.click(&format!("[value='{build}']")).await;
+    }
+    assert_eq!(tab.text("#chosen").await, "Four of four chosen.");
+    tab.click("#compare").await;
+    live(&tab, 4).await;
+    let address: String = tab.eval("location.href").await;
+    assert!(builds.iter().all(|id| address.contains(&id.to_string())), "{address}");
+    assert!(
+        tab.agrees(
+            "new Set([...document.querySelectorAll('build-viewer')].map(one => one.camera)).size === 1"
+        )
+        .await
+    );
+    tab.run("document.querySelector('build-viewer canvas').scrollIntoView()").await;
+    tab.drag("build-viewer canvas", 80.0, 10.0).await;
+    for (name, width, height, theme) in
+        [("desk-light", 1440, 900, Theme::Light), ("phone-dark", 390, 844, Theme::Dark)]
+    {
+        tab.size(width, height).await;
+        tab.theme(theme).await;
+        tab.shot(&format!("sandbox-compare-{name}")).await;
+        assert!(tab.agrees("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
+    }
+    let shared = page(&address).await;
+    live(&shared, 4).await;
+    assert_eq!(shared.text("#compared").await, tab.text("#compared").await);
+}
+
+#[tokio::test]
+async fn without_script_builds_are_compared_as_pictures() {
+    let db = hung().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let builds = of_one_prompt(&db).await;
+    let answer = site.get(&format!("/sandbox/compare?{}", query(&builds[1..3]))).send().await.unwrap();
+    let text = answer.text().await.unwrap();
+    for build in &builds[1..3] {
+        assert!(text.contains(&format!("<img src=\"/api/builds/{build}/image")), "{build}");
+    }
+    assert_eq!(text.matches("checked").count(), 2);
+}
+
+#[tokio::test]
+async fn what_cannot_be_compared_says_why() {
+    let db = hung().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let all: Vec<Uuid> = sqlx::query_scalar("SELECT DISTINCT ON (prompt_id) id FROM builds")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+    let nobody = Uuid::from_u128(7);
+    for (query, status, words) in [
+        (query(&all[..2]), 400, "different prompts"),
+        (query(&all[..5]), 400, "four builds"),
+        (format!("build={nobody}"), 404, "no such build"),
+        ("build=x".to_owned(), 404, "no such build"),
+        ("prompt=nothing".to_owned(), 404, "no such prompt"),
+    ] {
+        let answer = site.get(&format!("/sandbox/compare?{query}")).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{query}");
+        assert!(answer.text().await.unwrap().contains(words), "{query}");
+    }
+    db.run("UPDATE builds SET retired_at = now()").await;
+    let retired = site.get(&format!("/sandbox/compare?{}", query(&all[..1]))).send().await.unwrap();
+    assert!(retired.text().await.unwrap().contains("retired"));
+    let empty = site.get("/sandbox/compare").send().await.unwrap();
+    assert!(empty.text().await.unwrap().contains("Nothing has been built here yet"));
+}

@@ -1,0 +1,123 @@
+//! Runs that are kept: by a link, for thirty days, by whoever made them.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Scene, builds, of, two};
+use crate::support::Voter;
+
+/// What came of each side.
+async fn drafts(scene: &Scene) -> [String; 2] {
+    let events = scene.run(&two()).await;
+    ["a", "b"].map(|slot| of(&events, "result", slot)[0]["draftId"].as_str().unwrap().to_owned())
+}
+
+async fn keep(voter: &Voter, run: &Value) -> (u16, Value) {
+    let answer = voter.post("/api/sandbox/runs", run).await;
+    (answer.status, serde_json::from_slice(&answer.bytes).unwrap())
+}
+
+#[tokio::test]
+async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_deletes_it() {
+    let scene = Scene::with(&[], builds).await;
+    let [a, b] = drafts(&scene).await;
+    let (maker, other) = (scene.site.voter(), scene.site.voter());
+    let (status, kept) = keep(&maker, &json!({ "a": a, "b": b })).await;
+    assert_eq!(status, 200, "{kept}");
+    assert_eq!(
+        (&kept["prompt"], &kept["gridSize"], &kept["palette"]),
+        (&json!("a shed"), &json!(32), &json!("simple"))
+    );
+    assert_eq!((&kept["a"]["modelKey"], &kept["b"]["modelKey"]), (&json!("one"), &json!("two")));
+    let days = "SELECT extract(day FROM min(expires_at) - now())::int8 FROM drafts";
+    assert_eq!(scene.db.number(days).await, 29, "a moment less than thirty");
+
+    let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
+    assert_eq!(serde_json::from_slice::<Value>(&other.get(&address).await.bytes).unwrap(), kept);
+    let page = other.get(kept["url"].as_str().unwrap()).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text().contains("A run that somebody keeps") && !page.text().contains("Delete it"));
+    assert!(page.text().contains("noindex"));
+    assert!(maker.get(kept["url"].as_str().unwrap()).await.text().contains("Delete it"));
+    assert!(maker.get("/sandbox").await.text().contains("Runs that you keep"));
+    assert!(!other.get("/sandbox").await.text().contains("Runs that you keep"));
+    let picture = other.get(&format!("/api/sandbox/drafts/{a}/image?size=128")).await;
+    assert_eq!((picture.status, picture.header("content-type")), (200, "image/webp"));
+    let file = other.get(&format!("/api/sandbox/drafts/{a}/export?format=schem")).await;
+    assert_eq!(file.status, 200);
+    assert!(file.header("content-disposition").contains("a-shed-one.schem"));
+
+    let refused = other.send(Method::DELETE, &address, None).await.unwrap();
+    assert_eq!((refused.status, refused.json()["code"].clone()), (403, json!("not_yours")));
+    assert_eq!(maker.send(Method::DELETE, &address, None).await.unwrap().status, 204);
+    for gone in [address, kept["url"].as_str().unwrap().to_owned(), format!("/api/sandbox/drafts/{a}/grid")] {
+        assert_eq!(maker.get(&gone).await.status, 404, "{gone}");
+    }
+    assert_eq!(scene.db.number("SELECT count(*) FROM drafts").await, 0);
+}
+
+#[tokio::test]
+async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_first() {
+    let scene = Scene::with(&[], builds).await;
+    let [a, b] = drafts(&scene).await;
+    let [another, stranger] = drafts(&scene).await;
+    let maker = scene.site.voter();
+    let (_, first) = keep(&maker, &json!({ "a": a })).await;
+    assert_eq!(first["b"], json!(null));
+    let (_, again) = keep(&maker, &json!({ "a": a, "b": b })).await;
+    let (_, later) = keep(&maker, &json!({ "a": another, "b": b })).await;
+    assert_eq!((&again["id"], &later["id"]), (&first["id"], &first["id"]));
+    assert_eq!(later["a"]["draftId"], json!(another));
+    let (status, told) = keep(&scene.site.voter(), &json!({ "a": stranger, "b": b })).await;
+    assert_eq!((status, &told["code"]), (403, &json!("not_yours")));
+}
+
+#[tokio::test]
+async fn what_is_no_run_is_not_kept() {
+    let scene = Scene::with(&[], builds).await;
+    let [a, _] = drafts(&scene).await;
+    let mut elsewhere = two();
+    elsewhere["prompt"] = json!("a barn");
+    let barn = scene.run(&elsewhere).await;
+    let barn = of(&barn, "result", "b")[0]["draftId"].clone();
+    let voter = scene.site.voter();
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    for (run, status, code) in [
+        (json!({}), 404, "gone"),
+        (json!({ "a": nobody }), 404, "gone"),
+        (json!({ "a": a, "b": nobody }), 404, "gone"),
+        (json!({ "a": a, "b": a }), 404, "gone"),
+        (json!({ "a": a, "b": barn }), 400, "not_one_run"),
+        (json!({ "a": "x" }), 422, "bad_request"),
+        (json!({ "c": a }), 422, "bad_request"),
+    ] {
+        let (status_is, told) = keep(&voter, &run).await;
+        assert_eq!((status_is, told["code"].as_str().unwrap()), (status, code), "{run}: {told}");
+    }
+    assert_eq!(scene.db.number("SELECT count(*) FROM kept_runs").await, 0);
+    scene.db.run("UPDATE drafts SET expires_at = now()").await;
+    assert_eq!(keep(&voter, &json!({ "a": a })).await.0, 404);
+    for address in ["/sandbox/runs/x", &format!("/sandbox/runs/{nobody}")] {
+        assert_eq!(voter.get(address).await.status, 404, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_keeps_a_hundred_deletes_one_first() {
+    let scene = Scene::with(&[], builds).await;
+    let [a, b] = drafts(&scene).await;
+    let voter = scene.site.voter();
+    keep(&voter, &json!({ "a": a })).await;
+    scene
+        .db
+        .run(
+            "WITH more AS (
+                INSERT INTO drafts (id, prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, expires_at)
+                SELECT gen_random_uuid(), prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, expires_at
+                FROM drafts, generate_series(1, 99) WHERE model = 'one' RETURNING id)
+             INSERT INTO kept_runs (id, voter_id, a) SELECT gen_random_uuid(), voter_id, more.id FROM more, kept_runs",
+        )
+        .await;
+    let (status, told) = keep(&voter, &json!({ "a": b })).await;
+    assert_eq!((status, &told["code"]), (409, &json!("too_many_kept")));
+}

@@ -1,0 +1,118 @@
+//! `/sandbox/paste`: a text that is checked in place.
+
+use std::fs;
+
+use super::live::until;
+use crate::support::db::TestDb;
+use crate::support::{Page, Site, Theme, hut, page};
+
+async fn opened(site: &Site) -> Page {
+    let tab = page(&site.at("/sandbox/paste?q=low")).await;
+    until(&tab, "!document.getElementById('paste').hidden").await;
+    tab
+}
+
+async fn paste(tab: &Page, text: &str) {
+    tab.run(&format!(
+        "{{ const text = document.getElementById('text'); text.value = {text:?}; text.dispatchEvent(new Event('input')); }}"
+    ))
+    .await;
+    tab.click("#check").await;
+}
+
+#[tokio::test]
+async fn a_chat_answer_is_checked_shown_and_taken_away() {
+    let db = TestDb::new().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let tab = opened(&site).await;
+    paste(&tab, &format!("Here you are:\n```json\n{}\n```\nEnjoy!", hut(4))).await;
+    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    assert!(tab.text("#verdict").await.contains("A good build: 2,888 blocks, 19 wide, 8 high, 19 deep."));
+    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.agrees("document.getElementById('problems').hidden").await);
+    tab.click("#take").await;
+    until(&tab, "!document.getElementById('formats').hidden").await;
+    let file: String = tab.eval("document.querySelector('[data-format=stl]').getAttribute('href')").await;
+    assert_eq!(site.get(&file).send().await.unwrap().status(), 200);
+    tab.shot("sandbox-paste-good").await;
+}
+
+#[tokio::test]
+async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
+    let site = Site::open().await;
+    let tab = opened(&site).await;
+    let lines = [
+        r#"{ "version": "1.0", "boxes": ["#,
+        r#"  { "x1": 2, "y1": 0, "z1": 2, "x2": 20, "y2": 7, "z2": 20, "type": "bricks" },"#,
+        r#"  { "x1": 2, "y1": 8, "z1": 2, "x2": 40, "y2": 8, "z2": 20, "type": "bricks" },"#,
+        r#"  { "x1": 3, "y1": 9, "z1": 3, "x2": 4, "y2": 9, "z2": 4, "type": "lava_lamp" }"#,
+        "] }",
+    ];
+    paste(&tab, &lines.join("\n")).await;
+    until(&tab, "document.querySelectorAll('#problems button').length === 2").await;
+    assert!(tab.text("#problems").await.contains("Line 3 It reaches outside the grid"));
+    assert!(tab.text("#problems").await.contains("Line 4 There is no block “lava_lamp”"));
+    until(&tab, "document.querySelectorAll('.gutter .warn').length === 2").await;
+    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    tab.click("#problems li:nth-last-child(1) button").await;
+    let selected =
+        "(text => text.value.slice(text.selectionStart, text.selectionEnd))(document.activeElement)";
+    assert_eq!(tab.eval::<String>(selected).await, lines[3].trim());
+    tab.shot("sandbox-paste-warnings").await;
+
+    paste(&tab, &lines.join("\n").replace("\"y1\": 9", "\"y1\": 9.5")).await;
+    until(&tab, "document.querySelector('.gutter .bad')?.textContent === '4'").await;
+    assert!(tab.text("#problems").await.contains("boxes[2].y1"));
+    assert!(tab.text("#verdict").await.starts_with("It cannot be read"));
+    paste(&tab, &lines.join("\n").replacen("},", "}", 1)).await;
+    until(&tab, "document.querySelector('.gutter .bad')").await;
+    for (name, width, height, theme) in
+        [("desk-dark", 1440, 900, Theme::Dark), ("phone-light", 390, 844, Theme::Light)]
+    {
+        tab.size(width, height).await;
+        tab.theme(theme).await;
+        tab.shot(&format!("sandbox-paste-error-{name}")).await;
+        assert!(tab.agrees("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() {
+    let site = Site::open().await;
+    let tab = opened(&site).await;
+    tab.click("#check").await;
+    until(&tab, "document.getElementById('verdict').textContent.includes('nothing to check')").await;
+    paste(&tab, r#"{"version":"1.0","boxes":[{"x1":0,"y1":0,"z1":0,"x2":5,"y2":5,"z2":5,"type":"stone"}]}"#)
+        .await;
+    until(&tab, "document.getElementById('verdict').textContent.includes('it would be refused')").await;
+    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.agrees("document.getElementById('bring').hidden").await);
+    paste(&tab, "no build at all").await;
+    until(&tab, "document.getElementById('verdict').textContent.includes('It cannot be read')").await;
+    assert!(tab.agrees("!document.querySelector('build-viewer')").await);
+}
+
+#[tokio::test]
+async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
+    let site = Site::open().await;
+    let tab = opened(&site).await;
+    let drop = async |name: &str, text: String| {
+        tab.run(&format!(
+            "{{ const bag = new DataTransfer(); bag.items.add(new File([{text}], {name:?}));
+                window.dispatchEvent(new DragEvent('dragover', {{ dataTransfer: bag, cancelable: true }}));
+                window.dispatchEvent(new DragEvent('drop', {{ dataTransfer: bag, cancelable: true }})); }}"
+        ))
+        .await;
+    };
+    let lighthouse = fs::read_to_string("builds/32-simple/lighthouse/reference_architect.json").unwrap();
+    drop("lighthouse.json", format!("{lighthouse:?}")).await;
+    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.agrees("document.getElementById('text').value.startsWith('{')").await);
+    drop("large.json", format!("' '.repeat(1200000) + {:?}", hut(4))).await;
+    until(&tab, "!document.getElementById('held').hidden").await;
+    until(&tab, "document.getElementById('verdict').textContent.includes('2,888 blocks')").await;
+    assert!(tab.text("#held").await.contains("large.json"));
+    tab.click("#put-away").await;
+    assert!(tab.agrees("document.activeElement.id === 'text'").await);
+}
