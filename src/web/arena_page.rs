@@ -10,9 +10,11 @@ use axum::routing::get;
 use serde::Deserialize;
 use tokio::time::timeout;
 
+use super::gallery::formats_of_grid;
 use super::{Page, filters};
 use crate::app::App;
 use crate::arena::{Arena, Askable, Choice};
+use crate::voxel::Format;
 
 /// A page that offers no choice of prompts is better than none.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -61,11 +63,14 @@ struct ArenaPage {
     /// For their second build.
     waiting: Vec<Askable>,
     chosen: String,
+    /// A build can be taken away as these, once it is voted on.
+    formats: Vec<Format>,
 }
 
 async fn arena(State(app): State<App>, Query(Asking { prompt: chosen }): Query<Asking>) -> ArenaPage {
     let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
-    ArenaPage { page: Page::at("/"), eligible, waiting, chosen }
+    let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
+    ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }
 }
 
 /// Without the database there is nothing to choose from, but still something to say.

@@ -170,6 +170,11 @@ fn formats(bounds: Option<Bounds>) -> Vec<Format> {
     Format::ALL.into_iter().filter(takes).collect()
 }
 
+/// What takes any build of a grid this size.
+pub(super) fn formats_of_grid(edge: u16) -> Vec<Format> {
+    formats(Some(Bounds { min: [0; 3], max: [edge.saturating_sub(1); 3] }))
+}
+
 fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {
     let most = blocks.first().map_or(1, |&(_, count)| count);
     let material = |&(block, count): &(&'static Block, u32)| Material {

@@ -13,11 +13,13 @@ use uuid::Uuid;
 
 use super::arena::{Refusal, TOO_SOON, cast, id, no_matchup, open_matchup};
 use super::arena_page::{BALLOT, words};
+use super::gallery::formats_of_grid;
 use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{NotSkipped, Reveal, Revealed, Served, Verdicts};
+use crate::voxel::Format;
 
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
@@ -53,6 +55,8 @@ struct Judged {
     asked: Build,
     verdict: &'static str,
     sides: [Side; 2],
+    /// Both can be taken away as these.
+    formats: Vec<Format>,
     votes: i64,
     tally: [Bar; 4],
     /// Whether it is the visitor's own vote.
@@ -173,6 +177,7 @@ impl Judged {
         let side = |name, model| Side { name, model, chosen: reveal.choice.name() == name };
         Ok(Self {
             page: Page::at("/"),
+            formats: formats_of_grid(asked.grid_size.unsigned_abs()),
             asked,
             verdict: words(reveal.choice),
             sides: [side("A", reveal.a), side("B", reveal.b)],

@@ -25,6 +25,7 @@ export function fill(section, told) {
 /** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
 export function empty(section) {
   for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
+  for (const file of section.querySelectorAll("[data-format]")) file.removeAttribute("href");
 }
 
 /** @param {Told} told */
@@ -67,6 +68,9 @@ function contestant(section, { key, provider, displayName, elo, build }) {
   slot(section, "provider").textContent = provider;
   const made = build.generationTimeMs === null ? "imported" : `made in ${time(build.generationTimeMs)}`;
   slot(section, "facts").textContent = `${whole.format(build.blockCount)} blocks · ${made}`;
+  for (const file of /** @type {NodeListOf<HTMLAnchorElement>} */ (section.querySelectorAll("[data-format]"))) {
+    file.href = `/api/builds/${build.id}/export?format=${file.dataset.format}`;
+  }
   const warned = slot(section, "warned");
   const { warnings } = build;
   warned.hidden = warnings.length === 0;

@@ -29,7 +29,7 @@ export class Build {
 
   /**
    * Asks a module that the worker loads for it.
-   * @param {string} module @param {object} what @returns {Promise<any>}
+   * @param {string} module @param {object | null} what @returns {Promise<any>}
    */
   more(module, what) {
     const token = ++lastId;

@@ -153,11 +153,17 @@ export class Camera {
       position[axis] = target + back[axis] * away;
     }
     const far = away + 4 * reach;
-    perspective(eye.projection, REACH, aspect, Math.max(far / 2000, away - 3 * reach), far);
-    place(eye.view, position, back, right, up);
-    multiply(eye.matrix, eye.projection, eye.view);
-    eye.aspect = aspect;
+    sight(eye, REACH, aspect, Math.max(far / 2000, away - 3 * reach), far);
   }
+}
+
+/** What an eye sees from its position. @param {Eye} eye @param {number} reach @param {number} aspect @param {number} near @param {number} far */
+export function sight(eye, reach, aspect, near, far) {
+  sides(eye.back, eye.right, eye.up);
+  perspective(eye.projection, reach, aspect, near, far);
+  place(eye.view, eye.position, eye.back, eye.right, eye.up);
+  multiply(eye.matrix, eye.projection, eye.view);
+  eye.aspect = aspect;
 }
 
 /** What a camera gives to one viewer; made once, filled for every frame. */

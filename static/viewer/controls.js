@@ -7,7 +7,10 @@ const ICONS = {
   rotate: "M3.5 10c0-2 3-3.5 6.5-3.5s6.5 1.5 6.5 3.5-3 3.5-6.5 3.5M12.5 11l-2.5 2.5 2.5 2.5",
   link: "M8.5 11.500l3-3M9 6.500l1.5-1.500a3.2 3.2 0 014.5 4.500L13.5 11M11 13.500L9.5 15A3.2 3.2 0 015 10.500L6.5 9",
   full: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
-  shot: "M3.5 6.500h3L8 4.500h4l1.5 2h3v9h-13zM10 8.200a2.6 2.6 0 100 5.2 2.6 2.6 0 000-5.2",
+  replay: "M4 10a6 6 0 106-6H5M8 1L5 4l3 3",
+  walk: "M11 3.500a1 1 0 100-.1M8 18l2-5-2-2 1-4 3 2 2 1M12 18l-1-4",
+  night: "M16 12.500A7 7 0 017.500 4 7 7 0 1016 12.500z",
+  more: "M4 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M9.400 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M14.800 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0",
 };
 const SPIN = 0.35;
 
@@ -28,7 +31,12 @@ export function controls(element, pair) {
     if (document.fullscreenElement) document.exitFullscreen();
     else element.requestFullscreen();
   });
-  const shot = iconButton("shot", "Save a picture", () => import("./shot.js").then(({ save }) => save(element)));
+  /** What is loaded when somebody wants it. @param {keyof typeof ICONS} tool @param {string} name */
+  const later = (tool, name) => {
+    const button = iconButton(tool, name, async () => (await import(`./${tool}.js`)).press(element, button, pair));
+    button.setAttribute(tool === "more" ? "aria-expanded" : "aria-pressed", "false");
+    return button;
+  };
   const slider = make("input", { type: "range", min: "1", step: "1" });
   slider.addEventListener("input", () => {
     element.viewer?.cut(slider.valueAsNumber);
@@ -43,7 +51,9 @@ export function controls(element, pair) {
   rotate.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
   full.hidden = !document.fullscreenEnabled;
   link.hidden = !element.hasAttribute("pair");
-  const bar = make("div", { class: "bar", role: "group", "aria-label": "View" }, reset, rotate, link, full, shot, label);
+  const bar = make("div", { class: "bar", role: "group", "aria-label": "View" }, reset, rotate, link);
+  if (element.hasAttribute("spec")) bar.append(later("replay", "Replay how it was built"));
+  bar.append(later("walk", "Walk through it"), later("night", "Night"), full, later("more", "More"), label);
   return {
     bar,
     sync() {

@@ -3,10 +3,10 @@
  * says so far stands in the viewer.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  */
+import { Frame } from "./frame.js";
 
-/** Milliseconds between two looks at the text, and in which the frame goes two thirds of its way. */
+/** Milliseconds between two looks at the text. */
 const PAUSE = 60;
-const EASE = 260;
 /** What a build takes of the grid's height at first. */
 const LOW = 0.45;
 
@@ -101,44 +101,4 @@ export class Growth {
     }
     this.#busy = false;
   }
-}
-
-/** What a view looks at, which moves there softly. */
-class Frame {
-  #asked = 0;
-  #time = 0;
-  /** @type {(() => void)[]} */
-  #waiting = [];
-
-  /** @param {import("./view.js").View | undefined} view @param {number[]} min @param {number[]} span */
-  constructor(view, min, span) {
-    this.view = view;
-    this.box = { min, span };
-    this.goal = [...min, ...span];
-    if (view) view.frame = this.box;
-  }
-
-  /** @param {number[]} min @param {number[]} span @returns {Promise<void>} when it is there */
-  go(min, span) {
-    this.goal = [...min, ...span];
-    if (!this.#asked) this.#time = performance.now();
-    this.#asked ||= requestAnimationFrame(this.#step);
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #step = (/** @type {number} */ time) => {
-    const jump = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const share = jump ? 1 : 1 - Math.exp(-Math.max(0, time - this.#time) / EASE);
-    this.#time = time;
-    let left = 0;
-    this.goal.forEach((goal, index) => {
-      const part = index < 3 ? this.box.min : this.box.span;
-      part[index % 3] += (goal - part[index % 3]) * share;
-      left = Math.max(left, Math.abs(goal - part[index % 3]));
-    });
-    this.view?.redraw();
-    this.#asked = left > 0.01 ? requestAnimationFrame(this.#step) : 0;
-    if (this.#asked) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  };
 }

@@ -20,7 +20,8 @@ export function answer(build, { text, size, palette, fresh }, { blocks, show }) 
     drawing.draw();
     build.grid = drawing.grid(drawing.height);
     build.top = drawing.height;
-    if (drawing.height) show(true);
+    if (drawing.height) show(true, !build.drawing.shown);
+    build.drawing.shown ||= drawing.height > 0;
   }
   return { counts: reader.counts, height: drawing.height, full: reader.full || drawing.full };
 }

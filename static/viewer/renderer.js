@@ -11,7 +11,7 @@ import { DEPTH, GROUND, QUADS, SHADOWED_GROUND, SURFACE } from "./shaders.js";
 const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
 const SHADOW_EDGE = 2048;
 /** Texture units, by the samplers that read them. */
-const UNITS = { uQuads: 0, uTiles: 1, uBlocks: 2, uShadow: 3, uContact: 4 };
+export const UNITS = { uQuads: 0, uTiles: 1, uBlocks: 2, uShadow: 3, uContact: 4, uGlow: 5 };
 const [SOLID, CUTOUT, LIQUID, CLEAR, PASSES] = [0, 1, 2, 3, 4];
 const ALL_FACES = 63;
 /** -x, +y and +z. */

@@ -46,7 +46,7 @@ void main() {
 }`;
 
 /** The texel of this cell's variant, its edges as soft as a pixel. */
-const TEXEL = `
+export const TEXEL = `
 uniform mediump sampler2DArray uTiles;
 uint variantHash(uvec3 cell) {
   uint h = cell.x * 0x8da6b343u ^ cell.y * 0xd8163841u ^ cell.z * 0xcb1ab31fu;
@@ -62,7 +62,7 @@ vec4 texel() {
   return textureGrad(uTiles, vec3(mix(vTile, at / 16., lessThan(soft, vec2(1))), layer), alongX, alongY);
 }`;
 
-const HEAD = `#version 300 es
+export const HEAD = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp sampler2DShadow;
@@ -74,7 +74,7 @@ out vec4 colour;
 ${NORMALS}`;
 
 /** How much sun gets to a place, by sixteen points of the shadow map. */
-const SHADE = `
+export const SHADE = `
 uniform sampler2DShadow uShadow;
 uniform float uShaded;
 float sun(vec3 at) {

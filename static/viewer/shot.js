@@ -8,18 +8,27 @@ export function save(element) {
   const { width, height } = viewer.canvas;
   const sheet = make("canvas", { width: String(width), height: String(height) });
   const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  const sky = paper.createLinearGradient(0, 0, 0, height);
-  const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? ["#fff"];
-  colours.forEach((colour, index) => sky.addColorStop(Math.min(1, index), colour));
-  paper.fillStyle = sky;
+  paper.fillStyle = skyOf(element, paper, height);
   paper.fillRect(0, 0, width, height);
   viewer.draw();
   paper.drawImage(viewer.canvas, 0, 0);
   sheet.toBlob((blob) => {
     if (!blob) return;
-    const name = (element.getAttribute("name") ?? "build").replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase();
-    const anchor = make("a", { href: URL.createObjectURL(blob), download: `${name}.png` });
+    const anchor = make("a", { href: URL.createObjectURL(blob), download: fileName(element, "png") });
     anchor.click();
     setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
   });
+}
+
+/** @param {Element} element @param {CanvasRenderingContext2D} paper @param {number} height */
+export function skyOf(element, paper, height) {
+  const sky = paper.createLinearGradient(0, 0, 0, height);
+  const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? ["#fff"];
+  colours.forEach((colour, index) => sky.addColorStop(Math.min(1, index), colour));
+  return sky;
+}
+
+/** @param {Element} element @param {string} kind */
+export function fileName(element, kind) {
+  return `${(element.getAttribute("name") ?? "build").replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()}.${kind}`;
 }

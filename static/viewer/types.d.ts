@@ -60,6 +60,13 @@ interface Contact {
   margin: number;
 }
 
+/** How light it is in each cell of a box, x fastest, then z, then y. */
+interface Glow extends Box {
+  data: Uint8Array;
+  /** Whether any block glows. */
+  lit: boolean;
+}
+
 interface Textures {
   blocks: Block[];
   /** How many tiles there are. */
@@ -116,8 +123,8 @@ interface Held {
 interface Bench {
   blocks: Block[];
   kinds: Kinds;
-  /** Meshes the build again and sends it, the first time with its foot. */
-  show(fresh?: boolean): void;
+  /** Meshes the build again and sends it; with its foot, and as another one than before. */
+  show(foot?: boolean, fresh?: boolean): void;
 }
 
 /** What the worker answers. A total of 0 is not known; block 0 is air. */
@@ -133,8 +140,10 @@ interface Meshed {
   min: number[];
   span: number[];
   mesh: Mesh;
-  /** With a new grid only. */
+  /** Where that is not as it was. */
   contact?: Contact;
+  /** Where the light of glowing blocks was asked for. */
+  glow?: Glow;
   /** With a new grid only: when its bytes were there, then milliseconds. */
   times?: { arrived: number; decode: number; mesh: number };
 }

@@ -22,12 +22,12 @@ export class View {
   height = 0;
   /** What the camera looks at instead of the bounds. @type {Box | undefined} */
   frame;
-  /** What else is to be done with a mesh. @type {((meshed: Meshed) => void) | undefined} */
-  changed;
+  /** Hear of every mesh. @type {Set<(meshed: Meshed) => void>} */
+  changed = new Set();
   #eye = new Eye();
   /** @type {Block[]} */
   #blocks = [];
-  #stop = new AbortController();
+  stop = new AbortController();
   /** @type {Camera} */
   #camera;
 
@@ -43,7 +43,7 @@ export class View {
     this.#camera = camera;
     camera.changed = askFrame;
     this.renderer = new Renderer(canvas, low);
-    const { signal } = this.#stop;
+    const { signal } = this.stop;
     const fetched = loadTextures(textures);
     this.build = new Build(src, fetched, {
       progress: listener.progress,
@@ -106,7 +106,7 @@ export class View {
   }
 
   close() {
-    this.#stop.abort();
+    this.stop.abort();
     this.build.close();
     if (views.includes(this)) views.splice(views.indexOf(this), 1);
     this.renderer.drop();
@@ -123,7 +123,7 @@ export class View {
   #meshed(meshed) {
     const first = meshed.times;
     this.renderer.setBuild(meshed);
-    this.changed?.(meshed);
+    this.changed.forEach((hear) => hear(meshed));
     this.stats.quads = meshed.mesh.quads;
     if (!first) return this.redraw();
     this.height = meshed.span[1];
@@ -143,7 +143,7 @@ export class View {
   /** Shadows come once the first frame is on screen. */
   #shade() {
     if (this.low) return;
-    const { signal } = this.#stop;
+    const { signal } = this.stop;
     setTimeout(() => {
       if (signal.aborted) return;
       this.renderer.castShadows();

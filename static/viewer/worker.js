@@ -57,7 +57,7 @@ async function open(id, src) {
   const start = now();
   build.grid = decode(bytes, numbers);
   build.top = build.grid.span[1];
-  show(id, kinds, { arrived, decode: now() - start, mesh: 0 });
+  show(id, kinds, true, { arrived, decode: now() - start, mesh: 0 });
 }
 
 /** @param {number} id @param {number} top */
@@ -69,19 +69,22 @@ async function cut(id, top) {
   show(id, kinds);
 }
 
-/** @param {number} id @param {Kinds} kinds @param {{ arrived: number, decode: number, mesh: number }} [times] of a new grid */
-function show(id, kinds, times) {
+/**
+ * @param {number} id @param {Kinds} kinds
+ * @param {boolean} [foot] whether it stands on the ground in another way now
+ * @param {{ arrived: number, decode: number, mesh: number }} [times] of another grid
+ */
+function show(id, kinds, foot, times) {
   const { grid, top, also } = builds.get(id) ?? {};
   if (!grid || top === undefined) return;
   const start = now();
   const made = mesh(grid, kinds, top);
   const { min, span } = grid;
   /** @type {Answer} */
-  const answer = { type: "mesh", id, mesh: made, min, span, ...also?.(grid, top) };
+  const answer = { type: "mesh", id, mesh: made, min, span, times, ...also?.(grid, top) };
   const transfer = [made.data.buffer];
-  if (times) {
-    times.mesh = now() - start;
-    answer.times = times;
+  if (times) times.mesh = now() - start;
+  if (foot) {
     answer.contact = contact(grid, kinds);
     transfer.push(answer.contact.data.buffer);
   }
@@ -94,7 +97,9 @@ async function more({ id, token, module, what }) {
     const [{ answer }, { blocks, kinds }] = await Promise.all([import(`./${module}`), table]);
     const build = builds.get(id);
     if (!build) return;
-    const said = answer(build, what, { blocks, kinds, show: (/** @type {boolean} */ fresh) => show(id, kinds, fresh ? { arrived: now(), decode: 0, mesh: 0 } : undefined) });
+    /** @type {Bench["show"]} */
+    const again = (foot, fresh) => show(id, kinds, foot, fresh ? { arrived: now(), decode: 0, mesh: 0 } : undefined);
+    const said = await answer(build, what, { blocks, kinds, show: again });
     send({ type: "more", id, token, said });
   } catch (error) {
     send({ type: "more", id, token, error: String(error) });

@@ -105,6 +105,37 @@ async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
 }
 
 #[tokio::test]
+async fn builds_can_be_taken_away_after_the_vote_and_not_before() {
+    const FILES: &str = "[...document.querySelectorAll('#away-a a, #away-b a')].filter(a => a.hasAttribute('href')).map(a => a.getAttribute('href'))";
+    let hall = Hall::open().await;
+    let mut page = hall.ready().await;
+    assert_eq!(page.eval::<Vec<String>>(FILES).await, Vec::<String>::new(), "before the vote");
+    assert_eq!(
+        page.eval::<u32>("document.querySelectorAll('[data-tool=replay]').length").await,
+        0,
+        "replays"
+    );
+    assert_eq!(page.eval::<u32>("document.querySelectorAll('[data-tool=walk]').length").await, 2, "walks");
+
+    page.click("[data-choice=TIE]").await;
+    until(&page, "revealed").await;
+    page.click("[data-of=b] .away").await;
+    let files: Vec<String> = page.eval(FILES).await;
+    assert_eq!(files.len(), 16, "eight formats a side: {files:#?}");
+    assert!(page.eval::<bool>("document.querySelector('#away-b').matches(':popover-open')").await);
+    let answer = reqwest::get(hall.site.at(&files[8])).await.unwrap();
+    assert_eq!(answer.status(), 200, "{}", files[8]);
+    page.shot("arena-away").await;
+
+    let share: String = page.eval("new URL(document.querySelector('#share').href).pathname").await;
+    page.goto(&hall.at(&share)).await;
+    let shared: Vec<String> =
+        page.eval("[...document.querySelectorAll('[data-format]')].map(a => a.getAttribute('href'))").await;
+    assert_eq!(shared, files, "on the page to share");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn the_four_keys_vote_and_enter_goes_on() {
     let hall = Hall::open().await;
     let page = hall.ready().await;

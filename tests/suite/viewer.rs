@@ -1,6 +1,7 @@
 //! Builds to look at, as a visitor meets them: in three dimensions, in pictures, by mouse and by keyboard.
 
 mod grow;
+mod tools;
 mod weight;
 
 use std::time::{Duration, Instant};

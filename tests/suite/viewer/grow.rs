@@ -5,7 +5,7 @@ use crate::support::{Page, page};
 use super::{Hall, of_first, state, until};
 
 /// Puts an empty viewer in the place of the first, and has `feed(from, to)` give it parts of the lighthouse's spec.
-const EMPTY: &str = r#"(async () => {
+pub(super) const EMPTY: &str = r#"(async () => {
   const old = document.querySelector("build-viewer");
   const src = old.getAttribute("src");
   window.spec = await (await fetch(src.replace("/grid", "/spec"))).text();

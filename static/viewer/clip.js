@@ -1,0 +1,93 @@
+/** A turn of the build, recorded as a film. */
+import { make } from "./controls.js";
+import { fileName, skyOf } from "./shot.js";
+import { style } from "./scene.js";
+import { say } from "./status.js";
+
+/** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
+
+const SECONDS = 8;
+const RATE = 30;
+const BITS = 8_000_000;
+/** Pixels along the longer edge. */
+const MOST = 1280;
+const KINDS = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
+
+export function canRecord() {
+  return kind() !== undefined && "captureStream" in HTMLCanvasElement.prototype;
+}
+
+function kind() {
+  return KINDS.find((name) => globalThis.MediaRecorder?.isTypeSupported(name));
+}
+
+/** Records one turn, from where the camera is. @param {BuildViewer} element */
+export async function record(element) {
+  const { viewer: view, camera } = element;
+  if (!view || element.hasAttribute("data-recording")) return;
+  style();
+  element.setAttribute("data-recording", "");
+  const stop = make("button", { type: "button" }, "Stop");
+  const bar = make("progress", { max: "1", value: "0", "aria-label": "Recorded" });
+  const panel = make("div", { class: "recording", role: "group", "aria-label": "Recording" }, make("span", {}, "Recording a turn"), bar, stop);
+  element.append(panel);
+  stop.focus();
+  say(element, "Recording a turn.");
+
+  const { width, height } = view.canvas;
+  const scale = Math.min(1, MOST / Math.max(width, height));
+  const even = (/** @type {number} */ edge) => String(2 * Math.max(1, Math.round((edge * scale) / 2)));
+  const sheet = make("canvas", { width: even(width), height: even(height) });
+  const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
+  const recorder = new MediaRecorder(sheet.captureStream(RATE), { mimeType: kind(), videoBitsPerSecond: BITS });
+  /** @type {Blob[]} */
+  const pieces = [];
+  recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
+  const done = new Promise((resolve) => recorder.addEventListener("stop", resolve));
+
+  const spin = camera.spin;
+  camera.spin = 0;
+  let turned = 0;
+  let before = performance.now();
+  let over = false;
+  /** @type {"done" | "stopped" | "gone"} */
+  let end = "done";
+  const finish = (/** @type {typeof end} */ how) => {
+    if (over) return;
+    over = true;
+    end = how;
+    recorder.stop();
+  };
+  stop.addEventListener("click", () => finish("stopped"));
+  panel.addEventListener("keydown", (event) => event.key === "Escape" && finish("stopped"));
+  view.stop.signal.addEventListener("abort", () => finish("gone"));
+  const frame = (/** @type {number} */ time) => {
+    if (over) return;
+    const share = Math.min(1 - turned, Math.max(0, Math.min(100, time - before)) / 1000 / SECONDS);
+    before = time;
+    turned += share;
+    camera.orbit(2 * Math.PI * share, 0, true);
+    paper.fillStyle = skyOf(element, paper, sheet.height);
+    paper.fillRect(0, 0, sheet.width, sheet.height);
+    view.draw();
+    paper.drawImage(view.canvas, 0, 0, sheet.width, sheet.height);
+    bar.value = turned;
+    if (turned < 1 - 1e-6) requestAnimationFrame(frame);
+    else finish("done");
+  };
+  recorder.start(1000);
+  requestAnimationFrame(frame);
+  await done;
+
+  camera.spin = spin;
+  camera.changed();
+  element.removeAttribute("data-recording");
+  const hadFocus = panel.contains(document.activeElement);
+  panel.remove();
+  if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector('[data-tool="more"]'))?.focus({ preventScroll: true });
+  if (/** @type {string} */ (end) === "gone") return;
+  const anchor = make("a", { href: URL.createObjectURL(new Blob(pieces, { type: "video/webm" })), download: fileName(element, "webm") });
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
+  say(element, "The clip is saved.");
+}

@@ -1,0 +1,44 @@
+/** Framing that does not jump. */
+
+/** Milliseconds in which it goes two thirds of its way. */
+const EASE = 260;
+
+/** What a view looks at instead of a build's bounds, and goes to softly. */
+export class Frame {
+  #asked = 0;
+  #time = 0;
+  /** @type {(() => void)[]} */
+  #waiting = [];
+
+  /** @param {import("./view.js").View | undefined} view @param {number[]} min @param {number[]} span */
+  constructor(view, min, span) {
+    this.view = view;
+    this.box = { min, span };
+    this.goal = [...min, ...span];
+    if (view) view.frame = this.box;
+  }
+
+  /** @param {number[]} min @param {number[]} span @returns {Promise<void>} when it is there */
+  go(min, span) {
+    this.goal = [...min, ...span];
+    if (!this.#asked) this.#time = performance.now();
+    this.#asked ||= requestAnimationFrame(this.#step);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #step = (/** @type {number} */ time) => {
+    const jump = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const share = jump ? 1 : 1 - Math.exp(-Math.max(0, time - this.#time) / EASE);
+    this.#time = time;
+    let left = 0;
+    this.goal.forEach((goal, index) => {
+      const part = index < 3 ? this.box.min : this.box.span;
+      part[index % 3] += (goal - part[index % 3]) * share;
+      left = Math.max(left, Math.abs(goal - part[index % 3]));
+    });
+    this.view?.redraw();
+    this.#asked = left > 0.01 ? requestAnimationFrame(this.#step) : 0;
+    if (this.#asked) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  };
+}

@@ -1,0 +1,64 @@
+/** What one wants of a viewer now and then. */
+import { canRecord, record } from "./clip.js";
+import { iconButton, make } from "./controls.js";
+import { style } from "./scene.js";
+import { save } from "./shot.js";
+
+/** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
+
+const ICONS = {
+  shot: "M3.5 6.500h3L8 4.500h4l1.5 2h3v9h-13zM10 8.200a2.6 2.6 0 100 5.2 2.6 2.6 0 000-5.2",
+  clip: "M3.5 6h9v8h-9zM12.500 9l4-2v6l-4-2z",
+};
+
+/** Opens the menu, or closes it. @param {BuildViewer} element @param {HTMLElement} button */
+export function press(element, button) {
+  const open = element.querySelector(":scope > .menu");
+  if (open) open.dispatchEvent(new Event("shut"));
+  else show(element, button);
+}
+
+/** @param {BuildViewer} element @param {HTMLElement} button */
+function show(element, button) {
+  style();
+  const over = new AbortController();
+  const { signal } = over;
+  const menu = make("div", { class: "menu", role: "group", "aria-label": "More" });
+  const shut = () => {
+    const hadFocus = menu.contains(document.activeElement);
+    over.abort();
+    menu.remove();
+    button.setAttribute("aria-expanded", "false");
+    if (hadFocus) button.focus({ preventScroll: true });
+  };
+  const entry = (/** @type {keyof typeof ICONS} */ tool, /** @type {string} */ words, /** @type {() => void} */ act) => {
+    const made = iconButton(tool, words, () => {
+      shut();
+      act();
+    }, ICONS[tool]);
+    made.removeAttribute("title");
+    made.append(words);
+    menu.append(made);
+  };
+  entry("shot", "Save a picture", () => save(element));
+  if (canRecord()) entry("clip", "Record a turn", () => record(element));
+  menu.addEventListener("shut", shut);
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    shut();
+  }, { signal });
+  document.addEventListener("pointerdown", (event) => {
+    const { target } = event;
+    if (target instanceof Node && !menu.contains(target) && !button.contains(target)) shut();
+  }, { signal });
+  menu.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget) && relatedTarget !== button) shut();
+  });
+  element.viewer?.stop.signal.addEventListener("abort", shut, { signal });
+  button.setAttribute("aria-expanded", "true");
+  element.append(menu);
+  const room = element.clientWidth - menu.offsetWidth - 16;
+  menu.style.setProperty("inset-inline-start", `${Math.max(0, Math.min(room, button.offsetLeft))}px`);
+  menu.querySelector("button")?.focus({ preventScroll: true });
+}

@@ -1,0 +1,12 @@
+/** What a viewer says to those who listen. */
+import { make } from "./controls.js";
+
+/** @param {HTMLElement} element @param {string} words */
+export function say(element, words) {
+  let status = element.querySelector(":scope > .said[role=status]");
+  if (!status) {
+    status = make("p", { class: "said", role: "status" });
+    element.append(status);
+  }
+  status.textContent = words;
+}

@@ -1,0 +1,330 @@
+/**
+ * Walking through a build: eyes at the height of a person, among the blocks that are
+ * shown, with ground, gravity and walls; or flying.
+ * @typedef {import("./viewer.js").BuildViewer} BuildViewer
+ * @typedef {import("./view.js").View} View
+ */
+import { sight } from "./camera.js";
+import { iconButton, make } from "./controls.js";
+import { Body, advance, entrance, stuck, worldOf } from "./motion.js";
+import { sceneOf, style } from "./scene.js";
+import { say } from "./status.js";
+
+const EYES = 1.6;
+const MOST_TILT = 1.5;
+/** Radians a second by keys, and for a drag over the height of the canvas. */
+const TURN = 2.1;
+const DRAG = 2.6;
+/** Radians a pixel of a locked mouse. */
+const MOUSE = 0.0023;
+/** Pixels from where a thumb came down to full pace. */
+const STICK = 56;
+const NAME_MS = 160;
+const KEYS =
+  "W, A, S and D or the up and down arrows walk, the left and right arrows turn, Page Up and Page Down look up and down. " +
+  "Space jumps, F flies: then Space rises and Shift sinks. Escape leaves.";
+const ICONS = { up: "M5 12l5-5 5 5", down: "M5 8l5 5 5-5", fly: "M3 8c3-2 5-1 7 2 2-3 4-4 7-2M10 10v5" };
+const USED = new Set([
+  "KeyW", "KeyA", "KeyS", "KeyD", "KeyF", "Space", "ShiftLeft", "ShiftRight", "Escape",
+  "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown",
+]);
+
+/** @type {WeakMap<BuildViewer, Walk>} */
+const walks = new WeakMap();
+
+/** Goes in, or out again. @param {BuildViewer} element @param {HTMLElement} button */
+export async function press(element, button) {
+  const walk = walks.get(element);
+  if (walk) return walk.leave();
+  const { viewer } = element;
+  if (!viewer) return;
+  style();
+  const shown = await viewer.build.more("cells.js", null);
+  if (!shown || viewer !== element.viewer || walks.has(element)) return;
+  walks.set(element, new Walk(element, viewer, button, shown));
+}
+
+/** To the view it is another camera. */
+export class Walk {
+  /** When it last moved, as the time of a frame. */
+  moved = 0;
+  /** @type {() => void} */
+  changed = () => {};
+  body = new Body();
+  turn = 0;
+  tilt = 0;
+  #time = 0;
+  #named = 0;
+  #turned = true;
+  #reach = 1;
+  /** By their codes. @type {Set<string>} */
+  #held = new Set();
+  /** Of a thumb, from -1 to 1. */
+  #stick = [0, 0];
+  /** What each finger or button does. @type {Map<number, { walks: boolean, x: number, y: number }>} */
+  #fingers = new Map();
+  #over = new AbortController();
+  /** @type {HTMLElement[]} */
+  #parts = [];
+  /** @type {HTMLElement | null} */
+  #described;
+  #words = "";
+
+  /** @param {BuildViewer} element @param {View} view @param {HTMLElement} button @param {Grid & { kinds: Kinds }} shown */
+  constructor(element, view, button, shown) {
+    this.element = element;
+    this.view = view;
+    this.button = button;
+    this.world = worldOf(shown, shown.kinds);
+    this.turn = element.camera.turn;
+    this.body.at = entrance(this.world, shown, this.turn);
+    // Eyes on the lower half of what is high.
+    this.tilt = Math.atan((EYES - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
+    this.#described = element.querySelector(":scope > p.said[id]");
+    this.#words = this.#described?.textContent ?? "";
+    this.#listen();
+    this.#dress();
+    sceneOf(element).setSolid(true);
+    view.camera = /** @type {import("./camera.js").Camera} */ (/** @type {unknown} */ (this));
+    view.canvas.focus({ preventScroll: true });
+    say(element, `You stand before the build. ${KEYS}`);
+  }
+
+  get moving() {
+    const { speed, grounded, flying, sunk } = this.body;
+    const still = grounded || flying ? Math.hypot(...speed.map((part, axis) => (axis === 1 && grounded ? 0 : part))) < 0.02 : false;
+    return !still || sunk > 0 || this.#held.size > 0 || this.#fingers.size > 0;
+  }
+
+  /** @param {number} time */
+  step(time) {
+    const seconds = Math.min(50, Math.max(0, time - this.#time)) / 1000;
+    this.#time = time;
+    if (seconds === 0 || !(this.moving || this.#turned)) return;
+    this.#turned = false;
+    const key = (/** @type {string[]} */ ...codes) => +codes.some((code) => this.#held.has(code));
+    this.look((key("ArrowLeft") - key("ArrowRight")) * TURN * seconds, (key("PageDown") - key("PageUp")) * TURN * seconds);
+    const ahead = key("KeyW", "ArrowUp") - key("KeyS", "ArrowDown") - this.#stick[1];
+    const aside = key("KeyD") - key("KeyA") + this.#stick[0];
+    const scale = 1 / Math.max(1, Math.hypot(ahead, aside));
+    const [sin, cos] = [Math.sin(this.turn), Math.cos(this.turn)];
+    const along = [(aside * cos - ahead * sin) * scale, (-aside * sin - ahead * cos) * scale];
+    advance(this.body, { along, up: key("Space") - key("ShiftLeft", "ShiftRight") }, seconds, this.world);
+    this.moved = time;
+    if (time - this.#named > NAME_MS) {
+      this.#named = time;
+      this.view.point(0, 0);
+    }
+  }
+
+  /** @param {import("./camera.js").Eye} eye @param {Box} box @param {number} aspect */
+  aim(eye, { span }, aspect) {
+    const cos = Math.cos(this.tilt);
+    eye.back.set([Math.sin(this.turn) * cos, Math.sin(this.tilt), Math.cos(this.turn) * cos]);
+    const [x, y, z] = this.body.at;
+    eye.position.set([x, y + EYES - this.body.sunk, z]);
+    this.#reach = Math.min(1.1, Math.max(0.68, 0.5 / aspect));
+    sight(eye, this.#reach, aspect, 0.08, 8 * (Math.hypot(span[0], span[1], span[2]) + 16));
+    const horizon = 50 - (50 * Math.tan(this.tilt)) / this.#reach;
+    this.element.style.setProperty("--horizon", `${Math.max(-200, Math.min(300, horizon)).toFixed(1)}%`);
+  }
+
+  /** @param {number} turn @param {number} tilt */
+  look(turn, tilt) {
+    if (!turn && !tilt) return;
+    this.turn += turn;
+    this.tilt = Math.max(-MOST_TILT, Math.min(MOST_TILT, this.tilt + tilt));
+    this.#turned = true;
+    this.changed();
+  }
+
+  fly() {
+    this.body.flying = !this.body.flying;
+    this.body.speed[1] = 0;
+    this.element.querySelector('[data-walk="fly"]')?.setAttribute("aria-pressed", String(this.body.flying));
+    this.element.toggleAttribute("data-flying", this.body.flying);
+    say(this.element, this.body.flying ? "Flying." : "On foot.");
+    this.#wake();
+  }
+
+  leave() {
+    const { element, view, button } = this;
+    if (this.#over.signal.aborted) return;
+    const hadFocus = element.contains(document.activeElement);
+    this.#over.abort();
+    walks.delete(element);
+    for (const part of this.#parts) part.remove();
+    for (const tool of this.#others()) tool.disabled = false;
+    element.removeAttribute("data-walking");
+    element.removeAttribute("data-flying");
+    element.style.removeProperty("--horizon");
+    if (this.#described) this.#described.textContent = this.#words;
+    button.setAttribute("aria-pressed", "false");
+    if (document.pointerLockElement === view.canvas) document.exitPointerLock();
+    if (element.viewer !== view) return;
+    view.listener.pointed("");
+    view.camera = element.camera;
+    sceneOf(element).setSolid(false);
+    if (hadFocus) button.focus({ preventScroll: true });
+    say(element, "You look at it from outside again.");
+  }
+
+  /** The tools that move the other camera. */
+  #others() {
+    const tools = ["reset", "rotate", "link", "replay"].map((tool) => `[data-tool="${tool}"]`).join();
+    return /** @type {NodeListOf<HTMLButtonElement>} */ (this.element.querySelectorAll(tools));
+  }
+
+  #dress() {
+    const { element } = this;
+    element.setAttribute("data-walking", "");
+    this.button.setAttribute("aria-pressed", "true");
+    if (this.#described) this.#described.textContent = KEYS;
+    for (const tool of this.#others()) tool.disabled = true;
+    const keys = make("p", { class: "keys", "aria-hidden": "true" }, "Click to look with the mouse. WASD walk, Space jumps, F flies, Esc leaves.");
+    const touch = make("p", { class: "keys thumbs", "aria-hidden": "true" }, "Left thumb walks, right thumb looks.");
+    const stick = make("div", { class: "stick", "aria-hidden": "true", hidden: "" }, make("div", {}));
+    const pad = make("div", { class: "pad", role: "group", "aria-label": "Moving" });
+    const fly = iconButton("walk-fly", "Fly", () => this.fly(), ICONS.fly);
+    fly.dataset.walk = "fly";
+    fly.setAttribute("aria-pressed", "false");
+    pad.append(fly, this.#holding("up", "Jump, or rise while flying", "Space"), this.#holding("down", "Sink while flying", "ShiftLeft"));
+    this.#parts = [make("div", { class: "sight", "aria-hidden": "true" }), keys, touch, stick, pad];
+    element.append(...this.#parts);
+    setTimeout(() => [keys, touch].forEach((hint) => hint.classList.add("gone")), 6000);
+  }
+
+  /** A button that is a key, for as long as it is held. @param {"up" | "down"} icon @param {string} name @param {string} code */
+  #holding(icon, name, code) {
+    const hold = (/** @type {boolean} */ down) => {
+      if (down) this.#held.add(code);
+      else this.#held.delete(code);
+      this.#wake();
+    };
+    const button = iconButton(`walk-${icon}`, name, () => {}, ICONS[icon]);
+    button.dataset.walk = icon;
+    button.addEventListener("pointerdown", () => hold(true));
+    for (const end of ["pointerup", "pointercancel", "pointerleave", "blur"]) button.addEventListener(end, () => hold(false));
+    // Without a pointer there is no telling how long.
+    button.addEventListener("click", (event) => {
+      if (event.detail) return;
+      hold(true);
+      setTimeout(() => hold(false), 200);
+    });
+    return button;
+  }
+
+  #wake() {
+    this.#turned = true;
+    this.changed();
+  }
+
+  #listen() {
+    const { element, view } = this;
+    const { signal } = this.#over;
+    const { canvas } = view;
+    const options = { signal, capture: true, passive: false };
+    /** Before the canvas hears of it. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} heard */
+    const on = (name, heard) => {
+      const listener = (/** @type {Event} */ event) => {
+        if (event.target !== canvas) return;
+        event.stopPropagation();
+        heard(event);
+      };
+      element.addEventListener(name, listener, options);
+    };
+    on("keydown", (event) => this.#pressed(event));
+    on("keyup", (event) => this.#held.delete(event.code));
+    on("wheel", (event) => event.preventDefault());
+    on("contextmenu", (event) => event.preventDefault());
+    on("pointerdown", (event) => this.#down(event));
+    on("pointermove", (event) => this.#drag(event));
+    on("pointerleave", () => {});
+    for (const end of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) on(end, (event) => this.#lifted(event));
+    // From its buttons, too.
+    element.addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && this.leave(), { signal });
+    canvas.addEventListener("blur", () => this.#held.clear(), { signal });
+    document.addEventListener("pointerlockchange", () => {
+      // Escape, which the browser keeps to itself; not another window.
+      const locked = document.pointerLockElement === canvas;
+      element.toggleAttribute("data-locked", locked);
+      if (!locked && document.hasFocus()) this.leave();
+    }, { signal });
+    const changed = () => this.#rebuild();
+    view.changed.add(changed);
+    signal.addEventListener("abort", () => view.changed.delete(changed));
+    view.stop.signal.addEventListener("abort", () => this.leave(), { signal });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #pressed(event) {
+    const { code, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || !USED.has(code)) return;
+    event.preventDefault();
+    const camera = /** @type {unknown} */ (this.view.camera);
+    if (camera !== this || code === "Escape") return this.leave();
+    if (code === "KeyF") return event.repeat || this.fly();
+    this.#held.add(code);
+    this.#wake();
+  }
+
+  /** @param {PointerEvent} event */
+  #down(event) {
+    const { canvas } = this.view;
+    canvas.focus({ preventScroll: true });
+    this.view.listener.used();
+    if (document.pointerLockElement === canvas) return;
+    const { pointerId, pointerType, offsetX, clientX: x, clientY: y } = event;
+    canvas.setPointerCapture(pointerId);
+    // Refused right after Escape, in frames and by some browsers: then one drags.
+    if (pointerType === "mouse") Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
+    const walks = pointerType === "touch" && offsetX < canvas.clientWidth / 2 && ![...this.#fingers.values()].some((finger) => finger.walks);
+    this.#fingers.set(pointerId, { walks, x, y });
+    if (walks) this.#thumb(x, y, 0, 0);
+    this.#wake();
+  }
+
+  /** @param {PointerEvent} event */
+  #drag(event) {
+    const { canvas } = this.view;
+    if (document.pointerLockElement === canvas) return this.look(-event.movementX * MOUSE, event.movementY * MOUSE);
+    const finger = this.#fingers.get(event.pointerId);
+    if (!finger) return;
+    const { clientX: x, clientY: y } = event;
+    if (finger.walks) {
+      const far = Math.max(STICK, Math.hypot(x - finger.x, y - finger.y));
+      this.#stick = [(x - finger.x) / far, (y - finger.y) / far];
+      return this.#thumb(finger.x, finger.y, this.#stick[0], this.#stick[1]);
+    }
+    this.look(((finger.x - x) * DRAG) / canvas.clientHeight, ((y - finger.y) * DRAG) / canvas.clientHeight);
+    Object.assign(finger, { x, y });
+  }
+
+  /** @param {PointerEvent} event */
+  #lifted({ pointerId }) {
+    const finger = this.#fingers.get(pointerId);
+    this.#fingers.delete(pointerId);
+    if (!finger?.walks) return;
+    this.#stick = [0, 0];
+    this.#parts[3].hidden = true;
+  }
+
+  /** Shows where the thumb came down, and which way it pushes. @param {number} x @param {number} y @param {number} right @param {number} down */
+  #thumb(x, y, right, down) {
+    const stick = this.#parts[3];
+    const { left, top } = this.element.getBoundingClientRect();
+    stick.hidden = false;
+    for (const [name, value] of Object.entries({ left: x - left, top: y - top })) stick.style.setProperty(name, `${value}px`);
+    /** @type {HTMLElement} */ (stick.firstElementChild).style.setProperty("translate", `${right * 34}px ${down * 34}px`);
+  }
+
+  /** Other blocks are shown now. */
+  async #rebuild() {
+    const shown = await this.view.build.more("cells.js", null).catch(() => undefined);
+    if (!shown || this.#over.signal.aborted) return;
+    this.world = worldOf(shown, shown.kinds);
+    while (stuck(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
+    this.body.grounded = false;
+    this.#wake();
+  }
+}

@@ -1,0 +1,276 @@
+//! What a viewer can do beyond being looked at: walking, night, replay, pictures and clips.
+
+use crate::support::{Page, page};
+
+use super::grow::EMPTY;
+use super::{Hall, of_first, state, until, until_idle};
+
+/// A plain with a wall across it, and a spec with a lamp on one without.
+const WALL: &str = r#"{"boxes":[{"x1":0,"y1":0,"z1":8,"x2":31,"y2":9,"z2":10,"type":"stone"}]}"#;
+const LAMP: &str = r#"{"boxes":[{"x1":0,"y1":0,"z1":0,"x2":31,"y2":0,"z2":31,"type":"stone"}],"blocks":[{"x":16,"y":1,"z":16,"type":"glowstone"}]}"#;
+
+/// Pixels that are clearly warmer than grey, and how bright the picture is.
+const LIGHT: &str = "(({ data }) => {
+    let [warm, sum] = [0, 0];
+    for (let at = 0; at < data.length; at += 4) {
+        warm += data[at] > 60 && data[at] > 1.2 * data[at + 2];
+        sum += data[at] + data[at + 1] + data[at + 2];
+    }
+    return [warm, sum / data.length];
+})(v.readPixels())";
+
+const FOCUSED: &str = "document.activeElement.dataset.tool ?? document.activeElement.localName";
+
+async fn drawn(hall: &Hall, spec: &str) -> Page {
+    let page = hall.live_build().await;
+    assert!(page.eval::<bool>(EMPTY).await);
+    page.run(&format!("growth.feed({spec:?})")).await;
+    until(&page, "fresh.dataset.state === 'live'", "The spec is drawn").await;
+    page
+}
+
+async fn tool(page: &Page, name: &str) {
+    page.click(&format!("[data-tool={name}]")).await;
+}
+
+/// Presses a key and keeps it down, or lets it go.
+async fn hold(page: &Page, kind: &str, code: &str) {
+    page.run(&format!(
+        "document.querySelector('build-viewer canvas').dispatchEvent(new KeyboardEvent({kind:?}, {{ code: {code:?}, bubbles: true }}))"
+    ))
+    .await;
+}
+
+#[tokio::test]
+async fn one_walks_by_keys_until_a_wall_and_leaves_by_escape() {
+    let hall = Hall::open().await;
+    let mut page = drawn(&hall, WALL).await;
+    until_idle(&page).await;
+    tool(&page, "walk").await;
+    until(&page, "fresh.hasAttribute('data-walking')", "One stands before the build").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "canvas");
+    assert_eq!(page.eval::<String>("fresh.querySelector('[data-tool=walk]').ariaPressed").await, "true");
+    let told: String = page
+        .eval("document.getElementById(fresh.viewer.canvas.getAttribute('aria-describedby')).textContent")
+        .await;
+    assert!(told.contains("Space jumps") && told.contains("Escape leaves"), "the description is {told:?}");
+
+    page.run(
+        "window.body = fresh.viewer.camera.body; fresh.viewer.camera.turn = 0; window.start = [...body.at]",
+    )
+    .await;
+    hold(&page, "keydown", "KeyW").await;
+    until(&page, "body.at[2] < start[2] - 1", "W walks").await;
+    until(&page, "Math.abs(body.at[2] - 11.3) < 0.01", "The wall, which ends at 11, stops one").await;
+    page.eval::<bool>(&super::turns(10)).await;
+    let at: [f64; 3] = page.eval("body.at").await;
+    assert!(
+        (at[2] - 11.3).abs() < 0.01 && at[1].abs() < 0.01,
+        "still before the wall, on the ground: {at:?}"
+    );
+    hold(&page, "keyup", "KeyW").await;
+    page.shot("viewer-walk").await;
+
+    page.press("f").await;
+    hold(&page, "keydown", "Space").await;
+    until(&page, "body.flying && body.at[1] > 10.5", "Flying, one rises over the wall").await;
+    hold(&page, "keyup", "Space").await;
+    hold(&page, "keydown", "ArrowUp").await;
+    until(&page, "body.at[2] < 7", "and over it").await;
+    hold(&page, "keyup", "ArrowUp").await;
+    until_idle(&page).await;
+
+    page.press("Escape").await;
+    until(&page, "!fresh.hasAttribute('data-walking')", "Escape leaves").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "walk", "has the focus again");
+    assert!(
+        page.eval::<bool>("fresh.viewer.camera === fresh.camera").await,
+        "the camera is the one from before"
+    );
+    assert_eq!(
+        page.eval::<u32>("fresh.querySelectorAll('.sight, .pad, .keys, .stick, :disabled').length").await,
+        0
+    );
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn at_night_a_lamp_lights_what_is_around_it_and_all_else_is_dark() {
+    let hall = Hall::open().await;
+    let mut page = drawn(&hall, LAMP).await;
+    let (_, day): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    tool(&page, "night").await;
+    until(&page, &of_first("v.renderer.build.glow?.lit === true"), "The light is spread").await;
+    until_idle(&page).await;
+    let (warm, night): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    assert!(night < 0.7 * day, "brightness by day {day:.1}, at night {night:.1}");
+    assert!(warm > 500, "{warm} warm pixels around the lamp");
+    assert_eq!(page.text("build-viewer > [role=status]").await, "Night. The glowing blocks are the lamps.");
+    page.shot("viewer-night").await;
+
+    // The lamp is in the second layer.
+    page.run(&of_first("v.cut(1)")).await;
+    until(&page, &of_first("v.renderer.build.glow?.lit === false"), "A hidden lamp gives no light").await;
+    until_idle(&page).await;
+    let (warm, dark): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    assert!(warm == 0 && dark > 3.0, "{warm} warm pixels, brightness {dark:.1} by the moon alone");
+
+    page.run(&of_first("v.cut(2)")).await;
+    until(&page, &of_first("v.renderer.build.glow?.lit === true"), "The lamp is back").await;
+    until_idle(&page).await;
+    page.run(&of_first("window.before = v.readPixels()")).await;
+    lose_context(&page).await;
+    let different: u32 = page
+        .eval(&of_first("v.readPixels().data.reduce((sum, byte, at) => sum + (byte !== before.data[at]), 0)"))
+        .await;
+    assert_eq!(different, 0, "bytes of the night that differ after the context was lost");
+
+    tool(&page, "night").await;
+    until_idle(&page).await;
+    let (_, again): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    assert!((again - day).abs() < 0.5, "brightness by day {day:.1}, and then {again:.1}");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+async fn lose_context(page: &Page) {
+    page.run(
+        "const { gl } = document.querySelector('build-viewer').viewer.renderer;
+         const lost = gl.getExtension('WEBGL_lose_context');
+         gl.canvas.addEventListener('webglcontextlost', () => setTimeout(() => lost.restoreContext()), { once: true });
+         gl.canvas.addEventListener('webglcontextrestored', () => (window.restored = true), { once: true });
+         lost.loseContext()",
+    )
+    .await;
+    until(page, "window.restored === true", "The browser gives the context back").await;
+    until_idle(page).await;
+}
+
+#[tokio::test]
+async fn builds_that_move_together_have_night_together() {
+    let hall = Hall::open().await;
+    let page = hall.live("/prompts/lighthouse").await;
+    tool(&page, "night").await;
+    let both = "[...document.querySelectorAll('build-viewer')].every(v => v.hasAttribute('data-night') && v.viewer.renderer.build.glow)";
+    until(&page, both, "Night on both sides").await;
+    assert_eq!(
+        page.eval::<u32>("document.querySelectorAll('[data-tool=replay]').length").await,
+        0,
+        "without a spec"
+    );
+}
+
+#[tokio::test]
+async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
+    const SLIDER: &str = "document.querySelector('.replay input')";
+    let hall = Hall::open().await;
+    let mut page = hall.live_build().await;
+    let whole: u32 = page.eval(&of_first("v.stats.quads")).await;
+    tool(&page, "replay").await;
+    until(&page, &format!("{SLIDER}?.max > 0 && {SLIDER}.valueAsNumber > 3"), "It plays").await;
+    assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Pause");
+    page.press("Enter").await;
+    let (at, all): (u32, u32) = page.eval(&format!("[{SLIDER}.valueAsNumber, Number({SLIDER}.max)]")).await;
+    assert!(at < all, "it was stopped on the way, at {at} of {all}");
+    page.eval::<bool>(&super::turns(10)).await;
+    assert_eq!(
+        page.eval::<u32>(&format!("{SLIDER}.valueAsNumber")).await,
+        at,
+        "entries, after it was stopped"
+    );
+    page.shot("viewer-replay").await;
+
+    page.run(&format!("{SLIDER}.focus()")).await;
+    page.press("Home").await;
+    until(&page, &of_first("v.stats.quads === 0"), "Nothing is built yet").await;
+    page.press("ArrowRight").await;
+    until(&page, &of_first("v.stats.quads > 0"), "The first entry").await;
+    let caption = page.text(".replay .caption").await;
+    assert!(caption.to_lowercase().starts_with("box 1 of "), "the caption is {caption:?}");
+    page.press("End").await;
+    until(&page, &of_first(&format!("v.stats.quads === {whole}")), "All of it is built").await;
+
+    page.press("Escape").await;
+    until(&page, "!document.querySelector('.replay')", "It is closed").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "replay", "has the focus again");
+    until(
+        &page,
+        &of_first(&format!("v.frame === undefined && v.stats.quads === {whole}")),
+        "The build is back",
+    )
+    .await;
+    assert_eq!(state(&page).await, "live");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn with_less_motion_a_replay_waits_to_be_moved() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    page.calm().await;
+    tool(&page, "replay").await;
+    until(&page, "document.activeElement.matches('.replay input')", "The slider has the focus").await;
+    page.eval::<bool>(&super::turns(10)).await;
+    assert_eq!(page.eval::<u32>("document.activeElement.valueAsNumber").await, 0, "entries, without a touch");
+    page.press("ArrowRight").await;
+    until(&page, &of_first("v.stats.quads > 0"), "The first entry").await;
+}
+
+#[tokio::test]
+async fn a_spec_that_does_not_load_says_so() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    page.run("document.querySelector('build-viewer').setAttribute('spec', '/api/builds/none/spec')").await;
+    tool(&page, "replay").await;
+    until(
+        &page,
+        "document.querySelector('.replay .caption')?.textContent === 'The spec could not be loaded.'",
+        "It says so",
+    )
+    .await;
+    page.click("[data-tool=replay-close]").await;
+    assert_eq!(page.eval::<u32>("document.querySelectorAll('.replay').length").await, 0);
+}
+
+#[tokio::test]
+async fn a_turn_is_recorded_as_a_film() {
+    let hall = Hall::open().await;
+    let mut page = hall.live_build().await;
+    page.run(
+        "HTMLAnchorElement.prototype.click = function () {
+            fetch(this.href).then((film) => film.blob()).then(({ size, type }) => (window.saved = [this.download, type, size]));
+         }",
+    )
+    .await;
+    tool(&page, "more").await;
+    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "shot", "the first entry has the focus");
+    page.shot("viewer-menu").await;
+    tool(&page, "clip").await;
+    until(&page, "document.querySelector('.recording progress')?.value > 0.1", "It records").await;
+    page.click(".recording button").await;
+    until(&page, "!!window.saved", "It is saved").await;
+    let (name, kind, size): (String, String, u32) = page.eval("saved").await;
+    assert!(name.ends_with(".webm") && name.contains("lighthouse"), "it is called {name}");
+    assert!(kind == "video/webm" && size > 1000, "{size} bytes of {kind}");
+    assert_eq!(page.eval::<String>(FOCUSED).await, "more", "has the focus again");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
+    let hall = Hall::open().await;
+    let page = page("about:blank").await;
+    page.before_load("delete window.MediaRecorder").await;
+    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
+    super::until_live(&page).await;
+    tool(&page, "more").await;
+    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    assert_eq!(
+        page.eval::<Vec<String>>("[...document.querySelectorAll('.menu button')].map(b => b.textContent)")
+            .await,
+        ["Save a picture"]
+    );
+    page.press("Escape").await;
+    assert_eq!(page.eval::<u32>("document.querySelectorAll('.menu').length").await, 0);
+    assert_eq!(page.eval::<String>(FOCUSED).await, "more");
+}
