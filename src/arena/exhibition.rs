@@ -86,6 +86,9 @@ fn read_one(name: &str, place: &Place) -> anyhow::Result<Packed> {
         .map_err(|refusal| anyhow::anyhow!("the shipped build {name} is refused: {refusal}"))
 }
 
+/// What the names of files end in that builds come in.
+pub const ENDINGS: [&str; 4] = ["json", "schem", "litematic", "vox"];
+
 /// What a file is for, by its path from the folder of all builds.
 pub fn place(path: &str) -> Option<Place> {
     let mut parts = path.split('/');
@@ -93,7 +96,8 @@ pub fn place(path: &str) -> Option<Place> {
     let (grid, palette) = settings.split_once('-')?;
     let settings =
         Settings { grid: grid.parse().ok()?, palette: palette.parse().ok()?, mode: Mode::precise() };
-    let model = file.strip_suffix(".gz").unwrap_or(file).strip_suffix(".json")?;
+    let (model, _) =
+        file.strip_suffix(".gz").unwrap_or(file).rsplit_once('.').filter(|(_, end)| ENDINGS.contains(end))?;
     let place =
         Place { prompt: prompt.parse::<PromptId>().ok()?, model: model.parse::<ModelKey>().ok()?, settings };
     parts.next().is_none().then_some(place)

@@ -1,4 +1,4 @@
-//! `buildoff check`: a verdict on one spec, as JSON.
+//! `buildoff check`: a verdict on one file, as JSON.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -12,7 +12,7 @@ use crate::voxel::{self, GridSize, Palette, Report};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A spec, plain or gzipped, with or without prose around it; `-` reads standard input.
+    /// A spec, plain or gzipped, with or without prose around it, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// 32, 64, 128 or 256.
     #[arg(long, default_value = "32")]

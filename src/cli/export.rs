@@ -1,4 +1,4 @@
-//! `buildoff export`: a spec as a file for other tools.
+//! `buildoff export`: a build as a file for other tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::voxel::{self, Format, GridSize, Palette};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A spec, plain or gzipped; `-` reads standard input.
+    /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// schem, litematic, nbt, vox, glb, obj (a zip), stl or json.
     #[arg(long)]

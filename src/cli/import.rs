@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::api::{Api, Elsewhere, Refused};
 use crate::arena::builds::Place;
+use crate::arena::exhibition::ENDINGS;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, exhibition};
 use crate::config::Config;
 use crate::voxel::{GridSize, Palette, Warning};
@@ -19,7 +20,8 @@ use crate::web::Seeded;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A spec, plain or gzipped; or a folder of <prompt>/<model>.json, or of <grid>-<palette>/<prompt>/<model>.json.
+    /// A spec, plain or gzipped, or a .schem, .litematic or .vox; or a folder of them, each called <prompt>/<model>.json
+    /// or whatever it ends in, or <grid>-<palette>/<prompt>/<model>.json.
     path: PathBuf,
     /// The model of a single file, by its key.
     #[arg(long)]
@@ -146,7 +148,10 @@ impl Arguments {
         });
         let named: Vec<_> = named.collect();
         if named.is_empty() {
-            bail!("no file in {} is called <prompt>/<model>.json", self.path.display());
+            bail!(
+                "no file in {} is called <prompt>/<model>.json, .schem, .litematic or .vox",
+                self.path.display()
+            );
         }
         Ok(named)
     }
@@ -164,7 +169,11 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result
             if depth > 1 {
                 walk(&path, depth - 1, files)?;
             }
-        } else if matches!(path.extension().and_then(OsStr::to_str), Some("json" | "gz")) {
+        } else if path
+            .extension()
+            .and_then(OsStr::to_str)
+            .is_some_and(|end| end == "gz" || ENDINGS.contains(&end))
+        {
             files.push(path);
         }
     }

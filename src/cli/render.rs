@@ -12,7 +12,7 @@ use crate::voxel::{self, Background, GridSize, Palette, Picture, Textures, View}
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A spec, plain or gzipped; `-` reads standard input.
+    /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// Where to write: a .png or a .webp.
     #[arg(short, long)]

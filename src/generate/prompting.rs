@@ -207,7 +207,7 @@ fn advice(code: Code, grid: GridSize) -> String {
     let Measure { span, entries, .. } = Measure::of(grid);
     let top = grid.get() - 1;
     match code {
-        Code::BadJson => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
+        Code::BadJson | Code::BadFile | Code::DoesNotFit => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
         Code::BadSpec => format!("Correct the place that is named, and look for the same slip elsewhere. Coordinates are whole numbers from 0 to {top}; a box has x1, y1, z1, x2, y2, z2 and type, a line from, to and type, a block x, y, z and type."),
         Code::TooLarge => format!("Say it with far less text: at most {} entries, with boxes for whatever is solid.", entries.0),
         Code::TooMuchWork => "Let boxes overlap less: build large solids from few boxes that lie beside each other, and paint over only where you must.".to_owned(),

@@ -1,14 +1,16 @@
 //! From any text to a verdict: the pipeline that generated, imported and pasted
 //! builds all go through.
 
-use std::io::Read;
+use std::{borrow::Cow, io::Read};
 
 use flate2::read::GzDecoder;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     expand::expand,
+    export::boxes,
     grid::{Bounds, Census, Grid, GridSize},
+    import::{self, Foreign},
     palette::{Block, Palette},
     prose::find_spec,
     refusal::{Code, Position, Refusal, Warning},
@@ -20,7 +22,7 @@ use super::{
 pub enum Verdict {
     Accepted {
         build: Checked,
-        /// The JSON that it was read from.
+        /// The JSON that it was read from; for a file of another tool, one that makes the same grid.
         spec: String,
         warnings: Vec<Warning>,
     },
@@ -30,11 +32,16 @@ pub enum Verdict {
     Unreadable(Refusal),
 }
 
-/// Reads a spec out of any text, plain or gzipped, expands it and holds it to the rules.
-/// Text beyond `max_bytes`, inflated, is refused before it is read.
+/// Reads a spec out of any text, or a file that another tool wrote, plain or gzipped, expands it and holds it to the
+/// rules. Whatever is larger than `max_bytes`, inflated, is refused before it is read.
 pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -> Verdict {
     let read = || {
         let input = inflate(input, max_bytes)?;
+        if let Some(foreign) = Foreign::of(&input) {
+            let (grid, warnings) = import::read(&input, foreign, size, palette)?;
+            drop(input);
+            return Ok((with_spec(grid, max_bytes)?, warnings));
+        }
         let found = find_spec(text(&input)?)?;
         let (grid, warnings) = expand(&found.spec, size, palette)?;
         drop(found.spec);
@@ -47,8 +54,25 @@ pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -
     }
 }
 
+/// A grid against the rules.
+type Broken = (Grid, Census, Refusal);
+
+/// Holds a grid to the rules, and writes the spec of one that keeps them.
+fn with_spec(grid: Grid, max_bytes: usize) -> Result<Result<(Checked, String), Broken>, Refusal> {
+    let build = match Checked::new(grid) {
+        Ok(build) => build,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    let spec = build.census().bounds.and_then(|bounds| boxes::write(build.grid(), bounds, max_bytes));
+    let spec = spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
+        let most = max_bytes.div_ceil(1 << 20);
+        Refusal::new(Code::TooLarge, format!("written as a spec, the build is larger than {most} MiB"))
+    })?;
+    Ok(Ok((build, spec)))
+}
+
 /// The text of an input, out of its gzip wrapper if it has one.
-fn inflate(input: &[u8], max_bytes: usize) -> Result<std::borrow::Cow<'_, [u8]>, Refusal> {
+fn inflate(input: &[u8], max_bytes: usize) -> Result<Cow<'_, [u8]>, Refusal> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
     if !input.starts_with(&GZIP) {
         return if input.len() > max_bytes { Err(too_large(max_bytes)) } else { Ok(input.into()) };
@@ -58,9 +82,10 @@ fn inflate(input: &[u8], max_bytes: usize) -> Result<std::borrow::Cow<'_, [u8]>,
     if inflated.len() > max_bytes {
         return Err(too_large(max_bytes));
     }
+    let code = if Foreign::of(&inflated).is_some() { Code::BadFile } else { Code::BadJson };
     match read {
         Ok(_) => Ok(inflated.into()),
-        Err(error) => Err(Refusal::new(Code::BadJson, format!("this is no whole gzip file: {error}"))),
+        Err(error) => Err(Refusal::new(code, format!("this is no whole gzip file: {error}"))),
     }
 }
 

@@ -16,8 +16,8 @@ pub const MAX_COUNT: u64 = (1 << 53) - 1;
 /// A spec may write this many times the grid's volume.
 pub const MAX_OVERDRAW: u64 = 8;
 
-/// Unknown blocks that are named in warnings.
-const NAMED_UNKNOWN: usize = 5;
+/// Blocks of a kind that are named in warnings.
+pub(super) const NAMED: usize = 5;
 
 /// Expands boxes, then lines, then blocks; the last write to a cell wins.
 pub(super) fn expand(spec: &Spec, size: GridSize, palette: Palette) -> Result<(Grid, Vec<Warning>), Refusal> {
@@ -131,7 +131,7 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
     let mut unknown: Vec<(&str, u64)> = by_name.into_iter().collect();
     unknown.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
 
-    let rest = unknown.split_off(unknown.len().min(NAMED_UNKNOWN));
+    let rest = unknown.split_off(unknown.len().min(NAMED));
     let mut warnings: Vec<Warning> = unknown
         .into_iter()
         .map(|(name, count)| {
@@ -177,6 +177,6 @@ fn saturating(count: u128) -> u128 {
     count.min(u128::from(MAX_COUNT))
 }
 
-fn times(count: u64, one: &str, many: &str) -> String {
+pub(super) fn times(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -4,7 +4,7 @@
 //! formats for Minecraft and MagicaVoxel say of a place, the mesh formats say of a surface: only
 //! faces that can be seen, merged into rectangles. A file follows from the grid and the name alone.
 
-mod boxes;
+pub(super) mod boxes;
 mod glb;
 mod litematic;
 mod mesh;
@@ -72,7 +72,7 @@ pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, NotExp
         Format::Glb => glb::write(grid, bounds),
         Format::Obj => obj::write(grid, bounds, name),
         Format::Stl => stl::write(grid, bounds),
-        Format::Json => boxes::write(grid, bounds),
+        Format::Json => boxes::write(grid, bounds, MAX_BYTES),
     };
     file.filter(|file| file.len() <= MAX_BYTES).ok_or(NotExported::TooLarge { format })
 }

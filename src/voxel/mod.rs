@@ -19,7 +19,7 @@
 //! What a build looks like follows from its grid too: [`Textures`] are the tiles of its
 //! blocks, [`render`] makes a [`Picture`] of it, and [`export`] a file of another [`Format`].
 //!
-//! [`check`] goes all the way from any text to a [`Verdict`]:
+//! [`check`] goes all the way from any text, or from a file that another tool wrote, to a [`Verdict`]:
 //!
 //! ```
 //! use buildoff::voxel::{GridSize, Palette, Verdict, check, encode, decode};
@@ -38,7 +38,8 @@
 //! environment. Work and memory are bounded before they are spent: text by the
 //! caller's limit, nesting by 32 levels, block names by 256 bytes and 65,536
 //! spellings, writes by eight times the grid's volume. Boxes and lines are clipped by
-//! arithmetic over the whole range of 64 bits, never walked outside the grid.
+//! arithmetic over the whole range of 64 bits, never walked outside the grid. Of a file of another tool, no more
+//! cells are walked over than that, whatever sizes it tells, and nothing is kept but the names of its blocks.
 
 mod check;
 mod codec;
@@ -46,6 +47,7 @@ mod expand;
 mod export;
 mod grid;
 mod image;
+mod import;
 mod line;
 mod palette;
 mod picture;

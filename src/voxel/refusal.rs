@@ -20,8 +20,12 @@ pub struct Refusal {
 pub enum Code {
     BadJson,
     BadSpec,
+    /// A file of another tool that is broken.
+    BadFile,
     TooLarge,
     TooMuchWork,
+    /// A file of another tool that is wider or higher than the grid.
+    DoesNotFit,
     NoBlocks,
     TooManyBlocks,
     TooFewBlocks,
@@ -36,7 +40,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Something in a spec that was passed over.
+/// Something in an input that was passed over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Warning {
@@ -54,6 +58,17 @@ pub enum Warning {
     },
     /// The kinds beyond those that were named.
     MoreUnknownBlocks {
+        kinds: usize,
+        count: u64,
+        message: String,
+    },
+    /// A block or a colour of another tool, for which the palette's nearest stands.
+    ReplacedBlock {
+        r#type: String,
+        count: u64,
+        message: String,
+    },
+    MoreReplacedBlocks {
         kinds: usize,
         count: u64,
         message: String,
@@ -82,7 +97,9 @@ impl Warning {
             Self::MissingVersion { message }
             | Self::OutOfBounds { message, .. }
             | Self::UnknownBlock { message, .. }
-            | Self::MoreUnknownBlocks { message, .. } => message,
+            | Self::MoreUnknownBlocks { message, .. }
+            | Self::ReplacedBlock { message, .. }
+            | Self::MoreReplacedBlocks { message, .. } => message,
         }
     }
 }
@@ -93,8 +110,10 @@ impl Code {
         match self {
             Self::BadJson => "bad_json",
             Self::BadSpec => "bad_spec",
+            Self::BadFile => "bad_file",
             Self::TooLarge => "too_large",
             Self::TooMuchWork => "too_much_work",
+            Self::DoesNotFit => "does_not_fit",
             Self::NoBlocks => "no_blocks",
             Self::TooManyBlocks => "too_many_blocks",
             Self::TooFewBlocks => "too_few_blocks",
@@ -103,9 +122,10 @@ impl Code {
         }
     }
 
-    /// Whether a spec could be read and expanded, and only then broke a rule.
+    /// Whether an input could be read and expanded, and only then broke a rule.
     pub fn is_rule(self) -> bool {
-        !matches!(self, Self::BadJson | Self::BadSpec | Self::TooLarge | Self::TooMuchWork)
+        use Code::*;
+        !matches!(self, BadJson | BadSpec | BadFile | TooLarge | TooMuchWork | DoesNotFit)
     }
 }
 
@@ -145,8 +165,10 @@ mod tests {
         let all = [
             BadJson,
             BadSpec,
+            BadFile,
             TooLarge,
             TooMuchWork,
+            DoesNotFit,
             NoBlocks,
             TooManyBlocks,
             TooFewBlocks,

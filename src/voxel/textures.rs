@@ -87,6 +87,17 @@ impl Textures {
         self.averages.get(usize::from(number).checked_sub(1)?).copied()
     }
 
+    /// A block's one colour, in sRGB: halfway between what is seen from above and from the side.
+    pub fn colour(&self, number: u8) -> Option<[u8; 3]> {
+        let [top, side, _] = self.averages(number)?;
+        Some([0, 1, 2].map(|part| {
+            let light = f32::midpoint(top[part], side[part]);
+            let shown =
+                if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
+            (shown * 255.0).round() as u8
+        }))
+    }
+
     /// All tiles one after the other, four bytes a texel, as a texture array takes them.
     pub fn bytes(&self) -> Vec<u8> {
         self.tiles.iter().flat_map(|tile| tile.0.as_flattened()).copied().collect()

@@ -1,4 +1,4 @@
-//! `POST /api/check`: a verdict on any text that holds a spec.
+//! `POST /api/check`: a verdict on any text that holds a spec, and on files of other tools.
 
 use axum::body::Body;
 use axum::extract::{Extension, Query, Request, State};
@@ -52,21 +52,25 @@ struct Parameters {
 
 /// Check a build
 ///
-/// A verdict on any text that holds a spec, with prose around it or not, plain or gzipped: whether it is valid, what it
-/// has of which block, what was dropped, and which rule it breaks. Nothing is stored.
+/// A verdict on any text that holds a spec, with prose around it or not, plain or gzipped, or on a .schem, a .litematic
+/// or a .vox: whether it is valid, what it has of which block, what was dropped or replaced, and which rule it breaks.
+/// Nothing is stored.
 #[utoipa::path(
     post, path = "/api/check", tag = "Task format", operation_id = "check",
     params(Parameters),
     request_body(
-        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
-        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+        description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
+        content(
+            (shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip"),
+            ("application/octet-stream"),
+        ),
     ),
     responses(
         (status = OK, description = "It could be read. `ok` says whether it is valid, and `error` which rule it breaks: \
             `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
             body = shapes::Report),
         (status = BAD_REQUEST, description = "too_many_cells, body_cut_off: It could not be read. `error` says why: \
-            `bad_json`, `bad_spec` or `too_much_work`.", body = shapes::Report),
+            `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::Report),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
         (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::Report),
         (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),

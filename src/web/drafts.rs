@@ -68,18 +68,18 @@ struct Brought {
 
 /// Bring a build into the sandbox
 ///
-/// Any text that holds a spec, as for `/api/check`, and with the same rules. It is there for an hour, and never enters
+/// Any text that holds a spec, or a file of another tool, as for `/api/check`, and with the same rules. It is there for an hour, and never enters
 /// the arena.
 #[utoipa::path(
     post, path = "/api/sandbox/drafts", tag = "Sandbox", operation_id = "bringDraft",
     params(Parameters),
     request_body(
-        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
-        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+        description = "The text, or a schem, litematic or vox file. Its content type does not matter; what it is shows by its first bytes.",
+        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/octet-stream")),
     ),
     responses(
         (status = OK, description = "It is there.", body = Brought),
-        (status = BAD_REQUEST, description = "bad_json, bad_spec, too_much_work, body_cut_off"),
+        (status = BAD_REQUEST, description = "bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
         (status = PAYLOAD_TOO_LARGE, description = "too_large"),
         (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),

@@ -14,6 +14,7 @@ mod embedded;
 mod exhibition;
 mod exports;
 mod http;
+mod imports;
 mod jobs;
 mod ladder;
 mod openapi;

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use super::MAX_BYTES;
 use crate::voxel::{
     grid::{Bounds, Grid},
     palette::{AIR, Block},
 };
 
-/// None where the text would be too long.
-pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
+/// None where the text would be longer than that.
+pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
     let mut boxes = br#"{"version":"1.0","boxes":["#.to_vec();
     let mut blocks = br#"],"blocks":["#.to_vec();
     let [_, y1, z1] = bounds.min.map(usize::from);
@@ -27,7 +26,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
                 write!(boxes, "\n{{{from},\"x2\":{x2},\"y2\":{y2},\"z2\":{z2},\"type\":\"{id}\"}},")
             };
         }
-        if boxes.len() + blocks.len() > MAX_BYTES {
+        if boxes.len() + blocks.len() > max_bytes {
             return None;
         }
     }

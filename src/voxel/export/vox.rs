@@ -55,7 +55,8 @@ impl Colours {
         for (number, (block, _)) in (1..).zip(grid.census().blocks()) {
             let Some(cell) = Palette::Advanced.find(&block.id) else { continue };
             colours.numbers[usize::from(cell)] = number;
-            colours.rgba.extend(colour(cell));
+            colours.rgba.extend(Textures::get().colour(cell).unwrap_or_default());
+            colours.rgba.push(255);
             colours.put_material(number, block);
         }
         colours.rgba.resize(4 * 256, 0);
@@ -73,17 +74,6 @@ impl Colours {
         put_dictionary(&mut material, properties);
         chunk(&mut self.materials, b"MATL", &material);
     }
-}
-
-/// Halfway between what is seen from above and from the side.
-fn colour(cell: u8) -> [u8; 4] {
-    let [top, side, _] = Textures::get().averages(cell).unwrap_or_default();
-    let [r, g, b] = [0, 1, 2].map(|part| {
-        let light = f32::midpoint(top[part], side[part]);
-        let shown = if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
-        (shown * 255.0).round() as u8
-    });
-    [r, g, b, 255]
 }
 
 /// A root, a group in it, and in that the model where it lies in the grid.

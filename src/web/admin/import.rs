@@ -88,18 +88,22 @@ struct Model {
 
 /// Import a build
 ///
-/// The body is a spec, plain or gzipped, with prose around it or not, and passes the same rules as any other.
+/// The body is a spec, plain or gzipped, with prose around it or not, or a .schem, a .litematic or a .vox, and passes
+/// the same rules as any other.
 #[utoipa::path(
     post, path = "/api/admin/import-build", tag = "Admin", operation_id = "importBuild",
     security(("adminToken" = [])),
     params(Parameters),
     request_body(
-        description = "The text. Its content type does not matter; gzip shows by its first bytes.",
-        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip")),
+        description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
+        content(
+            (shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip"),
+            ("application/octet-stream"),
+        ),
     ),
     responses(
         (status = OK, description = "It is stored.", body = Answer),
-        (status = BAD_REQUEST, description = "bad_request, bad_json, bad_spec, too_much_work, body_cut_off"),
+        (status = BAD_REQUEST, description = "bad_request, bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
         (status = NOT_FOUND, description = "no_model, no_prompt"),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
         (status = CONFLICT, description = "exists"),

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// Every code and what it means, whoever says it.
-const CODES: [(&str, &str); 55] = [
+const CODES: [(&str, &str); 57] = [
     ("admin_off", "No `ADMIN_TOKEN` is set, so the admin’s side is closed."),
     ("all_voted", "There is no pair left that you have not seen."),
     ("already_voted", "You have voted on this matchup already, and that vote stands."),
     ("bad_choice", "A choice is A, B, TIE or BOTH_BAD."),
+    ("bad_file", "It is a file of another tool, and broken, or of a kind that is not read."),
     ("bad_json", "It holds no JSON that can be read."),
     ("bad_request", "A parameter or the body is not as described."),
     ("bad_spec", "What it holds is no spec; the place is told."),
@@ -21,6 +22,7 @@ const CODES: [(&str, &str); 55] = [
     ("build_damaged", "The stored build cannot be read."),
     ("busy", "There is a lot to do just now. `Retry-After` says when to try again."),
     ("cross_site", "Another site sent this request, so it was not done."),
+    ("does_not_fit", "It is a file of another tool, and larger than the grid."),
     ("ended", "The job has ended already."),
     ("equal_models", "Both sides name the same model."),
     ("exists", "There is a build already."),

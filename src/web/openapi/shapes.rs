@@ -74,18 +74,18 @@ pub(in crate::web) struct Bounds {
     max: [u16; 3],
 }
 
-/// Something in a spec that was passed over.
+/// Something in an input that was passed over.
 #[derive(ToSchema)]
 pub(in crate::web) struct Warning {
     #[schema(inline)]
     code: WarningCode,
-    /// The name of the block, for `unknown_block`.
+    /// The name of the block, for `unknown_block` and `replaced_block`; a colour of a .vox file as `#rrggbb`.
     #[schema(required = false, example = "air")]
     r#type: String,
-    /// How many other names there are, for `more_unknown_blocks`.
+    /// How many other names there are, for `more_unknown_blocks` and `more_replaced_blocks`.
     #[schema(required = false)]
     kinds: u64,
-    /// How many writes; `missing_version` has none.
+    /// How many writes or blocks; `missing_version` has none.
     #[schema(required = false, example = 9)]
     count: u64,
     #[schema(example = "9 writes are of \"air\", which is not in the palette")]
@@ -97,6 +97,8 @@ pub(in crate::web) struct Warning {
 enum WarningCode {
     UnknownBlock,
     MoreUnknownBlocks,
+    ReplacedBlock,
+    MoreReplacedBlocks,
     OutOfBounds,
     MissingVersion,
 }

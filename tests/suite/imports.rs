@@ -1,0 +1,110 @@
+//! Files of other tools as builds, through every door. What is in such files is for the units of `voxel::import`
+//! and for `tests/python` to judge.
+
+use std::fs;
+use std::process::Command;
+
+use buildoff::voxel::{Format, GridSize, Palette, check, export};
+use serde_json::{Value, json};
+
+use crate::support::admin::TOKEN;
+use crate::support::db::TestDb;
+use crate::support::{Site, hut};
+
+/// A hut as another tool's file.
+fn file(format: Format) -> Vec<u8> {
+    let verdict = check(hut(5).as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
+    export(verdict.grid().unwrap(), format, "hut").unwrap()
+}
+
+#[tokio::test]
+async fn a_schematic_is_imported_and_its_spec_makes_the_same_build() {
+    let db = TestDb::new().await;
+    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
+    let admin = site.admin();
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let to = |model: &str| format!("/api/admin/import-build?modelKey={model}&promptId=lighthouse");
+    let plain = admin.post(&to("openai_gpt_5_5"), hut(5)).await.json();
+    let foreign = admin.post(&to("gemini_3_1_pro"), file(Format::Schem)).await;
+    assert_eq!(foreign.status, 200, "{}", foreign.text());
+    let foreign = foreign.json();
+    assert_eq!((&foreign["blockCount"], &foreign["warnings"]), (&plain["blockCount"], &json!([])));
+
+    let get = async |id: &Value, what: &str| {
+        let path = format!("/api/builds/{}/{what}", id.as_str().unwrap());
+        site.get(&path).send().await.unwrap().bytes().await.unwrap()
+    };
+    let (plain, foreign) = (&plain["buildId"], &foreign["buildId"]);
+    assert_eq!(get(plain, "grid").await, get(foreign, "grid").await);
+    let spec = get(foreign, "spec").await;
+    assert!(spec.starts_with(b"{\"version\":\"1.0\""), "{}", String::from_utf8_lossy(&spec));
+    let again = admin.post(&format!("{}&overwrite=1", to("gemini_3_1_pro")), spec).await.json();
+    assert_eq!(get(&again["buildId"], "grid").await, get(plain, "grid").await);
+
+    let mut broken = file(Format::Vox);
+    broken.truncate(500);
+    let refused = admin.post(&to("xai_grok_4_3"), broken).await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "bad_file"), "{}", refused.text());
+}
+
+#[tokio::test]
+async fn files_of_other_tools_are_checked_over_http() {
+    let site = Site::open().await;
+    let ask = async |query: &str, body: Vec<u8>| {
+        let answer = site.post(&format!("/api/check?{query}")).body(body).send().await.unwrap();
+        (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
+    };
+    let (_, expected) = ask("cells=1", hut(5).into_bytes()).await;
+    assert_eq!(expected["ok"], true);
+    for format in [Format::Schem, Format::Litematic, Format::Vox] {
+        assert_eq!(ask("cells=1", file(format)).await, (200, expected.clone()), "{format}");
+    }
+    // A place without a limit of its own: a hut of 32 cells goes into a larger grid where it was.
+    let (status, larger) = ask("gridSize=64", file(Format::Schem)).await;
+    assert_eq!((status, &larger["bounds"]), (200, &expected["bounds"]));
+
+    let row = [
+        b"VOX \x96\0\0\0MAIN\0\0\0\0\x2c\0\0\0SIZE\x0c\0\0\0\0\0\0\0".to_vec(),
+        vec![40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
+    ];
+    let voxels = b"XYZI\x0c\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\x01\x27\0\0\x01";
+    let mut wide = row.concat();
+    wide.extend(voxels);
+    wide[16] = (wide.len() - 20) as u8;
+    let (status, report) = ask("", wide).await;
+    let message = "the build is 40 wide, 1 high and 1 deep, and the grid 32³: a 64³ grid takes it";
+    assert_eq!((status, &report["error"]), (400, &json!({ "code": "does_not_fit", "message": message })));
+}
+
+#[tokio::test]
+async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
+    let db = TestDb::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let prompt = folder.path().join("lighthouse");
+    fs::create_dir(&prompt).unwrap();
+    fs::write(prompt.join("reference_architect.litematic"), file(Format::Litematic)).unwrap();
+    fs::write(prompt.join("reference_sculptor.vox"), file(Format::Vox)).unwrap();
+    fs::write(prompt.join("notes.txt"), "not a build").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+        let output =
+            command.current_dir(&prompt).args(arguments).env("DATABASE_URL", db.url()).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let (code, said) = run(&["import", folder.path().to_str().unwrap()]);
+    assert!(code == Some(0) && said.contains("2 imported, 0 failed"), "{said}");
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE prompt_id = 'lighthouse'").await, 2);
+    let digests = "SELECT count(DISTINCT digest) FROM builds WHERE prompt_id = 'lighthouse'";
+    assert_eq!(db.number(digests).await, 1);
+
+    for arguments in [
+        vec!["check", "reference_sculptor.vox"],
+        vec!["render", "reference_sculptor.vox", "-o", "hut.png", "--size", "64"],
+        vec!["export", "reference_architect.litematic", "--format", "schem"],
+        vec!["check", "reference_architect.schem"],
+    ] {
+        let (code, said) = run(&arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+    }
+}
