@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::db::Sessions;
 use crate::limits::Limits;
 use crate::sandbox::Line;
+use crate::turntables::Turntables;
 use crate::work::{Memory, Work};
 use crate::workshop::Workshop;
 
@@ -36,6 +37,7 @@ pub struct App {
     pub memory: Memory,
     /// Pictures of builds, by what they show and how.
     pub pictures: Cache<Arc<str>, Bytes>,
+    pub turntables: Turntables,
     /// Cancelled when the server is going down, for answers that have no end of their own.
     pub closing: CancellationToken,
 }
@@ -49,6 +51,7 @@ impl App {
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell);
         let limits = Limits::new(config.rate_limits);
         let work = Work::of_this_machine();
+        let closing = CancellationToken::new();
         Self {
             line: Line::new(config.sandbox.at_once),
             workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
@@ -57,10 +60,11 @@ impl App {
             pool,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
+            turntables: Turntables::new(work.clone(), pictures.clone(), closing.clone()),
             work,
             memory,
             pictures,
-            closing: CancellationToken::new(),
+            closing,
         }
     }
 }

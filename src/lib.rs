@@ -11,6 +11,7 @@ pub mod limits;
 pub mod logging;
 pub mod sandbox;
 mod tls;
+pub mod turntables;
 pub mod voxel;
 pub mod web;
 pub mod work;

@@ -48,6 +48,11 @@ pub async fn open_and_tell(pool: &PgPool, catalog: &Catalog, progress: Progress)
     Ok(hung)
 }
 
+/// The text of a shipped build, by its file.
+pub fn text(file: &str) -> Option<Cow<'static, [u8]>> {
+    Folder::get(file).map(|file| file.data)
+}
+
 /// The shipped builds by their files, in order.
 fn shipped() -> impl Iterator<Item = (Cow<'static, str>, Place)> {
     let mut names: Vec<_> = Folder::iter().collect();

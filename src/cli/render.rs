@@ -6,17 +6,23 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, bail};
+use indicatif::ProgressBar;
 
 use crate::config::Config;
-use crate::voxel::{self, Background, GridSize, Palette, Picture, Textures, View};
+use crate::voxel::{
+    self, Animation, Background, Grid, GridSize, Palette, Picture, Textures, Turntable, View,
+};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
-    /// Where to write: a .png or a .webp.
+    /// Where to write: a .png or a .webp; or a .gif, which is a turntable.
     #[arg(short, long)]
     out: PathBuf,
+    /// The build turned once around, as a .webp or a .gif that moves.
+    #[arg(long, conflicts_with_all = ["angle", "size", "transparent"])]
+    turntable: bool,
     /// 32, 64, 128 or 256.
     #[arg(long, default_value = "32")]
     grid: GridSize,
@@ -36,10 +42,11 @@ pub(super) struct Arguments {
 
 /// Draws what breaks the rules too: it may be what one wants to see.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Arguments { file, out, grid, palette, angle, size, transparent } = arguments;
+    let Arguments { file, out, turntable, grid, palette, angle, size, transparent } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let background = if *transparent { Background::Transparent } else { Background::Sky };
     let view = View::new(*angle, *size, background).map_err(anyhow::Error::msg)?;
+    let animation = animation(out, *turntable)?;
     let input = super::check::read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
     let Some(grid) = verdict.grid() else {
@@ -49,7 +56,31 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         eprintln!("note: as a build it would be rejected: {refusal}");
     }
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    write(&voxel::render(grid, &view, threads), out)
+    match animation {
+        None => write(&voxel::render(grid, &view, threads), out),
+        Some(animation) => save(turned(grid, animation, threads)?, out),
+    }
+}
+
+/// What the picture's name asks for, if it is to move.
+fn animation(out: &Path, turntable: bool) -> anyhow::Result<Option<Animation>> {
+    match (out.extension().and_then(|end| end.to_str()), turntable) {
+        (Some("gif"), _) => Ok(Some(Animation::Gif)),
+        (Some("webp"), true) => Ok(Some(Animation::Webp)),
+        (_, true) => bail!("{} is neither a .webp nor a .gif", out.display()),
+        (_, false) => Ok(None),
+    }
+}
+
+fn turned(grid: &Grid, animation: Animation, threads: usize) -> anyhow::Result<Vec<u8>> {
+    let bar = ProgressBar::new(Turntable::FRAMES.into());
+    let mut turntable = Turntable::new(animation);
+    while !turntable.is_whole() {
+        turntable.draw(grid, threads)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(turntable.finish()?)
 }
 
 #[derive(clap::Args)]
@@ -135,6 +166,10 @@ fn write(picture: &Picture, out: &Path) -> anyhow::Result<ExitCode> {
         Some("webp") => picture.webp(),
         _ => bail!("{} is neither a .png nor a .webp", out.display()),
     };
+    save(bytes, out)
+}
+
+fn save(bytes: Vec<u8>, out: &Path) -> anyhow::Result<ExitCode> {
     fs::write(out, bytes).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! Pictures: a grid as it looks from one of eight sides.
+//! Pictures: a grid as it looks from one of eight sides, or from anywhere on a turntable.
 //!
 //! Rays go from the eye through the grid, cell by cell. What they meet is lit by a
 //! sun, which throws shadows, and by the sky, which reaches less into corners; light
@@ -17,23 +17,27 @@ mod vector;
 
 use std::{sync::Mutex, thread};
 
-pub use self::camera::Camera;
+pub use self::camera::{Camera, Turn};
 use self::{light::Painter, scene::Scene};
 use super::{grid::Grid, picture::Picture};
 
 /// What to show of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    angle: u8,
+    turn: Turn,
     size: u16,
     background: Background,
+    /// One of many that pass by, for which fewer samples do.
+    fleeting: bool,
 }
 
 /// What is behind a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Background {
     Transparent,
-    /// A bright backdrop, on which the build throws a shadow.
+    /// One even bright colour, on which the build throws a shadow.
+    Wall,
+    /// A sky, which is brighter below, and the same shadow.
     Sky,
 }
 
@@ -57,7 +61,12 @@ impl View {
                 Self::MAX_SIZE
             ));
         }
-        Ok(Self { angle, size, background })
+        Ok(Self { turn: Turn::of(angle, Self::ANGLES), size, background, fleeting: false })
+    }
+
+    /// A frame of a picture that moves; the size is within what [`View::new`] allows.
+    pub(super) fn frame(turn: Turn, size: u16) -> Self {
+        Self { turn, size, background: Background::Wall, fleeting: true }
     }
 }
 
@@ -67,14 +76,15 @@ pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     let mut rgba = vec![0; size * size * 4];
     let bounds = grid.census().bounds;
     if let Some(bounds) = bounds {
-        let camera = Camera::new(&bounds, view.angle);
+        let camera = Camera::new(&bounds, view.turn);
         let scene = Scene::new(grid, bounds);
-        let painter = Painter::new(&scene, camera, size, view.background);
+        let painter = Painter::new(&scene, camera, view);
         let rows = rgba.chunks_exact_mut(size * 4);
         in_turns(rows, threads, &|y, row: &mut [u8]| painter.row(y, row));
-    } else if view.background == Background::Sky {
+    } else if view.background != Background::Transparent {
         for (y, row) in rgba.chunks_exact_mut(size * 4).enumerate() {
-            let colour = vector::to_srgb(light::backdrop((y as f32 + 0.5) / size as f32), 1.0);
+            let colour =
+                vector::to_srgb(light::backdrop(view.background, (y as f32 + 0.5) / size as f32), 1.0);
             row.as_chunks_mut::<4>().0.fill(colour);
         }
     }

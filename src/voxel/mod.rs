@@ -17,7 +17,8 @@
 //! its name.
 //!
 //! What a build looks like follows from its grid too: [`Textures`] are the tiles of its
-//! blocks, [`render`] makes a [`Picture`] of it, and [`export`] a file of another [`Format`].
+//! blocks, [`render`] makes a [`Picture`] of it, [`Turntable`] one that
+//! moves, and [`export`] a file of another [`Format`].
 //!
 //! [`check`] goes all the way from any text, or from a file that another tool wrote, to a [`Verdict`]:
 //!
@@ -58,13 +59,14 @@ mod rules;
 mod schema;
 mod spec;
 mod textures;
+mod turntable;
 
 pub use check::{Report, Verdict, check};
 pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack, unpack_within};
 pub use expand::{MAX_COUNT, MAX_OVERDRAW};
 pub use export::{Format, NotExported, export};
 pub use grid::{Bounds, Census, Grid, GridSize};
-pub use image::{Background, Camera, View, render};
+pub use image::{Background, Camera, Turn, View, render};
 pub use palette::{AIR, Block, Palette, RenderClass};
 pub use picture::Picture;
 pub use prose::{Found, find_spec};
@@ -73,3 +75,4 @@ pub use rules::{Checked, Rules};
 pub use schema::schema;
 pub use spec::Spec;
 pub use textures::{Face, Textures, Tile, variant_hash};
+pub use turntable::{Animation, NotEncoded, Turntable};

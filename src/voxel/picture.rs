@@ -31,14 +31,24 @@ impl Picture {
 
     /// As a PNG file.
     pub fn png(&self) -> Vec<u8> {
+        self.png_of(png::ColorType::Rgba, png::Compression::Fast, &self.rgba)
+    }
+
+    fn png_of(&self, colour: png::ColorType, effort: png::Compression, pixels: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
-        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_color(colour);
         encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Fast);
-        let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&self.rgba));
+        encoder.set_compression(effort);
+        let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
         debug_assert!(written.is_ok(), "writing to memory does not fail");
         file
+    }
+
+    /// As a PNG file without alpha, and smaller, which takes longer.
+    pub fn opaque_png(&self) -> Vec<u8> {
+        let rgb: Vec<u8> = self.rgba.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
+        self.png_of(png::ColorType::Rgb, png::Compression::Balanced, &rgb)
     }
 
     /// As a WebP file, without loss.

@@ -11,8 +11,12 @@ pub fn count(number: impl std::fmt::Display, _: &dyn askama::Values) -> askama::
 /// A prompt at the start of a line.
 #[askama::filter_fn]
 pub fn sentence(text: &str, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(capitalised(text))
+}
+
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
-    Ok(letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect()))
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A change as people write it, to a tenth: +8, −0.3.

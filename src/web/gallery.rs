@@ -9,9 +9,10 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::builds::{id, with_census};
+use super::filters::capitalised;
 use super::pictures::{damaged, hex, no_build};
 use super::query::escaped;
-use super::{Error, Page, filters};
+use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
@@ -142,8 +143,10 @@ struct Material {
 async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<BuildPage, Error> {
     let (build, census) = with_census(&app, id(&build)?).await?;
     let materials = materials(&census.blocks());
+    let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
+    let alt = format!("{title}, built with blocks.");
     Ok(BuildPage {
-        page: Page::at("/builds"),
+        page: Page::at("/builds").with_card(Shared::of("builds", build.id, title, alt)),
         bounds: census.bounds,
         formats: formats(census.bounds),
         summary: summary(census.bounds, census.block_count, &materials),

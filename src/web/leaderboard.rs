@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use super::charts::{Axis, Heatmap, Interval, Lines};
 use super::query::escaped;
-use super::{Error, Page, filters};
+use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{Cast, Change, Chronicle, Leaderboard, Row};
@@ -118,7 +118,7 @@ async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Le
     chosen.sort(&mut lines);
     let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
     Ok(LeaderboardPage {
-        page: Page::at("/leaderboard"),
+        page: Page::at("/leaderboard").with_card(Card::of_the_ladder()),
         settings: app.arena.settings.to_string(),
         heatmap: Heatmap::of(&board.rows, &chronicle.duels),
         history: Lines::of(&chronicle.history, models),

@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use super::arena::{Refusal, TOO_SOON, cast, id, no_matchup, open_matchup};
 use super::arena_page::{BALLOT, words};
+use super::filters::capitalised;
 use super::gallery::formats_of_grid;
 use super::voter::Visitor;
-use super::{Error, Page, filters};
+use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{NotSkipped, Reveal, Revealed, Served, Verdicts};
@@ -174,12 +175,17 @@ impl Judged {
     async fn of(app: &App, reveal: Reveal, own: bool) -> Result<Self, Error> {
         let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(no_matchup)?;
         let all = reveal.others.with(reveal.choice);
+        let words = words(reveal.choice);
+        let prompt = capitalised(&asked.prompt_text);
+        let title = format!("{prompt}: {} against {}", reveal.a.display_name, reveal.b.display_name);
+        let alt = format!("{title}. The vote: {words}.");
+        let card = Card::of("matchups", reveal.matchup, title, alt);
         let side = |name, model| Side { name, model, chosen: reveal.choice.name() == name };
         Ok(Self {
-            page: Page::at("/"),
+            page: Page::at("/").with_card(card),
             formats: formats_of_grid(asked.grid_size.unsigned_abs()),
             asked,
-            verdict: words(reveal.choice),
+            verdict: words,
             sides: [side("A", reveal.a), side("B", reveal.b)],
             votes: all.sum(),
             tally: tally(&all),

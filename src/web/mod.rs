@@ -11,6 +11,7 @@ pub mod assets;
 mod blocks;
 mod body;
 mod builds;
+mod cards;
 mod charts;
 mod chat;
 mod check;
@@ -38,12 +39,13 @@ mod query;
 mod runs;
 mod sandbox;
 pub mod server;
+mod turntables;
 mod voter;
 mod votes;
 
 pub use admin::Seeded;
 pub use error::Error;
-pub use page::Page;
+pub use page::{Card, Page};
 
 use std::time::Duration;
 
@@ -84,6 +86,7 @@ pub fn routes() -> Router<App> {
         .merge(arena_page::routes())
         .merge(blocks::routes())
         .merge(gallery::routes())
+        .merge(cards::routes())
         .merge(prompts::routes())
         .merge(chat::routes())
         .merge(sandbox::routes())
@@ -104,6 +107,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         drafts::routes(),
         runs::routes(),
         exports::routes(),
+        turntables::routes(),
         format::routes(),
         health::routes(),
     ];
@@ -116,6 +120,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
 /// Puts around any routes what holds for every one of them, errors included. From the inside out.
 pub fn dress(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
+    let site = app.config.public_url.clone();
     routes
         .fallback(nothing_here)
         .with_state(app)
@@ -124,6 +129,7 @@ pub fn dress(routes: Router<App>, app: App) -> Router {
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(layers::catch_panics())
         .layer(from_fn(error::render))
+        .layer(from_fn(move |request, next| page::addressed(site.clone(), request, next)))
         .layer(layers::compress())
         .layer(map_request(encoding::settle))
         .layer(map_response(layers::protect))

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 use super::about;
 use super::charts::{Axis, Interval, Lines};
 use super::leaderboard::api::{Settings, Standing};
-use super::{Error, Page, filters};
+use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
 use crate::arena::gallery::Card;
 use crate::arena::leaderboard::{Change, Facts, Leaderboard, ModelRecord, PromptRecord, Record, Row};
@@ -82,8 +82,14 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
     let skill = row.as_ref().and_then(|row| row.skill.as_ref());
     let total = builds.len();
     builds.truncate(SHOWN);
+    let alt = format!("{}, its place on the ladder and one of its builds.", facts.display_name);
     Ok(ModelPage {
-        page: Page::at("/leaderboard"),
+        page: Page::at("/leaderboard").with_card(Shared::of(
+            "models",
+            &facts.key,
+            facts.display_name.clone(),
+            alt,
+        )),
         settings: app.arena.settings.to_string(),
         references: about::references(app.config.references),
         field: board.rows.len(),

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::Error;
 use super::derived::Representation;
 use super::encoding::Encoding;
+use super::filters::capitalised;
 use crate::app::App;
 use crate::arena::builds::{self, StoredGrid};
 use crate::voxel::{self, Background, View};
@@ -115,7 +116,7 @@ impl Wanted {
             Behind::Transparent => Background::Transparent,
         };
         View::new(self.angle.unwrap_or(0), self.size.unwrap_or(SIZE), background)
-            .map_err(|allowed| Error::bad_request("bad_request", sentence(&allowed)))
+            .map_err(|allowed| Error::bad_request("bad_request", format!("{}.", capitalised(&allowed))))
     }
 }
 
@@ -148,10 +149,4 @@ pub(super) fn no_build() -> Error {
 
 pub(super) fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }

@@ -6,7 +6,8 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::routing::get;
 
-use super::{Error, Page, filters};
+use super::filters::capitalised;
+use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
 use crate::arena::gallery::{self, Card, PromptCard};
 
@@ -37,5 +38,8 @@ async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Prompt, E
     let prompt = gallery::prompt(&app.pool, &id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let builds = gallery::of_prompt(&app.pool, &id).await?;
-    Ok(Prompt { page: Page::at("/prompts"), prompt, builds })
+    let title = capitalised(&prompt.text);
+    let alt = format!("{title}, as models built it with blocks.");
+    let page = Page::at("/prompts").with_card(Shared::of("prompts", &prompt.id, title, alt));
+    Ok(Prompt { page, prompt, builds })
 }

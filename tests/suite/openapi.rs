@@ -167,6 +167,8 @@ async fn ask_everything(db: &TestDb, site: &Site) -> Vec<Value> {
         ("buildGrid", "/grid"),
         ("buildImage", "/image"),
         ("buildSpec", "/spec"),
+        ("buildTurntable", "/turntable"),
+        ("buildTurntable", "/turntable?format=png"),
         ("exportBuild", "/export?format=glb"),
         ("exportBuild", "/export?format=json"),
         ("exportBuild", "/export?format=gltf"),

@@ -1,7 +1,7 @@
 //! From rays to pixels: what light comes back along each.
 
 use super::{
-    Background,
+    Background, View,
     camera::Camera,
     ground::Ground,
     scene::{Mips, Scene},
@@ -21,19 +21,24 @@ const INNER: f32 = 0.45;
 const GLOW: f32 = 1.15;
 /// How much light reaches a corner with none to three of its neighbours open.
 const CORNER: [f32; 4] = [0.48, 0.68, 0.85, 1.0];
-/// The backdrop, at its top and its bottom.
-const BACKDROP: [Vector; 2] = [[0.50, 0.68, 0.86], [0.90, 0.92, 0.92]];
+/// The wall.
+const WALL: Vector = [0.922_01, 0.913_16, 0.879_86];
+/// The sky, at its top and its bottom.
+const SKY_BEHIND: [Vector; 2] = [[0.50, 0.68, 0.86], [0.90, 0.92, 0.92]];
 
 /// Where in a pixel rays go through it: no two share a row or a column.
 const SAMPLES: [[f32; 2]; 4] = [[0.125, 0.375], [0.875, 0.625], [0.375, 0.875], [0.625, 0.125]];
-/// Two samples of a pixel that differ no more than this make a third and a fourth needless.
-const ALIKE: f32 = 0.02;
+/// Two samples of a pixel that differ no more than this make a third and a fourth needless: in a picture to look at,
+/// and in one that passes by.
+const ALIKE: [f32; 2] = [0.02, 0.1];
 
 pub struct Painter<'a> {
     scene: &'a Scene<'a>,
     mips: &'static [Mips],
     camera: Camera,
     size: f32,
+    alike: f32,
+    background: Background,
     /// Towards the sun, which stands to the left, behind the eye.
     sun: Vector,
     /// There only if something is to be seen of it.
@@ -45,22 +50,28 @@ pub struct Painter<'a> {
 /// Light, and how much it covers of what lies behind.
 type Sample = [f32; 4];
 
-pub fn backdrop(down: f32) -> Vector {
-    blend(BACKDROP[0], BACKDROP[1], down)
+pub fn backdrop(background: Background, down: f32) -> Vector {
+    match background {
+        Background::Sky => blend(SKY_BEHIND[0], SKY_BEHIND[1], down),
+        Background::Wall | Background::Transparent => WALL,
+    }
 }
 
 impl<'a> Painter<'a> {
-    pub fn new(scene: &'a Scene<'a>, camera: Camera, size: usize, background: Background) -> Self {
+    pub fn new(scene: &'a Scene<'a>, camera: Camera, view: &View) -> Self {
+        let (size, background) = (f32::from(view.size), view.background);
         let aside = add(scale(camera.right, -0.55), [0.0, 1.0, 0.0]);
         let towards = [camera.yaw.sin(), 0.0, camera.yaw.cos()];
         Self {
             scene,
             mips: Mips::all(),
             camera,
-            size: size as f32,
+            size,
+            alike: ALIKE[usize::from(view.fleeting)],
+            background,
             sun: unit(add(aside, scale(towards, 0.42))),
-            ground: (background == Background::Sky).then(|| Ground::under(scene)),
-            texels: 16.0 * 2.0 * camera.reach / size as f32 / 2.0,
+            ground: (background != Background::Transparent).then(|| Ground::under(scene)),
+            texels: 16.0 * 2.0 * camera.reach / size / 2.0,
         }
     }
 
@@ -74,7 +85,7 @@ impl<'a> Painter<'a> {
         let sample = |i: usize| self.sample(x + SAMPLES[i][0], y + SAMPLES[i][1]);
         let (a, b) = (sample(0), sample(1));
         let mut sum: Sample = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
-        if (0..4).any(|i| (a[i] - b[i]).abs() > ALIKE) {
+        if (0..4).any(|i| (a[i] - b[i]).abs() > self.alike) {
             let (c, d) = (sample(2), sample(3));
             sum = std::array::from_fn(|i| sum[i] / 2.0 + (c[i] + d[i]) / 4.0);
         }
@@ -100,7 +111,8 @@ impl<'a> Painter<'a> {
         let Some(ground) = &self.ground else {
             return [light[0], light[1], light[2], 1.0 - open];
         };
-        let behind = scale(backdrop(down), ground.light(self.scene, self.camera.eye, ray, self.sun));
+        let behind =
+            scale(backdrop(self.background, down), ground.light(self.scene, self.camera.eye, ray, self.sun));
         let [r, g, b] = add(light, scale(behind, open));
         [r, g, b, 1.0]
     }

@@ -9,6 +9,7 @@ mod reading;
 mod rules;
 mod schema;
 mod textures;
+mod turntable;
 
 use buildoff::voxel::{GridSize, Palette, Report, check};
 use serde_json::Value;

@@ -1,0 +1,152 @@
+//! A palette for many frames, by median cut.
+//!
+//! Colours are counted in shades of six bits a channel. The box of shades that is worth
+//! most to divide is divided at its middle, until there are as many boxes as colours.
+
+/// Colours in a palette; one more number is left for what is no colour.
+pub const MOST: usize = 255;
+
+/// Bits of a channel that tell shades apart.
+const BITS: u32 = 6;
+/// How much the eye minds a channel's differences.
+const WEIGHTS: [u64; 3] = [3, 5, 2];
+
+/// A colour, coarsely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shade(u32);
+
+/// How often each shade is there, and the sum of its colours.
+pub struct Counts(Vec<(u32, [u32; 3])>);
+
+pub struct Palette {
+    colours: Vec<[u8; 3]>,
+    /// By shade.
+    nearest: Vec<u8>,
+}
+
+impl Shade {
+    fn of(colour: [u8; 3]) -> Self {
+        Self(colour.into_iter().fold(0, |shade, channel| shade << BITS | u32::from(channel) >> (8 - BITS)))
+    }
+}
+
+impl Counts {
+    pub fn new() -> Self {
+        Self(vec![(0, [0; 3]); 1 << (3 * BITS)])
+    }
+
+    pub fn add(&mut self, colour: [u8; 3]) -> Shade {
+        let shade = Shade::of(colour);
+        let (count, sums) = &mut self.0[shade.0 as usize];
+        *count += 1;
+        for (sum, channel) in sums.iter_mut().zip(colour) {
+            *sum += u32::from(channel);
+        }
+        shade
+    }
+
+    pub fn palette(&self) -> Palette {
+        let mut boxes = vec![Box::new(self.0.iter().filter_map(Weighed::mean).collect())];
+        while boxes.len() < MOST {
+            let Some(widest) = (0..boxes.len()).max_by_key(|&i| boxes[i].worth) else { break };
+            if boxes[widest].worth == 0 {
+                break;
+            }
+            let [low, high] = boxes.swap_remove(widest).halves();
+            boxes.extend([low, high]);
+        }
+        let colours: Vec<_> = boxes.iter().map(Box::mean).collect();
+        let nearest = self
+            .0
+            .iter()
+            .map(|counted| Weighed::mean(counted).map_or(0, |shade| nearest(&colours, shade.colour)));
+        Palette { nearest: nearest.collect(), colours }
+    }
+}
+
+impl Palette {
+    pub fn nearest(&self, shade: Shade) -> u8 {
+        self.nearest[shade.0 as usize]
+    }
+
+    /// As a GIF holds it: all of it, filled up with black.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.colours.as_flattened().to_vec();
+        bytes.resize((MOST + 1) * 3, 0);
+        bytes
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Weighed {
+    colour: [u8; 3],
+    count: u64,
+}
+
+impl Weighed {
+    fn mean(&(count, sums): &(u32, [u32; 3])) -> Option<Self> {
+        (count > 0)
+            .then(|| Self { colour: sums.map(|sum| ((sum + count / 2) / count) as u8), count: count.into() })
+    }
+}
+
+struct Box {
+    shades: Vec<Weighed>,
+    axis: usize,
+    /// How much is gained by dividing it, along its axis.
+    worth: u64,
+}
+
+impl Box {
+    fn new(shades: Vec<Weighed>) -> Self {
+        let total: u64 = shades.iter().map(|shade| shade.count).sum();
+        let spread = |axis: usize| {
+            let at = |shade: &Weighed| u64::from(shade.colour[axis]);
+            let mean = shades.iter().map(|shade| at(shade) * shade.count).sum::<u64>() / total.max(1);
+            let squares = shades.iter().map(|shade| at(shade).abs_diff(mean).pow(2) * shade.count);
+            squares.sum::<u64>() * WEIGHTS[axis]
+        };
+        let [r, g, b] = [0, 1, 2].map(spread);
+        let worth = r.max(g).max(b);
+        let axis = if worth == g {
+            1
+        } else if worth == r {
+            0
+        } else {
+            2
+        };
+        // A wall seen in every pixel of every frame is not worth more colours than the build before it.
+        Self { worth: if shades.len() < 2 { 0 } else { worth.isqrt().max(1) }, shades, axis }
+    }
+
+    /// Both have shades, if it has two.
+    fn halves(mut self) -> [Self; 2] {
+        self.shades.sort_by_key(|shade| shade.colour[self.axis]);
+        let total: u64 = self.shades.iter().map(|shade| shade.count).sum();
+        let mut sum = 0;
+        let below = self.shades.iter().take_while(|shade| {
+            sum += shade.count;
+            sum * 2 <= total
+        });
+        let middle = below.count().clamp(1, self.shades.len() - 1);
+        let high = self.shades.split_off(middle);
+        [Self::new(self.shades), Self::new(high)]
+    }
+
+    fn mean(&self) -> [u8; 3] {
+        let total: u64 = self.shades.iter().map(|shade| shade.count).sum();
+        [0, 1, 2].map(|channel| {
+            let sum: u64 =
+                self.shades.iter().map(|shade| u64::from(shade.colour[channel]) * shade.count).sum();
+            ((sum + total / 2) / total.max(1)) as u8
+        })
+    }
+}
+
+fn nearest(colours: &[[u8; 3]], wanted: [u8; 3]) -> u8 {
+    let off = |colour: &[u8; 3]| -> u64 {
+        (0..3).map(|i| u64::from(colour[i].abs_diff(wanted[i])).pow(2) * WEIGHTS[i]).sum()
+    };
+    let nearest = (0_u8..).zip(colours).min_by_key(|(_, colour)| off(colour));
+    nearest.map_or(0, |(number, _)| number)
+}

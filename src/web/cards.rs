@@ -1,0 +1,189 @@
+//! `/cards/…`: what a link to a page looks like where it is shared.
+
+mod layouts;
+mod lettering;
+mod poster;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::get;
+use uuid::Uuid;
+
+use self::layouts::{Pictured, Side, Standing};
+use self::poster::Poster;
+use super::Error;
+use super::builds::id;
+use super::derived::Representation;
+use super::encoding::Encoding;
+use super::pictures::{damaged, hex, no_build};
+use crate::app::App;
+use crate::arena::builds::{self, Damaged, StoredGrid};
+use crate::arena::leaderboard::{Leaderboard, Row};
+use crate::arena::{ModelKey, exhibition, gallery};
+use crate::voxel::{self, Digest, Grid, GridSize, Palette};
+
+/// What can only be renamed.
+const A_DAY: &str = "public, max-age=86400";
+/// What moves with every vote and every build.
+const MINUTES: &str = "public, max-age=300";
+
+/// No shipped build is longer.
+const SHIPPED_MAX_BYTES: usize = 4 << 20;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/cards/builds/{file}", get(build))
+        .route("/cards/models/{file}", get(model))
+        .route("/cards/prompts/{file}", get(prompt))
+        .route("/cards/matchups/{file}", get(matchup))
+        .route("/cards/leaderboard.png", get(leaderboard))
+        .route("/cards/buildoff.png", get(site))
+}
+
+async fn build(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let id = id(stem(&file)?)?;
+    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    answer(&app, layouts::build(&build.prompt_text, &build.model_name, id), A_DAY, &headers).await
+}
+
+async fn prompt(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let id = stem(&file)?;
+    let prompt = gallery::prompt(&app.pool, id).await?;
+    let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
+    let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
+    answer(&app, layouts::prompt(&prompt.text, prompt.builds, &covers), MINUTES, &headers).await
+}
+
+async fn model(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let missing = || Error::not_found("There is no such model.");
+    let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
+    let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
+    let board = app.arena.leaderboard().await?;
+    let build = exemplar(&app, &key).await?;
+    let standing = board.row(&key).map(|row| standing(row, build));
+    let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
+    answer(&app, poster, MINUTES, &headers).await
+}
+
+/// There is one only once somebody has voted: until then, who built what is nobody's to know.
+async fn matchup(
+    State(app): State<App>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let missing = || Error::not_found("There is no such matchup, or nobody has voted on it yet.");
+    let id = Uuid::try_parse(stem(&file)?).map_err(|_| missing())?;
+    let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
+    let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
+    let sides = [&reveal.a, &reveal.b].map(|side| Side { name: &side.display_name, build: side.build });
+    answer(&app, layouts::matchup(&asked.prompt_text, sides, reveal.choice), A_DAY, &headers).await
+}
+
+async fn leaderboard(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
+    let Leaderboard { rows, votes, .. } = app.arena.leaderboard().await?;
+    let mut leaders = Vec::new();
+    for row in rows.iter().take(if votes == 0 { 0 } else { 3 }) {
+        leaders.push(standing(row, exemplar(&app, &row.model.key).await?));
+    }
+    answer(&app, layouts::ladder(&leaders), MINUTES, &headers).await
+}
+
+async fn site(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
+    answer(&app, layouts::site(), A_DAY, &headers).await
+}
+
+/// What is before the `.png` of an address.
+fn stem(file: &str) -> Result<&str, Error> {
+    file.strip_suffix(".png").ok_or_else(|| Error::not_found("There is no such card."))
+}
+
+/// The build that a model is known by: of the prompt that it does best in, or any.
+async fn exemplar(app: &App, key: &ModelKey) -> Result<Option<Uuid>, Error> {
+    let record = app.arena.record(key).await?;
+    let best = record.prompts.iter().find_map(|prompt| prompt.record.share().and(prompt.build));
+    match best {
+        Some(build) => Ok(Some(build)),
+        None => Ok(app.arena.builds_of(key).await?.first().map(|card| card.id)),
+    }
+}
+
+fn standing(row: &Row, build: Option<Uuid>) -> Standing {
+    Standing { name: row.model.display_name.clone(), rank: row.rank, elo: row.standing.elo, build }
+}
+
+/// Answers with a card, which is drawn once for all who want it while it says the same.
+async fn answer(
+    app: &App,
+    poster: Poster<Pictured>,
+    keep: &'static str,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    let name = name(&poster);
+    let representation =
+        Representation { kind: "image/png", name: &name, encoding: Encoding::Identity, keep };
+    if let Some(known) = representation.if_known(headers) {
+        return Ok(known);
+    }
+    let drawn: Result<Bytes, Arc<Error>> =
+        app.pictures.try_get_with(Arc::clone(&name), draw(app, poster)).await;
+    Ok(representation.answer(drawn.map_err(|error| Error::clone(&error))?))
+}
+
+/// A build's id stands for one grid for ever, so what a card says is all that can change.
+fn name(poster: &impl Debug) -> Arc<str> {
+    format!("card-{}", hex(&Digest::of(format!("{poster:?}").as_bytes()).0[..16])).into()
+}
+
+async fn draw(app: &App, poster: Poster<Pictured>) -> Result<Bytes, Error> {
+    let mut found = Vec::new();
+    for hung in &poster.pictures {
+        found.push(match hung.what {
+            Pictured::Stored(id) => Found::Stored(builds::grid(&app.pool, id).await?.ok_or_else(no_build)?),
+            Pictured::Shipped(file) => Found::Shipped(file),
+        });
+    }
+    let draw = move || {
+        let grids = found.iter().map(Found::open).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+        poster.with(grids).draw().map_err(Error::internal)
+    };
+    app.work.run(draw).await?.map(Bytes::from)
+}
+
+enum Found {
+    Stored(StoredGrid),
+    Shipped(&'static str),
+}
+
+impl Found {
+    fn open(&self) -> Result<Grid, Damaged> {
+        match self {
+            Self::Stored(grid) => grid.open(),
+            Self::Shipped(file) => Ok(shipped(file)),
+        }
+    }
+}
+
+/// An empty one if it is not there, which a test would tell.
+fn shipped(file: &str) -> Grid {
+    let text = exhibition::text(file).unwrap_or_default();
+    let verdict = voxel::check(&text, GridSize::G32, Palette::Simple, SHIPPED_MAX_BYTES);
+    verdict.grid().cloned().unwrap_or_else(|| Grid::empty(GridSize::G32))
+}

@@ -1,0 +1,258 @@
+//! What each kind of card shows, and where.
+
+use uuid::Uuid;
+
+use super::lettering::Weight::{self, Medium, SemiBold};
+use super::poster::{ACCENT, Anchor, HEIGHT, INK, Poster, SOFT, Setting, WIDTH};
+use crate::arena::Choice;
+use crate::web::filters::capitalised;
+
+/// What hangs on a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictured {
+    Stored(Uuid),
+    /// A build that is shipped, by its file.
+    Shipped(&'static str),
+}
+
+/// A model's place on the ladder.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    pub name: String,
+    pub rank: usize,
+    pub elo: f64,
+    /// One of its builds.
+    pub build: Option<Uuid>,
+}
+
+/// A side of a matchup.
+pub struct Side<'a> {
+    pub name: &'a str,
+    pub build: Uuid,
+}
+
+const MARGIN: f32 = 64.0;
+/// The column of text beside a large picture.
+const COLUMN: f32 = 520.0;
+const HEAD: [f32; 5] = [84.0, 74.0, 64.0, 56.0, 48.0];
+const UNDER: [f32; 3] = [44.0, 38.0, 34.0];
+
+/// Two builds of one prompt, and what this site asks.
+const SHIPPED: [&str; 2] =
+    ["32-simple/treehouse/reference_sculptor.json", "32-simple/treehouse/reference_architect.json"];
+
+fn text<'a>(weight: Weight, colour: &'static str, lines: usize, sizes: &'a [f32]) -> Setting<'a> {
+    Setting { weight, colour, anchor: Anchor::Start, width: COLUMN, lines, sizes }
+}
+
+/// With a large picture to the right.
+fn beside(picture: Option<Pictured>) -> Poster<Pictured> {
+    let mut poster = Poster::new();
+    if let Some(picture) = picture {
+        poster.hang(picture, WIDTH - HEIGHT, 0, HEIGHT as u16);
+    }
+    poster
+}
+
+pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster<Pictured> {
+    let mut poster = beside(Some(Pictured::Stored(id)));
+    let end = poster.set(&capitalised(prompt), [MARGIN, 64.0], text(SemiBold, INK, 4, &HEAD));
+    poster.set(&format!("by {model}"), [MARGIN, end + 20.0], text(Medium, SOFT, 2, &UNDER));
+    poster
+}
+
+/// `covers` are some of its builds.
+pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<Pictured> {
+    let mut poster = beside(None);
+    match covers {
+        [a, b, c, d, ..] => {
+            for (i, id) in [*a, *b, *c, *d].into_iter().enumerate() {
+                let (column, row) = (i as u32 % 2, i as u32 / 2);
+                poster.hang(Pictured::Stored(id), 580 + 306 * column, 12 + 304 * row, 302);
+            }
+        }
+        [one, ..] => poster.hang(Pictured::Stored(*one), WIDTH - HEIGHT, 0, HEIGHT as u16),
+        [] => {}
+    }
+    let end = poster.set(&capitalised(prompt), [MARGIN, 64.0], text(SemiBold, INK, 4, &HEAD));
+    let count = match builds {
+        0 => "No builds yet".to_owned(),
+        1 => "One build".to_owned(),
+        more => format!("{more} models’ builds"),
+    };
+    poster.set(&count, [MARGIN, end + 20.0], text(Medium, SOFT, 1, &UNDER));
+    poster
+}
+
+pub fn model(name: &str, standing: Option<&Standing>, field: usize, build: Option<Uuid>) -> Poster<Pictured> {
+    let mut poster = beside(build.map(Pictured::Stored));
+    let end = poster.set(name, [MARGIN, 64.0], text(SemiBold, INK, 3, &HEAD));
+    match standing {
+        Some(standing) => {
+            let elo = format!("Elo {:.0}", standing.elo);
+            let end = poster.set(&elo, [MARGIN, end + 20.0], text(SemiBold, ACCENT, 1, &[72.0]));
+            let rank = format!("Rank {} of {field}", standing.rank);
+            poster.set(&rank, [MARGIN, end + 4.0], text(Medium, SOFT, 1, &[44.0]));
+        }
+        None => drop(poster.set("Not on the ladder", [MARGIN, end + 20.0], text(Medium, SOFT, 1, &UNDER))),
+    }
+    poster
+}
+
+pub fn matchup(prompt: &str, [a, b]: [Side<'_>; 2], choice: Choice) -> Poster<Pictured> {
+    let mut poster = Poster::new();
+    poster.brand = None;
+    let middle = WIDTH as f32 / 2.0;
+    let head =
+        Setting { anchor: Anchor::Middle, width: 1100.0, ..text(SemiBold, INK, 1, &[60.0, 52.0, 44.0]) };
+    poster.set(&capitalised(prompt), [middle, 30.0], head);
+    let word = match choice {
+        Choice::A => "beats",
+        Choice::B => "loses to",
+        Choice::Tie => "Tie",
+        Choice::BothBad => "Both bad",
+    };
+    let between = Setting { anchor: Anchor::Middle, width: 220.0, ..text(SemiBold, SOFT, 1, &[48.0]) };
+    for (side, x, won) in [(a, 60, choice == Choice::A), (b, 720, choice == Choice::B)] {
+        poster.hang(Pictured::Stored(side.build), x, 96, 420);
+        let middle = x as f32 + 210.0;
+        let (weight, colour) = if won { (SemiBold, ACCENT) } else { (Medium, SOFT) };
+        let name =
+            Setting { anchor: Anchor::Middle, width: 490.0, ..text(weight, colour, 1, &[48.0, 42.0, 36.0]) };
+        let end = poster.set(side.name, [middle, 522.0], name);
+        if won {
+            poster.rule([middle - 60.0, end + 8.0], [120.0, 8.0], ACCENT);
+        }
+    }
+    poster.set(word, [middle, 280.0], between);
+    poster
+}
+
+pub fn ladder(leaders: &[Standing]) -> Poster<Pictured> {
+    let mut poster = Poster::new();
+    poster.set("Leaderboard", [MARGIN, 48.0], Setting { width: 700.0, ..text(SemiBold, INK, 1, &[76.0]) });
+    poster.brand = Some([952.0, 100.0]);
+    if leaders.is_empty() {
+        poster.set(
+            "Nobody has been voted on yet.",
+            [MARGIN, 180.0],
+            Setting { width: 1000.0, ..text(Medium, SOFT, 2, &[52.0]) },
+        );
+    }
+    for (i, standing) in leaders.iter().take(3).enumerate() {
+        let top = 156.0 + 154.0 * i as f32;
+        poster.rule([MARGIN, top], [WIDTH as f32 - 2.0 * MARGIN, 2.0], "#d9d6cc");
+        if let Some(build) = standing.build {
+            poster.hang(Pictured::Stored(build), 142, top as u32 + 4, 148);
+        }
+        let line = top + 46.0;
+        let colour = if i == 0 { ACCENT } else { INK };
+        poster.set(
+            &standing.rank.to_string(),
+            [MARGIN, line],
+            Setting { width: 76.0, ..text(SemiBold, colour, 1, &[60.0, 40.0]) },
+        );
+        poster.set(
+            &standing.name,
+            [320.0, line],
+            Setting { width: 590.0, ..text(SemiBold, colour, 1, &[60.0, 52.0, 46.0]) },
+        );
+        let elo = Setting { anchor: Anchor::End, width: 200.0, ..text(Medium, SOFT, 1, &[60.0]) };
+        poster.set(&format!("{:.0}", standing.elo), [WIDTH as f32 - MARGIN, line], elo);
+    }
+    poster
+}
+
+/// For every page that has no card of its own: it tells of no build, model or vote.
+pub fn site() -> Poster<Pictured> {
+    let mut poster = Poster::new();
+    poster.brand = None;
+    let middle = WIDTH as f32 / 2.0;
+    for (file, left) in SHIPPED.into_iter().zip([82, 702]) {
+        poster.hang(Pictured::Shipped(file), left, 178, 416);
+    }
+    let centred = |weight, colour, sizes| Setting {
+        anchor: Anchor::Middle,
+        width: 1100.0,
+        ..text(weight, colour, 1, sizes)
+    };
+    let end = poster.set("Which is better?", [middle, 36.0], centred(SemiBold, INK, &[92.0]));
+    poster.set(
+        "AI models build it with blocks. You vote blind.",
+        [middle, end],
+        centred(Medium, SOFT, &[42.0]),
+    );
+    poster.brand = Some([WIDTH as f32 / 2.0 - 106.0, 600.0]);
+    poster
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: [&str; 8] = [
+        "",
+        "a duck",
+        "a lighthouse on a rocky island",
+        "<script>alert(1)</script> & \"quotes\" ]]>",
+        "\u{202e}drawkcab שלום \u{0}\u{1b}[31m",
+        "🚒 engine 👩‍🚀 灯塔",
+        "Pneumonoultramicroscopicsilicovolcanoconiosis-Pneumonoultramicroscopicsilicovolcanoconiosis",
+        "the quick brown fox jumps over the lazy dog, again and again, until nobody is looking any more. the quick \
+         brown fox jumps over the lazy dog, again and again, until nobody is looking any more. the quick brown fox \
+         jumps over the lazy dog, again and again, until nobody is looking any more.",
+    ];
+
+    fn every(words: &str) -> Vec<(&'static str, Poster<Pictured>)> {
+        let id = Uuid::nil();
+        let standing = |rank| Standing { name: words.to_owned(), rank, elo: 1532.4, build: Some(id) };
+        let sides = || [Side { name: words, build: id }, Side { name: "B", build: id }];
+        let mut all = vec![
+            ("build", build(words, words, id)),
+            ("prompt", prompt(words, 4, &[id; 4])),
+            ("prompt with one", prompt(words, 1, &[id])),
+            ("model", model(words, Some(&standing(12)), 120, Some(id))),
+            ("model elsewhere", model(words, None, 0, None)),
+            ("ladder", ladder(&[standing(1), standing(2), standing(103)])),
+            ("empty ladder", ladder(&[])),
+            ("site", site()),
+        ];
+        for choice in [Choice::A, Choice::B, Choice::Tie, Choice::BothBad] {
+            all.push(("matchup", matchup(words, sides(), choice)));
+        }
+        all
+    }
+
+    #[test]
+    fn whatever_is_said_stays_on_the_card_and_never_lies_over_other_words() {
+        for words in HOSTILE {
+            for (kind, poster) in every(words) {
+                let boxes = poster.boxes();
+                assert!(boxes.len() >= poster.lines.len(), "{kind}, {words}: a line was not set: {boxes:?}");
+                for (said, [left, top, right, bottom]) in &boxes {
+                    let inside = *left >= 8.0 && *top >= 0.0 && *right <= 1192.0 && *bottom <= 630.0;
+                    assert!(inside, "{kind}, {words}: {said} at {left} {top} {right} {bottom}");
+                }
+                for (i, (one, a)) in boxes.iter().enumerate() {
+                    for (other, b) in &boxes[..i] {
+                        let aside = a[2].min(b[2]) - a[0].max(b[0]);
+                        let along = a[3].min(b[3]) - a[1].max(b[1]);
+                        // Boxes are as high as the type's highest letters and a little more.
+                        assert!(
+                            aside <= 0.0 || along <= 22.0,
+                            "{kind}, {words}: {one} over {other}, by {along}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_beside_a_picture_do_not_reach_into_its_middle() {
+        for words in HOSTILE {
+            let poster = build(words, words, Uuid::nil());
+            assert!(poster.boxes().iter().all(|(_, [_, _, right, _])| *right <= 600.0), "{words}");
+        }
+    }
+}

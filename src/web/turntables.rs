@@ -1,0 +1,156 @@
+//! `/api/builds/{id}/turntable`: a build that turns.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Error;
+use super::builds::id;
+use super::derived::{FOREVER, Representation};
+use super::encoding::Encoding;
+use super::pictures::{damaged, hex, no_build};
+use crate::app::App;
+use crate::arena::builds;
+use crate::turntables::{Failed, Progress, Stage, TooMany};
+use crate::voxel::{Animation, Turntable};
+
+/// How long somebody waits who did not ask for anything else.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Seconds until it is worth asking again.
+const AGAIN: HeaderValue = HeaderValue::from_static("1");
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(turntable))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(default = "webp")]
+enum Format {
+    #[default]
+    Webp,
+    Gif,
+}
+
+/// How far a turntable is.
+#[derive(Serialize, ToSchema)]
+struct Making {
+    /// So many frames are drawn.
+    #[schema(example = 12)]
+    frame: u8,
+    #[schema(example = 36)]
+    of: u8,
+}
+
+/// A build’s turntable
+///
+/// The build turned once around, as a picture that moves. It is drawn when it is first asked for, which takes some
+/// seconds: who says `Prefer: respond-async`, or has waited for 20 seconds, is told how far it is, and asks again. It
+/// never changes, so it may be kept for ever.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/turntable", tag = "Builds", operation_id = "buildTurntable",
+    params(
+        ("id" = Uuid, Path, description = "The build’s id."),
+        Wanted,
+        ("prefer" = Option<String>, Header, description = "`respond-async`: do not wait for it.", example = "respond-async"),
+    ),
+    responses(
+        (status = OK, description = "The turntable.", content(("image/webp"), ("image/gif"))),
+        (status = ACCEPTED, description = "It is being drawn. `Retry-After` says when to ask again.", body = Making),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+    ),
+)]
+async fn turntable(
+    State(app): State<App>,
+    Path(build): Path<String>,
+    Query(Wanted { format }): Query<Wanted>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let build = builds::find(&app.pool, id(&build)?).await?.ok_or_else(no_build)?;
+    let animation = format.animation();
+    let name: Arc<str> = format!("{}-turntable-{}", hex(&build.digest), animation.name()).into();
+    let representation = Representation {
+        kind: animation.media_type(),
+        name: &name,
+        encoding: Encoding::Identity,
+        keep: FOREVER,
+    };
+    if let Some(known) = representation.if_known(&headers) {
+        return Ok(known);
+    }
+    let progress = match app.turntables.find(&name).await {
+        Some(progress) => progress,
+        None => {
+            let grid = builds::grid(&app.pool, build.id).await?.ok_or_else(no_build)?;
+            app.turntables.begin(&name, grid, animation).map_err(busy)?
+        }
+    };
+    match outcome(progress, wait(&headers)).await? {
+        Stage::Made(bytes) => {
+            let file = format!("{}-{}.{}", build.prompt_id, build.model_key, animation.name());
+            let disposition = format!("inline; filename=\"{file}\"");
+            Ok(([(CONTENT_DISPOSITION, disposition)], representation.answer(bytes)).into_response())
+        }
+        Stage::Frame(frame) => {
+            let headers = [(RETRY_AFTER, AGAIN), (CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+            Ok((StatusCode::ACCEPTED, headers, Json(Making { frame, of: Turntable::FRAMES })).into_response())
+        }
+        Stage::Failed(cause) => Err(failed(cause)),
+    }
+}
+
+/// What has become of it when it is done, or when the time is over.
+async fn outcome(mut progress: Progress, patience: Duration) -> Result<Stage, Error> {
+    let done = progress.wait_for(|stage| !matches!(stage, Stage::Frame(_)));
+    if let Ok(Err(gone)) = timeout(patience, done).await.map(|done| done.map(drop)) {
+        return Err(Error::internal(gone));
+    }
+    let stage = progress.borrow().clone();
+    Ok(stage)
+}
+
+fn wait(headers: &HeaderMap) -> Duration {
+    let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    let mut all = preferences.flat_map(|value| value.split([',', ';']));
+    let in_a_hurry = all.any(|word| word.trim().eq_ignore_ascii_case("respond-async"));
+    if in_a_hurry { Duration::ZERO } else { PATIENCE }
+}
+
+fn busy(_: TooMany) -> Error {
+    let sentence = "Many turntables are being drawn just now. Try again in a moment.";
+    Error::unavailable("busy", sentence).with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+}
+
+fn failed(cause: Arc<Failed>) -> Error {
+    if matches!(*cause, Failed::Damaged(_)) { damaged(cause) } else { Error::internal(cause) }
+}
+
+impl Format {
+    fn animation(self) -> Animation {
+        match self {
+            Self::Webp => Animation::Webp,
+            Self::Gif => Animation::Gif,
+        }
+    }
+}

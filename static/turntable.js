@@ -1,0 +1,128 @@
+// @ts-check
+// A build's turntable, asked for, waited for and shown on its page.
+
+/** @typedef {{ frame: number, of: number }} Making */
+
+/**
+ * Asks until it is made.
+ * @param {string} address
+ * @param {(making: Making) => void} tell
+ * @param {AbortSignal} signal
+ * @returns {Promise<{ picture: Blob, file: string }>}
+ */
+async function made(address, tell, signal) {
+  for (;;) {
+    const response = await fetch(address, { headers: { prefer: "respond-async" }, signal });
+    if (response.status === 200) {
+      const named = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "");
+      return { picture: await response.blob(), file: named?.[1] ?? "turntable" };
+    }
+    if (response.status !== 202) {
+      const told = await response.json().catch(() => null);
+      throw new Error(told?.error ?? "The picture could not be made.");
+    }
+    tell(await response.json());
+    const wait = Number(response.headers.get("retry-after") ?? 1);
+    await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+    signal.throwIfAborted();
+  }
+}
+
+/** What stands under the links: one turntable, or how far it is. */
+class Bench {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.name = place.dataset.name ?? "";
+    this.status = document.createElement("p");
+    this.status.setAttribute("role", "status");
+    this.status.className = "small soft";
+    this.bar = document.createElement("progress");
+    this.bar.hidden = true;
+    this.bar.setAttribute("aria-label", "Frames drawn");
+    this.shown = document.createElement("figure");
+    this.shown.hidden = true;
+    place.append(this.status, this.bar, this.shown);
+    this.asking = new AbortController();
+    this.address = "";
+  }
+
+  /** @param {HTMLAnchorElement} link */
+  async turn(link) {
+    this.asking.abort();
+    const asking = this.asking = new AbortController();
+    this.clear();
+    this.say("Waiting for its turn.");
+    this.bar.removeAttribute("value");
+    this.bar.hidden = false;
+    try {
+      const { picture, file } = await made(link.href, (making) => this.tell(making), asking.signal);
+      this.show(picture, file);
+    } catch (problem) {
+      if (asking.signal.aborted) return;
+      const known = problem instanceof Error && !(problem instanceof TypeError);
+      this.say(known ? problem.message : "The server cannot be reached. Try again.");
+    } finally {
+      if (this.asking === asking) this.bar.hidden = true;
+    }
+  }
+
+  /** @param {Making} making */
+  tell({ frame, of }) {
+    if (frame === 0) return;
+    this.bar.max = of;
+    this.bar.value = frame;
+    this.say(`Frame ${frame} of ${of}.`);
+  }
+
+  /**
+   * @param {Blob} picture
+   * @param {string} file
+   */
+  show(picture, file) {
+    this.address = URL.createObjectURL(picture);
+    const image = new Image(320, 320);
+    image.src = this.address;
+    image.alt = `${this.name}, turning once around.`;
+    const save = document.createElement("a");
+    save.className = "button";
+    save.href = this.address;
+    save.download = file;
+    save.textContent = "Save";
+    const hide = document.createElement("button");
+    hide.type = "button";
+    hide.textContent = "Hide";
+    hide.addEventListener("click", () => { this.clear(); this.say(""); });
+    const actions = document.createElement("p");
+    actions.className = "actions";
+    actions.append(save, hide);
+    const caption = document.createElement("figcaption");
+    caption.append(`${file}, ${Math.ceil(picture.size / 1000)} kB`);
+    this.shown.append(image, caption, actions);
+    this.shown.hidden = false;
+    this.say("Done.");
+  }
+
+  clear() {
+    this.shown.hidden = true;
+    this.shown.replaceChildren();
+    if (this.address) URL.revokeObjectURL(this.address);
+    this.address = "";
+  }
+
+  /** @param {string} words */
+  say(words) {
+    this.status.textContent = words;
+  }
+}
+
+const place = document.getElementById("turntable");
+if (place) {
+  const bench = new Bench(place);
+  for (const link of place.querySelectorAll("a")) {
+    link.addEventListener("click", (event) => {
+      if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      void bench.turn(link);
+    });
+  }
+}

@@ -1,0 +1,30 @@
+"""Turntables, read by a reader that shares no code with their writer."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+from PIL import Image
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+SPEC = ROOT / "builds/32-simple/treehouse/reference_architect.json"
+
+
+@pytest.mark.parametrize("name, size", [("turned.webp", 320), ("turned.gif", 288)])
+def test_a_turntable_is_a_whole_turn_without_an_end(tmp_path, name, size):
+    out = tmp_path / name
+    subprocess.run([os.environ["BUILDOFF"], "render", SPEC, "-o", out, "--turntable"], check=True)
+    with Image.open(out) as picture:
+        assert picture.n_frames == 36
+        assert picture.info["loop"] == 0
+        frames = []
+        for number in range(picture.n_frames):
+            picture.seek(number)
+            picture.load()
+            assert picture.size == (size, size)
+            assert picture.info["duration"] == 80
+            frames.append(picture.convert("RGB").tobytes())
+    assert len(set(frames)) == 36
+    if name.endswith(".webp"):
+        assert out.stat().st_size <= 300_000

@@ -1,0 +1,185 @@
+//! What a link to a page looks like where it is shared.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::support::db::TestDb;
+use crate::support::{Site, Voter};
+
+async fn exhibition() -> (TestDb, Site) {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    (db, site)
+}
+
+async fn a_build(db: &TestDb) -> Uuid {
+    let id =
+        sqlx::query_scalar("SELECT id FROM builds WHERE prompt_id = 'steam-locomotive' ORDER BY model_key");
+    id.fetch_one(&db.pool).await.unwrap()
+}
+
+async fn vote(voter: &Voter) -> String {
+    let matchup = voter.matchup().await;
+    voter.look(&matchup).await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+    matchup["id"].as_str().unwrap().to_owned()
+}
+
+/// What a page says of itself to those who share it, by property.
+async fn told(site: &Site, path: &str) -> impl Fn(&str) -> String {
+    let html = site.get(path).send().await.unwrap().text().await.unwrap();
+    move |property| {
+        let found = html.split_once(&format!("property=\"{property}\" content=\""));
+        found
+            .and_then(|(_, rest)| rest.split_once('"'))
+            .map(|(content, _)| content.to_owned())
+            .unwrap_or_default()
+    }
+}
+
+fn size(png: &[u8]) -> (u32, u32) {
+    let decoder = png::Decoder::new(std::io::Cursor::new(png));
+    let info = decoder.read_info().unwrap();
+    (info.info().width, info.info().height)
+}
+
+#[tokio::test]
+async fn every_kind_of_page_has_its_card() {
+    let (db, site) = exhibition().await;
+    let build = a_build(&db).await;
+    let matchup = vote(&site.voter()).await;
+    for (path, card, title) in [
+        (format!("/builds/{build}"), format!("/cards/builds/{build}.png"), "A steam locomotive by The "),
+        (
+            "/prompts/lighthouse".to_owned(),
+            "/cards/prompts/lighthouse.png".to_owned(),
+            "A lighthouse on a rocky island",
+        ),
+        (
+            "/models/reference_architect".to_owned(),
+            "/cards/models/reference_architect.png".to_owned(),
+            "The Architect",
+        ),
+        (format!("/matchups/{matchup}"), format!("/cards/matchups/{matchup}.png"), " against "),
+        ("/leaderboard".to_owned(), "/cards/leaderboard.png".to_owned(), "Which AI model"),
+        ("/about".to_owned(), "/cards/buildoff.png".to_owned(), "Buildoff"),
+        ("/".to_owned(), "/cards/buildoff.png".to_owned(), "Buildoff"),
+    ] {
+        let said = told(&site, &path).await;
+        assert_eq!(said("og:image"), site.at(&card), "{path}");
+        assert_eq!(said("og:url"), site.at(&path), "{path}");
+        assert!(said("og:title").contains(title), "{path}: {}", said("og:title"));
+        assert!(!said("og:description").is_empty() && !said("og:image:alt").is_empty(), "{path}");
+
+        let answer = site.get(&card).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{card}");
+        assert_eq!(answer.headers()["content-type"], "image/png");
+        let keep = answer.headers()["cache-control"].to_str().unwrap().to_owned();
+        assert!(keep.starts_with("public, max-age="), "{card}: {keep}");
+        let tag = answer.headers()["etag"].clone();
+        let png = answer.bytes().await.unwrap();
+        assert_eq!(size(&png), (1200, 630), "{card}");
+        assert!(png.len() < 600_000, "{card} has {} bytes", png.len());
+        assert!(!tag.to_str().unwrap().starts_with("W/"));
+        let known = site.get(&card).header("if-none-match", tag).send().await.unwrap();
+        assert_eq!(known.status(), 304, "{card}");
+    }
+}
+
+#[tokio::test]
+async fn addresses_are_of_the_public_site_and_never_of_a_host_that_is_none() {
+    let (db, plain) = exhibition().await;
+    let site = Site::open_as(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let said = told(&site, "/about").await;
+    assert_eq!(said("og:image"), "https://buildoff.example/cards/buildoff.png");
+    assert_eq!(said("og:url"), "https://buildoff.example/about");
+    assert_eq!(told(&site, "/leaderboard?sort=votes").await("og:url"), "", "a view is not the page");
+    assert_eq!(told(&site, "/no/such/page").await("og:url"), "", "nor is what is not there");
+
+    for host in ["a\"><script>", "evil@example.org"] {
+        let answer = plain.get("/about").header("host", host).send().await.unwrap();
+        let html = answer.text().await.unwrap();
+        assert!(!html.contains(host) && html.contains("http://localhost:3000/cards/buildoff.png"), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_matchup_shows_nothing_before_the_vote_and_the_outcome_after_it() {
+    let (_db, site) = exhibition().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let id = matchup["id"].as_str().unwrap();
+    let card = format!("/cards/matchups/{id}.png");
+    assert_eq!(voter.get(&card).await.status, 404, "not even for its own voter");
+    let page = voter.get(&format!("/matchups/{id}")).await;
+    let html = String::from_utf8_lossy(&page.bytes).into_owned();
+    assert!(
+        html.contains("/cards/buildoff.png") && !html.contains(&card),
+        "the page before the vote has the site's"
+    );
+
+    voter.look(&matchup).await;
+    assert_eq!(voter.vote(&matchup, "B").await.status, 200);
+    let shown = site.get(&card).send().await.unwrap();
+    assert_eq!(shown.status(), 200);
+    assert_eq!(size(&shown.bytes().await.unwrap()), (1200, 630));
+}
+
+#[tokio::test]
+async fn a_card_changes_with_what_it_says_and_takes_whatever_names_there_are() {
+    let (db, site) = exhibition().await;
+    let tag = async |path: &str| {
+        let answer = site.get(path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(size(&answer.bytes().await.unwrap()), (1200, 630));
+        tag
+    };
+    let paths = [
+        "/cards/models/reference_architect.png".to_owned(),
+        format!("/cards/builds/{}.png", a_build(&db).await),
+    ];
+    for path in &paths {
+        let before = tag(path).await;
+        let mut seen = vec![before];
+        for name in ["<script>&amp;\"'", "\u{202e}שלום \u{7}\u{1b}", "🚒👩‍🚀 灯塔", &"long ".repeat(16)]
+        {
+            sqlx::query("UPDATE models SET display_name = $1").bind(name).execute(&db.pool).await.unwrap();
+            let now = tag(path).await;
+            seen.push(now);
+        }
+        seen.sort();
+        seen.dedup();
+        assert!(seen.len() >= 4, "{path} says what it is asked to say: {seen:?}");
+        db.run("UPDATE models SET display_name = 'Somebody'").await;
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_card_is_not_found() {
+    let (_db, site) = exhibition().await;
+    for path in [
+        "/cards/builds/nothing.png",
+        "/cards/builds/00000000-0000-0000-0000-000000000000.png",
+        "/cards/models/nobody.png",
+        "/cards/models/reference_architect.jpg",
+        "/cards/prompts/nothing.png",
+        "/cards/matchups/00000000-0000-0000-0000-000000000000.png",
+        "/cards/nothing.png",
+    ] {
+        assert_eq!(site.get(path).send().await.unwrap().status(), 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_site_has_cards_too() {
+    let db = TestDb::new().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    for path in ["/cards/leaderboard.png", "/cards/buildoff.png"] {
+        let answer = site.get(path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert_eq!(size(&answer.bytes().await.unwrap()), (1200, 630));
+    }
+    let board: Value = site.get("/api/leaderboard").send().await.unwrap().json().await.unwrap();
+    assert_eq!(board["models"].as_array().map(Vec::len), Some(0));
+}

@@ -1,0 +1,190 @@
+//! Turntables over HTTP, on their page, and from the command line. What is in the files is for `voxel::turntable` and
+//! `tests/python`.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use reqwest::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::support::db::TestDb;
+use crate::support::{Site, page};
+
+async fn locomotive(db: &TestDb) -> Uuid {
+    let id = sqlx::query_scalar(
+        "SELECT id FROM builds WHERE prompt_id = 'steam-locomotive' AND model_key = 'reference_architect'",
+    );
+    id.fetch_one(&db.pool).await.unwrap()
+}
+
+/// Asks until it is there.
+async fn made(site: &Site, path: &str) -> reqwest::Response {
+    loop {
+        let answer = site.get(path).send().await.unwrap();
+        if answer.status() != 202 {
+            return answer;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turntable_is_made_once_and_kept_for_ever() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let id = locomotive(&db).await;
+    db.run("UPDATE builds SET retired_at = now() WHERE prompt_id = 'steam-locomotive'").await;
+    for (query, kind, end, magic) in [
+        ("", "image/webp", "webp", &b"RIFF"[..]),
+        ("?format=webp", "image/webp", "webp", b"RIFF"),
+        ("?format=gif", "image/gif", "gif", b"GIF89a"),
+    ] {
+        let path = format!("/api/builds/{id}/turntable{query}");
+        let answer = made(&site, &path).await;
+        assert_eq!(answer.status(), 200, "{query}");
+        let headers = answer.headers().clone();
+        assert_eq!(headers[CONTENT_TYPE], kind);
+        assert_eq!(headers[CACHE_CONTROL], "public, max-age=31536000, immutable");
+        let named = format!("inline; filename=\"steam-locomotive-reference_architect.{end}\"");
+        assert_eq!(headers[CONTENT_DISPOSITION], named);
+        let bytes = answer.bytes().await.unwrap();
+        assert!(bytes.starts_with(magic), "{query}");
+
+        let tag = &headers[ETAG];
+        assert!(tag.to_str().unwrap().starts_with('"'), "{tag:?} is strong");
+        let known = site.get(&path).header(IF_NONE_MATCH, tag).send().await.unwrap();
+        assert_eq!(known.status(), 304);
+        let at_once = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        assert_eq!((at_once.status().as_u16(), at_once.bytes().await.unwrap()), (200, bytes));
+    }
+}
+
+#[tokio::test]
+async fn who_is_in_a_hurry_is_told_how_far_it_is_and_it_goes_on_without_them() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
+
+    let first = site.get(&path).header("prefer", "respond-async, wait=10").send().await.unwrap();
+    assert_eq!(first.status(), 202);
+    assert_eq!(first.headers()[RETRY_AFTER], "1");
+    assert_eq!(first.headers()[CACHE_CONTROL], "no-store");
+    let told: Value = first.json().await.unwrap();
+    assert_eq!(told["of"], 36);
+
+    let mut frames = vec![told["frame"].as_u64().unwrap()];
+    loop {
+        let next = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        if next.status() == 200 {
+            break;
+        }
+        frames.push(next.json::<Value>().await.unwrap()["frame"].as_u64().unwrap());
+    }
+    assert!(frames.is_sorted(), "{frames:?}");
+    assert!(frames.iter().any(|frame| (1..36).contains(frame)), "{frames:?}: none was seen in the making");
+}
+
+#[tokio::test]
+async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
+    let gone = site.get(&path).timeout(Duration::from_millis(50)).send().await;
+    assert!(gone.is_err_and(|error| error.is_timeout()), "they left before it was there");
+
+    let (one, other) = tokio::join!(made(&site, &path), made(&site, &path));
+    assert_eq!((one.status().as_u16(), other.status().as_u16()), (200, 200));
+    assert_eq!(one.bytes().await.unwrap(), other.bytes().await.unwrap());
+}
+
+#[tokio::test]
+async fn too_many_at_once_are_asked_to_come_again() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
+    let mut refused = Vec::new();
+    for (id, format) in ids.iter().flat_map(|id| [(id, "webp"), (id, "gif")]) {
+        let path = format!("/api/builds/{id}/turntable?format={format}");
+        let answer = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        match answer.status().as_u16() {
+            202 => {}
+            503 => refused.push(answer),
+            status => panic!("{path} gave {status}"),
+        }
+    }
+    let refused = refused.pop().expect("some are too many");
+    assert!(refused.headers().contains_key(RETRY_AFTER));
+    assert_eq!(refused.json::<Value>().await.unwrap()["code"], "busy");
+}
+
+#[tokio::test]
+async fn what_cannot_be_turned_is_refused_in_words() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let id = locomotive(&db).await;
+    for (path, status) in [
+        ("nothing/turntable".to_owned(), 404),
+        (format!("{}/turntable", Uuid::nil()), 404),
+        (format!("{id}/turntable?format=png"), 400),
+        (format!("{id}/turntable?speed=2"), 400),
+    ] {
+        let answer = site.get(&format!("/api/builds/{path}")).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{path}");
+        assert!(answer.json::<Value>().await.unwrap()["error"].is_string(), "{path}");
+    }
+    db.run("UPDATE builds SET grid = '\\x00' WHERE prompt_id = 'steam-locomotive'").await;
+    let answer = made(&site, &format!("/api/builds/{id}/turntable")).await;
+    assert_eq!(answer.status(), 500);
+    assert_eq!(answer.json::<Value>().await.unwrap()["code"], "build_damaged");
+}
+
+#[tokio::test]
+async fn on_its_page_a_build_turns_when_somebody_asks_for_it() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let mut page = page(&site.at(&format!("/builds/{}", locomotive(&db).await))).await;
+    assert!(page.agrees("!document.querySelector('#turntable img')").await, "nothing moves by itself");
+
+    page.click("#turntable a").await;
+    assert!(page.agrees("document.querySelector('#turntable progress')?.hidden === false").await);
+    assert!(
+        page.agrees(
+            "/Frame \\d+ of 36/.test(document.querySelector('#turntable [role=status]').textContent)"
+        )
+        .await
+    );
+    assert!(page.agrees("document.querySelector('#turntable img')?.naturalWidth === 320").await);
+    assert_eq!(page.text("#turntable [role=status]").await, "Done.");
+    let file: String = page.eval("document.querySelector('#turntable a[download]').download").await;
+    assert_eq!(file, "steam-locomotive-reference_architect.webp");
+    page.shot("turntable").await;
+    page.click("#turntable button").await;
+    assert!(page.agrees("!document.querySelector('#turntable img')").await, "it can be put away");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[test]
+fn the_command_line_turns_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/builds/32-simple/steam-locomotive/reference_architect.json");
+    let render = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+        let output = command.args(["render", spec, "-o"]).arg(&out).args(more).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), fs::read(out).unwrap_or_default())
+    };
+    let animated = |file: &[u8]| file.windows(4).any(|chunk| chunk == b"ANMF");
+
+    let (code, _, gif) = render("a.gif", &[]);
+    assert!(code == Some(0) && gif.starts_with(b"GIF89a"));
+    let (code, _, webp) = render("a.webp", &["--turntable"]);
+    assert!(code == Some(0) && animated(&webp));
+    let (code, _, still) = render("still.webp", &["--size", "64"]);
+    assert!(code == Some(0) && still.starts_with(b"RIFF") && !animated(&still));
+    let (code, said, _) = render("a.png", &["--turntable"]);
+    assert!(code != Some(0) && said.contains("neither a .webp nor a .gif"), "{said}");
+    let (code, said, _) = render("b.webp", &["--turntable", "--angle", "3"]);
+    assert!(code != Some(0) && said.contains("--angle"), "{said}");
+}
