@@ -11,7 +11,8 @@ CREATE TABLE kept_runs (
 
 CREATE INDEX kept_runs_by_voter ON kept_runs (voter_id, created_at DESC);
 
--- Unknown for what was pasted.
+-- The first two are unknown for what was pasted; nobody reads the third.
 ALTER TABLE drafts
     ALTER COLUMN attempts DROP NOT NULL,
-    ALTER COLUMN generation_time_ms DROP NOT NULL;
+    ALTER COLUMN generation_time_ms DROP NOT NULL,
+    DROP COLUMN spec;

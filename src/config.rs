@@ -53,10 +53,19 @@ pub struct Config {
     pub public_url: Option<String>,
 }
 
+/// Who may ask models in the sandbox with this server's own keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeysFor {
+    Nobody,
+    /// Whoever sits at it.
+    ThisMachine,
+    Everybody,
+}
+
 /// What sandbox users may do.
 pub struct Sandbox {
     /// Ask with this server's keys.
-    pub server_keys: bool,
+    pub keys_for: KeysFor,
     /// Name endpoints nearby, and without encryption.
     pub local: bool,
     /// Runs at a time.
@@ -256,7 +265,11 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         let few = |text: &str| text.parse().ok().filter(|number| (1..=1000).contains(number));
         let here = bind.ip().is_loopback();
         Sandbox {
-            server_keys: self.parse("SANDBOX_SERVER_KEYS", "on or off", on_or_off).unwrap_or(here),
+            keys_for: match self.parse("SANDBOX_SERVER_KEYS", "on or off", on_or_off) {
+                Some(true) => KeysFor::Everybody,
+                None if here => KeysFor::ThisMachine,
+                _ => KeysFor::Nobody,
+            },
             local: self.parse("SANDBOX_LOCAL", "on or off", on_or_off).unwrap_or(false),
             at_once: self.parse("SANDBOX_AT_ONCE", "a number from 1 to 1000", few).unwrap_or(8),
         }

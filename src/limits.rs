@@ -25,11 +25,13 @@ pub enum Asked {
     Token,
     /// For a run in the sandbox.
     Generate,
+    /// For one with this server's own keys.
+    Lend,
 }
 
 pub struct Limits {
     /// None when they are off.
-    limiters: Option<[Limiters; 5]>,
+    limiters: Option<[Limiters; 6]>,
     clock: DefaultClock,
 }
 
@@ -39,7 +41,7 @@ struct Limiters {
 }
 
 impl Asked {
-    const ALL: [Self; 5] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate];
+    const ALL: [Self; 6] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate, Self::Lend];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
@@ -50,6 +52,7 @@ impl Asked {
             Self::Vote => [40, 600],
             Self::Token => [10, 10],
             Self::Generate => [20, 20],
+            Self::Lend => [10, 10],
         }
     }
 }
@@ -98,7 +101,7 @@ fn quota(a_minute: u32) -> Quota {
 }
 
 /// Where a visitor has IPv6, it is a whole network of addresses.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         v4 => v4,

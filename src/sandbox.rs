@@ -9,6 +9,7 @@ pub mod line;
 mod side;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -21,6 +22,12 @@ use crate::arena::catalog::Options;
 use crate::generate::Provider;
 use crate::work::Work;
 use sqlx::PgPool;
+
+/// Whoever takes nothing for so long has gone.
+pub const SLOWEST: Duration = Duration::from_secs(60);
+
+/// No side takes longer.
+const LONGEST: Duration = Duration::from_secs(20 * 60);
 
 /// Events that wait for a slow reader; what streams in meanwhile is told in one piece.
 const WAITING: usize = 8;

@@ -113,11 +113,6 @@ impl Packed {
         &self.grid
     }
 
-    /// The text it was read from, compressed.
-    pub(super) fn spec(&self) -> &[u8] {
-        &self.spec
-    }
-
     /// `spec` is the JSON that the build was read from.
     pub fn new(build: &Checked, spec: &str, warnings: Vec<Warning>) -> Self {
         let encoded = voxel::encode(build.grid());

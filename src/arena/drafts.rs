@@ -13,6 +13,9 @@ use crate::voxel::Warning;
 /// How long a draft is there, unless its run is kept.
 const FLEETING: Duration = Duration::hours(1);
 
+/// Those that nobody keeps take no more bytes together.
+const MOST_BYTES: i64 = 2 << 30;
+
 /// What a draft is of.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -30,6 +33,7 @@ pub struct Draft {
     pub grid_size: i16,
     pub palette: String,
     pub model: String,
+    pub digest: Vec<u8>,
     pub block_count: i32,
     pub warnings: Json<Vec<Warning>>,
     pub attempts: Option<i32>,
@@ -38,15 +42,25 @@ pub struct Draft {
     pub expires_at: OffsetDateTime,
 }
 
-pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> sqlx::Result<Uuid> {
+#[derive(Debug, thiserror::Error)]
+pub enum NotStored {
+    #[error("there is no room for it")]
+    Full,
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
+
+pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> Result<Uuid, NotStored> {
     let id = Uuid::new_v4();
-    sqlx::query!(
+    let expires_at = OffsetDateTime::now_utc() + FLEETING;
+    let stored = sqlx::query!(
         "
         INSERT INTO drafts (
-            id, prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, attempts,
+            id, prompt, grid_size, palette, model, digest, grid, warnings, block_count, attempts,
             generation_time_ms, expires_at
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+        WHERE $13 > (SELECT coalesce(sum(octet_length(grid)), 0) FROM drafts WHERE expires_at <= $12)
         ",
         id,
         origin.prompt,
@@ -55,16 +69,16 @@ pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> sqlx::Resu
         origin.model,
         &build.digest.0[..],
         build.grid(),
-        build.spec(),
         Json(&build.warnings) as _,
         build.block_count as i32,
         origin.making.attempts,
         origin.making.generation_time_ms,
-        OffsetDateTime::now_utc() + FLEETING,
+        expires_at,
+        MOST_BYTES,
     )
     .execute(pool)
     .await?;
-    Ok(id)
+    if stored.rows_affected() == 0 { Err(NotStored::Full) } else { Ok(id) }
 }
 
 pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {
@@ -82,7 +96,7 @@ pub async fn find(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<Optio
         Draft,
         r#"
         SELECT
-            id, prompt, grid_size, palette, model, block_count, warnings AS "warnings: Json<Vec<Warning>>",
+            id, prompt, grid_size, palette, model, digest, block_count, warnings AS "warnings: Json<Vec<Warning>>",
             attempts, generation_time_ms, created_at, expires_at
         FROM drafts
         WHERE id = $1 AND expires_at > now()

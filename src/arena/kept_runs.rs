@@ -35,6 +35,9 @@ pub struct Listed {
     pub expires_at: OffsetDateTime,
 }
 
+/// All that is kept takes no more bytes together.
+const MOST_BYTES: i64 = 8 << 30;
+
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
     #[error("a build of the run is not there any more")]
@@ -45,32 +48,31 @@ pub enum NotKept {
     Taken,
     #[error("you keep {MOST} runs already")]
     TooMany,
+    #[error("there is no room to keep more just now")]
+    Full,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// Keeps what came of a run. Keeping it again, as after another try of one side, keeps its id. Returns that.
+/// Keeps what came of a run. Keeping it again, as after another try of one side, keeps its id and its time, and lets go
+/// of what it held before. Returns the id.
 pub async fn keep(pool: &PgPool, keeper: Voter, sides: [Option<Uuid>; 2]) -> Result<Uuid, NotKept> {
     let mut transaction = pool.begin().await?;
     let both: Vec<Uuid> = sides.into_iter().flatten().collect();
     hold(&mut transaction, &both).await?;
-    let id = kept_as(&mut transaction, keeper, &both).await?.unwrap_or_else(Uuid::new_v4);
+    let (id, since) = replace(&mut transaction, keeper, &both).await?;
     let [a, b] = sides;
     sqlx::query!(
-        "
-        INSERT INTO kept_runs (id, voter_id, a, b)
-        VALUES ($1, $2, $3, $4)
-        ON CONFLICT (id) DO UPDATE SET a = $3, b = $4
-        ",
+        "INSERT INTO kept_runs (id, voter_id, a, b, created_at) VALUES ($1, $2, $3, $4, $5)",
         id,
         keeper.0,
         a,
         b,
+        since,
     )
     .execute(&mut *transaction)
     .await?;
-    let until = OffsetDateTime::now_utc() + KEPT;
-    sqlx::query!("UPDATE drafts SET expires_at = $2 WHERE id = ANY ($1)", &both, until)
+    sqlx::query!("UPDATE drafts SET expires_at = $2 WHERE id = ANY ($1)", &both, since + KEPT)
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
@@ -101,14 +103,21 @@ async fn hold(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), NotK
     if is_one_task { Ok(()) } else { Err(NotKept::Apart) }
 }
 
-/// The run they are kept as already, if they are.
-async fn kept_as(
+/// Makes room for a run of these: runs that hold one of them go, with whatever else they held. Returns the id of the
+/// first of them, or a new one, and since when it is kept.
+async fn replace(
     connection: &mut PgConnection,
     keeper: Voter,
     drafts: &[Uuid],
-) -> Result<Option<Uuid>, NotKept> {
+) -> Result<(Uuid, OffsetDateTime), NotKept> {
     let known = sqlx::query!(
-        "SELECT id, voter_id FROM kept_runs WHERE a = ANY ($1) OR b = ANY ($1) ORDER BY created_at",
+        "
+        SELECT id, voter_id, a, b, created_at
+        FROM kept_runs
+        WHERE a = ANY ($1) OR b = ANY ($1)
+        ORDER BY created_at, id
+        FOR UPDATE
+        ",
         drafts
     )
     .fetch_all(&mut *connection)
@@ -116,14 +125,40 @@ async fn kept_as(
     if known.iter().any(|run| run.voter_id != keeper.0) {
         return Err(NotKept::Taken);
     }
-    if let Some(run) = known.first() {
-        return Ok(Some(run.id));
+    let Some(first) = known.first() else {
+        make_sure_of_room(connection, keeper).await?;
+        return Ok((Uuid::new_v4(), OffsetDateTime::now_utc()));
+    };
+    let kept = (first.id, first.created_at);
+    let runs: Vec<Uuid> = known.iter().map(|run| run.id).collect();
+    let held: Vec<Uuid> = known.iter().flat_map(|run| [run.a, run.b]).flatten().collect();
+    sqlx::query!("DELETE FROM kept_runs WHERE id = ANY ($1)", &runs).execute(&mut *connection).await?;
+    sqlx::query!("DELETE FROM drafts WHERE id = ANY ($1) AND id <> ALL ($2)", &held, drafts)
+        .execute(connection)
+        .await?;
+    Ok(kept)
+}
+
+async fn make_sure_of_room(connection: &mut PgConnection, keeper: Voter) -> Result<(), NotKept> {
+    let room = sqlx::query!(
+        r#"
+        SELECT
+            (SELECT count(*) FROM kept_runs WHERE voter_id = $1) AS "runs!",
+            (
+                SELECT coalesce(sum(octet_length(grid)), 0)::bigint
+                FROM drafts
+                WHERE id IN (SELECT a FROM kept_runs UNION ALL SELECT b FROM kept_runs)
+            ) AS "bytes!"
+        "#,
+        keeper.0
+    )
+    .fetch_one(connection)
+    .await?;
+    match (room.runs, room.bytes) {
+        (MOST.., _) => Err(NotKept::TooMany),
+        (_, MOST_BYTES..) => Err(NotKept::Full),
+        _ => Ok(()),
     }
-    let kept =
-        sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM kept_runs WHERE voter_id = $1"#, keeper.0)
-            .fetch_one(connection)
-            .await?;
-    if kept >= MOST { Err(NotKept::TooMany) } else { Ok(None) }
 }
 
 pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<KeptRun>> {

@@ -162,13 +162,13 @@ fn a_provider_is_asked_only_with_its_key_and_where_one_says() {
 #[test]
 fn the_servers_keys_are_lent_where_nobody_else_comes_or_where_one_says_so() {
     for (variables, lent) in [
-        (&[][..], true),
-        (&[("BIND", "[::1]:3000")], true),
-        (&[("BIND", "0.0.0.0:3000")], false),
-        (&[("BIND", "0.0.0.0:3000"), ("SANDBOX_SERVER_KEYS", "on")], true),
-        (&[("SANDBOX_SERVER_KEYS", "off")], false),
+        (&[][..], KeysFor::ThisMachine),
+        (&[("BIND", "[::1]:3000")], KeysFor::ThisMachine),
+        (&[("BIND", "0.0.0.0:3000")], KeysFor::Nobody),
+        (&[("BIND", "0.0.0.0:3000"), ("SANDBOX_SERVER_KEYS", "on")], KeysFor::Everybody),
+        (&[("SANDBOX_SERVER_KEYS", "off")], KeysFor::Nobody),
     ] {
-        assert_eq!(accepted(variables).sandbox.server_keys, lent, "{variables:?}");
+        assert_eq!(accepted(variables).sandbox.keys_for, lent, "{variables:?}");
     }
     assert!(!accepted(&[]).sandbox.local);
 }

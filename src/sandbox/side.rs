@@ -12,9 +12,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use super::{Asked, Problem, Slot, Task};
+use super::{Asked, LONGEST, Problem, SLOWEST, Slot, Task};
 use crate::arena::builds::{Making, Packed};
-use crate::arena::drafts::{self, Origin};
+use crate::arena::drafts::{self, NotStored, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
 use crate::voxel::Warning;
@@ -22,9 +22,6 @@ use crate::work::Work;
 
 /// Between words of progress.
 const BREATH: Duration = Duration::from_millis(250);
-
-/// Whoever takes nothing for so long has gone.
-const SLOWEST: Duration = Duration::from_secs(60);
 
 /// A spec beyond this is not sent along; its grid is.
 const LARGEST_SPEC: usize = 8 << 20;
@@ -34,7 +31,7 @@ const LARGEST_SPEC: usize = 8 << 20;
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Event {
     Hello,
-    /// How many are before this one.
+    /// Its place among those who wait; 1 comes next.
     Queue {
         position: usize,
     },
@@ -129,6 +126,10 @@ impl Side {
         let result = tokio::select! {
             result = commission.carry_out(off_thread, &mut ears) => result,
             () = self.report(&heard) => return None,
+            () = sleep(LONGEST) => {
+                let message = format!("It took longer than {} minutes.", LONGEST.as_secs() / 60);
+                return Some(self.error("timed_out", message, (!ears.last.is_empty()).then_some(ears.last)));
+            }
         };
         match result {
             Ok(made) => Some(self.keep(made).await),
@@ -153,6 +154,7 @@ impl Side {
 
     async fn keep(&self, made: Made) -> Event {
         let Made { build, spec, warnings, attempts, generation_time, .. } = made;
+        let raw = clip(&spec);
         let generation_time_ms = u64::try_from(generation_time.as_millis()).unwrap_or(u64::MAX);
         let packing = self.work.run(move || {
             let packed = Packed::new(&build, &spec, warnings);
@@ -160,7 +162,7 @@ impl Side {
             (packed, sent)
         });
         let Ok((packed, voxel_build)) = packing.await else {
-            return self.error("busy", "There is too much to do here just now.".to_owned(), None);
+            return self.error("busy", "There is too much to do here just now.".to_owned(), Some(raw));
         };
         let origin = Origin {
             prompt: self.task.prompt.clone(),
@@ -174,9 +176,12 @@ impl Side {
         let stored = drafts::store(&self.pool, &origin, &packed).await;
         let id = match stored {
             Ok(id) => id,
-            Err(error) => {
+            Err(NotStored::Full) => {
+                return self.error("busy", "The sandbox is full just now.".to_owned(), Some(raw));
+            }
+            Err(NotStored::Database(error)) => {
                 tracing::error!(%error, "a draft could not be stored");
-                return self.error("internal", "The build could not be stored here.".to_owned(), None);
+                return self.error("internal", "The build could not be stored here.".to_owned(), Some(raw));
             }
         };
         Event::Result {

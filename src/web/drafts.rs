@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::arena::Settings;
 use crate::arena::builds::{Making, Packed, StoredGrid};
 use crate::arena::catalog::prompt_problem;
-use crate::arena::drafts::{self, Draft, Origin};
+use crate::arena::drafts::{self, Draft, NotStored, Origin};
 use crate::limits::Asked;
 use crate::voxel::{GridSize, Palette, Warning};
 
@@ -104,7 +104,7 @@ async fn bring(
         Packed::read(&whole.bytes, &settings, limit)
     };
     let build = app.work.run(read).await?.map_err(refused)?;
-    let id = drafts::store(&app.pool, &origin, &build).await?;
+    let id = drafts::store(&app.pool, &origin, &build).await.map_err(full)?;
     let Packed { block_count, warnings, .. } = build;
     Ok(Json(Brought {
         draft_id: id,
@@ -204,10 +204,9 @@ async fn export(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = id_of(&id)?;
-    let Draft { prompt, model, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
-    let grid = stored(&app, id).await?;
+    let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
     let name = format!("{}-{}", in_a_file_name(&prompt), in_a_file_name(&model));
-    exports::answer(&app, grid, name, wanted.format, KEEP, &headers).await
+    exports::answer(&app, &digest, stored(&app, id), name, wanted.format, KEEP, &headers).await
 }
 
 async fn stored(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
@@ -228,6 +227,15 @@ fn in_a_file_name(words: &str) -> String {
     name.truncate(LONGEST_WORD);
     let name = name.trim_end_matches('-');
     if name.is_empty() { "build".to_owned() } else { name.to_owned() }
+}
+
+fn full(reason: NotStored) -> Error {
+    match reason {
+        NotStored::Full => {
+            Error::unavailable("busy", "The sandbox is full just now. Please try again in an hour.")
+        }
+        NotStored::Database(error) => error.into(),
+    }
 }
 
 fn no_draft() -> Error {

@@ -15,6 +15,7 @@ use super::body::Held;
 use super::builds::id;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
+use super::filters::capitalised;
 use super::openapi::shapes;
 use super::pictures::{damaged, hex, no_build};
 use crate::app::App;
@@ -63,28 +64,31 @@ async fn export(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = id(&build)?;
-    let Build { prompt_id, model_key, .. } = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    answer(&app, grid, format!("{prompt_id}-{model_key}"), format, FOREVER, &headers).await
+    let Build { prompt_id, model_key, digest, .. } =
+        builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
+    answer(&app, &digest, load, format!("{prompt_id}-{model_key}"), format, FOREVER, &headers).await
 }
 
 /// A grid as a file of this name.
 pub(super) async fn answer(
     app: &App,
-    grid: StoredGrid,
+    digest: &[u8],
+    load: impl Future<Output = Result<StoredGrid, Error>>,
     name: String,
     format: Format,
     keep: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     // The file follows from the grid, and from the name, which is in it.
-    let tag = format!("{}-{name}-{format}", hex(&grid.digest));
+    let tag = format!("{}-{name}-{format}", hex(digest));
     let representation =
         Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep };
     if let Some(known) = representation.if_known(headers) {
         return Ok(known);
     }
     let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
+    let grid = load.await?;
     let make = move || {
         let grid = grid.open().map_err(damaged)?;
         voxel::export(&grid, format, &name).map_err(|reason| not_exported(&reason))
@@ -95,7 +99,6 @@ pub(super) async fn answer(
 }
 
 fn not_exported(reason: &NotExported) -> Error {
-    let mut sentence = reason.to_string();
-    sentence[..1].make_ascii_uppercase();
-    Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence + ".")
+    let sentence = capitalised(&reason.to_string()) + ".";
+    Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence)
 }

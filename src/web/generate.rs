@@ -1,5 +1,7 @@
 //! `POST /api/generate`: two models side by side, told as it happens, one JSON a line.
 
+pub(super) mod house;
+
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -7,23 +9,26 @@ use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::house::{House, lends};
 use super::Error;
 use super::voter::Visitor;
 use crate::app::App;
-use crate::arena::catalog::{self, ListedModel, REFERENCE};
-use crate::arena::{ModelKey, Settings};
-use crate::generate::{Endpoint, Patience, Pinned, ProviderKind, Secret, provider};
-use crate::limits::Asked as Limited;
-use crate::sandbox::{Asked, Contestant, Event, Problem, Run, Slot, Task, Ticket, TooMany, doors};
+use crate::arena::Settings;
+use crate::arena::catalog;
+use crate::config::KeysFor;
+use crate::generate::Secret;
+use crate::limits::{self, Asked as Limited};
+use crate::sandbox::{Contestant, Event, Run, SLOWEST, Slot, Task, Ticket, TooMany};
 use crate::voxel::{GridSize, Palette};
 
 /// A proxy that hears nothing for longer may hang up.
@@ -88,6 +93,7 @@ struct Named {
 async fn generate(
     State(app): State<App>,
     visitor: Visitor,
+    headers: HeaderMap,
     Json(wanted): Json<Wanted>,
 ) -> Result<Response, Error> {
     let prompt = wanted.prompt.trim().to_owned();
@@ -96,13 +102,17 @@ async fn generate(
     }
     let named = wanted.contestants()?;
     visitor.ask(&app, Limited::Generate, None)?;
+    let house = House { app: &app, lends: lends(&app, &headers) };
+    if house.lends && app.config.sandbox.keys_for == KeysFor::Everybody && named.iter().any(Named::borrows) {
+        visitor.ask(&app, Limited::Lend, None)?;
+    }
     let listed = catalog::models(&app.pool).await?;
     let sides = [Slot::A, Slot::B].into_iter().zip(named);
     let mut contestants = Vec::new();
     for (slot, named) in sides.filter(|(slot, _)| wanted.only.is_none_or(|only| only == *slot)) {
-        contestants.push((slot, contestant(&app, &listed, named).await?));
+        contestants.push((slot, house.contestant(&listed, named).await?));
     }
-    let ticket = app.line.join(visitor.address())?;
+    let ticket = app.line.join(limits::network(visitor.address()))?;
     let settings =
         Settings { grid: wanted.grid_size, palette: wanted.palette, mode: app.config.arena.mode.clone() };
     let task = Task {
@@ -144,8 +154,15 @@ impl Wanted {
 impl Named {
     fn check(&self) -> Result<(), Error> {
         let fields = [&self.key, &self.provider, &self.base_url, &self.model, &self.api_key];
-        if fields.into_iter().flatten().any(|field| field.len() > LONGEST_FIELD || field.trim().is_empty()) {
-            return Err(wrong(format!("What names a model has 1 to {LONGEST_FIELD} characters.")));
+        let sound = |field: &String| {
+            field.len() <= LONGEST_FIELD
+                && !field.trim().is_empty()
+                && !field.trim().contains(char::is_control)
+        };
+        if !fields.into_iter().flatten().all(sound) {
+            return Err(wrong(format!(
+                "What names a model has 1 to {LONGEST_FIELD} characters, and no control characters."
+            )));
         }
         match (&self.key, &self.provider, &self.base_url, &self.model) {
             (Some(_), None, None, None) | (None, Some(_), None, Some(_)) | (None, None, Some(_), Some(_)) => {
@@ -162,128 +179,17 @@ impl Named {
         [&self.key, &self.provider, &self.base_url, &self.model].map(|field| field.as_deref().map(str::trim))
     }
 
+    /// Whether it takes a key of this server's, if any.
+    fn borrows(&self) -> bool {
+        self.api_key.is_none() && self.base_url.is_none()
+    }
+
     fn secret(&self) -> Option<Secret> {
         self.api_key.as_deref().map(Secret::new)
     }
 }
 
-/// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
-async fn contestant(app: &App, listed: &[ListedModel], named: Named) -> Result<Contestant, Error> {
-    let [key, provider, base_url, model] = named.who().map(|field| field.map(str::to_owned));
-    match (key, provider, base_url, model) {
-        (Some(key), ..) => of_the_catalog(app, listed, &key, named.secret()),
-        (_, Some(provider), _, Some(model)) => {
-            let known = app.workshop.providers().known().iter().find(|known| known.key == provider);
-            let known = known.ok_or_else(|| unknown(format!("There is no provider {provider} here.")))?;
-            let name = format!("{provider}:{model}");
-            Ok(Contestant { name, asked: at_a_provider(app, known, model, named.secret()) })
-        }
-        (_, _, Some(address), Some(model)) => Ok(elsewhere(app, &address, model, named.secret()).await),
-        _ => Err(wrong("A model is named by its key, or where it is asked.".to_owned())),
-    }
-}
-
-fn of_the_catalog(
-    app: &App,
-    listed: &[ListedModel],
-    key: &str,
-    secret: Option<Secret>,
-) -> Result<Contestant, Error> {
-    let known = key.parse::<ModelKey>().ok();
-    let model = known.and_then(|key| listed.iter().find(|listed| listed.model.key == key));
-    let model = &model.ok_or_else(|| unknown(format!("There is no model {key} here.")))?.model;
-    if model.provider == REFERENCE {
-        return Err(unknown(format!(
-            "{} was made for this project, and cannot be asked.",
-            model.display_name
-        )));
-    }
-    let providers = app.workshop.providers();
-    let asked = match (&secret, providers.route(model)) {
-        (None, Some((provider, name))) if app.config.sandbox.server_keys => {
-            let provider = providers.get(provider).ok_or_else(|| no_key(app));
-            provider.map(|provider| Asked {
-                provider: provider.clone(),
-                model: name.to_owned(),
-                options: model.options,
-            })
-        }
-        (None, _) => Err(no_key(app)),
-        (Some(_), _) => {
-            let mut routes = model.routes();
-            let open = routes.find_map(|(provider, name)| {
-                let known = providers.known().iter().find(|known| known.key == provider)?;
-                Some((known, name.to_owned()))
-            });
-            match open {
-                Some((known, name)) => at_a_provider(app, known, name, secret)
-                    .map(|asked| Asked { options: model.options, ..asked }),
-                None => Err(no_key(app)),
-            }
-        }
-    };
-    Ok(Contestant { name: key.to_owned(), asked })
-}
-
-fn at_a_provider(
-    app: &App,
-    known: &catalog::Provider,
-    model: String,
-    secret: Option<Secret>,
-) -> Result<Asked, Problem> {
-    let options = catalog::Options::default();
-    // One that wants no key is the operator's own machine, most likely.
-    let is_lent = app.config.sandbox.server_keys;
-    if known.key_variable.is_none() && !is_lent {
-        return Err(no_key(app));
-    }
-    if secret.is_none() {
-        let own = app.workshop.providers().get(&known.key).filter(|_| is_lent);
-        return own
-            .map(|provider| Asked { provider: provider.clone(), model, options })
-            .ok_or_else(|| no_key(app));
-    }
-    let endpoint =
-        Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
-    asked(app, &endpoint, model)
-}
-
-async fn elsewhere(app: &App, address: &str, model: String, secret: Option<Secret>) -> Contestant {
-    let door = match doors::open(address, app.config.sandbox.local).await {
-        Ok(door) => door,
-        Err(closed) => {
-            let asked = Err(Problem { code: "address_refused", message: format!("{closed}.") });
-            return Contestant { name: model, asked };
-        }
-    };
-    let name = format!("{}:{model}", door.host);
-    let endpoint = Endpoint {
-        provider: ProviderKind::Compatible,
-        base_url: door.base_url,
-        key: secret,
-        pinned: Some(Pinned { host: door.host, places: door.places }),
-    };
-    Contestant { name, asked: asked(app, &endpoint, model) }
-}
-
-fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem> {
-    let max_bytes = app.config.check_max_bytes.min(app.config.asking.answer_max_bytes);
-    let patience = Patience { max_bytes, ..Patience::for_people() };
-    // What a stranger's endpoint says is not for our log.
-    let provider = provider(endpoint, patience, false)
-        .map_err(|error| Problem { code: "address_refused", message: error.to_string() })?;
-    Ok(Asked { provider, model, options: catalog::Options::default() })
-}
-
-fn no_key(app: &App) -> Problem {
-    let message = match app.config.sandbox.server_keys {
-        true => "This server has no key for it; type your own.",
-        false => "This server lends no keys; type your own.",
-    };
-    Problem { code: "no_key", message: message.to_owned() }
-}
-
-/// A run on its way to whoever asked. Dropping it frees everything.
+/// A run, told as it happens. Dropping it frees everything.
 struct Telling {
     app: App,
     ticket: Ticket,
@@ -301,11 +207,13 @@ enum Stage {
 }
 
 fn told(telling: Telling) -> Response {
-    let lines = stream::unfold(telling, |mut telling| async move {
-        let event = telling.next().await?;
+    let (tell, events) = mpsc::channel(1);
+    tokio::spawn(telling.tell(tell));
+    let lines = stream::unfold(events, |mut events| async move {
+        let event = events.recv().await?;
         let mut line = serde_json::to_vec(&event).unwrap_or_default();
         line.push(b'\n');
-        Some((Ok::<_, Infallible>(Bytes::from(line)), telling))
+        Some((Ok::<_, Infallible>(Bytes::from(line)), events))
     });
     let headers = [
         (CONTENT_TYPE, "application/x-ndjson"),
@@ -316,6 +224,21 @@ fn told(telling: Telling) -> Response {
 }
 
 impl Telling {
+    /// Until it is over, or nobody listens. A body that nobody reads is not asked for more, so this must not wait
+    /// to be asked: it would keep its place for ever.
+    async fn tell(mut self, tell: mpsc::Sender<Event>) {
+        loop {
+            let event = tokio::select! {
+                event = self.next() => event,
+                () = tell.closed() => return,
+            };
+            let Some(event) = event else { return };
+            if !timeout(SLOWEST, tell.send(event)).await.is_ok_and(|sent| sent.is_ok()) {
+                return;
+            }
+        }
+    }
+
     async fn next(&mut self) -> Option<Event> {
         loop {
             match std::mem::replace(&mut self.stage, Stage::Over) {

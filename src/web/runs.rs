@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Error;
+use super::filters::capitalised;
 use super::openapi::shapes;
 use super::voter::Visitor;
 use crate::app::App;
@@ -188,10 +189,9 @@ impl From<NotKept> for Error {
             NotKept::Apart => (StatusCode::BAD_REQUEST, "not_one_run"),
             NotKept::Taken => (StatusCode::FORBIDDEN, "not_yours"),
             NotKept::TooMany => (StatusCode::CONFLICT, "too_many_kept"),
+            NotKept::Full => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             NotKept::Database(error) => return error.into(),
         };
-        let mut sentence = reason.to_string();
-        sentence[..1].make_ascii_uppercase();
-        Self::new(status, code, sentence + ".")
+        Self::new(status, code, capitalised(&reason.to_string()) + ".")
     }
 }

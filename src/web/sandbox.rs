@@ -6,12 +6,13 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderName;
 use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
+use super::generate::house::{lends, route_for_visitors, takes_visitors};
 use super::runs::{delete, found, id_of};
 use super::voter::Visitor;
 use super::{Error, Page, filters};
@@ -102,8 +103,10 @@ struct Run {
 async fn live(
     State(app): State<App>,
     visitor: Visitor,
+    headers: HeaderMap,
     Query(begun): Query<Begun>,
 ) -> Result<impl IntoResponse, Error> {
+    let lends = lends(&app, &headers);
     let settings = begun.settings(&app.config.arena)?;
     let words = begun.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
@@ -116,8 +119,8 @@ async fn live(
         prompts: gallery::prompts(&app.pool).await?,
         words,
         settings,
-        shelves: shelves(&app, &listed),
-        providers: providers(&app),
+        shelves: shelves(&app, &listed, lends),
+        providers: providers(&app, lends),
         local: app.config.sandbox.local,
         kept,
     };
@@ -125,14 +128,12 @@ async fn live(
 }
 
 /// Whoever can be asked, by maker; those first for whom this server has a key to lend.
-fn shelves(app: &App, listed: &[catalog::ListedModel]) -> Vec<Shelf> {
+fn shelves(app: &App, listed: &[catalog::ListedModel], lends: bool) -> Vec<Shelf> {
     let providers = app.workshop.providers();
-    let lends = app.config.sandbox.server_keys;
     let mut shelves: Vec<Shelf> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
-        let known = |key: &str| providers.known().iter().find(|known| known.key == key);
-        let Some(asked) = model.routes().find_map(|(provider, _)| known(provider)) else { continue };
+        let Some((asked, _)) = route_for_visitors(app, model, lends) else { continue };
         let rival = Rival {
             key: model.key.to_string(),
             name: model.display_name.clone(),
@@ -148,12 +149,9 @@ fn shelves(app: &App, listed: &[catalog::ListedModel]) -> Vec<Shelf> {
     shelves
 }
 
-fn providers(app: &App) -> Vec<Provider> {
+fn providers(app: &App, lends: bool) -> Vec<Provider> {
     let providers = app.workshop.providers();
-    let lends = app.config.sandbox.server_keys;
-    let known = providers.known().iter();
-    // One that wants no key is the operator's own machine, most likely.
-    let known = known.filter(|known| known.key_variable.is_some() || lends);
+    let known = providers.known().iter().filter(|known| takes_visitors(known, lends));
     let provider = |known: &catalog::Provider| Provider {
         key: known.key.clone(),
         name: known.display_name.clone(),

@@ -7,10 +7,12 @@ mod live;
 mod paste;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use buildoff::generate::{Endpoint, Pinned};
 use reqwest::Response;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::providers::{patience, question};
 use crate::support::catalog::Catalog;
@@ -142,8 +144,9 @@ async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
         heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
     }
     drop(answer);
-    scene.provider.hung_up().await;
-    scene.provider.hung_up().await;
+    for _ in 0..2 {
+        timeout(Duration::from_secs(20), scene.provider.hung_up()).await.expect("it hangs up there, too");
+    }
 }
 
 #[tokio::test]
@@ -193,6 +196,11 @@ async fn what_cannot_be_a_run_is_refused_before_it_begins() {
         (with("colour", json!("red")), 422, "bad_request"),
         (models(json!([{ "key": "one", "model": "x" }, { "key": "two" }])), 400, "bad_request"),
         (models(json!([{ "provider": "nobody", "model": "x" }, { "key": "two" }])), 400, "unknown_model"),
+        (
+            models(json!([{ "provider": "somebody", "model": "a\u{0}b" }, { "key": "two" }])),
+            400,
+            "bad_request",
+        ),
         (models(json!([{ "key": "one", "apiKey": "k".repeat(500) }, { "key": "two" }])), 400, "bad_request"),
         (json!([]), 422, "bad_request"),
     ] {
@@ -226,6 +234,36 @@ async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always(
     let stored = scene.db.dump().await;
     assert!(!stored.contains(KEY) && stored.contains("a shed"));
     assert!(!events.iter().any(|event| event.to_string().contains(KEY)));
+}
+
+#[tokio::test]
+async fn keys_are_lent_to_whoever_sits_at_this_machine_and_to_nobody_from_elsewhere() {
+    for (lent, host, header, found) in [
+        (None, "localhost:3000", None, 2),
+        (None, "[::1]:3000", None, 2),
+        (None, "rebound.example:3000", None, 0),
+        (None, "127.0.0.1.example", None, 0),
+        (None, "localhost", Some("x-forwarded-for"), 0),
+        (Some("on"), "buildoff.example", Some("x-forwarded-for"), 2),
+    ] {
+        let variables: Vec<_> = lent.map(|lent| ("SANDBOX_SERVER_KEYS", lent)).into_iter().collect();
+        let scene = Scene::with(&variables, builds).await;
+        let mut request = scene.site.post("/api/generate").header("host", host).json(&two());
+        if let Some(name) = header {
+            request = request.header(name, "203.0.113.9");
+        }
+        let told = request.send().await.unwrap().text().await.unwrap();
+        assert_eq!(told.matches("\"result\"").count(), found, "{host} {header:?}: {told}");
+        assert_eq!(told.matches("\"no_key\"").count(), 2 - found, "{host} {header:?}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_an_admin_has_switched_off_is_not_asked_here_either() {
+    let scene = Scene::with(&[], builds).await;
+    scene.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
+    let answer = scene.ask(&two()).await;
+    assert_eq!(answer.json::<Value>().await.unwrap()["code"], "unknown_model");
 }
 
 #[tokio::test]
@@ -280,32 +318,40 @@ async fn while_nothing_comes_it_is_said_every_fifteen_seconds_that_somebody_is_t
 }
 
 #[tokio::test]
-async fn who_reads_slowly_is_told_all_of_it_in_larger_pieces() {
+async fn all_that_is_answered_is_told_however_it_is_cut() {
     let words: Vec<String> = (0..4000).map(|n| format!("word {n} ")).collect();
     let text = words.concat() + &hut(4);
     let streams = move |_| {
-        let pieces: Vec<_> =
-            text.as_bytes().chunks(500).map(|piece| std::str::from_utf8(piece).unwrap()).collect();
-        let mut said: Vec<_> = pieces.into_iter().map(Say::Text).collect();
-        said.push(Say::Done);
-        Voice::Compatible.says(&said)
+        let pieces = text.as_bytes().chunks(500).map(|piece| Say::Text(std::str::from_utf8(piece).unwrap()));
+        Voice::Compatible.says(&pieces.chain([Say::Done]).collect::<Vec<_>>())
     };
     let scene = Scene::with(&[], streams).await;
-    let mut answer = scene.ask(&two()).await;
-    let mut heard = Vec::new();
-    while let Some(chunk) = answer.chunk().await.unwrap() {
-        heard.extend(chunk);
-        tokio::task::yield_now().await;
-    }
-    let events: Vec<Value> =
-        heard.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    assert_eq!(events.last().unwrap()["type"], "done");
+    let events = scene.run(&two()).await;
     for slot in ["a", "b"] {
         let progress = of(&events, "progress", slot);
         let said: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
         assert_eq!(said, words.concat() + &hut(4));
-        assert!(progress.len() < 60, "{} events for some 100 pieces", progress.len());
     }
+}
+
+#[tokio::test]
+async fn whoever_does_not_read_what_is_told_loses_the_place_after_a_minute() {
+    let chatter = |_| {
+        let words = Voice::Compatible.stream(&[Say::Text(&"word ".repeat(20_000))]);
+        Script::stream().beat(Beat::Flood(Box::new(std::iter::repeat_n(words.into(), 200))))
+    };
+    let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1"), ("AI_ATTEMPTS", "1")], chatter).await;
+    let deaf = scene.ask(&two()).await;
+    let mut waiting = scene.ask(&two()).await;
+    let mut heard = String::new();
+    let begins = async {
+        while !heard.contains("\"start\"") {
+            heard += &String::from_utf8_lossy(&waiting.chunk().await.unwrap().unwrap());
+        }
+    };
+    timeout(Duration::from_secs(180), begins).await.expect("the place is given to the next");
+    assert!(heard.contains("\"queue\""));
+    drop(deaf);
 }
 
 #[tokio::test]
@@ -355,12 +401,15 @@ async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn a_redirect_is_not_followed_by_anybody() {
     let scene = Scene::with(&[("SANDBOX_LOCAL", "on"), ("AI_ATTEMPTS", "1")], |_| {
         Script::new(302, "text/plain").header("location", "http://169.254.169.254/latest/meta-data")
     })
     .await;
-    let events = scene.run(&two()).await;
+    let own = json!({ "baseUrl": scene.provider.endpoint().base_url, "model": MODEL, "apiKey": KEY });
+    let body =
+        json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [{ "key": "one" }, own] });
+    let events = scene.run(&body).await;
     let told: Vec<_> = events.iter().filter_map(|event| event["message"].as_str()).collect();
     assert!(told.len() == 2 && told.iter().all(|message| message.contains("redirect")), "{events:?}");
 }

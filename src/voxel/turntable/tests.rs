@@ -11,9 +11,11 @@ fn a_part_holds_all_that_changed_and_begins_at_even_places() {
         let part = Part::changed(&old, &new, 8);
         let inside: Vec<usize> = part.rows(8).flatten().collect();
         assert!(changed.iter().all(|at| inside.contains(at)), "{changed:?}: {part:?}");
-        assert!(part.left % 2 == 0 && part.top % 2 == 0, "{part:?}");
+        assert!(part.left.is_multiple_of(2) && part.top.is_multiple_of(2), "{part:?}");
         let wider = part.widened(3, 8);
-        assert!(wider.left % 2 == 0 && wider.left + wider.width <= 8 && wider.top + wider.height <= 8);
+        assert!(
+            wider.left.is_multiple_of(2) && wider.left + wider.width <= 8 && wider.top + wider.height <= 8
+        );
         assert!(inside.iter().all(|at| wider.rows(8).any(|row| row.contains(at))), "{wider:?}");
     }
     assert_eq!(Part::changed(&old, &old, 8), Part { left: 0, top: 0, width: 1, height: 1 });

@@ -186,7 +186,7 @@ impl<P> Poster<P> {
                     usvg::Node::Group(inner) => gather(inner, found),
                     usvg::Node::Text(text) => {
                         let around = text.abs_bounding_box();
-                        let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
+                        let words = text.chunks().iter().map(resvg::usvg::TextChunk::text).collect();
                         found.push((words, [around.left(), around.top(), around.right(), around.bottom()]));
                     }
                     _ => {}

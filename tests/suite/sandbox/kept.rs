@@ -68,8 +68,24 @@ async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_fi
     let (_, later) = keep(&maker, &json!({ "a": another, "b": b })).await;
     assert_eq!((&again["id"], &later["id"]), (&first["id"], &first["id"]));
     assert_eq!(later["a"]["draftId"], json!(another));
+    assert_eq!(later["expiresAt"], first["expiresAt"]);
+    let gone = scene.site.get(&format!("/api/sandbox/drafts/{a}/grid")).send().await.unwrap();
+    assert_eq!(gone.status(), 404, "what it held before is let go");
     let (status, told) = keep(&scene.site.voter(), &json!({ "a": stranger, "b": b })).await;
     assert_eq!((status, &told["code"]), (403, &json!("not_yours")));
+}
+
+#[tokio::test]
+async fn sides_that_were_kept_apart_become_one_run() {
+    let scene = Scene::with(&[], builds).await;
+    let [a, b] = drafts(&scene).await;
+    let maker = scene.site.voter();
+    let (_, first) = keep(&maker, &json!({ "a": a })).await;
+    let (_, second) = keep(&maker, &json!({ "b": b })).await;
+    let (status, both) = keep(&maker, &json!({ "a": a, "b": b })).await;
+    assert_eq!((status, &both["id"]), (200, &first["id"]));
+    assert_eq!(maker.get(second["url"].as_str().unwrap()).await.status, 404);
+    assert_eq!(scene.db.number("SELECT count(*) FROM drafts").await, 2);
 }
 
 #[tokio::test]
@@ -112,8 +128,8 @@ async fn whoever_keeps_a_hundred_deletes_one_first() {
         .db
         .run(
             "WITH more AS (
-                INSERT INTO drafts (id, prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, expires_at)
-                SELECT gen_random_uuid(), prompt, grid_size, palette, model, digest, grid, spec, warnings, block_count, expires_at
+                INSERT INTO drafts (id, prompt, grid_size, palette, model, digest, grid, warnings, block_count, expires_at)
+                SELECT gen_random_uuid(), prompt, grid_size, palette, model, digest, grid, warnings, block_count, expires_at
                 FROM drafts, generate_series(1, 99) WHERE model = 'one' RETURNING id)
              INSERT INTO kept_runs (id, voter_id, a) SELECT gen_random_uuid(), voter_id, more.id FROM more, kept_runs",
         )

@@ -1,0 +1,173 @@
+//! Whom a visitor can have asked, and with whose key.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+
+use super::{Named, unknown, wrong};
+use crate::app::App;
+use crate::arena::ModelKey;
+use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
+use crate::config::KeysFor;
+use crate::generate::{Endpoint, EndpointError, Patience, Pinned, ProviderKind, Secret, provider};
+use crate::sandbox::{Asked, Contestant, Problem, doors};
+use crate::web::Error;
+use crate::web::filters::capitalised;
+
+/// Whether this visitor may ask with the server's own keys. Whoever sits at this machine asks for it by a name that
+/// means it; a page elsewhere whose name was made to mean it does not, nor does a proxy that brings strangers.
+pub(in crate::web) fn lends(app: &App, headers: &HeaderMap) -> bool {
+    match app.config.sandbox.keys_for {
+        KeysFor::Nobody => false,
+        KeysFor::Everybody => true,
+        KeysFor::ThisMachine => {
+            let is_direct =
+                ["x-forwarded-for", "forwarded", "via"].iter().all(|name| !headers.contains_key(*name));
+            let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+            is_direct && host.is_some_and(means_this_machine)
+        }
+    }
+}
+
+fn means_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Who can be asked, by this visitor.
+pub(super) struct House<'a> {
+    pub app: &'a App,
+    pub lends: bool,
+}
+
+impl House<'_> {
+    /// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
+    pub async fn contestant(&self, listed: &[ListedModel], named: Named) -> Result<Contestant, Error> {
+        let [key, provider, base_url, model] = named.who().map(|field| field.map(str::to_owned));
+        match (key, provider, base_url, model) {
+            (Some(key), ..) => self.of_the_catalog(listed, &key, named.secret()),
+            (_, Some(provider), _, Some(model)) => {
+                let known = self.app.workshop.providers().known().iter().find(|known| known.key == provider);
+                let known = known.ok_or_else(|| unknown(format!("There is no provider {provider} here.")))?;
+                let name = format!("{provider}:{model}");
+                Ok(Contestant { name, asked: self.at_a_provider(known, model, named.secret()) })
+            }
+            (_, _, Some(address), Some(model)) => Ok(self.elsewhere(&address, model, named.secret()).await),
+            _ => Err(wrong("A model is named by its key, or where it is asked.".to_owned())),
+        }
+    }
+
+    fn of_the_catalog(
+        &self,
+        listed: &[ListedModel],
+        key: &str,
+        secret: Option<Secret>,
+    ) -> Result<Contestant, Error> {
+        let known = key.parse::<ModelKey>().ok();
+        let model =
+            known.and_then(|key| listed.iter().find(|listed| listed.enabled && listed.model.key == key));
+        let model = &model.ok_or_else(|| unknown(format!("There is no model {key} here.")))?.model;
+        if model.provider == REFERENCE {
+            return Err(unknown(format!(
+                "{} was made for this project, and cannot be asked.",
+                model.display_name
+            )));
+        }
+        let asked = match secret {
+            None => self.with_our_key(model),
+            Some(secret) => match route_for_visitors(self.app, model, self.lends) {
+                Some((known, name)) => self
+                    .at_a_provider(known, name.to_owned(), Some(secret))
+                    .map(|asked| Asked { options: model.options, ..asked }),
+                None => Err(self.no_key()),
+            },
+        };
+        Ok(Contestant { name: key.to_owned(), asked })
+    }
+
+    fn with_our_key(&self, model: &Model) -> Result<Asked, Problem> {
+        let providers = self.app.workshop.providers();
+        let route = providers.route(model).filter(|_| self.lends);
+        let open =
+            route.and_then(|(provider, name)| Some((providers.get(provider)?.clone(), name.to_owned())));
+        let (provider, name) = open.ok_or_else(|| self.no_key())?;
+        Ok(Asked { provider, model: name, options: model.options })
+    }
+
+    fn at_a_provider(
+        &self,
+        known: &catalog::Provider,
+        model: String,
+        secret: Option<Secret>,
+    ) -> Result<Asked, Problem> {
+        if !takes_visitors(known, self.lends) {
+            return Err(self.no_key());
+        }
+        if secret.is_none() {
+            let own = self.app.workshop.providers().get(&known.key).filter(|_| self.lends);
+            let provider = own.ok_or_else(|| self.no_key())?.clone();
+            return Ok(Asked { provider, model, options: catalog::Options::default() });
+        }
+        let endpoint =
+            Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
+        asked(self.app, &endpoint, model)
+    }
+
+    async fn elsewhere(&self, address: &str, model: String, secret: Option<Secret>) -> Contestant {
+        let door = match doors::open(address, self.app.config.sandbox.local).await {
+            Ok(door) => door,
+            Err(closed) => {
+                let asked = Err(Problem { code: "address_refused", message: format!("{closed}.") });
+                return Contestant { name: model, asked };
+            }
+        };
+        let name = format!("{}:{model}", door.host);
+        let endpoint = Endpoint {
+            provider: ProviderKind::Compatible,
+            base_url: door.base_url,
+            key: secret,
+            pinned: Some(Pinned { host: door.host, places: door.places }),
+        };
+        Contestant { name, asked: asked(self.app, &endpoint, model) }
+    }
+
+    fn no_key(&self) -> Problem {
+        let message = match self.lends {
+            true => "This server has no key for it; type your own.",
+            false => "This server lends no keys; type your own.",
+        };
+        Problem { code: "no_key", message: message.to_owned() }
+    }
+}
+
+/// Whether visitors are let in to a provider. One that wants no key is the operator's own machine, most likely.
+pub(in crate::web) fn takes_visitors(known: &catalog::Provider, lends: bool) -> bool {
+    known.key_variable.is_some() || lends
+}
+
+/// Where a model is asked with a visitor's key, and its name there.
+pub(in crate::web) fn route_for_visitors<'a>(
+    app: &'a App,
+    model: &'a Model,
+    lends: bool,
+) -> Option<(&'a catalog::Provider, &'a str)> {
+    let known = app.workshop.providers().known();
+    model.routes().find_map(|(provider, name)| {
+        let known = known.iter().find(|known| known.key == provider && takes_visitors(known, lends))?;
+        Some((known, name))
+    })
+}
+
+fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem> {
+    let max_bytes = app.config.check_max_bytes.min(app.config.asking.answer_max_bytes);
+    let patience = Patience { max_bytes, ..Patience::for_people() };
+    // What a stranger's endpoint says is not for our log.
+    let provider = provider(endpoint, patience, false).map_err(|error| {
+        let code = if matches!(error, EndpointError::BadKey) { "bad_key" } else { "address_refused" };
+        Problem { code, message: capitalised(&error.to_string()) + "." }
+    })?;
+    Ok(Asked { provider, model, options: catalog::Options::default() })
+}
