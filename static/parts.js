@@ -33,9 +33,9 @@ export function count(number) {
   return whole.format(number);
 }
 
-/** @param {number} number @param {string} word */
-export function counted(number, word) {
-  return `${number === 1 ? "one" : count(number)} ${word}${number === 1 ? "" : "s"}`;
+/** @param {number} number @param {string} word @param {string} [words] for several */
+export function counted(number, word, words = `${word}s`) {
+  return number === 1 ? `one ${word}` : `${count(number)} ${words}`;
 }
 
 /** 0:42, 12:05, 1:02:03 @param {number} ms */

@@ -40,6 +40,9 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     wear(worn());
+    // Where the menu is wider than the window, it begins at the page one is on.
+    const here = document.querySelector("header.site li [aria-current]")?.parentElement;
+    if (here?.parentElement) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2;
     if (!button) return;
     button.hidden = false;
     button.addEventListener("click", next);

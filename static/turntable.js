@@ -1,5 +1,4 @@
-// @ts-check
-// A build's turntable, asked for, waited for and shown on its page.
+/** A build's turntable, asked for, waited for and shown on its page. */
 
 /** @typedef {{ frame: number, of: number }} Making */
 
@@ -126,3 +125,5 @@ if (place) {
     });
   }
 }
+
+export {};

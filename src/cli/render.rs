@@ -17,24 +17,22 @@ use crate::voxel::{
 pub(super) struct Arguments {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
-    /// Where to write: a .png or a .webp; or a .gif, which is a turntable.
+    /// Where to write: a .png, or a .webp or .gif in which the build turns once around. With an angle, a size or no
+    /// sky, a .webp is a still picture, too.
     #[arg(short, long)]
     out: PathBuf,
-    /// The build turned once around, as a .webp or a .gif that moves.
-    #[arg(long, conflicts_with_all = ["angle", "size", "transparent"])]
-    turntable: bool,
     /// 32, 64, 128 or 256.
     #[arg(long, default_value = "32")]
     grid: GridSize,
     /// simple or advanced.
     #[arg(long, default_value = "simple")]
     palette: Palette,
-    /// From which side, 0 to 7.
-    #[arg(long, default_value_t = 0)]
-    angle: u8,
-    /// Pixels a side, 64 to 1024.
-    #[arg(long, default_value_t = 512)]
-    size: u16,
+    /// From which side, 0 to 7; 0 unless said.
+    #[arg(long)]
+    angle: Option<u8>,
+    /// Pixels a side, 64 to 1024; 512 unless said.
+    #[arg(long)]
+    size: Option<u16>,
     /// Leave out the sky.
     #[arg(long)]
     transparent: bool,
@@ -42,11 +40,12 @@ pub(super) struct Arguments {
 
 /// Draws what breaks the rules too: it may be what one wants to see.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Arguments { file, out, turntable, grid, palette, angle, size, transparent } = arguments;
+    let Arguments { file, out, grid, palette, angle, size, transparent } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let background = if *transparent { Background::Transparent } else { Background::Sky };
-    let view = View::new(*angle, *size, background).map_err(anyhow::Error::msg)?;
-    let animation = animation(out, *turntable)?;
+    let view = View::new(angle.unwrap_or(0), size.unwrap_or(512), background).map_err(anyhow::Error::msg)?;
+    let stands_still = angle.is_some() || size.is_some() || *transparent;
+    let animation = animation(out, stands_still)?;
     let input = super::check::read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
     let Some(grid) = verdict.grid() else {
@@ -63,12 +62,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// What the picture's name asks for, if it is to move.
-fn animation(out: &Path, turntable: bool) -> anyhow::Result<Option<Animation>> {
-    match (out.extension().and_then(|end| end.to_str()), turntable) {
-        (Some("gif"), _) => Ok(Some(Animation::Gif)),
-        (Some("webp"), true) => Ok(Some(Animation::Webp)),
-        (_, true) => bail!("{} is neither a .webp nor a .gif", out.display()),
-        (_, false) => Ok(None),
+fn animation(out: &Path, stands_still: bool) -> anyhow::Result<Option<Animation>> {
+    match (out.extension().and_then(|end| end.to_str()), stands_still) {
+        (Some("gif"), true) => {
+            bail!("a .gif turns: it has no angle or size of your own, and always a backdrop")
+        }
+        (Some("gif"), false) => Ok(Some(Animation::Gif)),
+        (Some("webp"), false) => Ok(Some(Animation::Webp)),
+        (Some("png" | "webp"), _) => Ok(None),
+        _ => bail!("{} is no .png, .webp or .gif", out.display()),
     }
 }
 

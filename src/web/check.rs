@@ -47,7 +47,7 @@ struct Parameters {
     /// 1 adds the encoded grid in base64, as `/api/builds/{id}/grid` has it, also where it breaks a rule.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
-    grid: bool,
+    encoded: bool,
 }
 
 /// Check a build
@@ -83,7 +83,7 @@ async fn check(
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
-    let Parameters { grid_size, palette, cells, grid } = parameters;
+    let Parameters { grid_size, palette, cells, encoded } = parameters;
     let size = grid_size.unwrap_or(app.config.arena.grid);
     let palette = palette.unwrap_or(app.config.arena.palette);
     let large = body::read(&app.memory, request, limit).await?;
@@ -93,7 +93,7 @@ async fn check(
             None => Verdict::too_large(limit),
         };
         let mut told = told(&verdict, size, palette, cells)?;
-        if let Some(grid) = verdict.grid().filter(|_| grid) {
+        if let Some(grid) = verdict.grid().filter(|_| encoded) {
             add_grid(&mut told.json, grid);
         }
         Ok::<_, Error>(told.packed(encoding))

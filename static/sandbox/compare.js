@@ -1,10 +1,9 @@
 /** Builds side by side: choosing two to four, and taking the address along. */
-export const MOST = 4;
+const MOST = 4;
 
 const copy = document.getElementById("copy");
 const copied = document.getElementById("copied");
 const builds = document.getElementById("builds");
-const pick = /** @type {HTMLFormElement | null} */ (document.getElementById("pick"));
 
 if (copy && copied) {
   copy.hidden = false;
@@ -33,7 +32,4 @@ if (builds) {
   fit();
 }
 
-if (pick) {
-  for (const button of pick.querySelectorAll("button")) button.hidden = true;
-  pick.addEventListener("change", () => pick.requestSubmit());
-}
+export {};

@@ -28,10 +28,10 @@ export class Exhibit {
     this.#growth = grow(viewer, {
       size: gridSize,
       palette,
-      grown: ({ counts }) => {
+      grown: ({ counts, full }) => {
         const [boxes, lines, blocks] = counts;
-        const parts = [boxes && counted(boxes, "box").replace("boxs", "boxes"), lines && counted(lines, "line"), blocks && counted(blocks, "block")];
-        this.count = parts.filter(Boolean).join(", ");
+        const parts = [boxes && counted(boxes, "box", "boxes"), lines && counted(lines, "line"), blocks && counted(blocks, "block")];
+        this.count = parts.filter(Boolean).join(", ") + (full ? ", more than can be drawn here" : "");
       },
     });
   }
@@ -50,7 +50,7 @@ export class Exhibit {
   /** It is done. @param {string} src @param {string} angles @param {string} summary */
   settle(src, angles, summary) {
     this.#viewer?.setAttribute("angles", angles);
-    this.#viewer?.setAttribute("summary", summary);
+    this.#describe(summary);
     this.#growth?.settle(src);
     this.#growth = undefined;
   }
@@ -59,5 +59,15 @@ export class Exhibit {
   rest() {
     this.#growth?.stop();
     this.#growth = undefined;
+  }
+
+  /** A viewer reads its summary when it starts, and this one has. @param {string} summary */
+  #describe(summary) {
+    const viewer = this.#viewer;
+    if (!viewer) return;
+    viewer.setAttribute("summary", summary);
+    viewer.querySelector(":scope > .said")?.prepend(summary);
+    const picture = viewer.querySelector("img");
+    if (picture) picture.alt += summary;
   }
 }

@@ -24,6 +24,7 @@ export function recall(whose) {
 
 /** @param {string} whose @param {string} key */
 export function remember(whose, key) {
+  if (!whose) return;
   if (key) keys.set(whose, key);
   else keys.delete(whose);
   if (keeping) write();

@@ -8,9 +8,11 @@ import { MOST, faults } from "./locate.js";
 
 /** A larger file stays a file, and is not put into the text. */
 const READABLE = 1 << 20;
+const PATIENCE_MS = 120_000;
 
 const form = /** @type {HTMLFormElement} */ (part("paste"));
 const editor = new Editor(part("editor"));
+const text = one(part("editor"), "textarea");
 const file = field("file");
 const held = part("held");
 const verdict = part("verdict");
@@ -21,8 +23,11 @@ const formats = part("formats");
 let holding;
 /** The address of the grid on show. */
 let shown = "";
-/** Only the latest check counts. */
-let checks = 0;
+/** Raised by whatever changes what is checked, or how: what was begun before counts no more. */
+let latest = 0;
+let isTaking = false;
+/** A drag that begins in this page brings nothing. */
+let isOurs = false;
 
 function settings() {
   return { gridSize: field("grid").value, palette: field("palette").value };
@@ -30,29 +35,64 @@ function settings() {
 
 async function check() {
   const body = holding ?? editor.value;
+  const number = ++latest;
+  retract();
   if (body === "") return say("bad", "There is nothing to check yet.");
-  const number = ++checks;
-  const { gridSize, palette } = settings();
   say("", "It is being checked …");
-  problems.hidden = bring.hidden = formats.hidden = true;
   try {
-    const query = new URLSearchParams({ gridSize, palette, grid: "1" });
-    const report = /** @type {Report} */ (await verdictOn(await fetch(`/api/check?${query}`, { method: "POST", body })));
-    if (number === checks) await tell(report);
+    const report = await verdictOn(body);
+    if (number === latest) await tell(report, number);
   } catch (error) {
-    if (number === checks) say("bad", error instanceof Trouble ? error.message : "The server cannot be reached.");
+    if (number === latest) say("bad", error instanceof Error ? error.message : String(error));
   }
 }
 
-/** What could not be read is a verdict, too. @param {Response} response */
-async function verdictOn(response) {
-  const told = await response.json().catch(() => undefined);
+/** What could not be read is a verdict, too. @param {Blob | string} body @returns {Promise<Report>} */
+async function verdictOn(body) {
+  const query = new URLSearchParams({ ...settings(), encoded: "1" });
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  let response, answer;
+  try {
+    response = await fetch(`/api/check?${query}`, { method: "POST", body, signal });
+    answer = await response.text();
+  } catch {
+    throw new Trouble(signal.aborted ? "The server did not answer within two minutes." : unreachable(body));
+  }
+  const told = read(answer);
   if (told && "ok" in told) return told;
-  throw new Trouble(told?.error ?? `The server answered ${response.status}.`);
+  throw new Trouble(told?.error ?? `The server answered ${response.status}.`, response.status);
 }
 
-/** @param {Report} report */
-async function tell(report) {
+/** @param {string} answer */
+function read(answer) {
+  try {
+    return JSON.parse(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server may hang up on what is too large before its refusal can be read. @param {Blob | string} body */
+function unreachable(body) {
+  const size = typeof body === "string" ? body.length : body.size;
+  if (size <= READABLE) return "The server cannot be reached.";
+  return `The connection was lost on the way. It is ${count(Math.ceil(size / (1 << 20)))} MiB, which may be more than this server takes.`;
+}
+
+/** Another text: what was said of the one before is no longer true. */
+function changed() {
+  latest += 1;
+  retract();
+  editor.mark(new Map());
+  if (verdict.textContent) say("", "The text has changed since it was checked.");
+}
+
+function retract() {
+  problems.hidden = bring.hidden = formats.hidden = true;
+}
+
+/** @param {Report} report @param {number} number */
+async function tell(report, number) {
   const { ok, error, blockCount, bounds } = report;
   if (ok) {
     const spans = bounds ? bounds.max.map((max, axis) => max - bounds.min[axis] + 1) : [0, 0, 0];
@@ -63,7 +103,7 @@ async function tell(report) {
   show(report);
   bring.hidden = !ok;
   part("brought").textContent = "Files for Minecraft, 3D programs and printing.";
-  await list(report);
+  await list(report, number);
 }
 
 /** @param {string} tone @param {string} words */
@@ -95,14 +135,15 @@ function blank(words) {
   return box;
 }
 
-/** Warnings and errors, each at its place. @param {Report} report */
-async function list({ warnings, error, gridSize, palette }) {
+/** Warnings and errors, each at its place. @param {Report} report @param {number} number */
+async function list({ warnings, error, gridSize, palette }, number) {
   /** @type {Map<number, "bad" | "warn">} */
   const marks = new Map();
   const items = warnings.map(({ message }) => made("li", message));
   if (!holding) {
     const meta = document.querySelector('meta[name="textures"]')?.getAttribute("content") ?? "/textures";
     const { blocks } = await loadTextures(meta);
+    if (number !== latest) return;
     const all = warnings.length ? faults(editor.value, blocks, palette, gridSize) : [];
     for (const { from, to, message } of all.slice(0, MOST)) {
       const { line } = editor.place(from);
@@ -134,10 +175,18 @@ function leading(place, message, from, to) {
 
 /** @param {File} chosen */
 async function take(chosen) {
-  const text = chosen.size <= READABLE ? await chosen.text() : undefined;
-  const isText = text !== undefined && !text.includes("\0") && !text.includes("\ufffd");
-  holding = isText ? undefined : chosen;
-  if (isText) editor.value = text;
+  changed();
+  const number = latest;
+  let content;
+  try {
+    content = await textOf(chosen);
+  } catch {
+    if (number === latest) say("bad", `“${chosen.name}” cannot be read. Is it a folder?`);
+    return;
+  }
+  if (number !== latest) return;
+  holding = content === undefined ? chosen : undefined;
+  if (content !== undefined) editor.value = content;
   held.hidden = !holding;
   part("editor").hidden = holding !== undefined;
   one(held, "[data-slot=name]").textContent = chosen.name;
@@ -145,33 +194,65 @@ async function take(chosen) {
   await check();
 }
 
+/** Nothing where it is large, or no text. @param {File} chosen */
+async function textOf(chosen) {
+  const isLarge = chosen.size > READABLE;
+  const content = await (isLarge ? chosen.slice(0, 1) : chosen).text();
+  return isLarge || /[\0\ufffd]/.test(content) ? undefined : content;
+}
+
 function putAway() {
+  changed();
   holding = undefined;
-  file.value = "";
   held.hidden = true;
   part("editor").hidden = false;
-  one(part("editor"), "textarea").focus();
+  text.focus();
 }
 
 /** Makes the files, which are there for an hour. */
 async function takeAway() {
-  const button = /** @type {HTMLButtonElement} */ (part("take"));
+  if (isTaking) return;
   const told = part("brought");
   const words = part("chat").dataset.words ?? "";
-  button.disabled = true;
+  const number = latest;
+  takingIs(true);
   told.textContent = "It is being prepared …";
   try {
     const query = new URLSearchParams({ ...settings(), prompt: words });
     const { draftId } = await ask("POST", `/api/sandbox/drafts?${query}`, { body: holding ?? editor.value });
+    if (number !== latest) return;
     for (const link of formats.querySelectorAll("a[data-format]")) {
       link.setAttribute("href", `/api/sandbox/drafts/${draftId}/export?format=${link.getAttribute("data-format")}`);
     }
     formats.hidden = false;
     told.textContent = "They are there for an hour.";
   } catch (error) {
-    told.textContent = error instanceof Error ? error.message : String(error);
+    if (number === latest) told.textContent = error instanceof Error ? error.message : String(error);
   } finally {
-    button.disabled = false;
+    takingIs(false);
+  }
+}
+
+/** The button keeps the focus. @param {boolean} on */
+function takingIs(on) {
+  isTaking = on;
+  part("take").setAttribute("aria-disabled", String(on));
+}
+
+/** Files always; of text only what comes from elsewhere, and not into the text, which takes it by itself. @param {DragEvent} event */
+function isForUs({ dataTransfer, target }) {
+  const types = dataTransfer?.types ?? [];
+  return types.includes("Files") || (types.includes("text/plain") && !isOurs && target !== text);
+}
+
+/** @param {DataTransfer} brought */
+function receive(brought) {
+  const words = brought.getData("text");
+  if (brought.files.length) take(brought.files[0]);
+  else if (words) {
+    putAway();
+    editor.value = words;
+    check();
   }
 }
 
@@ -193,24 +274,28 @@ for (const name of ["grid", "palette"]) {
     if (verdict.textContent) check();
   });
 }
-file.addEventListener("change", () => file.files?.[0] && take(file.files[0]));
+text.addEventListener("input", changed);
+file.addEventListener("change", () => {
+  const chosen = file.files?.[0];
+  // The same can be chosen again, once it is mended.
+  file.value = "";
+  if (chosen) take(chosen);
+});
 part("put-away").addEventListener("click", putAway);
 part("take").addEventListener("click", takeAway);
-for (const kind of ["dragenter", "dragover"]) {
+addEventListener("dragstart", () => (isOurs = true));
+addEventListener("dragend", () => (isOurs = false));
+for (const kind of /** @type {const} */ (["dragenter", "dragover"])) {
   addEventListener(kind, (event) => {
-    event.preventDefault();
-    form.toggleAttribute("data-over", true);
+    const wanted = isForUs(event);
+    if (wanted) event.preventDefault();
+    form.toggleAttribute("data-over", wanted);
   });
 }
 addEventListener("dragleave", (event) => event.relatedTarget === null && form.removeAttribute("data-over"));
 addEventListener("drop", (event) => {
-  event.preventDefault();
   form.removeAttribute("data-over");
-  const dropped = /** @type {DragEvent} */ (event).dataTransfer;
-  if (dropped?.files.length) take(dropped.files[0]);
-  else if (dropped?.getData("text")) {
-    putAway();
-    editor.value = dropped.getData("text");
-    check();
-  }
+  if (!event.dataTransfer || !isForUs(event)) return;
+  event.preventDefault();
+  receive(event.dataTransfer);
 });

@@ -18,6 +18,8 @@ export class Rival {
   #name;
   #key;
   #problem;
+  /** The key that was put into the field, rather than typed there. */
+  #recalled = "";
 
   /** @param {HTMLElement} set of fields */
   constructor(set) {
@@ -29,7 +31,7 @@ export class Rival {
     this.#key = input("key");
     this.#problem = one(set, "[data-slot=problem]");
     this.#model.addEventListener("change", () => this.#fit());
-    this.#base.addEventListener("change", () => this.#fit());
+    this.#base.addEventListener("change", () => this.#move());
     this.#key.addEventListener("input", () => remember(this.#whose, this.#key.value.trim()));
     set.addEventListener("input", () => this.clear());
     this.#fit();
@@ -41,6 +43,12 @@ export class Rival {
     const next = [...this.#model.options].findIndex((option, index) => index !== taken && option.dataset.kind === "catalog");
     if (next >= 0 && this.#model.selectedIndex === taken) this.#model.selectedIndex = next;
     this.#fit();
+  }
+
+  /** Takes over a key that was typed elsewhere, where none was typed here. */
+  refresh() {
+    const key = this.#key.value;
+    if (key === "" || key === this.#recalled) this.#recall();
   }
 
   /** As it is shown. */
@@ -55,8 +63,17 @@ export class Rival {
     if (kind === "endpoint" && !this.#base.checkValidity()) throw new Wrong("An address begins with https://.", this.#base);
     if (kind !== "catalog" && !this.#name.value.trim()) throw new Wrong("Which model is it?", this.#name);
     const needs = kind !== "endpoint" && !this.#isOpen;
-    if (needs && !this.#key.value.trim()) throw new Wrong(`It takes your key for ${this.#owner}.`, this.#key);
-    return this.#named();
+    if (needs && !this.#apiKey) throw new Wrong(`It takes your key for ${this.#owner}.`, this.#key);
+    return this.named;
+  }
+
+  /** As the API takes it, be it right or wrong. @returns {Named} */
+  get named() {
+    const apiKey = this.#apiKey;
+    const model = this.#name.value.trim();
+    if (this.#kind === "catalog") return { key: this.#model.value, apiKey };
+    if (this.#kind === "provider") return { provider: this.#model.value, model, apiKey };
+    return { baseUrl: this.#base.value.trim(), model, apiKey };
   }
 
   /** @param {string} message @param {HTMLElement} [place] */
@@ -70,7 +87,11 @@ export class Rival {
 
   clear() {
     this.#problem.hidden = true;
-    for (const field of [this.#model, this.#base, this.#name, this.#key]) field.removeAttribute("aria-invalid");
+    this.#problem.textContent = "";
+    for (const field of [this.#model, this.#base, this.#name, this.#key]) {
+      field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-describedby");
+    }
   }
 
   get #option() {
@@ -94,13 +115,25 @@ export class Rival {
     return this.#kind === "endpoint" ? this.#base.value.trim() : (this.#option?.dataset.provider ?? "");
   }
 
-  /** @returns {Named} */
-  #named() {
-    const apiKey = this.#key.value.trim() || undefined;
-    const model = this.#name.value.trim();
-    if (this.#kind === "catalog") return { key: this.#model.value, apiKey };
-    if (this.#kind === "provider") return { provider: this.#model.value, model, apiKey };
-    return { baseUrl: this.#base.value.trim(), model, apiKey };
+  /** A model of the catalog that the server lends its key for shows no field for another. */
+  get #takesKey() {
+    return this.#kind !== "catalog" || !this.#isOpen;
+  }
+
+  get #apiKey() {
+    return (this.#takesKey && this.#key.value.trim()) || undefined;
+  }
+
+  #recall() {
+    this.#recalled = this.#key.value = recall(this.#whose);
+  }
+
+  /** The endpoint is elsewhere. What was typed for it stays, unless its key is known. */
+  #move() {
+    const typed = this.#key.value !== this.#recalled;
+    if (recall(this.#whose) || !typed) this.#recall();
+    else remember(this.#whose, this.#key.value.trim());
+    this.clear();
   }
 
   /** Shows the fields that this kind takes. */
@@ -109,10 +142,10 @@ export class Rival {
     for (const row of this.#set.querySelectorAll("[data-for]")) {
       /** @type {HTMLElement} */ (row).hidden = !row.getAttribute("data-for")?.split(" ").includes(kind);
     }
-    one(this.#set, "[data-slot=key]").hidden = kind === "catalog" && this.#isOpen;
+    one(this.#set, "[data-slot=key]").hidden = !this.#takesKey;
     one(this.#set, "[data-slot=owner]").textContent = this.#owner;
     one(this.#set, "[data-slot=lent]").hidden = !this.#isOpen;
-    this.#key.value = recall(this.#whose);
+    this.#recall();
     this.clear();
   }
 }

@@ -21,6 +21,8 @@ export class Side {
   #tokens = 0;
   #note = "";
   #title = "";
+  /** How many are before it. */
+  #line = "";
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #clock;
 
@@ -38,8 +40,11 @@ export class Side {
 
   /** @param {string} title @param {Task} task */
   begin(title, task) {
+    // The button that was pressed is hidden below.
+    if (this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
     this.draft = undefined;
     this.#title = title;
+    this.#line = "";
     this.#begun = performance.now();
     this.#slot("who").textContent = title;
     this.#slot("notes").replaceChildren();
@@ -50,6 +55,13 @@ export class Side {
     this.#become("waiting");
     clearInterval(this.#clock);
     this.#clock = setInterval(() => this.#tell(), 1000);
+  }
+
+  /** It has to wait. @param {string} words for how many are before it */
+  queue(words) {
+    this.#line = words;
+    this.#become("waiting");
+    this.#tell();
   }
 
   /** @param {SideEvent} event */
@@ -64,7 +76,8 @@ export class Side {
   /** @param {string} message @param {string} [raw] what was answered */
   fail(message, raw) {
     if (this.isOver) return;
-    if (raw !== undefined) this.#text = raw;
+    // What is told at the end may be cut.
+    if (raw !== undefined && raw.length > this.#text.length) this.#text = raw;
     this.#end("failed");
     const sentence = message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?)]$/.test(message) ? "" : ".");
     this.#slot("more").textContent = sentence;
@@ -75,6 +88,7 @@ export class Side {
   stop() {
     if (this.isOver) return;
     this.#end("stopped");
+    this.say(`${this.#title} stopped.`);
     this.#exhibit.rest();
   }
 
@@ -94,7 +108,7 @@ export class Side {
   /** @param {Extract<SideEvent, { type: "retry" }>} event */
   #retry({ attempt, reason }) {
     this.#slot("notes").append(made("li", `Attempt ${attempt}, because ${reason}`));
-    this.say(`${this.#title}: attempt ${attempt}`);
+    this.say(`${this.#title}: attempt ${attempt}.`);
     this.#again();
     this.#exhibit.again();
     this.#become("thinking");
@@ -111,7 +125,7 @@ export class Side {
     if (metrics.attempts > 1) facts.push(`attempt ${metrics.attempts}`);
     this.#slot("facts").textContent = facts.join(" · ");
     this.#slot("notes").append(...warnings.map(({ message }) => made("li", message)));
-    this.#exhibit.settle(gridUrl, `/api/sandbox/drafts/${draftId}/image?size=768&background=transparent`, facts[0]);
+    this.#exhibit.settle(gridUrl, `/api/sandbox/drafts/${draftId}/image?size=768&background=transparent`, `${facts[0]}.`);
     for (const link of this.element.querySelectorAll("a[data-format]")) {
       link.setAttribute("href", `/api/sandbox/drafts/${draftId}/export?format=${link.getAttribute("data-format")}`);
     }
@@ -140,6 +154,10 @@ export class Side {
   /** What it is doing, and for how long. */
   #tell() {
     if (this.isOver) return;
+    if (this.#state === "waiting" && this.#line) {
+      this.#slot("more").textContent = this.#line;
+      return;
+    }
     const parts = [clock(performance.now() - this.#begun)];
     if (this.#state === "building") parts.unshift(`about ${count(this.#tokens)} tokens`, this.#exhibit.count);
     if (this.#note) parts.unshift(this.#note);

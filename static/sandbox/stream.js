@@ -44,14 +44,21 @@ export async function* run(wanted, stop) {
 /** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {() => void} heard */
 async function* lines(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  /** Of a line that is not whole yet. @type {string[]} */
+  let pieces = [];
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     heard();
-    const whole = (rest + value).split("\n");
-    rest = whole.pop() ?? "";
-    for (const line of whole) if (line) yield line;
+    let from = 0;
+    for (let end = value.indexOf("\n"); end >= 0; end = value.indexOf("\n", from)) {
+      pieces.push(value.slice(from, end));
+      const line = pieces.join("");
+      pieces = [];
+      from = end + 1;
+      if (line) yield line;
+    }
+    pieces.push(value.slice(from));
   }
 }
 

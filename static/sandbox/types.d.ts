@@ -44,6 +44,13 @@ interface Named {
   apiKey?: string;
 }
 
+/** What is asked of both sides, and how they are shown. */
+interface Play {
+  task: Task;
+  models: Named[];
+  titles: string[];
+}
+
 /** What `POST /api/check` says. */
 interface Report {
   ok: boolean;

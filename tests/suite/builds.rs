@@ -347,7 +347,7 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
         assert!(fs::read(folder.path().join(file)).unwrap().starts_with(magic), "{file}");
     }
     for (arguments, part) in [
-        (vec!["render", "hut.json", "-o", "hut.gif"], "neither a .png nor a .webp"),
+        (vec!["render", "hut.json", "-o", "hut.bmp"], "is no .png, .webp or .gif"),
         (vec!["render", "hut.json", "-o", "hut.png", "--angle", "8"], "0 to 7"),
         (vec!["render", "bad.json", "-o", "bad.png"], "boxes: expected a list"),
     ] {

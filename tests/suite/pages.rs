@@ -106,14 +106,14 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
     let site = site().await;
     let page = page(&site.at("/format")).await;
     let mut order = Vec::new();
-    let menu = ["Arena", "Leaderboard", "Builds", "Prompts", "Blocks", "Format", "About"];
+    let menu = ["Arena", "Leaderboard", "Builds", "Prompts", "Sandbox", "Blocks", "Format", "About"];
     for _ in 0..menu.len() + 3 {
         page.press("Tab").await;
         order.push(focused(&page).await);
     }
     assert_eq!(order[..2], ["Skip to the content", "Buildoff"]);
-    assert_eq!(order[2..9], menu);
-    assert_eq!(order[9], "Theme: System");
+    assert_eq!(order[2..10], menu);
+    assert_eq!(order[10], "Theme: System");
 }
 
 #[tokio::test]

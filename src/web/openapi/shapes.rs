@@ -141,7 +141,7 @@ pub(in crate::web) struct Report {
     /// With `cells=1`, every block as `[x, y, z, type]`, by y, then z, then x.
     #[schema(required = false, example = json!([[0, 0, 0, "stone"]]))]
     cells: Vec<Vec<serde_json::Value>>,
-    /// With `grid=1`, the encoded grid in base64, where there is one.
+    /// With `encoded=1`, the encoded grid in base64, where there is one.
     #[schema(required = false)]
     grid: String,
 }

@@ -40,7 +40,8 @@ async fn four_builds_turn_together_and_the_address_opens_the_same() {
     let builds = of_one_prompt(&db).await;
     assert_eq!(builds.len(), 4);
     let tab = page(&site.at("/sandbox/compare")).await;
-    tab.run("document.getElementById('prompt').selectedIndex = 1; document.getElementById('prompt').dispatchEvent(new Event('change', { bubbles: true }))").await;
+    tab.run("document.getElementById('prompt').selectedIndex = 1").await;
+    tab.click("#pick button").await;
     super::live::until(&tab, "document.getElementById('builds')").await;
     assert!(tab.agrees("document.getElementById('compare').disabled").await);
     tab.goto(&site.at(&format!("/sandbox/compare?{}", query(&builds[..1])))).await;
@@ -59,7 +60,10 @@ async fn four_builds_turn_together_and_the_address_opens_the_same() {
         .await
     );
     tab.run("document.querySelector('build-viewer canvas').scrollIntoView()").await;
+    let turns = "[...document.querySelectorAll('build-viewer')].map(one => one.viewer.camera.turn)";
+    let before: Vec<f64> = tab.eval(turns).await;
     tab.drag("build-viewer canvas", 80.0, 10.0).await;
+    super::live::until(&tab, &format!("{turns}.every(turn => Math.abs(turn - {}) > 0.05)", before[0])).await;
     for (name, width, height, theme) in
         [("desk-light", 1440, 900, Theme::Light), ("phone-dark", 390, 844, Theme::Dark)]
     {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{Scene, builds, stalls};
@@ -34,6 +34,39 @@ async fn becomes(page: &Page, side: &str, state: &str) {
 async fn ask(page: &Page, prompt: &str) {
     page.run(&format!("document.getElementById('words').value = {prompt:?}")).await;
     page.click("#go").await;
+}
+
+/// The first model of a kind on a side, of those whose key contains this.
+async fn choose(page: &Page, side: &str, kind: &str, model: &str) {
+    page.run(&format!(
+        "{{ const list = document.getElementById('model-{side}');
+            list.selectedIndex = [...list.options].findIndex(one => one.dataset.kind === '{kind}' && one.value.includes('{model}'));
+            list.dispatchEvent(new Event('change', {{ bubbles: true }})); }}"
+    ))
+    .await;
+}
+
+async fn fill(page: &Page, id: &str, text: &str) {
+    page.run(&format!(
+        "{{ const field = document.getElementById({id:?}); field.value = {text:?};
+            for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{ bubbles: true }})); }}"
+    ))
+    .await;
+}
+
+async fn holds(page: &Page, id: &str) -> String {
+    page.eval(&format!("document.getElementById({id:?}).value")).await
+}
+
+/// From now on `asked` is what the page asks the server for.
+async fn overhear(page: &Page) {
+    page.run(
+        "const real = fetch; globalThis.asked = []; globalThis.fetch = (address, options) => {
+            if (String(address).includes('/api/generate')) asked.push(JSON.parse(options.body));
+            return real(address, options);
+        }",
+    )
+    .await;
 }
 
 /// An answer whose second half waits for the test's leave.
@@ -98,6 +131,10 @@ async fn two_builds_grow_while_they_are_written_and_are_kept_under_a_link() {
     other.shot("sandbox-kept").await;
     tab.goto(&link).await;
     tab.click("#forget button").await;
+    tab.click("#sure [autofocus]").await;
+    until(&tab, "!document.getElementById('sure').open && document.activeElement.closest('#forget')").await;
+    tab.click("#forget button").await;
+    tab.click("#sure [value=yes]").await;
     until(&tab, "location.pathname === '/sandbox'").await;
     other.goto(&link).await;
     assert!(other.text("main").await.contains("There is no such run"));
@@ -184,43 +221,30 @@ async fn what_was_typed_wrongly_is_said_where_it_was_typed_and_nobody_is_asked()
     let scene = Scene::with(&[("SANDBOX_SERVER_KEYS", "off")], builds).await;
     let tab = page(&scene.site.at("/sandbox?q=low")).await;
     let wrong = "document.activeElement.getAttribute('aria-invalid') === 'true' && document.activeElement.id";
-    let choose = async |side: &str, kind: &str, model: &str| {
-        tab.run(&format!(
-            "{{ const list = document.getElementById('model-{side}');
-                list.selectedIndex = [...list.options].findIndex(one => one.dataset.kind === '{kind}' && one.value.includes('{model}'));
-                list.dispatchEvent(new Event('change', {{ bubbles: true }})); }}"
-        ))
-        .await;
-    };
-    let fill = async |id: &str, text: &str| {
-        tab.run(&format!(
-            "{{ const field = document.getElementById({id:?}); field.value = {text:?};
-                for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{ bubbles: true }})); }}"
-        ))
-        .await;
-    };
     tab.click("#go").await;
     until(&tab, &format!("({wrong}) === 'words'")).await;
+    fill(&tab, "words", "a").await;
+    assert!(tab.agrees("document.getElementById('words-problem').textContent === '' && !document.getElementById('words').hasAttribute('aria-invalid')").await);
     ask(&tab, "a shed").await;
     until(&tab, &format!("({wrong}) === 'key-a'")).await;
     assert!(tab.text("#problem-a").await.contains("It takes your key"));
-    fill("key-a", KEY).await;
-    choose("b", "endpoint", "").await;
+    fill(&tab, "key-a", KEY).await;
+    choose(&tab, "b", "endpoint", "").await;
     tab.click("#go").await;
     until(&tab, &format!("({wrong}) === 'base-b'")).await;
-    fill("base-b", "https://127.0.0.1/v1").await;
+    fill(&tab, "base-b", "https://127.0.0.1/v1").await;
     tab.click("#go").await;
     until(&tab, &format!("({wrong}) === 'name-b'")).await;
     tab.size(390, 844).await;
     tab.shot("sandbox-wrong-phone").await;
     tab.size(1440, 900).await;
-    choose("b", "catalog", "one").await;
-    choose("a", "catalog", "one").await;
+    choose(&tab, "b", "catalog", "one").await;
+    choose(&tab, "a", "catalog", "one").await;
     tab.click("#go").await;
     until(&tab, "document.getElementById('problem-b').textContent.includes('same model')").await;
     assert!(scene.provider.requests().is_empty());
-    choose("b", "endpoint", "").await;
-    fill("name-b", MODEL).await;
+    choose(&tab, "b", "endpoint", "").await;
+    fill(&tab, "name-b", MODEL).await;
     tab.click("#go").await;
     becomes(&tab, "b", "failed").await;
     assert!(tab.text("[data-side=b] .state").await.contains("public internet"));
@@ -230,25 +254,110 @@ async fn what_was_typed_wrongly_is_said_where_it_was_typed_and_nobody_is_asked()
 async fn a_key_stays_in_the_page_unless_the_visitor_has_it_kept() {
     let scene = Scene::with(&[("SANDBOX_SERVER_KEYS", "off")], builds).await;
     let tab = page(&scene.site.at("/sandbox?q=low")).await;
-    let type_key = format!(
-        "{{ const key = document.getElementById('key-a'); key.value = {KEY:?}; key.dispatchEvent(new Event('input', {{ bubbles: true }})); }}"
-    );
     let stored = "JSON.stringify({ ...localStorage, ...sessionStorage })";
-    tab.run(&type_key).await;
+    fill(&tab, "key-a", KEY).await;
     assert!(!tab.eval::<String>(stored).await.contains(KEY));
     tab.reload().await;
     until(&tab, "!document.getElementById('ask').hidden").await;
-    assert_eq!(tab.eval::<String>("document.getElementById('key-a').value").await, "");
-    tab.run(&type_key).await;
+    assert_eq!(holds(&tab, "key-a").await, "");
+    fill(&tab, "key-a", KEY).await;
     tab.click("#keep-keys").await;
     assert!(tab.eval::<String>(stored).await.contains(KEY));
     tab.reload().await;
     until(&tab, "!document.getElementById('ask').hidden").await;
-    assert_eq!(tab.eval::<String>("document.getElementById('key-a').value").await, KEY);
+    assert_eq!(holds(&tab, "key-a").await, KEY);
     tab.click("#keep-keys").await;
     assert!(!tab.eval::<String>(stored).await.contains(KEY));
-    let dump = scene.db.dump().await;
-    assert!(!dump.contains(KEY) && json!(dump).is_string());
+}
+
+#[tokio::test]
+async fn a_typed_key_serves_both_sides_and_never_a_model_that_the_server_lends_its_own_for() {
+    let scene = Scene::with(&[], builds).await;
+    let tab = page(&scene.site.at("/sandbox?q=low")).await;
+    overhear(&tab).await;
+    choose(&tab, "a", "provider", "somebody").await;
+    choose(&tab, "b", "provider", "somebody").await;
+    fill(&tab, "key-b", KEY).await;
+    assert_eq!(holds(&tab, "key-a").await, KEY);
+    fill(&tab, "name-b", MODEL).await;
+    choose(&tab, "a", "catalog", "one").await;
+    assert!(!tab.agrees("document.getElementById('key-a').checkVisibility()").await);
+    ask(&tab, "a shed").await;
+    becomes(&tab, "a", "ready").await;
+    becomes(&tab, "b", "ready").await;
+    let models = json!([{ "key": "one" }, { "provider": "somebody", "model": MODEL, "apiKey": KEY }]);
+    assert_eq!(tab.eval::<Value>("asked[0].models").await, models);
+    let keys: Vec<_> =
+        scene.provider.requests().iter().map(|asked| asked.headers["authorization"].clone()).collect();
+    assert_eq!(keys, [format!("Bearer {KEY}"), format!("Bearer {KEY}")]);
+}
+
+#[tokio::test]
+async fn a_key_typed_for_an_endpoint_stays_when_its_address_is_mended() {
+    let scene = Scene::with(&[], builds).await;
+    let tab = page(&scene.site.at("/sandbox?q=low")).await;
+    choose(&tab, "a", "endpoint", "").await;
+    fill(&tab, "key-a", KEY).await;
+    fill(&tab, "base-a", "https://models.example.con/v1").await;
+    fill(&tab, "base-a", "https://models.example.com/v1").await;
+    assert_eq!(holds(&tab, "key-a").await, KEY);
+}
+
+#[tokio::test]
+async fn what_is_wrong_in_a_field_out_of_sight_holds_nothing_up() {
+    let scene = Scene::with(&[], builds).await;
+    let tab = page(&scene.site.at("/sandbox?q=low")).await;
+    choose(&tab, "a", "endpoint", "").await;
+    fill(&tab, "base-a", "nonsense").await;
+    choose(&tab, "a", "catalog", "one").await;
+    ask(&tab, "a shed").await;
+    becomes(&tab, "a", "ready").await;
+    becomes(&tab, "b", "ready").await;
+}
+
+#[tokio::test]
+async fn trying_again_asks_whoever_is_on_stage_whatever_the_form_says_since() {
+    let asked = AtomicUsize::new(0);
+    let scene = Scene::with(&[], move |_| match asked.fetch_add(1, Ordering::SeqCst) {
+        0 | 1 => stalls(0),
+        _ => builds(0),
+    })
+    .await;
+    let tab = page(&scene.site.at("/sandbox?q=low")).await;
+    overhear(&tab).await;
+    ask(&tab, "a shed").await;
+    until(&tab, "document.querySelectorAll('.side[data-state=building]').length === 2").await;
+    tab.click("#stop").await;
+    becomes(&tab, "b", "stopped").await;
+    until(&tab, "document.getElementById('said').textContent.match(/Model one stopped.*Model two stopped/)")
+        .await;
+    choose(&tab, "b", "endpoint", "").await;
+    fill(&tab, "words", "a barn").await;
+    tab.click("[data-side=b] [data-does=retry]").await;
+    assert!(tab.agrees("document.activeElement.matches('[data-side=b]')").await);
+    becomes(&tab, "b", "ready").await;
+    let again = json!({
+        "prompt": "a shed", "gridSize": 32, "palette": "simple",
+        "models": [{ "key": "one" }, { "key": "two" }], "only": "b",
+    });
+    assert_eq!(tab.eval::<Value>("asked[1]").await, again);
+    assert_eq!(tab.text("[data-side=b] [data-slot=who]").await, "Model two");
+}
+
+#[tokio::test]
+async fn each_side_says_its_place_in_line() {
+    let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1")], stalls).await;
+    let first = page(&scene.site.at("/sandbox?q=low")).await;
+    ask(&first, "a shed").await;
+    until(&first, "document.querySelectorAll('.side[data-state=building]').length === 2").await;
+    let second = page(&scene.site.at("/sandbox?q=low")).await;
+    ask(&second, "a barn").await;
+    for side in ["a", "b"] {
+        until(&second, &format!("document.querySelector('[data-side={side}] .state').innerText.includes('You are next in line.')")).await;
+    }
+    until(&second, "document.getElementById('said').textContent.includes('You are next in line.')").await;
+    first.click("#stop").await;
+    until(&second, "document.querySelectorAll('.side[data-state=building]').length === 2").await;
 }
 
 #[tokio::test]
@@ -269,10 +378,7 @@ async fn without_script_it_says_what_can_be_done() {
     let tab = page(&scene.site.at("/healthz")).await;
     tab.without_script().await;
     tab.goto(&scene.site.at("/sandbox")).await;
-    let text = scene.site.get("/sandbox").send().await.unwrap().text().await.unwrap();
-    assert!(
-        text.contains("This needs JavaScript")
-            && text.contains("id=\"ask\" class=\"ask\" autocomplete=\"off\" hidden")
-    );
+    assert!(tab.text("main").await.contains("This needs JavaScript"));
+    assert!(!tab.agrees("document.getElementById('ask').checkVisibility()").await);
     tab.shot("sandbox-without-script").await;
 }

@@ -12,11 +12,15 @@ async fn opened(site: &Site) -> Page {
     tab
 }
 
-async fn paste(tab: &Page, text: &str) {
+async fn write(tab: &Page, text: &str) {
     tab.run(&format!(
         "{{ const text = document.getElementById('text'); text.value = {text:?}; text.dispatchEvent(new Event('input')); }}"
     ))
     .await;
+}
+
+async fn paste(tab: &Page, text: &str) {
+    write(tab, text).await;
     tab.click("#check").await;
 }
 
@@ -35,6 +39,12 @@ async fn a_chat_answer_is_checked_shown_and_taken_away() {
     let file: String = tab.eval("document.querySelector('[data-format=stl]').getAttribute('href')").await;
     assert_eq!(site.get(&file).send().await.unwrap().status(), 200);
     tab.shot("sandbox-paste-good").await;
+    write(&tab, &hut(5)).await;
+    assert_eq!(tab.text("#verdict").await, "The text has changed since it was checked.");
+    assert!(
+        tab.agrees("document.getElementById('bring').hidden && document.getElementById('formats').hidden")
+            .await
+    );
 }
 
 #[tokio::test]
@@ -65,7 +75,8 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
     assert!(tab.text("#problems").await.contains("boxes[2].y1"));
     assert!(tab.text("#verdict").await.starts_with("It cannot be read"));
     paste(&tab, &lines.join("\n").replacen("},", "}", 1)).await;
-    until(&tab, "document.querySelector('.gutter .bad')").await;
+    until(&tab, "document.querySelector('.gutter .bad')?.textContent === '3'").await;
+    assert!(tab.text("#problems").await.contains("Line 3, column 3"));
     for (name, width, height, theme) in
         [("desk-dark", 1440, 900, Theme::Dark), ("phone-light", 390, 844, Theme::Light)]
     {
@@ -115,4 +126,32 @@ async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
     assert!(tab.text("#held").await.contains("large.json"));
     tab.click("#put-away").await;
     assert!(tab.agrees("document.activeElement.id === 'text'").await);
+    tab.run("File.prototype.text = async () => { throw new DOMException('', 'NotFoundError'); }").await;
+    drop("things", "''".to_owned()).await;
+    until(&tab, "document.getElementById('verdict').textContent.includes('“things” cannot be read')").await;
+}
+
+#[tokio::test]
+async fn text_is_taken_from_elsewhere_and_what_is_dragged_within_the_page_is_left_alone() {
+    let site = Site::open().await;
+    let tab = opened(&site).await;
+    paste(&tab, &hut(4)).await;
+    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    let is_taken = async |onto: &str| {
+        tab.eval::<bool>(&format!(
+            "(bag => {{
+                bag.setData('text/plain', 'another');
+                return !{onto}.dispatchEvent(new DragEvent('drop', {{ dataTransfer: bag, bubbles: true, cancelable: true }}));
+            }})(new DataTransfer())"
+        ))
+        .await
+    };
+    assert!(!is_taken("document.getElementById('text')").await);
+    tab.run("window.dispatchEvent(new DragEvent('dragstart'))").await;
+    assert!(!is_taken("document.body").await);
+    let value = "document.getElementById('text').value";
+    assert_eq!(tab.eval::<String>(value).await, hut(4));
+    tab.run("window.dispatchEvent(new DragEvent('dragend'))").await;
+    assert!(is_taken("document.body").await);
+    assert_eq!(tab.eval::<String>(value).await, "another");
 }

@@ -45,6 +45,9 @@ const FLAGS: [&str; 14] = [
     "about:blank",
 ];
 
+/// How long a page may take to come to something.
+const PATIENCE: Duration = Duration::from_secs(40);
+
 /// Ends the browser when this process is gone, however it went: its pipe closes, and `read` returns.
 const KEEPER: &str = r#"
     "$@" </dev/null >"$PROFILE/log" 2>&1 &
@@ -151,6 +154,18 @@ impl Page {
     pub async fn agrees(&self, condition: &str) -> bool {
         let value = self.tab.evaluate(condition).await;
         value.is_ok_and(|value| value.into_value().unwrap_or(false))
+    }
+
+    /// Returns once it is so.
+    pub async fn until(&self, condition: &str) {
+        let begun = Instant::now();
+        while !self.agrees(&format!("document.readyState === 'complete' && !!({condition})")).await {
+            if begun.elapsed() > PATIENCE {
+                self.shot("stuck").await;
+                panic!("it never came to be that {condition}: {}", self.text("main").await);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// For what a script does rather than what it says.
