@@ -60,7 +60,7 @@ impl App {
             pool,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
-            turntables: Turntables::new(work.clone(), pictures.clone(), closing.clone()),
+            turntables: Turntables::new(work.clone(), closing.clone()),
             work,
             memory,
             pictures,

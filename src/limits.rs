@@ -27,11 +27,13 @@ pub enum Asked {
     Generate,
     /// For one with this server's own keys.
     Lend,
+    /// For a turntable that is not there yet.
+    Turntable,
 }
 
 pub struct Limits {
     /// None when they are off.
-    limiters: Option<[Limiters; 6]>,
+    limiters: Option<[Limiters; 7]>,
     clock: DefaultClock,
 }
 
@@ -41,7 +43,8 @@ struct Limiters {
 }
 
 impl Asked {
-    const ALL: [Self; 6] = [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate, Self::Lend];
+    const ALL: [Self; 7] =
+        [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate, Self::Lend, Self::Turntable];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
@@ -53,6 +56,7 @@ impl Asked {
             Self::Token => [10, 10],
             Self::Generate => [20, 20],
             Self::Lend => [10, 10],
+            Self::Turntable => [8, 8],
         }
     }
 }

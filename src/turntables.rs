@@ -5,10 +5,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use moka::future::Cache;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use moka::policy::EvictionPolicy;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::arena::builds::{Damaged, StoredGrid};
@@ -19,11 +22,14 @@ use crate::work::{Work, WorkLost};
 const AT_ONCE: usize = 2;
 /// Under way at a time, those included that wait.
 const UNDER_WAY: usize = 12;
+/// Bytes of those that are made.
+const KEPT: u64 = 64 << 20;
+/// How long whoever asks is told that one failed, before it is tried again.
+const FAILURE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub struct Turntables {
     work: Work,
-    /// Those that are made, among other pictures.
     kept: Cache<Arc<str>, Bytes>,
     closing: CancellationToken,
     places: Arc<Semaphore>,
@@ -59,10 +65,13 @@ pub enum Failed {
 pub struct TooMany;
 
 impl Turntables {
-    pub fn new(work: Work, kept: Cache<Arc<str>, Bytes>, closing: CancellationToken) -> Self {
+    pub fn new(work: Work, closing: CancellationToken) -> Self {
+        let weigh = |_: &Arc<str>, bytes: &Bytes| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        // Whoever waited for one has to find it, so a new one always gets its place.
+        let kept = Cache::builder().weigher(weigh).max_capacity(KEPT).eviction_policy(EvictionPolicy::lru());
         Self {
             work,
-            kept,
+            kept: kept.build(),
             closing,
             places: Arc::new(Semaphore::new(UNDER_WAY)),
             lathes: Arc::new(Semaphore::new(AT_ONCE)),
@@ -72,9 +81,11 @@ impl Turntables {
 
     /// One that is there, or under way.
     pub async fn find(&self, name: &str) -> Option<Progress> {
-        match self.kept.get(name).await {
-            Some(bytes) => Some(watch::channel(Stage::Made(bytes)).1),
-            None => self.list().get(name).cloned(),
+        // In this order, as it is kept before it leaves the list.
+        let under_way = self.list().get(name).cloned();
+        match under_way {
+            Some(progress) => Some(progress),
+            None => self.kept.get(name).await.map(|bytes| watch::channel(Stage::Made(bytes)).1),
         }
     }
 
@@ -95,14 +106,22 @@ impl Turntables {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| TooMany)?;
         let (tell, progress) = watch::channel(Stage::Frame(0));
         list.insert(Arc::clone(name), progress.clone());
-        let entry = Entry { all: self.clone(), name: Arc::clone(name), _place: place };
+        let entry = Entry { all: self.clone(), name: Arc::clone(name) };
         tokio::spawn(async move {
             let closing = entry.all.closing.clone();
-            let made = tokio::select! {
-                made = entry.make(&grid, animation, &tell) => made,
-                () = closing.cancelled() => Err(Failed::Closing),
+            let work = async {
+                let made = entry.make(&grid, animation, &tell).await;
+                drop(place);
+                let is_lost = made.is_err();
+                tell.send_replace(made.map_or_else(|failed| Stage::Failed(Arc::new(failed)), Stage::Made));
+                if is_lost {
+                    sleep(FAILURE).await;
+                }
             };
-            tell.send_replace(made.map_or_else(|failed| Stage::Failed(Arc::new(failed)), Stage::Made));
+            tokio::select! {
+                () = work => {}
+                () = closing.cancelled() => drop(tell.send_replace(Stage::Failed(Arc::new(Failed::Closing)))),
+            }
         });
         Ok(progress)
     }
@@ -112,11 +131,10 @@ impl Turntables {
     }
 }
 
-/// A turntable's entry among those under way, until it is made or given up.
+/// A turntable's entry in the list, until it is made, or has been told to have failed for a while.
 struct Entry {
     all: Turntables,
     name: Arc<str>,
-    _place: OwnedSemaphorePermit,
 }
 
 impl Entry {

@@ -16,11 +16,11 @@ async function made(address, tell, signal) {
       const named = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "");
       return { picture: await response.blob(), file: named?.[1] ?? "turntable" };
     }
-    if (response.status !== 202) {
+    if (response.status !== 202 && !response.headers.has("retry-after")) {
       const told = await response.json().catch(() => null);
       throw new Error(told?.error ?? "The picture could not be made.");
     }
-    tell(await response.json());
+    if (response.status === 202) tell(await response.json());
     const wait = Number(response.headers.get("retry-after") ?? 1);
     await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     signal.throwIfAborted();
@@ -67,7 +67,6 @@ class Bench {
 
   /** @param {Making} making */
   tell({ frame, of }) {
-    if (frame === 0) return;
     this.bar.max = of;
     this.bar.value = frame;
     this.say(`Frame ${frame} of ${of}.`);
@@ -79,7 +78,7 @@ class Bench {
    */
   show(picture, file) {
     this.address = URL.createObjectURL(picture);
-    const image = new Image(320, 320);
+    const image = new Image();
     image.src = this.address;
     image.alt = `${this.name}, turning once around.`;
     const save = document.createElement("a");

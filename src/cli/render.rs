@@ -63,13 +63,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 /// What the picture's name asks for, if it is to move.
 fn animation(out: &Path, stands_still: bool) -> anyhow::Result<Option<Animation>> {
-    match (out.extension().and_then(|end| end.to_str()), stands_still) {
-        (Some("gif"), true) => {
+    match (ending(out).as_str(), stands_still) {
+        ("gif", true) => {
             bail!("a .gif turns: it has no angle or size of your own, and always a backdrop")
         }
-        (Some("gif"), false) => Ok(Some(Animation::Gif)),
-        (Some("webp"), false) => Ok(Some(Animation::Webp)),
-        (Some("png" | "webp"), _) => Ok(None),
+        ("gif", false) => Ok(Some(Animation::Gif)),
+        ("webp", false) => Ok(Some(Animation::Webp)),
+        ("png" | "webp", _) => Ok(None),
         _ => bail!("{} is no .png, .webp or .gif", out.display()),
     }
 }
@@ -163,12 +163,16 @@ pub(super) fn textures(arguments: &SheetArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn write(picture: &Picture, out: &Path) -> anyhow::Result<ExitCode> {
-    let bytes = match out.extension().and_then(|end| end.to_str()) {
-        Some("png") => picture.png(),
-        Some("webp") => picture.webp(),
+    let bytes = match ending(out).as_str() {
+        "png" => picture.png(),
+        "webp" => picture.webp(),
         _ => bail!("{} is neither a .png nor a .webp", out.display()),
     };
     save(bytes, out)
+}
+
+fn ending(out: &Path) -> String {
+    out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
 fn save(bytes: Vec<u8>, out: &Path) -> anyhow::Result<ExitCode> {

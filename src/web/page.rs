@@ -17,14 +17,15 @@ tokio::task_local! {
 #[derive(Clone, Default)]
 struct Asked {
     site: String,
-    /// None where a query shows one view of several.
+    /// None where a query shows one view of several, or nobody has said what the site is called.
     path: Option<String>,
 }
 
 /// Lets pages inside know their own address.
 pub(super) async fn addressed(public_url: Option<String>, request: Request, next: Next) -> Response {
+    let has_name = public_url.is_some() && request.uri().query().is_none();
+    let path = has_name.then(|| request.uri().path().to_owned());
     let site = public_url.unwrap_or_else(|| format!("http://{}", host(request.headers())));
-    let path = request.uri().query().is_none().then(|| request.uri().path().to_owned());
     ASKED.scope(Asked { site, path }, next.run(request)).await
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -19,13 +19,21 @@ use super::builds::id;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
 use super::pictures::{damaged, hex, no_build};
+use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds;
+use crate::limits::Asked;
 use crate::turntables::{Failed, Progress, Stage, TooMany};
 use crate::voxel::{Animation, Turntable};
 
 /// How long somebody waits who did not ask for anything else.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+const REFRESH: HeaderName = HeaderName::from_static("refresh");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// Raised whenever one and the same grid is drawn otherwise than before.
+const DRAWN: u8 = 1;
 
 /// Seconds until it is worth asking again.
 const AGAIN: HeaderValue = HeaderValue::from_static("1");
@@ -79,17 +87,19 @@ struct Making {
         (status = ACCEPTED, description = "It is being drawn. `Retry-After` says when to ask again.", body = Making),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn turntable(
     State(app): State<App>,
     Path(build): Path<String>,
+    visitor: Visitor,
     Query(Wanted { format }): Query<Wanted>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let build = builds::find(&app.pool, id(&build)?).await?.ok_or_else(no_build)?;
     let animation = format.animation();
-    let name: Arc<str> = format!("{}-turntable-{}", hex(&build.digest), animation.name()).into();
+    let name: Arc<str> = format!("{}-turntable-{DRAWN}-{}", hex(&build.digest), animation.name()).into();
     let representation = Representation {
         kind: animation.media_type(),
         name: &name,
@@ -102,6 +112,7 @@ async fn turntable(
     let progress = match app.turntables.find(&name).await {
         Some(progress) => progress,
         None => {
+            visitor.ask(&app, Asked::Turntable, None)?;
             let grid = builds::grid(&app.pool, build.id).await?.ok_or_else(no_build)?;
             app.turntables.begin(&name, grid, animation).map_err(busy)?
         }
@@ -113,7 +124,8 @@ async fn turntable(
             Ok(([(CONTENT_DISPOSITION, disposition)], representation.answer(bytes)).into_response())
         }
         Stage::Frame(frame) => {
-            let headers = [(RETRY_AFTER, AGAIN), (CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+            // A browser without script asks again by itself.
+            let headers = [(RETRY_AFTER, AGAIN), (REFRESH, AGAIN), (CACHE_CONTROL, NO_STORE)];
             Ok((StatusCode::ACCEPTED, headers, Json(Making { frame, of: Turntable::FRAMES })).into_response())
         }
         Stage::Failed(cause) => Err(failed(cause)),

@@ -101,7 +101,7 @@ async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
 #[tokio::test]
 async fn too_many_at_once_are_asked_to_come_again() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let site = Site::open_as(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
     let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
     let mut refused = Vec::new();
     for (id, format) in ids.iter().flat_map(|id| [(id, "webp"), (id, "gif")]) {
@@ -116,6 +116,26 @@ async fn too_many_at_once_are_asked_to_come_again() {
     let refused = refused.pop().expect("some are too many");
     assert!(refused.headers().contains_key(RETRY_AFTER));
     assert_eq!(refused.json::<Value>().await.unwrap()["code"], "busy");
+}
+
+#[tokio::test]
+async fn one_visitor_begins_a_few_and_what_is_there_counts_for_nothing() {
+    let db = TestDb::seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[("RATE_LIMITS", "on")]).await;
+    let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
+    let ask = async |id: &Uuid| {
+        let asked = site.get(&format!("/api/builds/{id}/turntable")).header("prefer", "respond-async");
+        asked.send().await.unwrap().status().as_u16()
+    };
+    for _ in 0..10 {
+        assert!([200, 202].contains(&ask(&ids[0]).await), "it is one and the same");
+    }
+    let mut told = Vec::new();
+    for id in &ids[1..] {
+        told.push(ask(id).await);
+    }
+    assert_eq!(told[..3], [202; 3]);
+    assert!(told.contains(&429), "{told:?}");
 }
 
 #[tokio::test]
@@ -137,6 +157,17 @@ async fn what_cannot_be_turned_is_refused_in_words() {
     let answer = made(&site, &format!("/api/builds/{id}/turntable")).await;
     assert_eq!(answer.status(), 500);
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "build_damaged");
+    let path = format!("/api/builds/{id}/turntable?format=gif");
+    let polled = async {
+        loop {
+            let answer = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+            if answer.status() != 202 {
+                return answer.status().as_u16();
+            }
+        }
+    };
+    let polled = tokio::time::timeout(Duration::from_secs(60), polled).await;
+    assert_eq!(polled.expect("who asks again and again hears of it, too"), 500);
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<Pictured> {
     let count = match builds {
         0 => "No builds yet".to_owned(),
         1 => "One build".to_owned(),
-        more => format!("{more} models’ builds"),
+        more => format!("{more} builds"),
     };
     poster.set(&count, [MARGIN, end + 20.0], text(Medium, SOFT, 1, &UNDER));
     poster
