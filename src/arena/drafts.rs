@@ -33,6 +33,8 @@ pub struct Draft {
     pub grid_size: i16,
     pub palette: String,
     pub model: String,
+    /// As the catalog calls it, if it does.
+    pub model_name: String,
     pub digest: Vec<u8>,
     pub block_count: i32,
     pub warnings: Json<Vec<Warning>>,
@@ -96,7 +98,9 @@ pub async fn find(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<Optio
         Draft,
         r#"
         SELECT
-            id, prompt, grid_size, palette, model, digest, block_count, warnings AS "warnings: Json<Vec<Warning>>",
+            id, prompt, grid_size, palette, model,
+            coalesce((SELECT display_name FROM models WHERE key = model), model) AS "model_name!",
+            digest, block_count, warnings AS "warnings: Json<Vec<Warning>>",
             attempts, generation_time_ms, created_at, expires_at
         FROM drafts
         WHERE id = $1 AND expires_at > now()

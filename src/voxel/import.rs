@@ -4,14 +4,15 @@
 //! which goes through twice: once to see what there is and how far it reaches, once to draw it. Nothing of a file
 //! is copied but its kinds. What a palette lacks becomes its [`nearest`] block.
 //!
-//! A build that fits into the grid where its file says it lies, stays there; the exports say where that is. Any
-//! other is put on the floor, in the middle.
+//! A build that fits into the grid where our own export or a MagicaVoxel scene says it lies, stays there. Any other
+//! is put on the floor, in the middle: the places in files for Minecraft are places in somebody's world.
 
 mod litematic;
 mod nbt;
 mod nearest;
 mod region;
 mod schem;
+mod survey;
 mod told;
 mod vox;
 
@@ -19,11 +20,11 @@ use self::{
     nbt::{Compound, Tag},
     nearest::{Fate, Nearest},
     region::Region,
+    survey::{Extent, Survey},
     told::Told,
     vox::Placed,
 };
 use super::{
-    expand::MAX_OVERDRAW,
     grid::{Grid, GridSize},
     palette::{Palette, normalise},
     refusal::{Code, Refusal, Warning},
@@ -35,8 +36,8 @@ const MAX_KINDS: usize = 1 << 16;
 /// Bytes of a block's name, as in a spec.
 const MAX_NAME: usize = 256;
 
-/// Cells of a file, empty ones included.
-const MAX_CELLS: u64 = MAX_OVERDRAW * GridSize::G256.volume() as u64;
+/// The author of schematics that we wrote.
+pub const OURS: &str = "Buildoff";
 
 /// A file of another tool, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub enum Foreign {
 }
 
 /// What a cell is.
+#[derive(PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A block of Minecraft, by its normalised name.
     Block(String),
@@ -58,6 +60,8 @@ struct Scene<'a> {
     kinds: Vec<Option<Kind>>,
     /// In order: what comes later is drawn over what came before.
     parts: Vec<Part<'a>>,
+    /// Whether its places can be places in a grid.
+    is_placed: bool,
 }
 
 enum Part<'a> {
@@ -92,45 +96,53 @@ pub fn read(
         Foreign::Nbt => minecraft(file)?,
         Foreign::Vox => vox::read(file, size)?,
     };
-    let nearest = Nearest::new(palette);
-    let fates: Vec<_> = scene.kinds.iter().map(|kind| kind.as_ref().map(|kind| nearest.of(kind))).collect();
-    let survey = scene.survey(&fates)?;
-    let mut grid = Grid::empty(size);
-    if let Some((low, high)) = survey.extent {
-        let shift = shift(low, high, size)?;
-        let numbers: Vec<_> = fates.iter().map(|fate| fate.and_then(Fate::block)).collect();
-        scene.each(|at, kind| {
-            if let Some(block) = numbers.get(kind as usize).copied().flatten() {
-                let [x, y, z] = [0, 1, 2].map(|axis| (at[axis] + shift[axis]) as usize);
-                grid.fill_row(x, y, z, 1, block);
-            }
-            Ok(())
-        })?;
-    }
+    let survey = Survey::of(&scene, size, &Nearest::new(palette))?;
+    let grid = match survey.extent {
+        Some(extent) => draw(&scene, &survey, shift(extent, size, scene.is_placed)?, size)?,
+        None => Grid::empty(size),
+    };
     let mut told = Told::default();
-    for ((kind, fate), count) in scene.kinds.iter().zip(&fates).zip(&survey.counts) {
-        if let (Some(kind), Some(fate)) = (kind, fate) {
-            told.add(kind, *fate, *count);
+    for (kind, met) in scene.kinds.iter().zip(&survey.met) {
+        if let (Some(kind), Some(met)) = (kind, met) {
+            told.add(kind, met.fate, met.count);
         }
     }
     Ok((grid, told.warnings()))
+}
+
+fn draw(scene: &Scene<'_>, survey: &Survey, shift: [i64; 3], size: GridSize) -> Result<Grid, Refusal> {
+    let mut grid = Grid::empty(size);
+    let numbers: Vec<_> = survey.met.iter().map(|met| met.and_then(|met| met.fate.block())).collect();
+    scene.each(|at, len, kind| {
+        if let Some(block) = numbers.get(kind as usize).copied().flatten() {
+            let [x, y, z] = [0, 1, 2].map(|axis| (at[axis] + shift[axis]) as usize);
+            grid.fill_row(x, y, z, len as usize, block);
+        }
+        Ok(())
+    })?;
+    Ok(grid)
 }
 
 /// Which of Minecraft's files it is shows by what it holds.
 fn minecraft(file: &[u8]) -> Result<Scene<'_>, Refusal> {
     let mut root = Compound::root(file)?;
     let whole = root;
+    let (mut regions, mut is_ours) = (None, false);
     let mut is_sponge = false;
     let mut other = None;
     while let Some((name, tag)) = root.next()? {
         match (name, tag) {
             (b"Schematic", Tag::Compound(inner)) => return schem::read(inner),
-            (b"Regions", Tag::Compound(regions)) => return litematic::read(regions),
+            (b"Regions", Tag::Compound(all)) => regions = Some(all),
+            (b"Metadata", Tag::Compound(about)) => is_ours = litematic::is_ours(about)?,
             (b"Palette" | b"BlockData", _) => is_sponge = true,
             (b"Materials", _) => other = Some("a schematic from before Minecraft 1.13"),
             (b"palette" | b"blocks", Tag::List(_)) => other = Some("what a structure block saves"),
             _ => {}
         }
+    }
+    if let Some(regions) = regions {
+        return litematic::read(regions, is_ours);
     }
     match other {
         _ if is_sponge => schem::read(whole),
@@ -140,50 +152,17 @@ fn minecraft(file: &[u8]) -> Result<Scene<'_>, Refusal> {
 }
 
 impl Scene<'_> {
-    fn each(&self, mut visit: impl FnMut([i64; 3], u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    /// Runs along x, with their lengths.
+    fn each(&self, mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
         self.parts.iter().try_for_each(|part| match part {
             Part::Region(region) => region.each(&mut visit),
-            Part::Placed(placed) => placed.each(&mut visit),
+            Part::Placed(placed) => placed.each(|at, kind| visit(at, 1, kind)),
         })
     }
-
-    fn survey(&self, fates: &[Option<Fate>]) -> Result<Survey, Refusal> {
-        let mut volume = 0;
-        for part in &self.parts {
-            if let Part::Region(region) = part {
-                volume += u128::from(region.volume()?);
-                work(volume)?;
-            }
-        }
-        let mut survey = Survey { counts: vec![0; fates.len()], extent: None };
-        self.each(|at, kind| {
-            let Some(Some(fate)) = fates.get(kind as usize) else {
-                return Err(bad(format!("a cell is of kind {kind}, which its palette lacks")));
-            };
-            survey.counts[kind as usize] += 1;
-            if fate.block().is_some() {
-                let (low, high) = survey.extent.get_or_insert((at, at));
-                for axis in 0..3 {
-                    low[axis] = low[axis].min(at[axis]);
-                    high[axis] = high[axis].max(at[axis]);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(survey)
-    }
-}
-
-/// What there is in a file.
-struct Survey {
-    /// By kind.
-    counts: Vec<u64>,
-    /// The lowest and the highest corner of what is not empty.
-    extent: Option<([i64; 3], [i64; 3])>,
 }
 
 /// How far everything is moved, so that it lies in the grid.
-fn shift(low: [i64; 3], high: [i64; 3], size: GridSize) -> Result<[i64; 3], Refusal> {
+fn shift((low, high): Extent, size: GridSize, is_placed: bool) -> Result<[i64; 3], Refusal> {
     let edge = size.get() as i64;
     let spans = [0, 1, 2].map(|axis| high[axis] - low[axis] + 1);
     let longest = spans.into_iter().max().unwrap_or_default();
@@ -199,7 +178,7 @@ fn shift(low: [i64; 3], high: [i64; 3], size: GridSize) -> Result<[i64; 3], Refu
         );
         return Err(Refusal::new(Code::DoesNotFit, told));
     }
-    if (0..3).all(|axis| low[axis] >= 0 && high[axis] < edge) {
+    if is_placed && (0..3).all(|axis| low[axis] >= 0 && high[axis] < edge) {
         return Ok([0; 3]);
     }
     let middle = |axis: usize| (edge - spans[axis]) / 2 - low[axis];
@@ -218,9 +197,9 @@ fn bad(why: impl std::fmt::Display) -> Refusal {
 }
 
 /// So many cells are walked over, unless they are too many.
-fn work(cells: u128) -> Result<u64, Refusal> {
-    let told = || format!("the file has {cells} cells, and at most {MAX_CELLS} are read");
-    let fitting = u64::try_from(cells).ok().filter(|&cells| cells <= MAX_CELLS);
+fn work(cells: u128, most: u64) -> Result<u64, Refusal> {
+    let told = || format!("the file has {cells} cells, and at most {most} are read");
+    let fitting = u64::try_from(cells).ok().filter(|&cells| cells <= most);
     fitting.ok_or_else(|| Refusal::new(Code::TooMuchWork, told()))
 }
 

@@ -1,4 +1,5 @@
-//! Sponge schematics, version 3. The build lies where it lies in its grid: `Offset` is its lowest corner.
+//! Sponge schematics, version 3. The build lies where it lies in its grid: `Offset` is its lowest corner, which
+//! imports believe of files by this author alone.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,10 @@ use super::{
     minecraft::{self, DATA_VERSION, State, States},
     rows,
 };
-use crate::voxel::grid::{Bounds, Grid};
+use crate::voxel::{
+    grid::{Bounds, Grid},
+    import::OURS,
+};
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -34,6 +38,7 @@ struct Schematic<'a> {
 #[serde(rename_all = "PascalCase")]
 struct Metadata<'a> {
     name: &'a str,
+    author: &'a str,
 }
 
 #[derive(Serialize)]
@@ -60,7 +65,7 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
         schematic: Schematic {
             version: 3,
             data_version: DATA_VERSION,
-            metadata: Metadata { name },
+            metadata: Metadata { name, author: OURS },
             width,
             height,
             length,

@@ -11,8 +11,8 @@ use crate::voxel::refusal::Refusal;
 const MAX_REGIONS: usize = 4096;
 
 /// Reads what is under `Regions`.
-pub fn read(mut regions: Compound<'_>) -> Result<Scene<'_>, Refusal> {
-    let mut scene = Scene { kinds: Vec::new(), parts: Vec::new() };
+pub fn read(mut regions: Compound<'_>, is_ours: bool) -> Result<Scene<'_>, Refusal> {
+    let mut scene = Scene { kinds: Vec::new(), parts: Vec::new(), is_placed: is_ours };
     while let Some((_, tag)) = regions.next()? {
         let region = tag.compound().ok_or_else(|| bad("one of its regions is none"))?;
         if scene.parts.len() == MAX_REGIONS {
@@ -24,6 +24,19 @@ pub fn read(mut regions: Compound<'_>) -> Result<Scene<'_>, Refusal> {
         return Err(bad("it has no regions"));
     }
     Ok(scene)
+}
+
+/// What is under `Metadata`: our own files were made by nobody, at no time, and others by somebody or at some time.
+pub fn is_ours(mut about: Compound<'_>) -> Result<bool, Refusal> {
+    let (mut nobody, mut at_no_time) = (false, false);
+    while let Some((name, tag)) = about.next()? {
+        match (name, tag) {
+            (b"Author", Tag::Text(author)) => nobody = author.is_empty(),
+            (b"TimeCreated", Tag::Number(time)) => at_no_time = time == 0,
+            _ => {}
+        }
+    }
+    Ok(nobody && at_no_time)
 }
 
 fn add<'a>(mut region: Compound<'a>, scene: &mut Scene<'a>) -> Result<(), Refusal> {

@@ -32,7 +32,10 @@ impl Fate {
 }
 
 /// Rules lead from name to name; none needs more.
-const MOST_STEPS: usize = 16;
+const MOST_STEPS: usize = 12;
+
+/// Bytes of a name that rules are tried on. None of Minecraft's is so long.
+const LONGEST: usize = 64;
 
 /// What stands for a name that no rule knows.
 const FALLBACK: &str = "stone";
@@ -74,12 +77,15 @@ impl Nearest {
 
     /// None where no rule leads to a block.
     fn by_family(&self, name: &str) -> Option<Fate> {
+        if name.len() > LONGEST {
+            return None;
+        }
         let mut name = name.to_owned();
         for _ in 0..MOST_STEPS {
             if let Some(&number) = self.named.get(&name) {
                 return Some(Fate::Replaced(number));
             }
-            let Some(next) = RULES.iter().find_map(|rule| rule.apply(&name)) else { break };
+            let Some(next) = RULES.next(&name) else { break };
             name = match &*next {
                 "" => return Some(Fate::Empty),
                 "-" => return Some(Fate::Dropped),
@@ -139,6 +145,13 @@ struct Rule {
     becomes: String,
 }
 
+/// As in their file, those without a `*` by their names.
+struct Rules {
+    all: Vec<Rule>,
+    whole: HashMap<String, usize>,
+    patterns: Vec<usize>,
+}
+
 impl From<(String, String)> for Rule {
     fn from((pattern, becomes): (String, String)) -> Self {
         match pattern.split_once('*') {
@@ -158,16 +171,38 @@ impl Rule {
     }
 }
 
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(read_rules);
+impl Rules {
+    fn new(all: Vec<Rule>) -> Self {
+        let mut whole = HashMap::new();
+        let mut patterns = Vec::new();
+        for (place, rule) in all.iter().enumerate() {
+            match rule.tail {
+                Some(_) => patterns.push(place),
+                None => _ = whole.entry(rule.head.clone()).or_insert(place),
+            }
+        }
+        Self { all, whole, patterns }
+    }
+
+    /// What the first rule says that fits.
+    fn next(&self, name: &str) -> Option<String> {
+        let whole = self.whole.get(name).copied();
+        let before = self.patterns.iter().take_while(|&&place| whole.is_none_or(|whole| place < whole));
+        let mut fitting = before.copied().chain(whole);
+        fitting.find_map(|place| self.all[place].apply(name))
+    }
+}
+
+static RULES: LazyLock<Rules> = LazyLock::new(read_rules);
 
 #[expect(clippy::expect_used, reason = "the rules are compiled in, and a test reads them")]
-fn read_rules() -> Vec<Rule> {
+fn read_rules() -> Rules {
     #[derive(Deserialize)]
     struct File {
         rules: Vec<Rule>,
     }
     let file = include_str!("../../../palettes/foreign.toml");
-    toml::from_str::<File>(file).expect("rules that can be read").rules
+    Rules::new(toml::from_str::<File>(file).expect("rules that can be read").rules)
 }
 
 /// A block's name as warnings have it.
@@ -260,7 +295,7 @@ mod tests {
     #[test]
     fn every_rule_leads_somewhere_in_every_palette() {
         for nearest in Palette::ALL.map(Nearest::new) {
-            for Rule { head, tail, becomes } in RULES.iter() {
+            for Rule { head, tail, becomes } in &RULES.all {
                 let is_end = becomes.is_empty() || becomes == "-" || becomes.contains(['*', '#']);
                 assert!(is_end || nearest.by_family(becomes).is_some(), "{head} {tail:?}: {becomes}");
                 let is_colour = becomes.len() == 7 && u32::from_str_radix(&becomes[1..], 16).is_ok();

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::{bad, work};
-use crate::voxel::refusal::Refusal;
+use super::{bad, survey::most_blocks, work};
+use crate::voxel::{grid::GridSize, refusal::Refusal};
 
 pub struct Region<'a> {
     pub low: [i64; 3],
@@ -103,7 +103,7 @@ impl Region<'_> {
         if self.size.contains(&0) {
             return Err(bad(format!("it is {width} by {height} by {length} cells: there is nothing in it")));
         }
-        let volume = work(self.size.into_iter().map(u128::from).product())?;
+        let volume = work(self.size.into_iter().map(u128::from).product(), most_blocks(GridSize::G256))?;
         if !self.numbers.suit(volume) {
             let told =
                 format!("it says {width} by {height} by {length} cells, and holds another number of them");
@@ -112,15 +112,22 @@ impl Region<'_> {
         Ok(volume)
     }
 
-    pub fn each(&self, mut visit: impl FnMut([i64; 3], u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    /// Runs of one kind, row by row.
+    pub fn each(&self, mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut numbers = self.numbers.clone();
         let [width, height, length] = self.size.map(i64::from);
         let [west, bottom, north] = self.low;
         for y in bottom..bottom + height {
             for z in north..north + length {
-                for x in west..west + width {
-                    visit([x, y, z], numbers.next()?)?;
+                let (mut start, mut kind) = (west, numbers.next()?);
+                for x in west + 1..west + width {
+                    let next = numbers.next()?;
+                    if next != kind {
+                        visit([start, y, z], (x - start) as u64, kind)?;
+                        (start, kind) = (x, next);
+                    }
                 }
+                visit([start, y, z], (west + width - start) as u64, kind)?;
             }
         }
         if numbers.is_done() { Ok(()) } else { Err(bad("it holds more cells than its size says")) }

@@ -1,7 +1,7 @@
 //! Sponge schematics, versions 1 to 3, as WorldEdit and others write them.
 
 use super::{
-    MAX_KINDS, Part, Scene, bad, kind,
+    MAX_KINDS, OURS, Part, Scene, bad, kind,
     nbt::{Compound, Tag, number},
     region::{Numbers, Region},
 };
@@ -12,6 +12,7 @@ use crate::voxel::refusal::Refusal;
 struct Found<'a> {
     size: [Option<i64>; 3],
     offset: Option<&'a [u8]>,
+    about: Option<Compound<'a>>,
     palette: Option<Compound<'a>>,
     data: Option<&'a [u8]>,
 }
@@ -39,6 +40,7 @@ impl<'a> Found<'a> {
             (b"Height", Tag::Number(height)) => self.size[1] = Some(height),
             (b"Length", Tag::Number(length)) => self.size[2] = Some(length),
             (b"Offset", Tag::Ints(offset)) => self.offset = Some(offset),
+            (b"Metadata", Tag::Compound(about)) => self.about = Some(about),
             (b"Palette", Tag::Compound(palette)) => self.palette = Some(palette),
             (b"BlockData" | b"Data", Tag::Bytes(data)) => self.data = Some(data),
             _ => {}
@@ -67,6 +69,16 @@ impl<'a> Found<'a> {
         let mut offset = self.offset.unwrap_or_default().chunks_exact(4).map(number);
         let low = std::array::from_fn(|_| offset.next().unwrap_or(0));
         let region = Region { low, size, numbers: Numbers::varints(data) };
-        Ok(Scene { kinds, parts: vec![Part::Region(region)] })
+        let is_placed = self.about.map_or(Ok(false), is_ours)?;
+        Ok(Scene { kinds, parts: vec![Part::Region(region)], is_placed })
     }
+}
+
+fn is_ours(mut about: Compound<'_>) -> Result<bool, Refusal> {
+    while let Some((name, tag)) = about.next()? {
+        if let (b"Author", Tag::Text(author)) = (name, tag) {
+            return Ok(author == OURS.as_bytes());
+        }
+    }
+    Ok(false)
 }

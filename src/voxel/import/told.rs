@@ -17,9 +17,6 @@ pub struct Told {
 
 impl Told {
     pub fn add(&mut self, kind: &Kind, fate: Fate, count: u64) {
-        if count == 0 {
-            return;
-        }
         match fate {
             Fate::Empty | Fate::Kept(_) => {}
             Fate::Replaced(block) => self.replaced.entry(kind.told()).or_insert((0, block)).0 += count,
@@ -33,14 +30,15 @@ impl Told {
         let (named, rest) = most_frequent(self.replaced, |(count, _)| *count);
         for (r#type, (count, block)) in named {
             let all = times(count, "block of it", "blocks of it");
+            let block = nearest::name(block);
             let message =
-                format!("{type} is not in the palette: {all} became {}", nearest::name(block), type = r#type);
+                format!("{type} is not in the palette: the file has {all}, taken for {block}", type = r#type);
             warnings.push(Warning::ReplacedBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
             let more = times(kinds as u64, "more kind of block", "more kinds of blocks");
             let message =
-                format!("and {more}, {} replaced by what is nearest", times(count, "block", "blocks"));
+                format!("and {more}, {} of the file, taken for what is nearest", times(count, "block", "blocks"));
             warnings.push(Warning::MoreReplacedBlocks { kinds, count, message });
         }
         let (named, rest) = most_frequent(self.dropped, |count| *count);

@@ -8,7 +8,7 @@ mod graph;
 use std::collections::HashSet;
 
 use self::graph::{Graph, Node, Turn};
-use super::{Kind, Part, Scene, bad, work};
+use super::{Kind, Part, Scene, bad, survey::most_blocks, work};
 use crate::voxel::{grid::GridSize, refusal::Refusal};
 
 pub const MAGIC: &[u8; 4] = b"VOX ";
@@ -45,7 +45,8 @@ pub fn read(file: &[u8], size: GridSize) -> Result<Scene<'_>, Refusal> {
         found.keep(chunk)?;
     }
     let kinds = found.kinds();
-    Ok(Scene { kinds, parts: found.parts(size.get() as i64)? })
+    // MagicaVoxel puts what it makes around its origin, and nobody's world is there.
+    Ok(Scene { kinds, parts: found.parts(size)?, is_placed: true })
 }
 
 /// The chunks of the one that holds all others.
@@ -119,7 +120,8 @@ impl<'a> Found<'a> {
         [None].into_iter().chain(colours.into_iter().take(255).map(|c| Some(Kind::Colour(c)))).collect()
     }
 
-    fn parts(self, edge: i64) -> Result<Vec<Part<'a>>, Refusal> {
+    fn parts(self, size: GridSize) -> Result<Vec<Part<'a>>, Refusal> {
+        let edge = size.get() as i64;
         // Files from before there were scenes: the first model, where it is; others are its frames.
         if self.graph.is_empty() {
             let first = self.models.first().map(|&model| {
@@ -128,6 +130,9 @@ impl<'a> Found<'a> {
             });
             return Ok(first.into_iter().collect());
         }
+        // Once each, and beyond that no more than is drawn, as models may stand in many places.
+        let own: usize = self.models.iter().map(|model| model.voxels.len()).sum();
+        let most = most_blocks(size) + own as u64;
         let mut voxels = 0_u128;
         let mut parts = Vec::new();
         for (number, turn, middle) in self.graph.shown(|layer| self.hidden.contains(&layer))? {
@@ -135,7 +140,7 @@ impl<'a> Found<'a> {
             let model = usize::try_from(number).ok().and_then(|number| self.models.get(number).copied());
             let model = model.ok_or_else(missing)?;
             voxels += model.voxels.len() as u128;
-            work(voxels)?;
+            work(voxels, most)?;
             parts.push(Part::Placed(Placed { model, turn, middle, edge }));
         }
         Ok(parts)

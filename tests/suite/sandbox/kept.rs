@@ -37,7 +37,7 @@ async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_d
     let page = other.get(kept["url"].as_str().unwrap()).await;
     assert_eq!(page.status, 200);
     assert!(page.text().contains("A run that somebody keeps") && !page.text().contains("Delete it"));
-    assert!(page.text().contains("noindex"));
+    assert!(page.text().contains("noindex") && page.text().contains("Model one"));
     assert!(maker.get(kept["url"].as_str().unwrap()).await.text().contains("Delete it"));
     assert!(maker.get("/sandbox").await.text().contains("Runs that you keep"));
     assert!(!other.get("/sandbox").await.text().contains("Runs that you keep"));

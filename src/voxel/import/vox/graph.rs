@@ -97,7 +97,7 @@ impl Graph {
     }
 
     pub fn keep(&mut self, id: i32, node: Node) -> Result<(), Refusal> {
-        if self.0.len() == MAX_NODES {
+        if self.0.len() == MAX_NODES && !self.0.contains_key(&id) {
             return Err(bad(format!("its scene has more than {MAX_NODES} nodes")));
         }
         self.0.insert(id, node);
