@@ -153,13 +153,14 @@ impl Wanted {
 
 impl Named {
     fn check(&self) -> Result<(), Error> {
-        let fields = [&self.key, &self.provider, &self.base_url, &self.model, &self.api_key];
+        let fields = [&self.key, &self.provider, &self.base_url, &self.model];
         let sound = |field: &String| {
             field.len() <= LONGEST_FIELD
                 && !field.trim().is_empty()
                 && !field.trim().contains(char::is_control)
         };
-        if !fields.into_iter().flatten().all(sound) {
+        let key_fits = self.api_key.as_ref().is_none_or(|key| key.len() <= LONGEST_FIELD);
+        if !key_fits || !fields.into_iter().flatten().all(sound) {
             return Err(wrong(format!(
                 "What names a model has 1 to {LONGEST_FIELD} characters, and no control characters."
             )));
@@ -181,11 +182,12 @@ impl Named {
 
     /// Whether it takes a key of this server's, if any.
     fn borrows(&self) -> bool {
-        self.api_key.is_none() && self.base_url.is_none()
+        self.secret().is_none() && self.base_url.is_none()
     }
 
+    /// A field that was left empty is none.
     fn secret(&self) -> Option<Secret> {
-        self.api_key.as_deref().map(Secret::new)
+        self.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(Secret::new)
     }
 }
 

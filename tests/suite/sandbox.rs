@@ -259,6 +259,16 @@ async fn keys_are_lent_to_whoever_sits_at_this_machine_and_to_nobody_from_elsewh
 }
 
 #[tokio::test]
+async fn a_key_that_was_left_empty_is_none() {
+    let scene = Scene::with(&[], builds).await;
+    let body = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
+        { "key": "one", "apiKey": "" }, { "key": "two", "apiKey": "  " },
+    ]});
+    let events = scene.run(&body).await;
+    assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2, "{events:?}");
+}
+
+#[tokio::test]
 async fn a_model_that_an_admin_has_switched_off_is_not_asked_here_either() {
     let scene = Scene::with(&[], builds).await;
     scene.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
