@@ -107,6 +107,28 @@ fn exporting(bencher: Bencher<'_, '_>, name: &str, format: Format) {
     bencher.bench(|| export(black_box(grid), format, name));
 }
 
+#[divan::bench(args = ["castle"], sample_count = 10)]
+fn import_schem(bencher: Bencher<'_, '_>, name: &str) {
+    importing(bencher, name, Format::Schem);
+}
+
+#[divan::bench(args = ["castle"], sample_count = 10)]
+fn import_litematic(bencher: Bencher<'_, '_>, name: &str) {
+    importing(bencher, name, Format::Litematic);
+}
+
+#[divan::bench(args = ["castle"], sample_count = 10)]
+fn import_vox(bencher: Bencher<'_, '_>, name: &str) {
+    importing(bencher, name, Format::Vox);
+}
+
+/// From our own export to verdict.
+fn importing(bencher: Bencher<'_, '_>, name: &str, format: Format) {
+    let Some(sample) = find(name) else { return };
+    let file = export(verdict(sample).grid().expect("a grid"), format, name).expect("a file");
+    bencher.bench(|| check(black_box(&file), sample.size, sample.palette, 256 << 20));
+}
+
 fn sizes() {
     println!("bytes of encoded grids      canonical      quick       best");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {

@@ -97,13 +97,16 @@ pub enum Damaged {
 }
 
 impl Packed {
-    /// Takes any text that holds a spec, as [`voxel::check`] does.
+    /// Takes any text that holds a spec, or a file of another tool, as [`voxel::check`] does.
     ///
     /// # Errors
-    /// Where it is no build for these settings.
+    /// Where it is no build for these settings, or too large as a spec.
     pub fn read(input: &[u8], settings: &Settings, max_bytes: usize) -> Result<Self, Refusal> {
         match voxel::check(input, settings.grid, settings.palette, max_bytes) {
-            Verdict::Accepted { build, spec, warnings } => Ok(Self::new(&build, &spec, warnings)),
+            Verdict::Accepted { build, spec, warnings } => {
+                let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok)?;
+                Ok(Self::new(&build, &spec, warnings))
+            }
             Verdict::Rejected { refusal, .. } | Verdict::Unreadable(refusal) => Err(refusal),
         }
     }

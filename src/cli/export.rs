@@ -1,6 +1,7 @@
 //! `buildoff export`: a build as a file for other tools.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,6 +32,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { file, format, out, grid, palette } = arguments;
     let limit = Config::load_import_max_bytes()?;
+    let out = out.clone().unwrap_or_else(|| beside(file, *format));
+    if is_same(file, &out) {
+        bail!("{} would be overwritten: say where to write with -o", file.display());
+    }
     let input = super::check::read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
     let Some(grid) = verdict.grid() else {
@@ -39,13 +44,38 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(refusal) = verdict.refusal() {
         eprintln!("note: as a build it would be rejected: {refusal}");
     }
-    let out = out.clone().unwrap_or_else(|| beside(file, *format));
     let bytes = voxel::export(grid, *format, &stem(&out))?;
-    if out == *file {
-        bail!("{} would be overwritten: say where to write with -o", file.display());
-    }
-    fs::write(&out, bytes).with_context(|| format!("cannot write {}", out.display()))?;
+    write(&out, &bytes).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether both lead to one file, by whatever links.
+fn is_same(file: &Path, out: &Path) -> bool {
+    let (file, out) = (fs::canonicalize(file), fs::canonicalize(out));
+    file.is_ok_and(|file| out.is_ok_and(|out| file == out))
+}
+
+/// Whole or not at all, unless it is a device or a pipe, which takes what comes.
+fn write(out: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(out).is_ok_and(|about| !about.is_file()) {
+        return fs::write(out, bytes);
+    }
+    // A link stays one.
+    let out = fs::canonicalize(out).unwrap_or_else(|_| out.to_owned());
+    let part = part(&out);
+    let mut file = File::create_new(&part)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&part, &out));
+    if written.is_err() {
+        // There is nothing more to be done about it.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+/// A name in the same folder that nobody else writes to.
+fn part(out: &Path) -> PathBuf {
+    let name = out.file_name().unwrap_or_default().to_string_lossy();
+    out.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
 fn beside(file: &Path, format: Format) -> PathBuf {

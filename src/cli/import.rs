@@ -66,7 +66,13 @@ async fn import(api: &Api, arguments: &Arguments, files: &[(PathBuf, Place)]) ->
     let bar = ProgressBar::new(files.len() as u64);
     let mut failed = 0;
     for (number, (file, place)) in (1..).zip(files) {
-        let told = match one(api, file, place, arguments.overwrite, limit).await {
+        let told = match rival(file, place, files) {
+            Some(rival) => {
+                Err(anyhow::anyhow!("{} is for the same place: keep one of them", rival.display()))
+            }
+            None => one(api, file, place, arguments.overwrite, limit).await,
+        };
+        let told = match told {
             Ok(told) => told,
             Err(error) => {
                 failed += 1;
@@ -79,6 +85,12 @@ async fn import(api: &Api, arguments: &Arguments, files: &[(PathBuf, Place)]) ->
     bar.finish_and_clear();
     println!("{} imported, {failed} failed", files.len() - failed);
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Another file for the same place. Neither is taken: which of them was meant, nobody can tell.
+fn rival<'a>(file: &Path, place: &Place, files: &'a [(PathBuf, Place)]) -> Option<&'a Path> {
+    let mut there = files.iter().filter(|(_, other)| other == place).map(|(other, _)| other.as_path());
+    there.find(|&other| other != file)
 }
 
 async fn one(api: &Api, file: &Path, place: &Place, overwrite: bool, limit: usize) -> anyhow::Result<String> {

@@ -147,7 +147,12 @@ pub struct Build {
 /// Takes an answer as any import is taken. Heavy work.
 pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, Fault> {
     match voxel::check(text.as_bytes(), settings.grid, settings.palette, max_bytes) {
-        Verdict::Accepted { build, spec, warnings } => Ok(Build { build, spec, warnings }),
+        Verdict::Accepted { build, spec, warnings } => {
+            // An answer can begin as a file of another tool does.
+            let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok);
+            let spec = spec.map_err(|refusal| Fault { refusal, census: None, warnings: Vec::new() })?;
+            Ok(Build { build, spec, warnings })
+        }
         Verdict::Rejected { census, warnings, refusal, .. } => {
             Err(Fault { refusal, census: Some(census), warnings })
         }

@@ -22,8 +22,8 @@ use super::{
 pub enum Verdict {
     Accepted {
         build: Checked,
-        /// The JSON that it was read from; for a file of another tool, one that makes the same grid.
-        spec: String,
+        /// The JSON that it was read from. None for a file of another tool: see [`Checked::write_spec`].
+        spec: Option<String>,
         warnings: Vec<Warning>,
     },
     /// Expanded, but against the rules.
@@ -39,13 +39,12 @@ pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -
         let input = inflate(input, max_bytes)?;
         if let Some(foreign) = Foreign::of(&input) {
             let (grid, warnings) = import::read(&input, foreign, size, palette)?;
-            drop(input);
-            return Ok((with_spec(grid, max_bytes)?, warnings));
+            return Ok((Checked::new(grid).map(|build| (build, None)), warnings));
         }
         let found = find_spec(text(&input)?)?;
         let (grid, warnings) = expand(&found.spec, size, palette)?;
         drop(found.spec);
-        Ok((Checked::new(grid).map(|build| (build, found.text.trim().to_owned())), warnings))
+        Ok((Checked::new(grid).map(|build| (build, Some(found.text.trim().to_owned()))), warnings))
     };
     match read() {
         Err(refusal) => Verdict::Unreadable(refusal),
@@ -54,21 +53,18 @@ pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -
     }
 }
 
-/// A grid against the rules.
-type Broken = (Grid, Census, Refusal);
-
-/// Holds a grid to the rules, and writes the spec of one that keeps them.
-fn with_spec(grid: Grid, max_bytes: usize) -> Result<Result<(Checked, String), Broken>, Refusal> {
-    let build = match Checked::new(grid) {
-        Ok(build) => build,
-        Err(broken) => return Ok(Err(broken)),
-    };
-    let spec = build.census().bounds.and_then(|bounds| boxes::write(build.grid(), bounds, max_bytes));
-    let spec = spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
-        let most = max_bytes.div_ceil(1 << 20);
-        Refusal::new(Code::TooLarge, format!("written as a spec, the build is larger than {most} MiB"))
-    })?;
-    Ok(Ok((build, spec)))
+impl Checked {
+    /// A spec that makes this grid.
+    ///
+    /// # Errors
+    /// `too_large` beyond `max_bytes`.
+    pub fn write_spec(&self, max_bytes: usize) -> Result<String, Refusal> {
+        let spec = self.census().bounds.and_then(|bounds| boxes::write(self.grid(), bounds, max_bytes));
+        spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
+            let most = max_bytes.div_ceil(1 << 20);
+            Refusal::new(Code::TooLarge, format!("written as a spec, the build is larger than {most} MiB"))
+        })
+    }
 }
 
 /// The text of an input, out of its gzip wrapper if it has one.

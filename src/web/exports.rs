@@ -22,6 +22,9 @@ use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
 use crate::voxel::{self, Format, NotExported};
 
+/// Raised whenever one and the same grid is written otherwise than before.
+const WRITTEN: u8 = 2;
+
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export))
 }
@@ -81,7 +84,7 @@ pub(super) async fn answer(
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     // The file follows from the grid, and from the name, which is in it.
-    let tag = format!("{}-{name}-{format}", hex(digest));
+    let tag = format!("{}-{name}-{format}-{WRITTEN}", hex(digest));
     let representation =
         Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep };
     if let Some(known) = representation.if_known(headers) {

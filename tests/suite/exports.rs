@@ -140,6 +140,52 @@ async fn a_builds_page_links_to_every_format_and_the_arena_to_none() {
     assert!(!arena.contains("/export"));
 }
 
+/// However its name is written.
+#[test]
+fn an_export_never_takes_the_place_of_what_it_is_made_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let run = |arguments: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+            .current_dir(&folder)
+            .args([&["export"], arguments].concat())
+            .output()
+            .unwrap();
+        (command.status.code().unwrap(), String::from_utf8(command.stderr).unwrap())
+    };
+    fs::write(at("hut.json"), hut(5)).unwrap();
+    assert_eq!(run(&["hut.json", "--format", "schem"]), (0, String::new()));
+    let schem = fs::read(at("hut.schem")).unwrap();
+    std::os::unix::fs::symlink("hut.schem", at("link.schem")).unwrap();
+    let whole = at("hut.schem").to_str().unwrap().to_owned();
+    for arguments in [
+        vec!["hut.schem", "--format", "schem"],
+        vec!["./hut.schem", "--format", "schem"],
+        vec![&whole, "--format", "schem"],
+        vec!["link.schem", "--format", "schem", "-o", "hut.schem"],
+        vec!["hut.schem", "--format", "schem", "-o", "link.schem"],
+        vec!["hut.schem", "--format", "vox", "-o", &whole],
+    ] {
+        let (code, said) = run(&arguments);
+        assert!(code == 2 && said.contains("would be overwritten"), "{arguments:?}: {code} {said}");
+        assert!(fs::read(at("hut.schem")).unwrap() == schem, "{arguments:?}");
+    }
+    // What is not the input is replaced, a link stays one, and nothing is left beside it.
+    fs::write(at("other.vox"), "other").unwrap();
+    std::os::unix::fs::symlink("other.vox", at("way.vox")).unwrap();
+    assert_eq!(run(&["hut.schem", "--format", "vox", "-o", "way.vox"]), (0, String::new()));
+    assert!(fs::read(at("other.vox")).unwrap().starts_with(b"VOX ") && at("way.vox").is_symlink());
+    assert_eq!(run(&["hut.schem", "--format", "vox", "-o", "/dev/null"]), (0, String::new()));
+    let (code, said) = run(&["hut.schem", "--format", "vox", "-o", "nowhere/hut.vox"]);
+    assert!(code == 2 && said.contains("cannot write nowhere/hut.vox"), "{code} {said}");
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["hut.json", "hut.schem", "link.schem", "other.vox", "way.vox"]);
+}
+
 #[test]
 fn a_spec_is_exported_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();

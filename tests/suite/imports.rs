@@ -98,6 +98,18 @@ async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
     let digests = "SELECT count(DISTINCT digest) FROM builds WHERE prompt_id = 'lighthouse'";
     assert_eq!(db.number(digests).await, 1);
 
+    // Two files for one place: nobody can tell which was meant, and the others are taken.
+    fs::write(prompt.join("reference_sculptor.json"), hut(6)).unwrap();
+    let (code, said) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"]);
+    assert!(code == Some(1) && said.contains("1 imported, 2 failed"), "{said}");
+    for (file, rival) in [("sculptor.json", "sculptor.vox"), ("sculptor.vox", "sculptor.json")] {
+        let named = |line: &str| line.contains(&format!("{file}: failed")) && line.contains(rival);
+        assert!(said.lines().any(named), "{file}: {said}");
+    }
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE prompt_id = 'lighthouse'").await, 3);
+    assert_eq!(db.number(digests).await, 1);
+    fs::remove_file(prompt.join("reference_sculptor.json")).unwrap();
+
     for arguments in [
         vec!["check", "reference_sculptor.vox"],
         vec!["render", "reference_sculptor.vox", "-o", "hut.png", "--size", "64"],

@@ -176,9 +176,10 @@ impl Rules {
         let mut whole = HashMap::new();
         let mut patterns = Vec::new();
         for (place, rule) in all.iter().enumerate() {
-            match rule.tail {
-                Some(_) => patterns.push(place),
-                None => _ = whole.entry(rule.head.clone()).or_insert(place),
+            if rule.tail.is_some() {
+                patterns.push(place);
+            } else {
+                whole.entry(rule.head.clone()).or_insert(place);
             }
         }
         Self { all, whole, patterns }
@@ -227,7 +228,9 @@ mod tests {
         for (block, simple, advanced) in [
             ("oak_planks", "oak_planks", "oak_planks"),
             ("snow_block", "white_wool", "snow"),
-            ("snow", "white_wool", "snow"),
+            ("powder_snow", "white_wool", "snow"),
+            ("snow", "(dropped)", "(dropped)"),
+            ("moss_carpet", "(dropped)", "(dropped)"),
             ("spruce_stairs", "oak_planks", "spruce_planks"),
             ("petrified_oak_slab", "oak_planks", "oak_planks"),
             ("bamboo_mosaic_stairs", "oak_planks", "birch_planks"),
@@ -243,7 +246,11 @@ mod tests {
             ("deepslate_diamond_ore", "stone", "deepslate"),
             ("red_stained_glass_pane", "glass", "glass"),
             ("iron_bars", "iron_block", "iron_block"),
-            ("cyan_carpet", "blue_wool", "cyan_wool"),
+            ("cyan_carpet", "(dropped)", "(dropped)"),
+            ("cyan_terracotta", "blue_wool", "cyan_wool"),
+            ("white_terracotta", "white_wool", "white_concrete"),
+            ("red_glazed_terracotta", "red_wool", "red_wool"),
+            ("terracotta", "bricks", "terracotta"),
             ("orange_concrete_powder", "orange_wool", "orange_wool"),
             ("red_concrete_powder", "red_wool", "red_concrete"),
             ("waxed_oxidized_cut_copper_slab", "green_wool", "oxidized_copper"),
@@ -261,6 +268,20 @@ mod tests {
             let kind = Kind::Block(block.to_owned());
             assert_eq!(told(Palette::Simple, &kind), simple, "{block}");
             assert_eq!(told(Palette::Advanced, &kind), advanced, "{block}");
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_is_followed_and_long_names_have_none() {
+        let rules = [("a_b", "1"), ("a_*", "2*"), ("a_c", "3"), ("*_c", "4"), ("a_b", "5")];
+        let rules =
+            Rules::new(rules.map(|(pattern, becomes)| (pattern.into(), becomes.into()).into()).into());
+        for (name, next) in [("a_b", "1"), ("a_d", "2d"), ("a_c", "2c"), ("b_c", "4"), ("b", "")] {
+            assert_eq!(rules.next(name).unwrap_or_default(), next, "{name}");
+        }
+        for (times, simple) in [(2, "orange_wool"), (8, "stone")] {
+            let kind = Kind::Block(format!("{}copper", "exposed_".repeat(times)));
+            assert_eq!(told(Palette::Simple, &kind), simple);
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Numbers<'a> {
 pub struct Packed<'a> {
     longs: &'a [u8],
     bits: u32,
+    /// The lowest bit of each number in a full buffer.
+    ones: u128,
     /// Where the region's own kinds stand among all.
     kinds: Range<u32>,
     buffer: u128,
@@ -36,13 +38,15 @@ impl<'a> Numbers<'a> {
     }
 
     pub fn packed(longs: &'a [u8], bits: u32, kinds: Range<u32>) -> Self {
-        Self::Packed(Packed { longs, bits, kinds, buffer: 0, buffered: 0 })
+        let ones = (0..u128::BITS).step_by(bits as usize).map(|bit| 1 << bit).sum();
+        Self::Packed(Packed { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
     }
 
-    fn next(&mut self) -> Result<u32, Refusal> {
+    /// The next number, and how often it follows itself at the least; at most so often.
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
         match self {
-            Self::Varints(bytes) => varint(bytes),
-            Self::Packed(packed) => packed.next(),
+            Self::Varints(bytes) => Ok((varint(bytes)?, 1)),
+            Self::Packed(packed) => packed.run(most),
         }
     }
 
@@ -79,7 +83,8 @@ fn varint(bytes: &mut &[u8]) -> Result<u32, Refusal> {
 }
 
 impl Packed<'_> {
-    fn next(&mut self) -> Result<u32, Refusal> {
+    /// Files are mostly air and walls: what is alike in the buffer is taken at once.
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
         if self.buffered < self.bits {
             let (long, rest) = self.longs.split_first_chunk().ok_or_else(|| bad("a region lacks cells"))?;
             self.longs = rest;
@@ -87,12 +92,16 @@ impl Packed<'_> {
             self.buffered += u64::BITS;
         }
         let number = (self.buffer as u32) & ((1 << self.bits) - 1);
-        self.buffer >>= self.bits;
-        self.buffered -= self.bits;
+        let alike = (self.buffer ^ self.ones.wrapping_mul(number.into())).trailing_zeros().min(self.buffered);
+        // A division takes as long as all the rest.
+        let len = if alike < 2 * self.bits { 1 } else { i64::from(alike / self.bits).min(most) };
+        let taken = len as u32 * self.bits;
+        self.buffer = self.buffer.unbounded_shr(taken);
+        self.buffered -= taken;
         if number >= self.kinds.len() as u32 {
             return Err(bad(format!("a region has a cell of kind {number}, which its palette lacks")));
         }
-        Ok(self.kinds.start + number)
+        Ok((self.kinds.start + number, len))
     }
 }
 
@@ -113,23 +122,74 @@ impl Region<'_> {
     }
 
     /// Runs of one kind, row by row.
-    pub fn each(&self, mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    pub fn each(
+        &self,
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         let mut numbers = self.numbers.clone();
-        let [width, height, length] = self.size.map(i64::from);
+        let [_, height, length] = self.size.map(i64::from);
         let [west, bottom, north] = self.low;
         for y in bottom..bottom + height {
             for z in north..north + length {
-                let (mut start, mut kind) = (west, numbers.next()?);
-                for x in west + 1..west + width {
-                    let next = numbers.next()?;
-                    if next != kind {
-                        visit([start, y, z], (x - start) as u64, kind)?;
-                        (start, kind) = (x, next);
-                    }
-                }
-                visit([start, y, z], (west + width - start) as u64, kind)?;
+                self.row([west, y, z], &mut numbers, &mut visit)?;
             }
         }
         if numbers.is_done() { Ok(()) } else { Err(bad("it holds more cells than its size says")) }
+    }
+
+    fn row(
+        &self,
+        [west, y, z]: [i64; 3],
+        numbers: &mut Numbers<'_>,
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let east = west + i64::from(self.size[0]);
+        let (mut start, mut x, mut kind) = (west, west, None);
+        while x < east {
+            let (next, len) = numbers.run(east - x)?;
+            if let Some(kind) = kind.replace(next).filter(|&kind| kind != next) {
+                visit([start, y, z], (x - start) as u64, kind)?;
+                start = x;
+            }
+            x += len;
+        }
+        kind.map_or(Ok(()), |kind| visit([start, y, z], (east - start) as u64, kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of every width, alone and in runs, across the longs' ends.
+    #[test]
+    fn packed_numbers_come_out_as_they_went_in() {
+        for bits in 2..=16 {
+            let highest = (1_u32 << bits) - 1;
+            let numbers: Vec<_> =
+                (0..40 * 3 * 5).map(|at| [highest, at, 0][at as usize / 7 % 3] & highest).collect();
+            let mut longs = vec![0_u64; (numbers.len() * bits as usize).div_ceil(64)];
+            for (at, &number) in numbers.iter().enumerate() {
+                let (long, bit) = (at * bits as usize / 64, at * bits as usize % 64);
+                let shifted = u128::from(number) << bit;
+                longs[long] |= shifted as u64;
+                if shifted > u64::MAX.into() {
+                    longs[long + 1] |= (shifted >> 64) as u64;
+                }
+            }
+            let longs: Vec<_> = longs.iter().flat_map(|long| long.to_be_bytes()).collect();
+            let kinds = 9..9 + highest + 1;
+            let region =
+                Region { low: [-4, 2, 0], size: [40, 3, 5], numbers: Numbers::packed(&longs, bits, kinds) };
+            let mut found = Vec::new();
+            region
+                .each(|[x, y, z], len, kind| {
+                    assert_eq!((x + 4) + 40 * (z + 5 * (y - 2)), found.len() as i64);
+                    found.extend((0..len).map(|_| kind - 9));
+                    Ok(())
+                })
+                .unwrap();
+            assert!(found == numbers, "{bits}");
+        }
     }
 }

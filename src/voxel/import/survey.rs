@@ -47,7 +47,9 @@ impl Survey {
         scene.each(|at, len, kind| {
             let met = match survey.met.get_mut(kind as usize) {
                 Some(Some(met)) => met,
-                Some(new) => new.insert(Met { fate: fates.of(scene.kinds[kind as usize].as_ref(), kind)?, count: 0 }),
+                Some(new) => {
+                    new.insert(Met { fate: fates.of(scene.kinds[kind as usize].as_ref(), kind)?, count: 0 })
+                }
                 None => return Err(lacking(kind)),
             };
             met.count += len;

@@ -120,7 +120,8 @@ fn every_block_of_a_palette_comes_back_and_the_spec_makes_the_same_grid() {
             let Verdict::Accepted { build, spec, warnings } = read(&input, GridSize::G32, palette) else {
                 panic!("{format} is refused");
             };
-            assert!(build.grid() == &grid && warnings.is_empty(), "{format}");
+            assert!(build.grid() == &grid && warnings.is_empty() && spec.is_none(), "{format}");
+            let spec = build.write_spec(LIMIT).unwrap();
             let again = read(spec.as_bytes(), GridSize::G32, palette);
             assert!(again.grid() == Some(&grid) && again.warnings().is_empty(), "{format}");
         }
@@ -167,9 +168,9 @@ fn foreign_blocks_are_replaced_or_left_out_and_counted() {
         warnings(&verdict),
         json!([
             { "code": "replaced_block", "type": "spruce_stairs", "count": 3,
-              "message": "spruce_stairs is not in the palette: 3 blocks of it became oak_planks" },
+              "message": "spruce_stairs is not in the palette: the file has 3 blocks of it, taken for oak_planks" },
             { "code": "replaced_block", "type": "a:brass", "count": 2,
-              "message": "a:brass is not in the palette: 2 blocks of it became stone" },
+              "message": "a:brass is not in the palette: the file has 2 blocks of it, taken for stone" },
             { "code": "unknown_block", "type": "torch", "count": 1,
               "message": "torch is no full block: 1 was left out" },
         ])
@@ -177,12 +178,12 @@ fn foreign_blocks_are_replaced_or_left_out_and_counted() {
     assert_eq!(
         cells(&verdict, GridSize::G32),
         json!([
-            [0, 0, 0, "oak_planks"],
-            [1, 0, 0, "oak_planks"],
-            [3, 0, 0, "oak_log"],
-            [1, 0, 1, "stone"],
-            [2, 0, 1, "stone"],
-            [3, 0, 1, "oak_planks"],
+            [14, 0, 15, "oak_planks"],
+            [15, 0, 15, "oak_planks"],
+            [17, 0, 15, "oak_log"],
+            [15, 0, 16, "stone"],
+            [16, 0, 16, "stone"],
+            [17, 0, 16, "oak_planks"],
         ])
     );
 }
@@ -201,25 +202,117 @@ fn many_kinds_are_told_by_number() {
     assert_eq!(
         told[5],
         json!({ "code": "more_replaced_blocks", "kinds": 2, "count": 2,
-                "message": "and 2 more kinds of blocks, 2 blocks replaced by what is nearest" })
+                "message": "and 2 more kinds of blocks, 2 blocks of the file, taken for what is nearest" })
     );
 }
 
+/// Others write where in their world the build was.
 #[test]
-fn a_place_outside_the_grid_is_its_middle() {
+fn only_our_own_files_say_where_in_a_grid_a_build_lies() {
     let palette = nbt!({ "minecraft:stone": 0, "minecraft:air": 1 });
-    for (offset, first) in
-        [(vec![7, 3, 9], [7, 3, 9]), (vec![-2, 0, 0], [15, 0, 15]), (vec![0, 31, 0], [15, 0, 15])]
-    {
+    let middle = [15, 0, 15];
+    for (author, offset, first) in [
+        ("Buildoff", vec![7, 3, 9], [7, 3, 9]),
+        ("Buildoff", vec![-2, 0, 0], middle),
+        ("Buildoff", vec![0, 31, 0], middle),
+        ("somebody", vec![7, 3, 9], middle),
+        ("", vec![7, 3, 9], middle),
+    ] {
         let root = nbt!({ "Schematic": {
             "Version": 3, "Width": 3_i16, "Height": 2_i16, "Length": 2_i16,
+            "Metadata": { "Name": "x", "Author": author },
             "Offset": fastnbt::IntArray::new(offset.clone()),
             "Blocks": { "Palette": (&palette), "Data": ByteArray::new(vec![0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1]) }
         } });
         let verdict = read(&fastnbt::to_bytes(&root).unwrap(), GridSize::G32, Palette::Simple);
         let [x, y, z] = first;
-        assert_eq!(cells(&verdict, GridSize::G32)[0], json!([x, y, z, "stone"]), "{offset:?}");
+        assert_eq!(cells(&verdict, GridSize::G32)[0], json!([x, y, z, "stone"]), "{author} {offset:?}");
     }
+    let states = nbt!([{ "Name": "minecraft:air" }, { "Name": "minecraft:stone" }]);
+    let root: Value = fastnbt::from_bytes(&litematic([1, 1, 1], &states, &[1])).unwrap();
+    for (author, time, [x, y, z]) in
+        [("", 0_i64, [3, 4, 5]), ("somebody", 0, middle), ("", 1_700_000_000_000, middle)]
+    {
+        let Value::Compound(mut root) = root.clone() else { panic!("a compound") };
+        root.insert("Metadata".to_owned(), nbt!({ "Author": author, "TimeCreated": time }));
+        let verdict =
+            read(&fastnbt::to_bytes(&Value::Compound(root)).unwrap(), GridSize::G32, Palette::Simple);
+        assert_eq!(cells(&verdict, GridSize::G32), json!([[x, y, z, "stone"]]), "{author} {time}");
+    }
+}
+
+#[test]
+fn no_more_blocks_are_read_than_a_spec_may_write() {
+    let palette = nbt!({ "minecraft:air": 0, "minecraft:stone": 1, "minecraft:torch": 2 });
+    let dense = |size: [i16; 3], kind: u8| {
+        let volume = size.iter().map(|&side| side as usize).product();
+        schem(size, &palette, &vec![kind; volume])
+    };
+    let most = "the file has more than 262144 blocks, eight times the cells of a 32³ grid";
+    let larger = "the build is larger than the grid, which is 32³";
+    for (kind, code, told) in [
+        (1, Code::DoesNotFit, larger),
+        (2, Code::TooMuchWork, most),
+        (0, Code::NoBlocks, "there are no blocks in the grid"),
+    ] {
+        assert_eq!(refusal(&dense([70, 70, 70], kind)), (code, told.to_owned()), "{kind}");
+    }
+    let states = nbt!([{ "Name": "minecraft:stone" }]);
+    let Value::Compound(mut root) =
+        fastnbt::from_bytes(&litematic([32, 32, 32], &states, &[0; 1024])).unwrap()
+    else {
+        panic!("a compound")
+    };
+    let Some(Value::Compound(regions)) = root.get_mut("Regions") else { panic!("regions") };
+    let one = regions["one"].clone();
+    regions.extend((1..8).map(|number| (number.to_string(), one.clone())));
+    let eight = Value::Compound(root.clone());
+    assert_eq!(refusal(&fastnbt::to_bytes(&eight).unwrap()).0, Code::TooManyBlocks);
+    let Some(Value::Compound(regions)) = root.get_mut("Regions") else { panic!("regions") };
+    regions.insert("ninth".to_owned(), one);
+    let nine = Value::Compound(root);
+    assert_eq!(refusal(&fastnbt::to_bytes(&nine).unwrap()), (Code::TooMuchWork, most.to_owned()));
+}
+
+#[test]
+fn only_blocks_that_are_there_are_looked_up_and_not_too_many() {
+    let palette = |names: i32, name: fn(i32) -> String| {
+        Value::Compound((0..names).map(|number| (name(number), Value::Int(number))).collect())
+    };
+    let varints = |numbers: i32| {
+        let bytes =
+            (0..numbers).flat_map(|number| [number as u8 & 0x7f | 0x80, (number >> 7) as u8 | 0x80, 0]);
+        bytes.collect::<Vec<_>>()
+    };
+    let block: fn(i32) -> String = |number| format!("minecraft:block_{number}");
+    let state: fn(i32) -> String = |number| format!("minecraft:tripwire[number={number}]");
+    for (file, code) in [
+        (schem([1, 1, 1], &palette(60_000, block), &[0]), Code::TooFewBlocks),
+        (schem([4096, 1, 1], &palette(60_000, block), &varints(4096)), Code::DoesNotFit),
+        (schem([4097, 1, 1], &palette(60_000, block), &varints(4097)), Code::TooMuchWork),
+        // States of one block.
+        (schem([4097, 1, 1], &palette(60_000, state), &varints(4097)), Code::NoBlocks),
+    ] {
+        let (refused, message) = refusal(&file);
+        assert_eq!(refused, code, "{message}");
+    }
+}
+
+/// A checker's board is tens of bytes a block when it is written down.
+#[test]
+fn a_file_is_checked_whatever_its_spec_would_weigh() {
+    let palette = nbt!({ "minecraft:air": 0, "minecraft:stone": 1 });
+    let data: Vec<_> = (0..32 * 32 * 32).map(|at| ((at + at / 32 + at / 1024) % 2) as u8).collect();
+    let file = schem([32, 32, 32], &palette, &data);
+    let Verdict::Accepted { build, spec: None, .. } = check(&file, GridSize::G32, Palette::Simple, 1 << 19)
+    else {
+        panic!("it is refused")
+    };
+    let refusal = build.write_spec(1 << 19).unwrap_err();
+    assert_eq!(refusal.code, Code::TooLarge);
+    assert_eq!(refusal.message, "written as a spec, the build is larger than 1 MiB");
+    let spec = build.write_spec(LIMIT).unwrap();
+    assert!(read(spec.as_bytes(), GridSize::G32, Palette::Simple).grid() == Some(build.grid()));
 }
 
 #[test]

@@ -31,14 +31,15 @@ impl Told {
         for (r#type, (count, block)) in named {
             let all = times(count, "block of it", "blocks of it");
             let block = nearest::name(block);
-            let message =
-                format!("{type} is not in the palette: the file has {all}, taken for {block}", type = r#type);
+            let message = format!("{type} is not in the palette: the file has {all}, taken for {block}");
             warnings.push(Warning::ReplacedBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
             let more = times(kinds as u64, "more kind of block", "more kinds of blocks");
-            let message =
-                format!("and {more}, {} of the file, taken for what is nearest", times(count, "block", "blocks"));
+            let message = format!(
+                "and {more}, {} of the file, taken for what is nearest",
+                times(count, "block", "blocks")
+            );
             warnings.push(Warning::MoreReplacedBlocks { kinds, count, message });
         }
         let (named, rest) = most_frequent(self.dropped, |count| *count);

@@ -8,13 +8,16 @@ mod graph;
 use std::collections::HashSet;
 
 use self::graph::{Graph, Node, Turn};
-use super::{Kind, Part, Scene, bad, survey::most_blocks, work};
+use super::{Kind, Part, Scene, bad, work};
 use crate::voxel::{grid::GridSize, refusal::Refusal};
 
 pub const MAGIC: &[u8; 4] = b"VOX ";
 
 /// Models of a file, and places where they stand.
 const MOST: usize = 4096;
+
+/// Models in many places lie over each other, but not so that they would fill a grid more often.
+const MOST_FILLED: u64 = 2;
 
 /// The widest that a model can be, since its voxels' places are bytes.
 const WIDEST: u32 = 256;
@@ -130,9 +133,9 @@ impl<'a> Found<'a> {
             });
             return Ok(first.into_iter().collect());
         }
-        // Once each, and beyond that no more than is drawn, as models may stand in many places.
+        // Each once, as it is in the file, and in other places besides.
         let own: usize = self.models.iter().map(|model| model.voxels.len()).sum();
-        let most = most_blocks(size) + own as u64;
+        let most = own as u64 + MOST_FILLED * size.volume() as u64;
         let mut voxels = 0_u128;
         let mut parts = Vec::new();
         for (number, turn, middle) in self.graph.shown(|layer| self.hidden.contains(&layer))? {

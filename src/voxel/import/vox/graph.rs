@@ -154,6 +154,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn in_a_full_graph_nodes_are_replaced_and_none_added() {
+        let mut graph = Graph::default();
+        for id in 0..MAX_NODES as i32 {
+            graph.keep(id, Node::Shape(None)).unwrap();
+        }
+        graph.keep(0, Node::Shape(Some(1))).unwrap();
+        assert_eq!(graph.shown(|_| false).unwrap().len(), 1);
+        let refusal = graph.keep(-1, Node::Shape(None)).unwrap_err();
+        assert_eq!(refusal.message, "the file cannot be read: its scene has more than 65536 nodes");
+    }
+
+    #[test]
     fn turns_are_read_as_published_and_follow_each_other() {
         // The example of the format's description: (0, 1, 0), (0, 0, -1), (-1, 0, 0).
         let turn = Turn::read(1 | 2 << 2 | 1 << 5 | 1 << 6).unwrap();

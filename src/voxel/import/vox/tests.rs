@@ -161,7 +161,8 @@ fn colours_are_replaced_by_what_looks_like_them() {
     for (file, colour) in [(hook().chunk("RGBA", &colours), "#000000"), (hook(), "#ffffff")] {
         let verdict = check(&file.bytes(), GridSize::G32, Palette::Simple, 1 << 20);
         let block = if colour == "#ffffff" { "white_wool" } else { "black_wool" };
-        let message = format!("{colour} is not in the palette: 4 blocks of it became {block}");
+        let message =
+            format!("{colour} is not in the palette: the file has 4 blocks of it, taken for {block}");
         let expected = json!([{ "code": "replaced_block", "type": colour, "count": 4, "message": message }]);
         assert_eq!(serde_json::to_value(verdict.warnings()).unwrap(), expected);
     }
@@ -223,8 +224,19 @@ fn far_apart_models_do_not_fit_and_too_many_voxels_are_not_walked_over() {
     assert!(message.contains("4294967296 wide, 1 high and 1 deep"), "{message}");
 
     let solid = vec![[0, 0, 0, 1]; 1 << 20];
-    let often = File::new().model([1, 1, 1], &solid).placed(0, 1, &[]).group(1, &[2; 200]).shape(2, 0);
-    assert_eq!(often.refusal().0, Code::TooMuchWork);
+    // A model is read once, whatever it holds; what it stands in besides is what a grid can be drawn with.
+    for (times, told) in [
+        (1, "the file has more than 262144 blocks, eight times the cells of a 32³ grid"),
+        (2, "the file has 2097152 cells, and at most 1114112 are read"),
+        (200, "the file has 2097152 cells, and at most 1114112 are read"),
+    ] {
+        let file =
+            File::new().model([1, 1, 1], &solid).placed(0, 1, &[]).group(1, &vec![2; times]).shape(2, 0);
+        assert_eq!(file.refusal(), (Code::TooMuchWork, told.to_owned()), "{times}");
+    }
+    let empty = vec![[0; 4]; 1 << 20];
+    let file = File::new().model([1, 1, 1], &empty).placed(0, 1, &[]).group(1, &[2; 2]).shape(2, 0);
+    assert_eq!(file.refusal().0, Code::TooMuchWork);
 }
 
 #[test]
