@@ -14,9 +14,10 @@ use crate::voxel::{self, Format, GridSize, Palette};
 pub(super) struct Arguments {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
-    /// schem, litematic, nbt, vox, glb, obj (a zip), stl or json.
+    /// schem, litematic, nbt, vox, glb, obj (a zip), stl or json; where it is not said, what the name to write to ends
+    /// in.
     #[arg(long)]
-    format: Format,
+    format: Option<Format>,
     /// Where to write; without it, here, by the spec's name.
     #[arg(short, long)]
     out: Option<PathBuf>,
@@ -32,7 +33,11 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { file, format, out, grid, palette } = arguments;
     let limit = Config::load_import_max_bytes()?;
-    let out = out.clone().unwrap_or_else(|| beside(file, *format));
+    let format = match format {
+        Some(format) => *format,
+        None => by_name(out.as_deref())?,
+    };
+    let out = out.clone().unwrap_or_else(|| beside(file, format));
     if is_same(file, &out) {
         bail!("{} would be overwritten: say where to write with -o", file.display());
     }
@@ -44,9 +49,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(refusal) = verdict.refusal() {
         eprintln!("note: as a build it would be rejected: {refusal}");
     }
-    let bytes = voxel::export(grid, *format, &stem(&out))?;
+    let bytes = voxel::export(grid, format, &stem(&out))?;
     write(&out, &bytes).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn by_name(out: Option<&Path>) -> anyhow::Result<Format> {
+    let ending = out.and_then(Path::extension).map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let named = |format: &Format| Some(format.extension()) == ending.as_deref();
+    Format::ALL
+        .into_iter()
+        .find(named)
+        .context("say what to write with --format, or by a name that ends in it")
 }
 
 /// Whether both lead to one file, by whatever links.

@@ -150,15 +150,16 @@ impl Arguments {
         let mut files = Vec::new();
         walk(&self.path, 3, &mut files)?;
         files.sort();
-        let named = files.into_iter().filter_map(|file| {
-            let inside = file.strip_prefix(&self.path).ok()?.to_str()?.replace('\\', "/");
-            let place = exhibition::place(&inside).or_else(|| {
-                let place = exhibition::place(&format!("{}-{}/{inside}", self.grid, self.palette))?;
-                Some(Place { settings: self.settings(), ..place })
-            })?;
-            Some((file, place))
-        });
-        let named: Vec<_> = named.collect();
+        let mut named = Vec::new();
+        for file in files {
+            match self.place(&file) {
+                Some(place) => named.push((file, place)),
+                None => println!(
+                    "passed over {}: a file is called <prompt>/<model>, by a prompt's slug and a model's key",
+                    file.display()
+                ),
+            }
+        }
         if named.is_empty() {
             bail!(
                 "no file in {} is called <prompt>/<model>.json, .schem, .litematic or .vox",
@@ -166,6 +167,15 @@ impl Arguments {
             );
         }
         Ok(named)
+    }
+
+    /// What a file in a folder is for, by its name and its folder's.
+    fn place(&self, file: &Path) -> Option<Place> {
+        let inside = file.strip_prefix(&self.path).ok()?.to_str()?.replace('\\', "/");
+        exhibition::place(&inside).or_else(|| {
+            let place = exhibition::place(&format!("{}-{}/{inside}", self.grid, self.palette))?;
+            Some(Place { settings: self.settings(), ..place })
+        })
     }
 
     fn settings(&self) -> Settings {

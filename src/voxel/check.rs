@@ -89,8 +89,24 @@ fn too_large(max_bytes: usize) -> Refusal {
     Refusal::new(Code::TooLarge, format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)))
 }
 
+/// What people bring by mistake, by how it begins.
+const NO_BUILDS: [(&[u8], &str); 8] = [
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"RIFF", "a picture or a film"),
+    (b"\x1aE\xdf\xa3", "a film"),
+    (b"%PDF", "a PDF"),
+    (b"PK", "a zip"),
+    (b"glTF", "a glTF model"),
+];
+
 fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
+        if let Some((_, kind)) = NO_BUILDS.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
+            let advice = "bring a spec, or a .schem, .litematic or .vox";
+            return Refusal::new(Code::BadFile, format!("this is {kind}, not a build: {advice}"));
+        }
         let position = Position::of(bytes, error.valid_up_to());
         Refusal::new(Code::BadJson, format!("the text is not UTF-8, at {position}")).at(position)
     })?;

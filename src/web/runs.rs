@@ -102,6 +102,8 @@ async fn keep(
 }
 
 /// A run that somebody keeps
+///
+/// What was asked, what came of each side, and until when it is there.
 #[utoipa::path(
     get, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "keptRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),

@@ -24,6 +24,8 @@ export function fill(section, told) {
 
 /** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
 export function empty(section) {
+  // One that stays open comes back with the next one, and holds it up.
+  for (const open of /** @type {NodeListOf<HTMLElement>} */ (section.querySelectorAll(":popover-open"))) open.hidePopover();
   for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
   for (const file of section.querySelectorAll("[data-format]")) file.removeAttribute("href");
 }

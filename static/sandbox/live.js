@@ -78,6 +78,7 @@ async function follow({ task, models, titles }, slots) {
   underWay.add(call);
   runs += 1;
   kept.textContent = keepable;
+  part("keep").hidden = false;
   for (const slot of slots) sides[slot].begin(titles[SLOTS.indexOf(slot)], task);
   fit();
   try {
@@ -135,7 +136,9 @@ async function keepRun() {
     const link = document.createElement("a");
     link.href = run.url;
     link.textContent = new URL(run.url, location.href).href;
-    kept.replaceChildren("Kept for thirty days: ", link);
+    kept.replaceChildren("Kept for thirty days: ", link, " It can be deleted there.");
+    part("keep").hidden = true;
+    link.focus({ preventScroll: true });
     say("The run is kept.");
   } catch (error) {
     if (number === runs) kept.textContent = error instanceof Error ? error.message : String(error);

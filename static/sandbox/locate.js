@@ -1,5 +1,5 @@
 /** Finds what in a text the server warns of, so that it can be shown at its place. */
-import { finder } from "../viewer/drawing.js";
+import { finder, normalise } from "../viewer/drawing.js";
 import { SpecReader } from "../viewer/spec.js";
 
 /** No more are listed one by one. */
@@ -30,7 +30,7 @@ export function faults(text, blocks, palette, size) {
     for (const event of reader.feed(text.slice(from, end))) {
       if ("drop" in event) found = found.filter(({ list }) => !event.drop.includes(list));
       else {
-        const message = fault(event, find(event.type), size);
+        const message = fault(event, find(event.type), size) ?? unknown(event.type, blocks, palette);
         const begins = Math.max(from, text.lastIndexOf("{", end));
         if (message) found.push({ list: event.list, from: begins, to: end, message });
       }
@@ -40,9 +40,24 @@ export function faults(text, blocks, palette, size) {
   return found;
 }
 
-/** @param {SpecEntry} entry @param {number} block @param {number} size */
-function fault({ at, type }, block, size) {
-  if (!block) return `There is no block “${type.slice(0, 60)}” in this palette.`;
+/** None where there is no such block. @param {SpecEntry} entry @param {number} block @param {number} size */
+function fault({ at }, block, size) {
+  if (!block) return undefined;
   const outside = at.some((number) => number < 0 || number >= size);
   return outside ? `It reaches outside the grid, which goes from 0 to ${size - 1}.` : "";
+}
+
+/** @param {string} type @param {Block[]} blocks @param {string} palette */
+function unknown(type, blocks, palette) {
+  const near = alike(normalise(type), blocks.filter((block) => palette === "advanced" || block.palette === palette));
+  return `There is no block “${type.slice(0, 60)}” in this palette.${near ? ` Did you mean “${near}”?` : ""}`;
+}
+
+/** The block whose name shares most with another: either holds the other, or they have words in common. @param {string} name @param {Block[]} blocks */
+function alike(name, blocks) {
+  const words = name.split("_").filter((word) => word.length > 2 && word !== "block");
+  const likeness = (/** @type {string} */ id) =>
+    (id.includes(name) || name.includes(id) ? 2 : 0) + id.split("_").filter((word) => words.includes(word)).length;
+  const [best] = blocks.map(({ id }) => ({ id, is: likeness(id) })).sort((one, other) => other.is - one.is || one.id.length - other.id.length);
+  return best?.is ? best.id : "";
 }

@@ -93,12 +93,15 @@ function retract() {
 
 /** @param {Report} report @param {number} number */
 async function tell(report, number) {
-  const { ok, error, blockCount, bounds } = report;
+  const { ok, error, blockCount, bounds, warnings } = report;
   if (ok) {
     const spans = bounds ? bounds.max.map((max, axis) => max - bounds.min[axis] + 1) : [0, 0, 0];
-    say("good", `A good build: ${count(blockCount)} blocks, ${spans[0]} wide, ${spans[1]} high, ${spans[2]} deep.`);
+    const size = `${count(blockCount)} blocks, ${spans[0]} wide, ${spans[1]} high, ${spans[2]} deep`;
+    if (warnings.length) say("warn", `It counts as a build, but not all of it was drawn: ${size}. See below what is missing.`);
+    else say("good", `A good build: ${size}.`);
   } else if (error) {
-    say("bad", `${report.grid ? "As a build it would be refused" : "It cannot be read"}: ${error.message}.`);
+    const why = error.message.replace(/^the file cannot be read: /, "");
+    say("bad", `${report.grid ? "As a build it would be refused" : "It cannot be read"}: ${why}.`);
   }
   show(report);
   bring.hidden = !ok;
@@ -146,15 +149,15 @@ async function list({ warnings, error, gridSize, palette }, number) {
     if (number !== latest) return;
     const all = warnings.length ? faults(editor.value, blocks, palette, gridSize) : [];
     for (const { from, to, message } of all.slice(0, MOST)) {
-      const { line } = editor.place(from);
+      const { line, column } = editor.place(from);
       marks.set(line, "warn");
-      items.push(leading(`Line ${line}`, message, from, to));
+      items.push(leading(`Line ${line}, column ${column}`, message, from, to));
     }
     if (all.length > MOST) items.push(made("li", `And ${count(all.length - MOST)} more.`));
     if (error?.line) {
       const [from, to] = editor.span(error.line);
       marks.set(error.line, "bad");
-      items.unshift(leading(`Line ${error.line}, column ${error.column}`, error.message, from, to));
+      items.unshift(leading(`Line ${error.line}, column ${error.column}`, "Here it went wrong.", from, to));
     }
   }
   editor.mark(marks);
@@ -264,6 +267,8 @@ function chat() {
 
 form.hidden = false;
 chat();
+field("text").addEventListener("input", (event) => /** @type {InputEvent} */ (event).inputType === "insertFromPaste" && check());
+field("text").addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && check());
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   check();

@@ -32,6 +32,7 @@ export class Build {
    * @param {string} module @param {object | null} what @returns {Promise<any>}
    */
   more(module, what) {
+    if (!builds.has(this.#id)) return Promise.reject(new Error("closed"));
     const token = ++lastId;
     this.#post({ type: "more", token, module, what });
     return new Promise((resolve, reject) => this.#asked.set(token, ({ said, error }) => (error ? reject(new Error(error)) : resolve(said))));
@@ -49,6 +50,7 @@ export class Build {
 
   close() {
     if (builds.delete(this.#id)) this.#post({ type: "close" });
+    for (const settle of this.#asked.values()) settle({ error: "closed" });
   }
 
   /** @param {string} answer @param {object} request */

@@ -3,6 +3,7 @@ import { make } from "./controls.js";
 import { fileName, skyOf } from "./shot.js";
 import { style } from "./scene.js";
 import { say } from "./status.js";
+import { keep, toolsOf } from "./tools.js";
 
 /** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
 
@@ -21,52 +22,76 @@ function kind() {
   return KINDS.find((name) => globalThis.MediaRecorder?.isTypeSupported(name));
 }
 
+/** One that records already, where the browser keeps its word. @param {HTMLCanvasElement} sheet */
+function recorderOf(sheet) {
+  try {
+    const recorder = new MediaRecorder(sheet.captureStream(RATE), { mimeType: kind(), videoBitsPerSecond: BITS });
+    recorder.start(1000);
+    return recorder;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Records one turn, from where the camera is. @param {BuildViewer} element */
 export async function record(element) {
+  await style();
   const { viewer: view, camera } = element;
-  if (!view || element.hasAttribute("data-recording")) return;
-  style();
-  element.setAttribute("data-recording", "");
+  if (!view || element.matches("[data-walking], [data-recording]")) return;
   const stop = make("button", { type: "button" }, "Stop");
   const bar = make("progress", { max: "1", value: "0", "aria-label": "Recorded" });
   const panel = make("div", { class: "recording", role: "group", "aria-label": "Recording" }, make("span", {}, "Recording a turn"), bar, stop);
-  element.append(panel);
-  stop.focus();
-  say(element, "Recording a turn.");
-
   const { width, height } = view.canvas;
   const scale = Math.min(1, MOST / Math.max(width, height));
   const even = (/** @type {number} */ edge) => String(2 * Math.max(1, Math.round((edge * scale) / 2)));
   const sheet = make("canvas", { width: even(width), height: even(height) });
   const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  const recorder = new MediaRecorder(sheet.captureStream(RATE), { mimeType: kind(), videoBitsPerSecond: BITS });
+  const recorder = recorderOf(sheet);
+  if (!recorder) return say(element, "This browser cannot record it.");
+  element.setAttribute("data-recording", "");
+  const free = keep(element, toolsOf("walk", "link", "replay"));
+  element.append(panel);
+  stop.focus();
+  say(element, "Recording a turn.");
   /** @type {Blob[]} */
   const pieces = [];
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
   const done = new Promise((resolve) => recorder.addEventListener("stop", resolve));
+  recorder.addEventListener("error", () => finish("broken"));
 
   const spin = camera.spin;
   camera.spin = 0;
   let turned = 0;
   let before = performance.now();
   let over = false;
-  /** @type {"done" | "stopped" | "gone"} */
+  /** @type {"done" | "stopped" | "gone" | "broken"} */
   let end = "done";
   const finish = (/** @type {typeof end} */ how) => {
     if (over) return;
     over = true;
     end = how;
-    recorder.stop();
+    if (recorder.state !== "inactive") recorder.stop();
   };
   stop.addEventListener("click", () => finish("stopped"));
-  panel.addEventListener("keydown", (event) => event.key === "Escape" && finish("stopped"));
+  panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    finish("stopped");
+  });
   view.stop.signal.addEventListener("abort", () => finish("gone"));
+  // Nothing turns on a page that nobody sees.
+  const seen = () => {
+    if (over) return;
+    if (document.hidden) recorder.pause();
+    else recorder.resume();
+  };
+  document.addEventListener("visibilitychange", seen);
   const frame = (/** @type {number} */ time) => {
     if (over) return;
     const share = Math.min(1 - turned, Math.max(0, Math.min(100, time - before)) / 1000 / SECONDS);
     before = time;
     turned += share;
-    camera.orbit(2 * Math.PI * share, 0, true);
+    element.camera.orbit(2 * Math.PI * share, 0, true);
     paper.fillStyle = skyOf(element, paper, sheet.height);
     paper.fillRect(0, 0, sheet.width, sheet.height);
     view.draw();
@@ -75,10 +100,11 @@ export async function record(element) {
     if (turned < 1 - 1e-6) requestAnimationFrame(frame);
     else finish("done");
   };
-  recorder.start(1000);
   requestAnimationFrame(frame);
   await done;
 
+  document.removeEventListener("visibilitychange", seen);
+  free();
   camera.spin = spin;
   camera.changed();
   element.removeAttribute("data-recording");
@@ -86,6 +112,7 @@ export async function record(element) {
   panel.remove();
   if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector('[data-tool="more"]'))?.focus({ preventScroll: true });
   if (/** @type {string} */ (end) === "gone") return;
+  if (/** @type {string} */ (end) === "broken") return say(element, "This browser cannot record it.");
   const anchor = make("a", { href: URL.createObjectURL(new Blob(pieces, { type: "video/webm" })), download: fileName(element, "webm") });
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);

@@ -33,7 +33,11 @@ export function controls(element, pair) {
   });
   /** What is loaded when somebody wants it. @param {keyof typeof ICONS} tool @param {string} name */
   const later = (tool, name) => {
-    const button = iconButton(tool, name, async () => (await import(`./${tool}.js`)).press(element, button, pair));
+    const button = iconButton(tool, name, async () => {
+      const loaded = await import(`./${tool}.js`).catch(() => {});
+      if (loaded) loaded.press(element, button, pair);
+      else element.querySelector(":scope > [role=status]")?.replaceChildren(`${name}: this could not be loaded.`);
+    });
     button.setAttribute(tool === "more" ? "aria-expanded" : "aria-pressed", "false");
     return button;
   };

@@ -12,7 +12,10 @@ const ICONS = {
 };
 
 /** Opens the menu, or closes it. @param {BuildViewer} element @param {HTMLElement} button */
-export function press(element, button) {
+export async function press(element, button) {
+  const { viewer } = element;
+  await style();
+  if (!viewer || viewer !== element.viewer) return;
   const open = element.querySelector(":scope > .menu");
   if (open) open.dispatchEvent(new Event("shut"));
   else show(element, button);
@@ -20,7 +23,6 @@ export function press(element, button) {
 
 /** @param {BuildViewer} element @param {HTMLElement} button */
 function show(element, button) {
-  style();
   const over = new AbortController();
   const { signal } = over;
   const menu = make("div", { class: "menu", role: "group", "aria-label": "More" });
@@ -41,13 +43,15 @@ function show(element, button) {
     menu.append(made);
   };
   entry("shot", "Save a picture", () => save(element));
-  if (canRecord()) entry("clip", "Record a turn", () => record(element));
+  // Only the camera from outside can be turned.
+  if (canRecord() && !element.matches("[data-walking], [data-recording]")) entry("clip", "Record a turn", () => record(element));
   menu.addEventListener("shut", shut);
+  // Before all else that one could leave by the same key.
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    event.stopPropagation();
+    event.stopImmediatePropagation();
     shut();
-  }, { signal });
+  }, { signal, capture: true });
   document.addEventListener("pointerdown", (event) => {
     const { target } = event;
     if (target instanceof Node && !menu.contains(target) && !button.contains(target)) shut();

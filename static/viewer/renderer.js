@@ -34,6 +34,8 @@ export class Renderer {
   #quads = null;
   /** @type {WebGLTexture | null} */
   #shadow = null;
+  /** @type {WebGLTexture | null} */
+  #foot = null;
 
   /**
    * @param {HTMLCanvasElement} canvas
@@ -54,7 +56,7 @@ export class Renderer {
     this.finished = false;
     this.#depth = undefined;
     this.#indexed = this.#shaded = 0;
-    this.#quads = null;
+    this.#quads = this.#foot = null;
     gl.bindVertexArray(gl.createVertexArray());
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     this.#shadow = this.#shadowMap(1);
@@ -130,7 +132,8 @@ export class Renderer {
     const { gl } = this;
     if (!this.#contact) return;
     const { data, width, depth } = this.#contact;
-    texture(gl, gl.TEXTURE_2D, UNITS.uContact, {
+    gl.deleteTexture(this.#foot);
+    this.#foot = texture(gl, gl.TEXTURE_2D, UNITS.uContact, {
       [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
       [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
       [gl.TEXTURE_WRAP_S]: gl.CLAMP_TO_EDGE,

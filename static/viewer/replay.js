@@ -7,6 +7,7 @@ import { iconButton, make } from "./controls.js";
 import { Frame } from "./frame.js";
 import { style } from "./scene.js";
 import { say } from "./status.js";
+import { keep, toolsOf } from "./tools.js";
 
 /** Seconds that a replay takes: of few entries, and of many. */
 const [SHORT, LONG] = [6, 24];
@@ -26,7 +27,8 @@ export async function press(element, button) {
   if (replay) return replay.close();
   const { viewer } = element;
   if (!viewer?.renderer.build) return;
-  style();
+  await style();
+  if (viewer !== element.viewer || replays.has(element) || element.matches("[data-walking], [data-recording]")) return;
   const fresh = new Replay(element, viewer, button);
   replays.set(element, fresh);
   await fresh.start();
@@ -41,6 +43,10 @@ class Replay {
   #wanted = -1;
   #busy = false;
   #time = 0;
+  /** The frame it goes on with. */
+  #asked = 0;
+  /** Gives back those tools that change what is drawn, or who looks. */
+  #free = () => {};
   #over = new AbortController();
   /** @type {string[]} */
   #names = [];
@@ -57,16 +63,19 @@ class Replay {
     this.play = iconButton("play", "Play", () => this.toggle(), ICONS.play);
     const close = iconButton("replay-close", "Close the replay", () => this.close(), ICONS.close);
     this.panel = make("div", { class: "replay", role: "group", "aria-label": "Replay" }, this.play, this.slider, close, this.caption);
+    const { signal } = this.#over;
     this.slider.addEventListener("input", () => this.seek(this.slider.valueAsNumber));
-    this.panel.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
-    view.stop.signal.addEventListener("abort", () => this.close(), { signal: this.#over.signal });
+    // Whoever takes hold of it goes through by hand.
+    this.slider.addEventListener("pointerdown", () => this.#plays && this.toggle());
+    element.addEventListener("keydown", (event) => event.key === "Escape" && this.close(), { signal });
+    view.stop.signal.addEventListener("abort", () => this.close(), { signal });
   }
 
   async start() {
     const { element, view, panel, button } = this;
     button.setAttribute("aria-pressed", "true");
     element.setAttribute("data-replaying", "");
-    this.#tools(true);
+    this.#free = keep(element, `${toolsOf("walk")}, .cut input`);
     this.play.disabled = this.slider.disabled = true;
     element.append(panel);
     this.#lift(view);
@@ -125,9 +134,10 @@ class Replay {
     this.#plays = !this.#plays;
     if (this.#plays && this.#at >= this.#entries) this.seek(0);
     this.#label();
+    cancelAnimationFrame(this.#asked);
     if (!this.#plays) return;
     this.#time = performance.now();
-    requestAnimationFrame(this.#step);
+    this.#asked = requestAnimationFrame(this.#step);
   }
 
   #label() {
@@ -145,7 +155,7 @@ class Replay {
     const pace = this.#entries / Math.min(LONG, SHORT + this.#entries / 60);
     if (!this.#busy) this.seek(Math.min(this.#entries, this.#at + pace * seconds));
     this.#plays = this.#at < this.#entries;
-    if (this.#plays) requestAnimationFrame(this.#step);
+    if (this.#plays) this.#asked = requestAnimationFrame(this.#step);
     else {
       this.#label();
       say(this.element, "The build is complete.");
@@ -179,12 +189,6 @@ class Replay {
     this.slider.setAttribute("aria-valuetext", words);
   }
 
-  /** Those that change what is drawn, or who looks. @param {boolean} disabled */
-  #tools(disabled) {
-    const tools = '[data-tool="walk"], .cut input';
-    for (const tool of /** @type {NodeListOf<HTMLButtonElement>} */ (this.element.querySelectorAll(tools))) tool.disabled = disabled;
-  }
-
   close() {
     const { element, view, button, panel } = this;
     if (this.#over.signal.aborted) return;
@@ -195,8 +199,8 @@ class Replay {
     panel.remove();
     element.removeAttribute("data-replaying");
     button.setAttribute("aria-pressed", "false");
-    this.#tools(false);
-    if (element.viewer !== view) return;
+    this.#free();
+    if (element.viewer !== view || view.stop.signal.aborted) return;
     this.frame.go(this.bounds.min, this.bounds.span).then(() => {
       if (view.frame === this.frame.box) view.frame = undefined;
     });

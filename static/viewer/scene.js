@@ -134,20 +134,29 @@ class Scene {
     const { signal } = view.stop;
     view.changed.add((meshed) => this.#changed(meshed));
     view.canvas.addEventListener("webglcontextrestored", () => this.#restore(), { signal });
-    signal.addEventListener("abort", () => delete element.dataset.night);
+    // The ground of those who walk by day goes with the sky.
+    const themed = () => this.solid && this.apply();
+    const themes = new MutationObserver(themed);
+    themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed, { signal });
+    signal.addEventListener("abort", () => {
+      themes.disconnect();
+      delete element.dataset.night;
+    });
   }
 
-  /** Whether any block of the build glows. */
+  /** Whether any block of the build glows; undefined where that could not be told. */
   get lit() {
-    return this.view.renderer.build?.glow?.lit ?? false;
+    return this.view.renderer.build?.glow?.lit;
   }
 
   /** @param {boolean} night */
   async setNight(night) {
     this.night = night;
     this.element.toggleAttribute("data-night", night);
+    const light = this.#light();
     this.apply();
-    await this.#light();
+    await light;
   }
 
   /** @param {boolean} solid */
@@ -179,7 +188,7 @@ class Scene {
 
   /** The renderer has made its own anew. */
   #restore() {
-    if (!this.#own.length) return;
+    if (!this.#own.length && !this.night && !this.solid) return;
     this.#own = [];
     this.#glow = null;
     this.apply();
@@ -191,10 +200,12 @@ class Scene {
     else if (this.night) this.#light();
   }
 
+  /** @returns {Promise<unknown>} also where the build is closed before */
   #light() {
     const { build, renderer } = this.view;
-    const most = renderer.gl.getParameter(renderer.gl.MAX_3D_TEXTURE_SIZE);
-    return build.more("light.js", this.night ? { most } : null);
+    // Nothing is said of a lost context; what every card can is enough then.
+    const most = renderer.gl.getParameter(renderer.gl.MAX_3D_TEXTURE_SIZE) || 256;
+    return build.more("light.js", this.night ? { most } : null).catch(() => {});
   }
 
   /** Takes over the light that came with the mesh. */
@@ -220,13 +231,22 @@ function soil(element) {
   return [0, 1, 2].map((channel) => 0.62 * (Number(channels[channel]) / 255) ** 2.2);
 }
 
-/** Styles of what is loaded later. */
-let styled = false;
+/** @type {Promise<void> | undefined} */
+let styled;
+
+/** Styles of what is loaded later. @returns when they are there, or cannot be had */
 export function style() {
-  if (styled) return;
-  styled = true;
-  const link = document.createElement("link");
-  link.rel = "stylesheet";
-  link.href = new URL("./more.css", import.meta.url).href;
-  document.head.append(link);
+  styled ??= new Promise((resolve) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("./more.css", import.meta.url).href;
+    link.addEventListener("load", () => resolve());
+    link.addEventListener("error", () => {
+      link.remove();
+      styled = undefined;
+      resolve();
+    });
+    document.head.append(link);
+  });
+  return styled;
 }

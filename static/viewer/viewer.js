@@ -61,8 +61,9 @@ export class BuildViewer extends HTMLElement {
   }
 
   set camera(camera) {
+    // Not while somebody walks.
+    if (this.viewer?.camera === this.#camera) this.viewer.camera = camera;
     this.#camera = camera;
-    if (this.viewer) this.viewer.camera = camera;
   }
 
   connectedCallback() {
@@ -107,6 +108,7 @@ export class BuildViewer extends HTMLElement {
 
   /** Back to the picture, with a button to go live again. */
   rest() {
+    const focused = this.contains(document.activeElement);
     this.#clear();
     this.dataset.state = "resting";
     const button = make("button", { type: "button", class: "start" }, "View in 3D");
@@ -115,6 +117,7 @@ export class BuildViewer extends HTMLElement {
       this.#parts.get("canvas")?.focus();
     });
     this.#put("start", button);
+    if (focused) button.focus({ preventScroll: true });
   }
 
   get #name() {
@@ -168,6 +171,7 @@ export class BuildViewer extends HTMLElement {
   #canvas() {
     const id = `viewer-${this.#number}`;
     this.#put("said", make("p", { id, class: "said" }, `${this.getAttribute("summary") ?? ""} ${KEYS}`));
+    this.#put("status", make("p", { class: "said", role: "status" }));
     return make("canvas", {
       tabindex: "0",
       role: "application",

@@ -9,6 +9,7 @@ import { iconButton, make } from "./controls.js";
 import { Body, advance, entrance, stuck, worldOf } from "./motion.js";
 import { sceneOf, style } from "./scene.js";
 import { say } from "./status.js";
+import { keep, toolsOf } from "./tools.js";
 
 const EYES = 1.6;
 const MOST_TILT = 1.5;
@@ -38,9 +39,11 @@ export async function press(element, button) {
   if (walk) return walk.leave();
   const { viewer } = element;
   if (!viewer) return;
-  style();
-  const shown = await viewer.build.more("cells.js", null);
-  if (!shown || viewer !== element.viewer || walks.has(element)) return;
+  const asked = viewer.build.more("cells.js", null).catch(() => viewer === element.viewer && say(element, "The blocks could not be had."));
+  const [shown] = await Promise.all([asked, style()]);
+  // What has begun in the meantime has the view to itself.
+  const taken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
+  if (!shown || viewer !== element.viewer || taken) return;
   walks.set(element, new Walk(element, viewer, button, shown));
 }
 
@@ -63,6 +66,13 @@ export class Walk {
   #stick = [0, 0];
   /** What each finger or button does. @type {Map<number, { walks: boolean, x: number, y: number }>} */
   #fingers = new Map();
+  /** Whether the mouse is this canvas's own. */
+  #locked = false;
+  /** Whether blocks have changed, and whether they are being asked for. */
+  #stale = false;
+  #asking = false;
+  /** Gives back the tools that move the other camera. */
+  #free = () => {};
   #over = new AbortController();
   /** @type {HTMLElement[]} */
   #parts = [];
@@ -154,14 +164,14 @@ export class Walk {
     this.#over.abort();
     walks.delete(element);
     for (const part of this.#parts) part.remove();
-    for (const tool of this.#others()) tool.disabled = false;
+    this.#free();
     element.removeAttribute("data-walking");
     element.removeAttribute("data-flying");
     element.style.removeProperty("--horizon");
     if (this.#described) this.#described.textContent = this.#words;
     button.setAttribute("aria-pressed", "false");
     if (document.pointerLockElement === view.canvas) document.exitPointerLock();
-    if (element.viewer !== view) return;
+    if (element.viewer !== view || view.stop.signal.aborted) return;
     view.listener.pointed("");
     view.camera = element.camera;
     sceneOf(element).setSolid(false);
@@ -169,18 +179,12 @@ export class Walk {
     say(element, "You look at it from outside again.");
   }
 
-  /** The tools that move the other camera. */
-  #others() {
-    const tools = ["reset", "rotate", "link", "replay"].map((tool) => `[data-tool="${tool}"]`).join();
-    return /** @type {NodeListOf<HTMLButtonElement>} */ (this.element.querySelectorAll(tools));
-  }
-
   #dress() {
     const { element } = this;
     element.setAttribute("data-walking", "");
     this.button.setAttribute("aria-pressed", "true");
     if (this.#described) this.#described.textContent = KEYS;
-    for (const tool of this.#others()) tool.disabled = true;
+    this.#free = keep(element, toolsOf("reset", "rotate", "link", "replay"));
     const keys = make("p", { class: "keys", "aria-hidden": "true" }, "Click to look with the mouse. WASD walk, Space jumps, F flies, Esc leaves.");
     const touch = make("p", { class: "keys thumbs", "aria-hidden": "true" }, "Left thumb walks, right thumb looks.");
     const stick = make("div", { class: "stick", "aria-hidden": "true", hidden: "" }, make("div", {}));
@@ -191,6 +195,9 @@ export class Walk {
     pad.append(fly, this.#holding("up", "Jump, or rise while flying", "Space"), this.#holding("down", "Sink while flying", "ShiftLeft"));
     this.#parts = [make("div", { class: "sight", "aria-hidden": "true" }), keys, touch, stick, pad];
     element.append(...this.#parts);
+    // Where the bar lies over the picture, above the bar.
+    const covered = this.view.canvas.clientHeight - (/** @type {HTMLElement | null} */ (element.querySelector(":scope > .bar"))?.offsetTop ?? Infinity);
+    if (covered > 0) pad.style.setProperty("margin-block-end", `${covered + 8}px`);
     setTimeout(() => [keys, touch].forEach((hint) => hint.classList.add("gone")), 6000);
   }
 
@@ -243,12 +250,17 @@ export class Walk {
     for (const end of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) on(end, (event) => this.#lifted(event));
     // From its buttons, too.
     element.addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && this.leave(), { signal });
+    document.addEventListener("keydown", ({ key, target }) => key === "Escape" && target === document.body && this.leave(), { signal });
+    // Who pressed a tool with the mouse walks on.
+    element.addEventListener("click", ({ detail, target }) => {
+      if (detail && target instanceof Element && target.closest(".bar button, .menu button")) canvas.focus({ preventScroll: true });
+    }, { signal });
     canvas.addEventListener("blur", () => this.#held.clear(), { signal });
     document.addEventListener("pointerlockchange", () => {
-      // Escape, which the browser keeps to itself; not another window.
-      const locked = document.pointerLockElement === canvas;
-      element.toggleAttribute("data-locked", locked);
-      if (!locked && document.hasFocus()) this.leave();
+      // Escape, which the browser keeps to itself; not another viewer, or another window.
+      const left = this.#locked && !document.pointerLockElement && document.hasFocus();
+      this.#locked = document.pointerLockElement === canvas;
+      if (left) this.leave();
     }, { signal });
     const changed = () => this.#rebuild();
     view.changed.add(changed);
@@ -320,8 +332,19 @@ export class Walk {
 
   /** Other blocks are shown now. */
   async #rebuild() {
-    const shown = await this.view.build.more("cells.js", null).catch(() => undefined);
-    if (!shown || this.#over.signal.aborted) return;
+    this.#stale = true;
+    if (this.#asking) return;
+    this.#asking = true;
+    while (this.#stale && !this.#over.signal.aborted) {
+      this.#stale = false;
+      const shown = await this.view.build.more("cells.js", null).catch(() => undefined);
+      if (shown && !this.#over.signal.aborted) this.#stand(shown);
+    }
+    this.#asking = false;
+  }
+
+  /** Goes on among these blocks. @param {Grid & { kinds: Kinds }} shown */
+  #stand(shown) {
     this.world = worldOf(shown, shown.kinds);
     while (stuck(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
     this.body.grounded = false;

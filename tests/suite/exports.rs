@@ -205,7 +205,11 @@ fn a_spec_is_exported_from_the_command_line() {
     }
     assert_eq!(run(&["hut.json", "--format", "json", "-o", "again.json"]).0, 0);
     assert_eq!(run(&["again.json", "--format", "schem", "-o", "hut2.schem"]).0, 0);
+    assert_eq!(run(&["hut.json", "-o", "named.GLB"]).0, 0);
+    assert!(fs::read(folder.path().join("named.GLB")).unwrap().starts_with(b"glTF"));
     for (arguments, part) in [
+        (vec!["hut.json"], "say what to write"),
+        (vec!["hut.json", "-o", "hut.foo"], "say what to write"),
         (vec!["hut.json", "--format", "json"], "would be overwritten"),
         (vec!["hut.json", "--format", "gltf"], "a format is one of"),
         (vec!["none.json", "--format", "stl"], "there are no blocks to take away"),

@@ -60,8 +60,12 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
     ];
     paste(&tab, &lines.join("\n")).await;
     until(&tab, "document.querySelectorAll('#problems button').length === 2").await;
-    assert!(tab.text("#problems").await.contains("Line 3 It reaches outside the grid"));
-    assert!(tab.text("#problems").await.contains("Line 4 There is no block “lava_lamp”"));
+    assert!(tab.text("#problems").await.contains("Line 3, column 3 It reaches outside the grid"));
+    assert!(
+        tab.text("#problems")
+            .await
+            .contains("Line 4, column 3 There is no block “lava_lamp” in this palette.")
+    );
     until(&tab, "document.querySelectorAll('.gutter .warn').length === 2").await;
     until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
     tab.click("#problems li:nth-last-child(1) button").await;
@@ -72,8 +76,9 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
 
     paste(&tab, &lines.join("\n").replace("\"y1\": 9", "\"y1\": 9.5")).await;
     until(&tab, "document.querySelector('.gutter .bad')?.textContent === '4'").await;
-    assert!(tab.text("#problems").await.contains("boxes[2].y1"));
-    assert!(tab.text("#verdict").await.starts_with("It cannot be read"));
+    assert!(tab.text("#problems").await.contains("Line 4"));
+    let verdict = tab.text("#verdict").await;
+    assert!(verdict.starts_with("It cannot be read") && verdict.contains("boxes[2].y1"), "{verdict}");
     paste(&tab, &lines.join("\n").replacen("},", "}", 1)).await;
     until(&tab, "document.querySelector('.gutter .bad')?.textContent === '3'").await;
     assert!(tab.text("#problems").await.contains("Line 3, column 3"));

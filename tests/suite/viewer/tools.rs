@@ -169,15 +169,21 @@ async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
     until(&page, &format!("{SLIDER}?.max > 0 && {SLIDER}.valueAsNumber > 3"), "It plays").await;
     assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Pause");
     page.press("Enter").await;
-    let (at, all): (u32, u32) = page.eval(&format!("[{SLIDER}.valueAsNumber, Number({SLIDER}.max)]")).await;
-    assert!(at < all, "it was stopped on the way, at {at} of {all}");
+    assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Play");
+    // It may have come to its end before it was stopped.
+    page.run(&format!("{SLIDER}.value = 7; {SLIDER}.dispatchEvent(new Event('input'))")).await;
     page.eval::<bool>(&super::turns(10)).await;
-    assert_eq!(
-        page.eval::<u32>(&format!("{SLIDER}.valueAsNumber")).await,
-        at,
-        "entries, after it was stopped"
-    );
+    assert_eq!(page.eval::<u32>(&format!("{SLIDER}.valueAsNumber")).await, 7, "entries, while it is stopped");
     page.shot("viewer-replay").await;
+    page.run(&format!(
+        "document.activeElement.click(); {SLIDER}.dispatchEvent(new PointerEvent('pointerdown'))"
+    ))
+    .await;
+    assert_eq!(
+        page.eval::<String>("document.activeElement.ariaLabel").await,
+        "Play",
+        "who takes hold of the slider stops it"
+    );
 
     page.run(&format!("{SLIDER}.focus()")).await;
     page.press("Home").await;
@@ -273,4 +279,138 @@ async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
     page.press("Escape").await;
     assert_eq!(page.eval::<u32>("document.querySelectorAll('.menu').length").await, 0);
     assert_eq!(page.eval::<String>(FOCUSED).await, "more");
+}
+
+#[tokio::test]
+async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywhere_in_the_viewer() {
+    let hall = Hall::open().await;
+    let mut page = hall.live_build().await;
+    tool(&page, "replay").await;
+    until(&page, "document.querySelector('.replay input')?.valueAsNumber > 0", "It plays").await;
+    page.run(
+        "window.steps = 0;
+         const ask = window.requestAnimationFrame.bind(window);
+         window.requestAnimationFrame = (step) => ask((time) => { steps += /plays/.test(step); step(time); });
+         for (let times = 0; times < 6; times++) document.querySelector('.replay button').click()",
+    )
+    .await;
+    let steps: u32 = page
+        .eval("(async () => { steps = 0; for (let n = 0; n < 10; n++) await new Promise(requestAnimationFrame); return steps; })()")
+        .await;
+    assert!(steps <= 11, "{steps} steps in ten frames");
+
+    page.run(&of_first("v.canvas.focus()")).await;
+    page.press("Escape").await;
+    until(&page, "!document.querySelector('.replay')", "It is closed").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "keeps the focus");
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn one_goes_on_walking_while_the_other_viewer_is_linked_or_takes_the_mouse() {
+    const LINK: &str = "second.querySelector('[data-tool=link]').click()";
+    let hall = Hall::open().await;
+    let mut page = hall.live("/prompts/lighthouse").await;
+    page.run("var [first, second] = document.querySelectorAll('build-viewer')").await;
+    for viewer in ["first", "second"] {
+        until(&page, &format!("{viewer}.dataset.state === 'live'"), "Both are live").await;
+    }
+    page.run("first.querySelector('[data-tool=walk]').click()").await;
+    until(&page, "first.hasAttribute('data-walking')", "One walks").await;
+    page.run(&format!("{LINK}; {LINK}")).await;
+    assert!(page.eval::<bool>("'body' in first.viewer.camera").await, "the camera is still that of the walk");
+
+    page.run("second.querySelector('[data-tool=walk]').click()").await;
+    until(&page, "second.hasAttribute('data-walking')", "One walks in the other, too").await;
+    page.run(
+        "document.hasFocus = () => true;
+         var owner = second.viewer.canvas;
+         Object.defineProperty(document, 'pointerLockElement', { get: () => owner });
+         document.dispatchEvent(new Event('pointerlockchange'));
+         owner = null;
+         document.dispatchEvent(new Event('pointerlockchange'))",
+    )
+    .await;
+    assert_eq!(
+        page.eval::<[bool; 2]>("[first, second].map((viewer) => viewer.hasAttribute('data-walking'))").await,
+        [true, false],
+        "only the one that had the mouse is left"
+    );
+    page.run("first.viewer.canvas.focus()").await;
+    page.press("Escape").await;
+    assert!(
+        page.eval::<bool>("first.viewer.camera === first.camera && first.camera === second.camera").await
+    );
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
+    let hall = Hall::open().await;
+    let page = hall.live_build().await;
+    tool(&page, "walk").await;
+    until(&page, &of_first("v.canvas.closest('[data-walking]') !== null"), "One walks").await;
+    tool(&page, "night").await;
+    until(&page, "document.querySelector('build-viewer').hasAttribute('data-night')", "It is night").await;
+    assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "one walks on after a click");
+    tool(&page, "more").await;
+    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    assert_eq!(page.eval::<u32>("document.querySelectorAll('.menu button').length").await, 1);
+    page.press("Escape").await;
+    assert_eq!(
+        page.eval::<[u32; 2]>(
+            "['.menu', '[data-walking]'].map((css) => document.querySelectorAll(css).length)"
+        )
+        .await,
+        [0, 1],
+        "menus, and viewers in which one walks"
+    );
+    page.run("document.querySelector('build-viewer').rest()").await;
+    assert_eq!(
+        page.eval::<u32>(
+            "document.querySelectorAll('[data-walking], build-viewer > [role=status], .sight').length"
+        )
+        .await,
+        0,
+        "what is left once the viewer rests"
+    );
+}
+
+#[tokio::test]
+async fn walk_and_replay_do_not_begin_together() {
+    let hall = Hall::open().await;
+    let mut page = hall.live_build().await;
+    page.run("for (const name of ['walk', 'replay']) document.querySelector(`[data-tool=${name}]`).click()")
+        .await;
+    let begun = "document.querySelectorAll('[data-walking], [data-replaying]').length > 0";
+    until(&page, begun, "One of them begins").await;
+    page.eval::<bool>(&super::turns(20)).await;
+    assert_eq!(
+        page.eval::<u32>("document.querySelectorAll('[data-walking][data-replaying]').length").await,
+        0
+    );
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn night_that_falls_while_the_context_is_lost_is_there_when_it_is_back() {
+    let hall = Hall::open().await;
+    let page = drawn(&hall, LAMP).await;
+    until_idle(&page).await;
+    page.run(
+        "var { gl } = fresh.viewer.renderer;
+         var lost = gl.getExtension('WEBGL_lose_context');
+         gl.canvas.addEventListener('webglcontextlost', () => (window.gone = true), { once: true });
+         gl.canvas.addEventListener('webglcontextrestored', () => (window.restored = true), { once: true });
+         lost.loseContext()",
+    )
+    .await;
+    until(&page, "window.gone === true", "The context is lost").await;
+    page.run("fresh.querySelector('[data-tool=night]').click()").await;
+    until(&page, "!!fresh.viewer.renderer.build.glow", "The light is spread").await;
+    page.run("lost.restoreContext()").await;
+    until(&page, "window.restored === true", "The browser gives the context back").await;
+    until_idle(&page).await;
+    let (warm, _): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    assert!(warm > 500, "{warm} warm pixels around the lamp");
 }

@@ -1,0 +1,27 @@
+/** What cannot be had for as long as something else is under way. */
+
+/** How many keep a control from being used. @type {WeakMap<HTMLElement, number>} */
+const keepers = new WeakMap();
+
+/**
+ * Disables controls of a viewer.
+ * @param {HTMLElement} element @param {string} which as a selector
+ * @returns {() => void} gives them back
+ */
+export function keep(element, which) {
+  const controls = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(which)]);
+  const count = (/** @type {number} */ more) => {
+    for (const control of controls) {
+      const kept = (keepers.get(control) ?? 0) + more;
+      keepers.set(control, kept);
+      control.disabled = kept > 0;
+    }
+  };
+  count(1);
+  return () => count(-1);
+}
+
+/** @param {...string} names */
+export function toolsOf(...names) {
+  return names.map((name) => `[data-tool="${name}"]`).join();
+}
