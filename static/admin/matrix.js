@@ -70,6 +70,6 @@ setInterval(() => {
   cells.tick();
   panel.tick();
 }, 1000);
-listen("/api/admin/events", part("line"), "matrix", hear);
+panel.acted = listen("/api/admin/events", part("line"), "matrix", hear);
 addEventListener("hashchange", follow);
 follow();

@@ -21,6 +21,8 @@ export class Panel {
   /** @type {HTMLAnchorElement | undefined} */
   #cell;
   #busy = false;
+  /** Asks how things stand: what undoes another change within a moment is no change to be told of. */
+  acted = () => {};
   /** What was told of an action is over once the state has changed. */
   #fleeting = false;
 
@@ -89,6 +91,7 @@ export class Panel {
     this.#say("told", "");
     try {
       const told = await perform(does, place);
+      this.acted();
       this.#fleeting = true;
       if (cell === this.#cell) this.#say("told", told);
     } catch (trouble) {
@@ -102,6 +105,7 @@ export class Panel {
   #brought(told, { buildId, blockCount }) {
     if (this.#cell) paint({ ...nothing(this.#cell), state: "ready", buildId, blockCount });
     this.refresh();
+    this.acted();
     this.#fleeting = false;
     this.#say("told", told);
     this.#slot("told").scrollIntoView({ block: "nearest" });

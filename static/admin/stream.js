@@ -8,11 +8,16 @@ const AGAIN_MS = 5000;
 /**
  * @param {string} address @param {HTMLElement} notice
  * @param {string} name of the events @param {(told: any) => void} hear
+ * @returns {() => void} begins anew, for who cannot wait for what changes next
  */
 export function listen(address, notice, name, hear) {
   let missing = 0;
+  /** @type {EventSource | undefined} */
+  let current;
   const open = () => {
+    current?.close();
     const source = new EventSource(address);
+    current = source;
     source.addEventListener("open", () => {
       clearTimeout(missing);
       missing = 0;
@@ -22,7 +27,7 @@ export function listen(address, notice, name, hear) {
     source.addEventListener("error", () => {
       missing ||= setTimeout(lost, GRACE_MS);
       // Otherwise the browser asks again by itself.
-      if (source.readyState === EventSource.CLOSED) setTimeout(reopen, AGAIN_MS);
+      if (source === current && source.readyState === EventSource.CLOSED) setTimeout(reopen, AGAIN_MS);
     });
   };
   const lost = () => {
@@ -39,4 +44,5 @@ export function listen(address, notice, name, hear) {
   };
   open();
   addEventListener("pagehide", () => clearTimeout(missing));
+  return open;
 }

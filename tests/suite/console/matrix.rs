@@ -133,8 +133,10 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
 
     page.click("#panel [data-does=retire]").await;
     page.click("#sure [data-yes]").await;
-    until(&page, &format!("{STATE} === 'missing'")).await;
-    assert!(page.agrees(&format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await);
+    let trouble = "!document.querySelector('#panel [data-slot=trouble]').hidden";
+    until(&page, &format!("{STATE} === 'missing' || {trouble}")).await;
+    assert!(!page.agrees(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
+    until(&page, &format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await;
 }
 
 #[tokio::test]
