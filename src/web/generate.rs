@@ -100,17 +100,17 @@ async fn generate(
     if let Some(problem) = catalog::prompt_problem(&prompt) {
         return Err(wrong(problem));
     }
-    let named = wanted.contestants()?;
+    let rivals = wanted.rivals()?;
     visitor.ask(&app, Limited::Generate, None)?;
     let house = House { app: &app, lends: lends(&app, &headers) };
-    if house.lends && app.config.sandbox.keys_for == KeysFor::Everybody && named.iter().any(Named::borrows) {
+    if house.lends && app.config.sandbox.keys_for == KeysFor::Everybody && rivals.iter().any(Rival::borrows) {
         visitor.ask(&app, Limited::Lend, None)?;
     }
     let listed = catalog::models(&app.pool).await?;
-    let sides = [Slot::A, Slot::B].into_iter().zip(named);
+    let sides = [Slot::A, Slot::B].into_iter().zip(rivals);
     let mut contestants = Vec::new();
-    for (slot, named) in sides.filter(|(slot, _)| wanted.only.is_none_or(|only| only == *slot)) {
-        contestants.push((slot, house.contestant(&listed, named).await?));
+    for (slot, rival) in sides.filter(|(slot, _)| wanted.only.is_none_or(|only| only == *slot)) {
+        contestants.push((slot, house.contestant(&listed, rival).await?));
     }
     let ticket = app.line.join(limits::network(visitor.address()))?;
     let settings =
@@ -130,7 +130,7 @@ async fn generate(
 }
 
 impl Wanted {
-    fn contestants(&self) -> Result<[Named; 2], Error> {
+    fn rivals(&self) -> Result<[Rival; 2], Error> {
         let by_key = |key: &String| Named { key: Some(key.clone()), ..Named::default() };
         let named: Vec<Named> = match (&self.model_keys, &self.models) {
             (Some(keys), None) => keys.iter().map(by_key).collect(),
@@ -139,20 +139,40 @@ impl Wanted {
         };
         let two: [Named; 2] =
             named.try_into().map_err(|_| wrong("There are two sides, so name two models.".to_owned()))?;
-        for named in &two {
-            named.check()?;
-        }
-        match two[0].who() == two[1].who() {
+        let [a, b] = two.map(Named::read);
+        let (a, b) = (a?, b?);
+        match a.who == b.who {
             true => {
                 Err(Error::bad_request("equal_models", "Both sides name the same model; choose another."))
             }
-            false => Ok(two),
+            false => Ok([a, b]),
         }
     }
 }
 
+/// What a side names.
+struct Rival {
+    who: Who,
+    /// The visitor's own.
+    secret: Option<Secret>,
+}
+
+#[derive(PartialEq, Eq)]
+enum Who {
+    OfTheCatalog(String),
+    AtAProvider { provider: String, model: String },
+    Elsewhere { address: String, model: String },
+}
+
+impl Rival {
+    /// Whether it takes a key of this server's, if any.
+    fn borrows(&self) -> bool {
+        self.secret.is_none() && !matches!(self.who, Who::Elsewhere { .. })
+    }
+}
+
 impl Named {
-    fn check(&self) -> Result<(), Error> {
+    fn read(self) -> Result<Rival, Error> {
         let fields = [&self.key, &self.provider, &self.base_url, &self.model];
         let sound = |field: &String| {
             field.len() <= LONGEST_FIELD
@@ -165,29 +185,22 @@ impl Named {
                 "What names a model has 1 to {LONGEST_FIELD} characters, and no control characters."
             )));
         }
-        match (&self.key, &self.provider, &self.base_url, &self.model) {
-            (Some(_), None, None, None) | (None, Some(_), None, Some(_)) | (None, None, Some(_), Some(_)) => {
-                Ok(())
+        // A field that was left empty is none.
+        let secret = self.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(Secret::new);
+        let [key, provider, base_url, model] =
+            fields.map(|field| field.as_deref().map(|text| text.trim().to_owned()));
+        let who = match (key, provider, base_url, model) {
+            (Some(key), None, None, None) => Who::OfTheCatalog(key),
+            (None, Some(provider), None, Some(model)) => Who::AtAProvider { provider, model },
+            (None, None, Some(address), Some(model)) => Who::Elsewhere { address, model },
+            _ => {
+                return Err(wrong(
+                    "A model is named by its key, or by model and provider, or by model and baseUrl."
+                        .to_owned(),
+                ));
             }
-            _ => Err(wrong(
-                "A model is named by its key, or by model and provider, or by model and baseUrl.".to_owned(),
-            )),
-        }
-    }
-
-    /// The key to its provider aside.
-    fn who(&self) -> [Option<&str>; 4] {
-        [&self.key, &self.provider, &self.base_url, &self.model].map(|field| field.as_deref().map(str::trim))
-    }
-
-    /// Whether it takes a key of this server's, if any.
-    fn borrows(&self) -> bool {
-        self.secret().is_none() && self.base_url.is_none()
-    }
-
-    /// A field that was left empty is none.
-    fn secret(&self) -> Option<Secret> {
-        self.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(Secret::new)
+        };
+        Ok(Rival { who, secret })
     }
 }
 

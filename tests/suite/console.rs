@@ -165,13 +165,9 @@ async fn visit(site: &Site, path: &str, cookie: &str) -> (u16, String) {
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// Returns once it is so, on a page that is there.
+/// Returns once it is so.
 async fn until(page: &Page, condition: &str) {
-    let begun = std::time::Instant::now();
-    while !page.agrees(&format!("document.readyState === 'complete' && !!({condition})")).await {
-        assert!(begun.elapsed().as_secs() < 30, "it never came to be that {condition}");
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    page.until(condition).await;
 }
 
 /// The cell of a prompt and a model.

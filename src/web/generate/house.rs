@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 
-use super::{Named, unknown, wrong};
+use super::{Rival, Who, unknown};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
@@ -45,18 +45,17 @@ pub(super) struct House<'a> {
 
 impl House<'_> {
     /// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
-    pub async fn contestant(&self, listed: &[ListedModel], named: Named) -> Result<Contestant, Error> {
-        let [key, provider, base_url, model] = named.who().map(|field| field.map(str::to_owned));
-        match (key, provider, base_url, model) {
-            (Some(key), ..) => self.of_the_catalog(listed, &key, named.secret()),
-            (_, Some(provider), _, Some(model)) => {
+    pub async fn contestant(&self, listed: &[ListedModel], rival: Rival) -> Result<Contestant, Error> {
+        let Rival { who, secret } = rival;
+        match who {
+            Who::OfTheCatalog(key) => self.of_the_catalog(listed, &key, secret),
+            Who::AtAProvider { provider, model } => {
                 let known = self.app.workshop.providers().known().iter().find(|known| known.key == provider);
                 let known = known.ok_or_else(|| unknown(format!("There is no provider {provider} here.")))?;
                 let name = format!("{provider}:{model}");
-                Ok(Contestant { name, asked: self.at_a_provider(known, model, named.secret()) })
+                Ok(Contestant { name, asked: self.at_a_provider(known, model, secret) })
             }
-            (_, _, Some(address), Some(model)) => Ok(self.elsewhere(&address, model, named.secret()).await),
-            _ => Err(wrong("A model is named by its key, or where it is asked.".to_owned())),
+            Who::Elsewhere { address, model } => Ok(self.elsewhere(&address, model, secret).await),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -12,18 +11,9 @@ use crate::support::provider::KEY;
 use crate::support::voice::MODEL;
 use crate::support::{Beat, Page, Say, Script, Theme, Voice, hut, page};
 
-const PATIENCE: Duration = Duration::from_secs(40);
-
-/// Asks the page until it agrees.
+/// Returns once it is so.
 pub async fn until(page: &Page, condition: &str) {
-    let begun = Instant::now();
-    while !page.agrees(&format!("document.readyState === 'complete' && !!({condition})")).await {
-        if begun.elapsed() > PATIENCE {
-            page.shot("sandbox-stuck").await;
-            panic!("it never came to be that {condition}: {}", page.text("main").await);
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    page.until(condition).await;
 }
 
 /// What a side is doing.
