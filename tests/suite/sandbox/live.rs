@@ -120,6 +120,7 @@ async fn two_builds_grow_while_they_are_written_and_are_kept_under_a_link() {
     assert!(other.agrees("!document.getElementById('forget')").await, "it is not theirs to delete");
     other.shot("sandbox-kept").await;
     tab.goto(&link).await;
+    until(&tab, "document.querySelectorAll('build-viewer[data-state=live]').length === 2").await;
     tab.click("#forget button").await;
     tab.click("#sure [autofocus]").await;
     until(&tab, "!document.getElementById('sure').open && document.activeElement.closest('#forget')").await;
