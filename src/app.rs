@@ -11,6 +11,7 @@ use crate::arena::Arena;
 use crate::config::Config;
 use crate::db::Sessions;
 use crate::limits::Limits;
+use crate::meters::Meters;
 use crate::sandbox::Line;
 use crate::turntables::Turntables;
 use crate::work::{Memory, Work};
@@ -30,6 +31,7 @@ pub struct App {
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
     pub limits: Arc<Limits>,
+    pub meters: Meters,
     pub work: Work,
     pub workshop: Workshop,
     /// For runs in the sandbox.
@@ -60,6 +62,7 @@ impl App {
             pool,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
+            meters: Meters::default(),
             turntables: Turntables::new(work.clone(), closing.clone()),
             work,
             memory,

@@ -9,6 +9,7 @@ pub mod db;
 pub mod generate;
 pub mod limits;
 pub mod logging;
+pub mod meters;
 pub mod sandbox;
 mod tls;
 pub mod turntables;

@@ -15,6 +15,7 @@ const QUEUE: usize = 256;
 /// big inputs queues instead of starving every other request.
 #[derive(Clone)]
 pub struct Work {
+    permits: usize,
     gate: Arc<Semaphore>,
     queue: Arc<Semaphore>,
 }
@@ -36,7 +37,17 @@ impl Work {
     }
 
     pub fn new(permits: usize) -> Self {
-        Self { gate: Arc::new(Semaphore::new(permits)), queue: Arc::new(Semaphore::new(QUEUE)) }
+        Self { permits, gate: Arc::new(Semaphore::new(permits)), queue: Arc::new(Semaphore::new(QUEUE)) }
+    }
+
+    /// Pieces that are being worked on.
+    pub fn running(&self) -> usize {
+        self.permits - self.gate.available_permits()
+    }
+
+    /// Pieces that wait for their turn.
+    pub fn waiting(&self) -> usize {
+        QUEUE - self.queue.available_permits()
     }
 
     pub async fn run<T, F>(&self, heavy: F) -> Result<T, WorkLost>
@@ -81,12 +92,18 @@ impl Work {
 /// The memory that large bodies may take together, while they are read and worked on.
 #[derive(Clone)]
 pub struct Memory {
+    bytes: usize,
     kibibytes: Arc<Semaphore>,
 }
 
 impl Memory {
     pub fn new(bytes: usize) -> Self {
-        Self { kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
+        Self { bytes, kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
+    }
+
+    /// Bytes that are taken.
+    pub fn taken(&self) -> usize {
+        self.bytes.saturating_sub(self.kibibytes.available_permits() << 10)
     }
 
     /// A share of the memory, given back when dropped; none if none is free in time.

@@ -36,6 +36,40 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<Counts> {
     .await
 }
 
+/// What an installation is watched by. Votes and matchups are read where they are summed up already: this is asked
+/// for often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    pub votes: i64,
+    pub matchups: i64,
+    pub builds: i64,
+    /// Jobs by their states.
+    pub jobs: Vec<(String, i64)>,
+}
+
+/// On every ladder.
+pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
+    let row = sqlx::query!(
+        r#"
+        SELECT
+            (SELECT coalesce(sum(wins + losses + ties), 0)::bigint / 2 FROM ratings) AS "votes!",
+            (SELECT coalesce(sum(served), 0)::bigint / 2 FROM shown) AS "matchups!",
+            (SELECT count(*) FROM builds WHERE retired_at IS NULL) AS "builds!"
+        "#
+    )
+    .fetch_one(pool)
+    .await?;
+    let jobs = sqlx::query!(r#"SELECT state, count(*) AS "jobs!" FROM jobs GROUP BY state ORDER BY state"#)
+        .fetch_all(pool)
+        .await?;
+    Ok(Tally {
+        votes: row.votes,
+        matchups: row.matchups,
+        builds: row.builds,
+        jobs: jobs.into_iter().map(|row| (row.state, row.jobs)).collect(),
+    })
+}
+
 /// Jobs under way at each provider, over all servers and settings.
 pub async fn running(pool: &PgPool) -> sqlx::Result<HashMap<String, usize>> {
     let rows = sqlx::query!(

@@ -72,6 +72,11 @@ impl Line {
     pub fn running(&self) -> usize {
         self.inner.people().tickets.len().min(self.inner.at_once)
     }
+
+    /// Runs that have not begun yet.
+    pub fn waiting(&self) -> usize {
+        self.inner.people().tickets.len().saturating_sub(self.inner.at_once)
+    }
 }
 
 impl Ticket {

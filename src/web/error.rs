@@ -146,6 +146,10 @@ impl Error {
     }
 }
 
+/// Rides on the answer to an error, for whoever counts them.
+#[derive(Clone)]
+pub(super) struct Code(pub Cow<'static, str>);
+
 /// What programs are told when something is wrong.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
@@ -184,6 +188,7 @@ pub(super) async fn render(
     *response.status_mut() = error.status;
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().extend(error.headers);
+    response.extensions_mut().insert(Code(error.code));
     response
 }
 

@@ -6,11 +6,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant};
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, Version};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::{FromFnLayer, Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -20,6 +20,8 @@ use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
 use super::Error;
+use super::error::Code;
+use crate::meters::{Answer, Meters};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
     worker-src 'self'; font-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; \
@@ -47,19 +49,23 @@ impl Display for RequestId {
     }
 }
 
-/// Names the request, opens its span, and logs how it ended.
-pub(super) async fn observe(mut request: Request, next: Next) -> Response {
+/// Names the request, opens its span, counts it, and logs how it ended.
+pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
+    let _in_flight = meters.begin();
     let id = RequestId(Uuid::now_v7());
     request.extensions_mut().insert(id);
     let path = request.uri().path().to_owned();
+    let (method, route) = (known(request.method()), route(&request));
     let span = info_span!("request", %id, method = %request.method(), path);
 
     async {
         let mut response = next.run(request).await;
         let status = response.status().as_u16();
-        let ms = started.elapsed().as_secs_f64() * 1000.0;
-        let ms = (ms * 10.0).round() / 10.0;
+        let took = started.elapsed();
+        let code = response.extensions().get::<Code>().map(|code| code.0.clone()).unwrap_or_default();
+        meters.count(Answer { method, route, status, code }, took);
+        let ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
         if is_background_noise(&path) {
             debug!(status, ms, "answered");
         } else {
@@ -72,6 +78,16 @@ pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await
+}
+
+/// Anybody can make up others.
+fn known(method: &Method) -> &'static str {
+    let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    methods.into_iter().find(|name| method == name).unwrap_or("other")
+}
+
+fn route(request: &Request) -> String {
+    request.extensions().get::<MatchedPath>().map_or_else(String::new, |route| route.as_str().to_owned())
 }
 
 fn is_background_noise(path: &str) -> bool {
@@ -114,11 +130,13 @@ fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensio
     extensions.get::<AsIs>().is_none() && !streamed_or_packed.iter().any(|prefix| kind.starts_with(prefix))
 }
 
-type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone.
-pub fn deadline(patience: Duration) -> FromFnLayer<impl Fn(Request, Next) -> Answer + Clone, (), (Request,)> {
-    from_fn(move |request: Request, next: Next| -> Answer {
+pub fn deadline(
+    patience: Duration,
+) -> FromFnLayer<impl Fn(Request, Next) -> Answering + Clone, (), (Request,)> {
+    from_fn(move |request: Request, next: Next| -> Answering {
         Box::pin(async move {
             match tokio::time::timeout(patience, next.run(request)).await {
                 Ok(response) => response,

@@ -30,6 +30,7 @@ pub mod layers;
 mod leaderboard;
 mod matchups;
 mod me;
+mod metrics;
 mod models;
 mod openapi;
 mod page;
@@ -52,7 +53,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
-use axum::middleware::{from_fn, map_request, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_request, map_response};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use tower_http::csrf::CsrfLayer;
@@ -110,6 +111,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         turntables::routes(),
         format::routes(),
         health::routes(),
+        metrics::routes(),
     ];
     let with_deadlines_of_their_own =
         [check::routes(), admin::routes(), generate::routes(), drafts::bringing()];
@@ -121,6 +123,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
 pub fn dress(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
     let site = app.config.public_url.clone();
+    let meters = app.meters.clone();
     routes
         .fallback(nothing_here)
         .with_state(app)
@@ -133,7 +136,7 @@ pub fn dress(routes: Router<App>, app: App) -> Router {
         .layer(layers::compress())
         .layer(map_request(encoding::settle))
         .layer(map_response(layers::protect))
-        .layer(from_fn(layers::observe))
+        .layer(from_fn_with_state(meters, layers::observe))
 }
 
 async fn nothing_here(request: Request) -> Response {

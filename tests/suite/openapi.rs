@@ -1,5 +1,5 @@
 //! `/openapi.json` and `/api`. What the site really answers is written down next to the document for `tests/python`,
-//! which holds one against the other.
+//! which holds one against the other; so is `/metrics`, for a reader of its format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -77,6 +77,7 @@ async fn every_address_of_the_api_is_in_the_document() {
         "/api/admin/builds/{id}",
         "/healthz",
         "/readyz",
+        "/metrics",
     ] {
         assert!(documented.contains(path), "{path} is promised");
     }
@@ -191,6 +192,7 @@ async fn ask_everything(db: &TestDb, site: &Site) -> Vec<Value> {
     notes.get(&voter, "schema", "/api/schema?palette=oak").await;
     notes.get(&voter, "healthz", "/healthz").await;
     notes.get(&voter, "readyz", "/readyz").await;
+    notes.get(&voter, "metrics", "/metrics").await;
     notes.get(&Site::open().await.voter(), "readyz", "/readyz").await;
     notes.0
 }
@@ -346,6 +348,7 @@ async fn every_operation_answers_as_documented() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("document.json"), document.to_string()).unwrap();
     fs::write(folder.join("answers.json"), Value::Array(notes).to_string()).unwrap();
+    fs::write(folder.join("metrics.txt"), site.voter().get("/metrics").await.bytes).unwrap();
 }
 
 #[tokio::test]

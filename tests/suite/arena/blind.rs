@@ -45,7 +45,8 @@ async fn before_the_vote_no_byte_tells_who_built_what() {
         paths.extend((0..8).map(|angle| format!("{url}/image?angle={angle}&size=96")));
         paths.push(format!("{url}/image?size=64&format=png"));
     }
-    paths.extend([format!("/matchups/{id}"), format!("/matchups/{id}?angle=3"), "/me".to_owned()]);
+    let pages = [format!("/matchups/{id}"), format!("/matchups/{id}?angle=3"), "/me".to_owned()];
+    paths.extend(pages.into_iter().chain(["/metrics".to_owned()]));
     for path in paths {
         let answer = voter.get(&path).await;
         assert_eq!(answer.status, 200, "{path}");

@@ -224,3 +224,26 @@ async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order(
     .await;
     super::load::assert_replayed(&db, 128).await;
 }
+
+#[tokio::test]
+async fn metrics_tell_how_many_votes_there_are_on_all_servers() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    for choice in ["A", "BOTH_BAD", "TIE"] {
+        let matchup = voter.matchup().await;
+        voter.look(&matchup).await;
+        assert_eq!(voter.vote(&matchup, choice).await.status, 200);
+    }
+    let other = Site::open_on(db.pool.clone()).await;
+
+    let told = other.voter().get("/metrics").await.text();
+
+    for line in [
+        "buildoff_votes_total 3",
+        "buildoff_matchups_total 3",
+        "buildoff_builds 10",
+        "buildoff_database_up 1",
+    ] {
+        assert!(told.lines().any(|found| found == line), "{line} is not in\n{told}");
+    }
+}

@@ -1,0 +1,181 @@
+//! What is counted while Buildoff serves, for whoever watches over it. No label names a model, a prompt or a
+//! visitor: labels take few values, and tell nothing that voters are not to know.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+const PREFIX: &str = "buildoff";
+
+/// Seconds; around what a matchup and a picture are to take, finer than elsewhere.
+const BUCKETS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
+
+/// The answers of one server. Every clone counts into the same.
+#[derive(Clone)]
+pub struct Meters {
+    registry: Arc<Registry>,
+    answers: Family<Answer, Counter>,
+    seconds: Family<Route, Histogram>,
+    in_flight: Gauge,
+}
+
+/// What is known of an answer once it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct Answer {
+    pub method: &'static str,
+    /// As the router spells it, its parameters unfilled; empty where there is none.
+    pub route: String,
+    pub status: u16,
+    /// What was wrong; empty where nothing was.
+    pub code: Cow<'static, str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+/// What is looked up when somebody wants to know it.
+#[derive(Debug)]
+pub struct Reading {
+    pub name: &'static str,
+    /// Without a full stop; the format adds it.
+    pub help: &'static str,
+    pub value: Value,
+}
+
+#[derive(Debug)]
+pub enum Value {
+    /// It only grows.
+    Total(u64),
+    Now(i64),
+    ByState(Vec<(Cow<'static, str>, i64)>),
+}
+
+/// A request that is not answered yet, or never will be, as its visitor has gone.
+pub struct InFlight(Gauge);
+
+impl Default for Meters {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let answers = Family::default();
+        let seconds =
+            Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS.into_iter()));
+        let in_flight = Gauge::default();
+        registry.register("http_answers", "Answers of this server", answers.clone());
+        registry.register_with_unit(
+            "http_answer_duration",
+            "Until an answer of this server begins",
+            Unit::Seconds,
+            seconds.clone(),
+        );
+        registry.register(
+            "http_in_flight",
+            "Requests that this server has not answered yet",
+            in_flight.clone(),
+        );
+        Self { registry: Arc::new(registry), answers, seconds, in_flight }
+    }
+}
+
+impl Meters {
+    pub fn begin(&self) -> InFlight {
+        self.in_flight.inc();
+        InFlight(self.in_flight.clone())
+    }
+
+    pub fn count(&self, answer: Answer, took: Duration) {
+        self.seconds.get_or_create(&Route { route: answer.route.clone() }).observe(took.as_secs_f64());
+        self.answers.get_or_create(&answer).inc();
+    }
+
+    /// All that was counted, and these readings, in the format of OpenMetrics.
+    pub fn tell(&self, readings: Vec<Reading>) -> Result<String, fmt::Error> {
+        let mut told = String::new();
+        text::encode_registry(&mut told, &self.registry)?;
+        text::encode_registry(&mut told, &listed(readings))?;
+        text::encode_eof(&mut told)?;
+        Ok(told)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+fn listed(readings: Vec<Reading>) -> Registry {
+    let mut registry = Registry::with_prefix(PREFIX);
+    for Reading { name, help, value } in readings {
+        match value {
+            Value::Total(total) => registry.register(name, help, ConstCounter::new(total)),
+            Value::Now(now) => registry.register(name, help, ConstGauge::new(now)),
+            Value::ByState(states) => {
+                let family = Family::<[(&str, Cow<'static, str>); 1], Gauge>::default();
+                for (state, now) in states {
+                    family.get_or_create(&[("state", state)]).set(now);
+                }
+                registry.register(name, help, family);
+            }
+        }
+    }
+    registry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_and_what_is_looked_up_are_told_as_one() {
+        let meters = Meters::default();
+        let answer = |status, code| Answer {
+            method: "GET",
+            route: "/api/models/{key}".to_owned(),
+            status,
+            code: Cow::Borrowed(code),
+        };
+        let under_way = meters.begin();
+        meters.count(answer(200, ""), Duration::from_millis(3));
+        meters.count(answer(200, ""), Duration::from_millis(30));
+        meters.count(answer(404, "not_found"), Duration::from_secs(60));
+
+        let told = meters
+            .tell(vec![
+                Reading { name: "votes", help: "Votes", value: Value::Total(7) },
+                Reading { name: "builds", help: "Builds", value: Value::Now(64) },
+                Reading {
+                    name: "jobs",
+                    help: "Wanted builds",
+                    value: Value::ByState(vec![("queued".into(), 2)]),
+                },
+            ])
+            .unwrap();
+        drop(under_way);
+
+        for line in [
+            r#"buildoff_http_answers_total{method="GET",route="/api/models/{key}",status="200",code=""} 2"#,
+            r#"buildoff_http_answers_total{method="GET",route="/api/models/{key}",status="404",code="not_found"} 1"#,
+            r#"buildoff_http_answer_duration_seconds_bucket{le="0.005",route="/api/models/{key}"} 1"#,
+            r#"buildoff_http_answer_duration_seconds_count{route="/api/models/{key}"} 3"#,
+            "buildoff_http_in_flight 1",
+            "buildoff_votes_total 7",
+            "buildoff_builds 64",
+            r#"buildoff_jobs{state="queued"} 2"#,
+            "# HELP buildoff_jobs Wanted builds.",
+        ] {
+            assert!(told.lines().any(|found| found == line), "{line} is not in\n{told}");
+        }
+        assert_eq!(told.matches("# EOF").count(), 1);
+        assert!(meters.tell(Vec::new()).unwrap().contains("buildoff_http_in_flight 0"));
+    }
+}

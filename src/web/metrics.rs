@@ -1,0 +1,111 @@
+//! `/metrics`: how this server does, and what the installation holds.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, VARY};
+use axum::response::IntoResponse;
+use tokio::time::timeout;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Error;
+use crate::app::App;
+use crate::arena::status::{self, Tally};
+use crate::meters::{Reading, Value};
+
+/// Whoever watches wants to hear of a database that does not answer, and soon.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(metrics))
+}
+
+/// How does it do?
+///
+/// Answers and their durations by route, status and error code, what is under way, and what the installation holds, for
+/// Prometheus and whatever else reads OpenMetrics. What is counted is this server's; votes, matchups, builds and jobs
+/// are those of all servers, and are left out while the database does not answer. No label names a model.
+#[utoipa::path(
+    get, path = "/metrics", tag = "Service", operation_id = "metrics",
+    responses((status = OK, description = "All of it, as text.", content(
+        (String = "application/openmetrics-text"), (String = "text/plain")))),
+)]
+async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
+    let tally = timeout(PATIENCE, status::tally(&app.pool)).await.ok().and_then(Result::ok);
+    let mut readings = of_this_server(&app);
+    readings.push(now("database_up", "Whether the database answers", usize::from(tally.is_some())));
+    readings.extend(tally.into_iter().flat_map(of_all_servers));
+    let told = app.meters.tell(readings).map_err(Error::internal)?;
+    let head = [(CONTENT_TYPE, kind(&headers)), (CACHE_CONTROL, "no-store"), (VARY, "accept")];
+    Ok((head, told))
+}
+
+/// A browser shows plain text, and would save the other.
+fn kind(headers: &HeaderMap) -> &'static str {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accepted.contains("application/openmetrics-text") { OPEN_METRICS } else { "text/plain; charset=utf-8" }
+}
+
+fn of_this_server(app: &App) -> Vec<Reading> {
+    let connections = app.pool.size() as usize;
+    let idle = app.pool.num_idle();
+    vec![
+        by_state(
+            "database_connections",
+            "Connections of this server to the database",
+            [("idle", idle), ("used", connections.saturating_sub(idle))],
+        ),
+        by_state(
+            "heavy_work",
+            "Pieces of CPU-heavy work of this server",
+            [("running", app.work.running()), ("waiting", app.work.waiting())],
+        ),
+        by_state(
+            "sandbox_runs",
+            "Runs in the sandbox of this server",
+            [("running", app.line.running()), ("waiting", app.line.waiting())],
+        ),
+        now(
+            "large_bodies_bytes",
+            "Memory that large bodies and answers take together on this server",
+            app.memory.taken(),
+        ),
+    ]
+}
+
+fn of_all_servers(tally: Tally) -> [Reading; 4] {
+    let total = |name, help, count: i64| Reading { name, help, value: Value::Total(count.unsigned_abs()) };
+    let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));
+    [
+        total("votes", "Votes, over all servers", tally.votes),
+        total("matchups", "Matchups served, over all servers", tally.matchups),
+        Reading {
+            name: "builds",
+            help: "Builds in force, over all servers",
+            value: Value::Now(tally.builds),
+        },
+        Reading {
+            name: "jobs",
+            help: "Builds that were wanted of models, over all servers",
+            value: Value::ByState(jobs.collect()),
+        },
+    ]
+}
+
+fn now(name: &'static str, help: &'static str, count: usize) -> Reading {
+    Reading { name, help, value: Value::Now(whole(count)) }
+}
+
+fn by_state(name: &'static str, help: &'static str, states: [(&'static str, usize); 2]) -> Reading {
+    let states = states.map(|(state, count)| (Cow::Borrowed(state), whole(count)));
+    Reading { name, help, value: Value::ByState(states.into()) }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
