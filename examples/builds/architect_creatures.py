@@ -1,156 +1,149 @@
 """Creatures and sweet things, by reference_architect: dragon, snail, octopus, mushroom, cake."""
 
-from math import atan2, cos, floor, hypot, pi, radians, sin, sqrt
+from math import atan2, cos, hypot, pi, radians, sin, sqrt
 
 from architect_kit import MASONRY, far, lamp, sector
 from voxels import Build, grain, mix
 
 
 def sleeping_dragon():
-    """Asleep before a ruined temple, its head on its paws; left and right are alike."""
+    """Asleep in the ruins of its temple, its head on its paws; left and right are alike."""
     b = Build()
     m = 15.5
     # Body, haunches, forelegs, neck and head: one half, then its mirror image.
-    b.ellipsoid(m, 8, 12.5, 6.2, 5.6, 7.6, "green_wool")
+    b.ellipsoid(m, 8, 12, 6.2, 5.6, 7.4, "green_wool")
     b.ellipsoid(m, 8.8, 15, 5.4, 4.8, 4, "green_wool")
     b.ellipsoid(8.6, 6.5, 9.5, 3.2, 4, 4.4, "green_wool")
     b.tube([(8, 4.6, 10), (6.6, 4, 15)], [2.2, 1.5], "green_wool")
-    b.tube([(9.5, 8.5, 17), (6, 6, 18.5), (6.2, 4.2, 25.5)], [2.6, 2.1, 1.6], "green_wool")
+    b.tube([(9.5, 8.5, 16), (6, 6, 18.5), (6.2, 4.2, 26)], [2.6, 2.1, 1.6], "green_wool")
     for x in (5, 6, 7):
-        b.box(x, 3, 27, x, 3, 28, "white_wool")
+        b.box(x, 3, 28, x, 3, 29, "white_wool")
         b.put(x - 2, 3, 17, "white_wool")
-    b.tube([(m, 10, 16), (m, 8, 20), (m, 7, 25)], [4, 2.7, 2.4], "green_wool")
+    b.tube([(m, 10, 15), (m, 9, 19), (m, 8, 22)], [4, 3.2, 3], "green_wool")
     head(b)
     wing(b)
     b.mirror_x()
     # Plates down the throat and chest, spines down the middle of the back.
-    b.repaint(lambda x, y, z, kind: kind == "green_wool" and 13 <= x <= 18 and y <= 6 and 17 <= z <= 22,
-              "yellow_wool")
-    b.repaint(lambda x, y, z, kind: kind == "green_wool" and y <= 5 and 11 <= x <= 20, "yellow_wool")
-    for x, y, z in ((13, 9, 31), (13, 10, 31), (12, 12, 31)):
-        b.put(x, y, z, "white_wool")  # its breath
+    b.repaint(lambda x, y, z, kind: kind == "green_wool" and y <= 5 and 11 <= x <= 20 and z < 26, "yellow_wool")
     tail(b)
-    for z in range(6, 18, 3):
+    for z in (7, 10, 13, 16, 19):
         top = max((y for y in range(32) if b.at(15, y, z) == "green_wool"), default=0)
-        high = 3 if z < 19 else 2
-        b.box(15, top - 1, z, 16, top + high - 1, z, "yellow_wool")
-        b.box(15, top + 1, z - 1, 16, top + high, z - 1, "yellow_wool")
+        b.box(15, top + 1, z, 16, top + 2, z, "orange_wool")
+        b.box(15, top + 1, z - 1, 16, top + (3 if 6 < z < 19 else 1), z - 1, "orange_wool")
     temple(b)
     hoard(b)
     return b
 
 
 def head(b):
-    """Chin on the floor, eyes shut, a pointed fan behind the skull; the low half only."""
-    for x in range(7, 16):
-        for y in range(7, 18):
-            out, turn = hypot(x - 15.5, y - 7), atan2(15.5 - x, y - 7)
-            ray = abs(turn * 8 / pi % 1 - 0.5) > 0.3
-            if 3 < out <= 9 - (0 if ray else 1.3):
-                b.put(x, y, 22 if out < 6 else 21, "orange_wool")
-    b.box(11, 5, 22, 15, 9, 27, "green_wool")
-    b.box(12, 10, 22, 15, 10, 26, "green_wool")
-    b.box(13, 11, 22, 15, 11, 24, "green_wool")
-    b.box(10, 5, 22, 10, 8, 25, "green_wool")
+    """Chin on the floor, eyes shut, horns swept back over the neck; the low half only."""
+    b.box(10, 5, 20, 15, 10, 25, "green_wool")
+    b.box(12, 11, 19, 15, 11, 24, "green_wool")
+    b.box(14, 12, 19, 15, 12, 22, "green_wool")
+    b.box(9, 5, 20, 9, 8, 23, "green_wool")
     # A long snout over a pale jaw with fangs.
-    b.box(12, 5, 28, 15, 7, 29, "green_wool")
-    b.box(13, 5, 30, 15, 7, 31, "green_wool")
-    b.box(13, 8, 30, 13, 8, 31, "green_wool")
+    b.box(12, 5, 26, 15, 7, 28, "green_wool")
+    b.box(13, 5, 29, 15, 7, 31, "green_wool")
+    b.box(12, 6, 29, 12, 7, 30, "green_wool")
+    b.box(13, 8, 26, 15, 8, 28, "green_wool")
+    b.box(13, 8, 30, 13, 8, 30, "green_wool")
     b.put(13, 7, 31, "black_wool")
-    b.box(11, 3, 23, 15, 4, 27, "yellow_wool")
-    b.box(12, 3, 27, 15, 4, 30, "yellow_wool")
-    b.put(12, 4, 29, "white_wool")
-    b.put(13, 4, 31, "white_wool")
-    b.put(11, 4, 27, "white_wool")
-    # The closed eye: a dark curve below a heavy brow.
-    b.box(11, 7, 28, 12, 7, 28, "black_wool")
-    b.put(13, 8, 28, "black_wool")
-    b.put(10, 8, 26, "black_wool")
-    b.box(11, 9, 28, 13, 9, 28, "orange_wool")
-    b.box(11, 8, 28, 12, 8, 28, "green_wool")
-    # Horns that sweep back, behind the brow.
-    b.tube([(12, 11, 24), (11, 13, 23), (10, 16, 21.5)], [1.1, 0.9, 0.7], "white_wool")
-    b.box(10, 16, 21, 10, 18, 21, "white_wool")
+    b.box(11, 3, 22, 15, 4, 28, "yellow_wool")
+    b.box(13, 3, 29, 15, 4, 30, "yellow_wool")
+    for z in (26, 29):
+        b.put(12, 5, z, "white_wool")
+    # The closed eye curves round the corner of the skull, below a heavy brow.
+    for x, y, z in ((12, 8, 25), (11, 7, 25), (10, 7, 25), (10, 7, 24), (10, 8, 23)):
+        b.put(x, y, z, "black_wool")
+    b.line((13, 10, 26), (10, 10, 25), "yellow_wool")
+    b.line((9, 10, 25), (9, 9, 22), "green_wool")
+    # Horns above, a spike behind the jaw.
+    b.tube([(11.5, 12, 22), (10.5, 14.5, 20), (9.5, 18, 18.5)], [1.2, 1.0, 0.7], "white_wool")
+    b.box(8, 6, 20, 8, 6, 22, "white_wool")
+    b.put(7, 6, 20, "white_wool")
 
 
 def wing(b):
-    """Folded along the flank: a wrist above the shoulder, fingers raked back; the low half."""
-    wrist = (7, 17, 18)
-    tips = ((6, 7, 17), (4, 5, 12), (4, 4, 6), (8, 7, 4), (11, 12, 5))
-    for first, second in zip(tips, tips[1:]):
-        for i in range(61):
-            t = i / 60
-            reach = 1 - 0.14 * (1 - abs(2 * t - 1) ** 2)
-            tip = tuple(w + (p + (q - p) * t - w) * reach for w, p, q in zip(wrist, first, second))
-            for j in range(61):
-                b.put(*(round(w + (p - w) * j / 60) for w, p in zip(wrist, tip)), "orange_wool")
-    # The fingers show as a frame at the front and as claws along the hem.
-    b.line((wrist[0] - 1, *wrist[1:]), (5, 7, 17), "green_wool")
-    for x, y, z in tips[1:4]:
-        b.put(x, y, z, "white_wool")
-    b.tube([(11, 12, 17), (8, 15, 19), wrist], [1.8, 1.5, 1.2], "green_wool")
-    b.box(7, 18, 18, 7, 19, 18, "white_wool")
+    """Folded beside the flank, leaning on it: one flat sail from a high wrist; the low half."""
+    wrist, tips = (15, 20), ((20, 9), (14, 4), (8, 4), (4, 11))
+
+    def sail(z, y, raised, kind):
+        b.put(round(1.6 + y * 0.22) - raised, round(y), round(z), kind)
+
+    for (z1, y1), (z2, y2) in zip(tips, tips[1:]):
+        for i in range(41):
+            t = i / 40
+            reach = 1 - 0.2 * (1 - (2 * t - 1) ** 2)
+            z, y = (z1 + (z2 - z1) * t - wrist[0]) * reach, (y1 + (y2 - y1) * t - wrist[1]) * reach
+            for n in range(41):
+                sail(wrist[0] + z * n / 40, wrist[1] + y * n / 40, 0, "yellow_wool")
+    # The fingers lie on it; those that reach the floor end in claws.
+    for z, y in tips:
+        for n in range(41):
+            sail(wrist[0] + (z - wrist[0]) * n / 40, wrist[1] + (y - wrist[1]) * n / 40, 1, "green_wool")
+        if y < 9:
+            sail(z, y - 1, 1, "white_wool")
+    b.tube([(11, 12, 16), (8, 16, 17), (6, 19.5, 15)], [1.8, 1.5, 1.1], "green_wool")
+    b.box(5, 20, 15, 5, 22, 15, "white_wool")
 
 
 def tail(b):
-    """Around the right side to the front, with a spade at its end."""
-    path = [(15.5, 6, 7), (20, 5, 5), (25.5, 4.4, 6.5), (28, 4, 12), (28, 4, 19), (25.5, 4, 24.5)]
-    b.tube(path, [3, 2.4, 2, 1.7, 1.5, 1], "green_wool")
-    for z, x1, x2 in ((24, 24, 27), (25, 23, 27), (26, 23, 26), (27, 23, 25), (28, 23, 24)):
-        b.box(x1, 3, z, x2, 3, z, "orange_wool")
-        b.box(x1 + 1, 4, z, x2 - 1, 4, z, "orange_wool")
-    for x, y, z in ((29, 6, 19), (29, 6, 16), (29, 6, 13), (28, 6, 10), (26, 7, 7)):
-        b.put(x, y, z, "orange_wool")
+    """Around the right side, with a spade at its end."""
+    path = [(15.5, 6, 7), (20, 5, 5), (25.5, 4.4, 6.5), (28, 4, 12), (28, 4, 18), (27, 3.6, 22)]
+    b.tube(path, [3, 2.4, 2, 1.7, 1.4, 0.9], "green_wool")
+    for z, half in ((22, 2), (23, 2), (24, 1), (25, 1), (26, 0)):
+        b.box(26 - half, 3, z, 27 + half, 3, z, "yellow_wool")
+        b.box(26, 4, z, 27, 4, z, "yellow_wool")
 
 
 def temple(b):
-    """Steps, a paved floor, a front of four columns with a pediment, two broken ones."""
-    floor = mix(("stone", 4), ("cobblestone", 1))
+    """Steps, a paved floor, two corners of a front whose middle has come down, two broken columns."""
+    paving = mix(("stone", 4), ("cobblestone", 1))
     for y, edge in ((0, 0), (1, 1), (2, 2)):
-        b.box(edge, y, 0, 31 - edge, y, 31 - edge, floor if y < 2 else "stone")
+        b.box(edge, y, 0, 31 - edge, y, 31 - edge, paving if y < 2 else "stone")
     b.repaint(lambda x, y, z, kind: y == 2 and (x // 2 + z // 2) % 2 == 0 and kind == "stone"
               and 3 < x < 28 and 4 < z < 29, "cobblestone")
-    for x in (2, 10, 20, 28):
-        b.box(x - 1, 2, 0, x + 2, 3, 3, "stone")
-        b.box(x, 4, 1, x + 1, 18, 2, "white_wool")
-        b.walls(x, 4, 1, x + 1, 4, 2, "stone")
-        b.box(x - 1, 18, 0, x + 2, 18, 3, "stone")
-        b.put(x + (x > 15), 17, 3, "glowstone")
-    b.box(1, 19, 1, 30, 19, 2, "stone")
-    b.box(1, 20, 1, 30, 20, 2, "white_wool")
-    for x in range(2, 31, 3):
-        b.box(x, 20, 1, x, 20, 2, "gold_block")
-    b.mirror(lambda x, y, z: (31 - x, y, z), lambda x, y, z: x < 16 and y == 20)
-    b.box(0, 21, 0, 31, 21, 3, "stone")
-    for step in range(6):
-        b.box(1 + 2 * step, 22 + step, 0, 2 + 2 * step, 22 + step, 3, "bricks")
-        b.box(29 - 2 * step, 22 + step, 0, 30 - 2 * step, 22 + step, 3, "bricks")
-        b.box(3 + 2 * step, 22 + step, 1, 28 - 2 * step, 22 + step, 2, MASONRY)
-    b.box(13, 28, 0, 18, 28, 3, "bricks")
-    b.box(15, 29, 1, 16, 30, 2, "gold_block")
-    b.box(14, 23, 1, 17, 25, 2, "gold_block")
-    b.box(15, 24, 1, 16, 24, 2, "glowstone")
-    # Two columns before the steps, broken off, now holding fires.
-    for x, top in ((1, 9), (29, 7)):
-        b.box(x, 2, 28, x + 1, 3, 29, "stone")
-        b.box(x - (x == 1), 1, 27, x + 1 + (x == 29), 2, 30, "stone")
-        b.box(x, 4, 28, x + 1, top, 29, "white_wool")
-        b.box(x, top, 28, x + 1, top, 29, "stone")
-        b.put(x, top + 1, 28, "glowstone")
-        b.put(x + 1, top + 1, 29, "cobblestone")
+    ruin = Build()
+    for x in (1, 6):
+        ruin.box(x - 1, 2, 0, x + 2, 3, 3, "stone")
+        ruin.box(x, 4, 1, x + 1, 14, 2, "white_wool")
+        ruin.box(x - 1, 15, 0, x + 2, 15, 3, "stone")
+    ruin.box(0, 16, 0, 8, 16, 3, "stone")
+    ruin.box(1, 17, 1, 8, 17, 2, "white_wool")
+    for x in (2, 5):
+        ruin.box(x, 17, 1, x, 17, 2, "gold_block")
+    ruin.box(0, 18, 0, 9, 18, 3, "stone")
+    # The gable rises to where it broke off.
+    for step in range(5):
+        ruin.box(2 * step, 19 + step, 0, 2 * step + 1, 19 + step, 3, "bricks")
+        ruin.box(2 * step + 2, 19 + step, 1, 9 - step % 2, 19 + step, 2, MASONRY)
+    ruin.put(9, 19, 2, None)
+    # Before the steps, a column that holds a fire.
+    ruin.box(0, 2, 27, 3, 3, 30, "stone")
+    ruin.box(1, 4, 28, 2, 7, 29, "white_wool")
+    ruin.box(1, 8, 28, 2, 8, 29, "stone")
+    ruin.box(1, 9, 28, 2, 9, 29, "glowstone")
+    ruin.mirror_x()
+    for cell, kind in ruin.cells.items():
+        b.put(*cell, kind)
+    # What came down: the top of the gable and its sun.
+    b.box(12, 3, 0, 19, 3, 2, MASONRY)
+    b.box(13, 4, 0, 18, 4, 2, "bricks")
+    b.box(15, 5, 0, 17, 5, 1, "bricks")
+    b.box(15, 3, 0, 16, 4, 0, "gold_block")
 
 
 def hoard(b):
     """Coins in drifts, a chest, a few gems."""
-    for x, z, r, h in ((4, 24, 3.2, 2.6), (26, 28, 2.6, 1.6), (3, 18, 2, 1.2), (24, 10, 2, 1.6), (4, 11, 2, 1.4)):
+    for x, z, r, h in ((3, 21, 3.2, 2.4), (25, 29, 2.4, 1.6), (3.5, 12, 2, 1.4), (10, 30, 1.8, 0.8)):
         b.solid(lambda i, j, k: hypot(i - x, k - z) <= r - (j - 3) * r / (h + 0.6)
                 and b.at(i, j, k) is None, "gold_block",
-                (int(x - r), 3, int(z - r), int(x + r) + 1, 6, int(z + r) + 1))
-    b.box(20, 3, 29, 21, 3, 29, "oak_planks")
-    b.box(20, 4, 29, 21, 4, 29, "oak_log")
-    b.put(23, 3, 29, "gold_block")
-    for x, z, kind in ((4, 27, "red_wool"), (25, 29, "blue_wool"), (5, 20, "purple_wool")):
-        b.put(x, max(3, b.surface(x, z) + 1), z, kind)
+                (max(2, int(x - r)), 3, int(z - r), min(29, int(x + r) + 1), 6, min(29, int(z + r) + 1)))
+    b.box(22, 3, 28, 23, 3, 29, "oak_planks")
+    b.box(22, 4, 28, 23, 4, 29, "oak_log")
+    b.put(22, 3, 29, "gold_block")
+    for x, z, kind in ((4, 22, "red_wool"), (26, 29, "blue_wool"), (2, 23, "purple_wool")):
+        b.put(x, b.surface(x, z) + 1, z, kind)
 
 
 CAP = (14.7, 19, 10.8)  # of the mushroom: radius, foot, height

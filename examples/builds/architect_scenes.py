@@ -13,6 +13,7 @@ def stone_bridge():
     b = Build()
     river(b)
     span(b)
+    abutment(b)
     pavilion(b)
     b.mirror_x()
     b.mirror(lambda x, y, z: (x, y, 31 - z), lambda x, y, z: z >= 16)
@@ -40,7 +41,9 @@ def river(b):
                 b.box(x, 1, z, x, top, z, ROCK)
                 if top > 3 or grain(x, 7, z) > 0.4:
                     b.put(x, top, z, "grass_block")
-                    b.box(x, 1, z, x, top - 1, z, ROCK if x > 1 else "dirt")
+                    # At the cut edge the rock shows below the soil.
+                    b.box(x, 1, z, x, top - 1, z, lambda x, y, z: ROCK(x, y, z)
+                          if x > 1 or y < 2.4 + 1.4 * sin(z * 0.45 + 0.8) else "dirt")
     for z in (23, 30):
         b.ellipsoid(7, 1, z, 1.6, 1.2, 1.2, ROCK)
 
@@ -76,6 +79,22 @@ def span(b):
         b.box(x, y + 1, 21, x, y + 3, 21, "stone")
         b.put(x, y + 4, 21, "glowstone")
         b.put(x, y - 4, 22, "sand")
+
+
+def abutment(b):
+    """The end wall, which would be blank: corner stones, a course below the road, a cellar door in an arch."""
+    for y in range(1, 11):
+        b.box(0, y, 21 - (y % 4 == 1), 0, y, 21, "sand")
+    b.box(0, 10, 16, 0, 10, 21, "sand")
+    for y in range(1, 8):
+        for z in range(16, 20):
+            away = hypot(z - 15.5, max(0, y - 4))
+            if away <= 2.6:
+                b.put(0, y, z, None)
+                b.put(1, y, z, "oak_planks" if z < 17 or y < 6 else "oak_log")
+            elif away <= 3.6:
+                b.put(0, y, z, "sand")
+    b.put(0, 8, 18, "glowstone")
 
 
 def pavilion(b):

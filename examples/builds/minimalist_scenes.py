@@ -15,33 +15,32 @@ def drums(b, x, z, y, kind, *steps):
 
 
 def stone_bridge():
-    """Half a ring over a deep, still river; the water gives the other half, and a second boat."""
+    """A moon bridge: one ring that dips into the water, and a way that leans on it from both banks."""
     b = Build()
+    b.cylinder(MIDDLE, MIDDLE, 0, 2, 15.9, "grass_block")
+    b.cylinder(MIDDLE, MIDDLE, 1, 2, 13.9, None)
 
-    def deck(x):
-        return 15 + round(13 * cos(pi * (x - MIDDLE) / 32))
+    def way(x):
+        return 2 + round(16.4 * cos(pi * (x - MIDDLE) / 31) ** 0.95)
 
     for x in range(32):
-        for z in range(11, 21):
-            # The two outer rows are the parapet.
-            for y in range(14, deck(x) + (2 if z in (11, 20) else 1)):
-                if hypot(x - MIDDLE, y - 13.5) > 11.9:
-                    b.put(x, y, z, "stone")
+        for y in range(1, 24):
+            # The ring stands out by one from the way, whose two outer rows are the parapet.
+            if 7.9 < hypot(x - MIDDLE, y - 8.5) <= 10.2 and y <= way(x):
+                b.box(x, y, 11, x, y, 20, "stone")
+            elif max(2, way(x) - 3) < y <= way(x):
+                b.box(x, y, 12, x, y, 19, "stone")
+        for z in (12, 19):
+            b.box(x, way(x), z, x, way(x) + 1, z, "stone")
+    b.cylinder(MIDDLE, MIDDLE, 1, 1, 13.9, lambda x, y, z: b.at(x, y, z) or "water")
     # The boat, and its lantern on a pole.
-    b.box(14, 14, 18, 17, 15, 27, "oak_planks")
-    b.box(15, 15, 16, 16, 15, 29, "oak_planks")
-    b.box(15, 16, 15, 16, 16, 16, "oak_planks")
-    b.box(15, 16, 29, 16, 16, 30, "oak_planks")
-    b.box(15, 15, 19, 16, 15, 26, None)
-    b.box(15, 17, 30, 15, 18, 30, "oak_planks")
-    b.box(15, 19, 30, 15, 20, 30, "glowstone")
-    # Everything again, upside down, and water around it.
-    for (x, y, z), kind in list(b.cells.items()):
-        b.put(x, 27 - y, z, kind)
-    b.box(0, 0, 0, 31, 13, 31, lambda x, y, z: b.at(x, y, z) or "water")
-    for x1, x2 in ((0, 2), (29, 31)):
-        b.box(x1, 0, 0, x2, 13, 31, "stone")
-        b.box(x1, 14, 0, x2, 14, 31, lambda x, y, z: b.at(x, y, z) or "grass_block")
+    b.box(14, 2, 16, 17, 3, 25, "oak_planks")
+    b.box(15, 3, 14, 16, 3, 27, "oak_planks")
+    b.box(15, 4, 13, 16, 4, 14, "oak_planks")
+    b.box(15, 4, 27, 16, 4, 28, "oak_planks")
+    b.box(15, 3, 17, 16, 3, 24, None)
+    b.box(15, 5, 28, 15, 6, 28, "oak_planks")
+    b.box(15, 7, 28, 15, 8, 28, "glowstone")
     return b
 
 
@@ -123,18 +122,18 @@ def treehouse():
 
 
 def octopus():
-    """Eight arms from one curve; all of them close towards the chest."""
+    """Seven arms close towards the chest; behind its back the eighth holds up what it took out."""
     b = Build()
     b.disc(MIDDLE, 0, MIDDLE, 15.9, "sand")
     for n in range(4):
         for side in (1, -1):
-            path, radii = [], []
-            for r, curl, y, thick in ((3, 0, 8, 3.2), (7.4, 0, 5, 2.6), (10.6, 5, 2.4, 2.0), (13.6, 14, 1.8, 1.5),
-                                      (14.6, 26, 1.8, 1.2), (13.2, 34, 2.4, 0.9)):
-                a = (45 + side * (32 + 42 * n - curl)) * pi / 180
-                path.append((MIDDLE + r * cos(a), y, MIDDLE + r * sin(a)))
-                radii.append(thick)
-            b.tube(path, radii, "purple_wool")
+            if (n, side) != (3, 1):
+                limb(b, 45 + side * (32 + 42 * n), side,
+                     (3, 0, 8, 3.2), (7.4, 0, 5, 2.6), (10.6, 5, 2.4, 2.0), (13.6, 14, 1.8, 1.5),
+                     (14.6, 26, 1.8, 1.2), (13.2, 34, 2.4, 0.9))
+    limb(b, 204, 1, (3, 0, 8, 3.2), (8, 0, 5, 2.6), (13.5, -4, 3, 2.0), (17, -13, 7.5, 1.7), (15.6, -16, 14, 1.5),
+         (14.8, -10, 18.5, 1.3), (16.4, -13, 22, 1.1), (17.5, -21, 22.6, 0.9))
+    b.ball(3.5, 25.5, 4.5, 1.8, "gold_block")
     b.ellipsoid(MIDDLE, 9, MIDDLE, 6.6, 6, 6.6, "purple_wool")
     b.ellipsoid(14.5, 20, 14.5, 9.9, 11.4, 9.9, "purple_wool")
     # A golden eye with a slit on each of the two sides that see the chest.
@@ -155,6 +154,13 @@ def octopus():
     b.box(23, 3, 27, 23, 4, 27, "gold_block")
     b.box(27, 3, 23, 27, 4, 23, "gold_block")
     return b
+
+
+def limb(b, degrees, side, *places):
+    """An arm from (radius, turn against `degrees`, height, thickness); it turns to its `side`."""
+    turns = [(degrees - side * turn) * pi / 180 for _, turn, _, _ in places]
+    b.tube([(MIDDLE + r * cos(a), y, MIDDLE + r * sin(a)) for a, (r, _, y, _) in zip(turns, places)],
+           [thick for _, _, _, thick in places], "purple_wool")
 
 
 def moated_castle():
@@ -270,15 +276,19 @@ def corner_cafe():
                 b.put(x, 10, z, "red_wool" if int(along) % 4 < 2 else "white_wool")
                 if far > 3.4:
                     b.put(x, 9, z, b.at(x, 10, z))
-    # Two back doors.
+    # Two back doors, and a light in the windows beside them.
     b.box(9, 1, 2, 10, 5, 2, "red_wool")
     b.box(2, 1, 9, 2, 5, 10, "red_wool")
+    for along in (4, 13):
+        b.box(along, 4, 2, along + 3, 8, 2, "glowstone")
+        b.box(2, 4, along, 2, 8, along + 3, "glowstone")
     # The cup on its saucer, a heart in the milk.
     b.cylinder(11.5, 11.5, 18, 18, 7.6, "white_wool")
     drums(b, 11.5, 11.5, 19, "red_wool", (1, 3.6), (1, 4.6), (2, 5.6), (5, 6.6))
     b.disc(11.5, 27, 11.5, 5.6, "black_wool")
-    for z in (11, 12):
-        b.wheel(4.5, 23.5, z, 3.6, lambda x, y, z: "red_wool" if x < 5 else b.at(x, y, z), hole=1.6)
+    # Its handle points along the front, so that it shows from both streets.
+    b.solid(lambda x, y, z: abs(x + z - 23) <= 1 and x - z > 9
+            and 1.6 < hypot((x - z) / 2 ** 0.5 - 7.2, y - 23.5) <= 3.7, "red_wool")
     for low, high, a, c in ((10, 14, 10, 14), (10, 14, 9, 9), (11, 13, 8, 8)):
         b.box(low, 27, a, high, 27, c, "white_wool")
         b.box(a, 27, low, c, 27, high, "white_wool")
@@ -292,15 +302,15 @@ def corner_cafe():
 
 
 def volcano_village():
-    """One cone and one column of smoke; seven white houses stay where they are."""
+    """One cone and one plume of smoke; seven white houses stay where they are."""
     b = Build()
     b.box(0, 0, 0, 31, 0, 31, "water")
     b.cylinder(14.5, 14.5, 0, 1, 13.6, "stone")
     for y in range(2, 20):
         b.disc(14.5, y, 14.5, 2.9 + 7.5 * (1 - (y - 2) / 18) ** 1.5, "stone")
-    # The fire: a basin, one stream that turns twice, two that have stopped, and the smoke above.
+    # The fire: a basin, two streams that reach the sea, one that has stopped, and the smoke on the wind.
     b.disc(14.5, 19, 14.5, 1.9, "orange_wool")
-    for degrees, end in ((45, 14.4), (165, 6), (285, 4.6)):
+    for degrees, end in ((45, 14.4), (230, 14.4), (300, 7)):
         for i in range(200):
             r = 2 + (end - 2) * i / 199
             a = degrees * pi / 180 + 0.4 * sin((r - 2) / 2)
@@ -308,8 +318,8 @@ def volcano_village():
             for side in (-0.8, 0, 0.8):
                 p, q = round(x - side * sin(a)), round(z + side * cos(a))
                 b.put(p, b.surface(p, q), q, "orange_wool")
-    drums(b, 14.5, 14.5, 20, "white_wool", (2, 1.2), (2, 1.6), (1, 2.6))
-    b.ellipsoid(14.5, 28, 14.5, 7.6, 3.9, 7.6, "white_wool")
+    for x, y, z, r in ((14.5, 20.5, 14.5, 1.6), (14.5, 23.5, 14.5, 2.4), (12.5, 26.5, 13.5, 4), (8.5, 28.3, 10.5, 6.2)):
+        b.ellipsoid(x, y, z, r, min(r, 1.4 + r * 0.4), r, "white_wool")
     # Houses on the shore.
     for x, z in ((25, 8), (26, 14), (25, 19), (19, 25), (14, 26), (8, 25), (3, 9)):
         b.box(x - 1, 2, z - 1, x + 1, 3, z + 1, "white_wool")

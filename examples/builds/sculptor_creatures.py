@@ -1,6 +1,6 @@
 """Animals."""
 
-from math import atan2, cos, exp, hypot, log, pi, sin, sqrt
+from math import atan2, cos, exp, floor, hypot, log, pi, sin, sqrt
 
 from sculptor_ground import ROCK, inside_shore
 from voxels import Build, along, grain
@@ -219,16 +219,16 @@ def arms(b):
         [3, 2.6, 2.2, 1.9, 1.6, 1.3, 0.9])
     arm(b, [(12, 7, 18), (13, 5, 23), (15, 4, 26), (16.5, 7, 24.5), (19, 9.5, 23), (21, 9, 22)],
         [3, 2.4, 2, 1.6, 1.3, 1.1])
-    # Lifted high, with a sword.
-    arm(b, [(18, 8, 11), (24, 8, 8), (28, 13, 6), (27, 20, 7), (23.5, 23.5, 9), (25, 27, 10), (28, 26.5, 11)],
+    # Lifted high, with a sword; out to the side, so that it does not cross the face.
+    arm(b, [(18, 8, 11), (24, 8, 6.5), (28.5, 12, 4), (28, 19, 3.5), (24.5, 23, 5), (25.5, 27, 6), (28.5, 26.5, 7)],
         [3, 2.6, 2.2, 1.8, 1.5, 1.2, 1.0])
-    b.line((25, 22, 11), (31, 31, 11), "iron_block")
-    b.line((26, 22, 11), (31, 30, 11), "iron_block")
-    b.box(24, 24, 11, 29, 25, 11, lambda x, y, z: "gold_block" if x + y in (50, 51) else b.at(x, y, z))
-    # Lifted and curled round a pearl.
-    arm(b, [(7, 8, 15), (2.5, 8, 19), (2, 13, 23), (4, 18, 25), (8, 19, 25.5), (9, 15.5, 25), (6, 14.5, 24.5)],
-        [3, 2.4, 1.9, 1.6, 1.4, 1.2, 0.9])
-    b.ball(6.5, 17, 25.5, 1.6, "glowstone")
+    b.line((25, 22, 7), (31, 31, 7), "iron_block")
+    b.line((26, 22, 7), (31, 30, 7), "iron_block")
+    b.box(24, 24, 7, 29, 25, 7, lambda x, y, z: "gold_block" if x + y in (50, 51) else b.at(x, y, z))
+    # Lifted and curled round a pearl, on the other side.
+    arm(b, [(7, 8, 15), (2.5, 8, 18.5), (1.5, 13, 21.5), (2.5, 18, 23), (6.2, 19, 23.5), (7.4, 15.8, 23),
+            (4.8, 14.4, 22.5)], [3, 2.4, 1.9, 1.6, 1.4, 1.2, 0.9])
+    b.ball(4.6, 17, 23.5, 1.6, "glowstone")
     # Creeping away over the rock, curling at the tips.
     arm(b, [(6, 6, 10), (2.5, 5, 10), (1.8, 2.5, 13.5), (2, 2.4, 18), (3.5, 4, 19.5)], [2.8, 2.2, 1.7, 1.3, 0.8])
     arm(b, [(9, 6, 7), (7, 5, 3), (11, 2.5, 1.6), (16, 2.5, 1.5), (18, 4.5, 2), (16.5, 6, 2.5)],
@@ -249,12 +249,28 @@ def mantle(b):
         r = 6.6 - 1.4 * t
         b.solid(lambda x, y, z: hypot(x - cx - r * cos(a), y - cy - 1.5, z - cz - r * sin(a)) < 1.5
                 and b.at(x, y, z) == "orange_wool", "red_wool")
-    for x, z, i, k in ((17.3, 11.2, 1, 0.25), (11.2, 17.3, 0.25, 1)):
-        b.ball(x, 13.6, z, 2.9, "yellow_wool")
-        b.solid(lambda p, q, s: b.at(p, q, s) == "yellow_wool" and abs(q - 13.4) < 1
-                and hypot(p - x - 2.4 * (i + 0.3), s - z - 2.4 * (k + 0.3)) < 2.2, "black_wool")
-        b.solid(lambda p, q, s: b.at(p, q, s) == "yellow_wool" and q > 14.6, "red_wool")
-        b.put(round(x + 2.3 * i + 0.5 * k), 14, round(z + 2.3 * k + 0.5 * i), "white_wool")
+    for x, z, i, k in ((17.6, 11.4, 1, 0.3), (11.4, 17.6, 0.3, 1)):
+        eye(b, x, 14.2, z, i, k)
+
+
+def eye(b, cx, cy, cz, i, k):
+    """Wide awake under a heavy brow; it looks towards (i, k)."""
+    b.ball(cx, cy, cz, 3.5, "white_wool")
+
+    def look(x, y, z):
+        """How far from the middle of its gaze a cell of the eye is."""
+        return hypot(x - cx - 3.2 * i, y - cy + 0.2, z - cz - 3.2 * k)
+
+    b.repaint(lambda x, y, z, kind: kind == "white_wool" and look(x, y, z) < 2.6, "yellow_wool")
+    b.repaint(lambda x, y, z, kind: kind == "yellow_wool" and look(x, y, z) < 1.9, "black_wool")
+
+    def brow(x, y, z):
+        """A cap over the ball that hangs lower on one side."""
+        side = (z - cz) * i - (x - cx) * k
+        return hypot(x - cx, y - cy, z - cz) < 4.3 and y > cy + 1.6 + side * (0.3 if side > 0 else 0.09)
+
+    b.solid(brow, "red_wool", (floor(cx) - 5, floor(cy), floor(cz) - 5, floor(cx) + 5, floor(cy) + 5, floor(cz) + 5))
+    b.put(round(cx + 3.4 * i + k), round(cy) + 1, round(cz + 3.4 * k - i), "white_wool")
 
 
 def sleeping_dragon():
@@ -317,30 +333,38 @@ def legs(b):
 
 
 def dragon_head(b):
-    """Laid on the gold at the front, inside the tail, its nose towards high x."""
-    b.ellipsoid(15.5, 8.4, 24, 3.8, 3.0, 3.2, "red_wool")
-    b.ellipsoid(20.5, 7.4, 24.2, 4.6, 2.1, 2.5, "red_wool")
-    b.ellipsoid(23.6, 7.6, 24.2, 2.0, 2.0, 2.6, "red_wool")
-    b.box(14, 4, 22, 24, 5, 26, "yellow_wool")
-    b.box(25, 5, 23, 25, 5, 25, "yellow_wool")
-    b.solid(lambda x, y, z: b.at(x, y, z) == "red_wool" and y <= 5, "yellow_wool", (14, 4, 20, 26, 5, 28))
-    for z in (22, 26):
-        b.put(24, 10, z, "red_wool")
-        b.put(25, 9, z, "black_wool")
-    for z, out in ((27, 1), (21, -1)):
-        b.box(15, 10, z, 18, 10, z, "orange_wool")  # the brow
-        b.put(19, 9, z, "orange_wool")
-        b.box(15, 8, z, 18, 8, z, "black_wool")  # the closed eye
-        b.put(15, 9, z, "black_wool")
-        b.box(15, 9, z - out, 18, 10, z - out, "red_wool")
-        b.box(14, 8, z - out, 18, 8, z - out, "red_wool")
-        b.put(19, 8, z - out, "red_wool")
-        b.box(16, 9, z, 18, 9, z, "red_wool")
-    for x in (18, 20, 22, 24):
-        b.put(x, 5, 26, "white_wool")
-        b.put(x, 5, 22, "white_wool")
-    b.tube([(13.5, 11, 26), (10.5, 14, 27.5), (8, 17.5, 27.5)], [1.3, 1.0, 0.6], "black_wool")
-    b.tube([(13.5, 11, 22), (11, 14.5, 21), (9, 18.5, 20.5)], [1.3, 1.0, 0.6], "black_wool")
+    """Paler than the coil it lies on, turned so that the snout comes towards whoever looks in."""
+    along_x, along_z = cos(0.5), sin(0.5)
+
+    def place(u, y, v):
+        """A cell from how far along the head, how high and how far to its left side."""
+        return 12.5 + u * along_x - v * along_z, y, 23 + u * along_z + v * along_x
+
+    def shape(x, y, z):
+        """How far along the head a cell is, how far to the side, and how wide the head is there."""
+        u, v = (x - 12.5) * along_x + (z - 23) * along_z, (z - 23) * along_x - (x - 12.5) * along_z
+        skull = 5 * sqrt(max(0, 1 - (u / 5.4) ** 2 - ((y - 9) / 4.6) ** 2))
+        nose = exp(-(u - 11) ** 2 / 3)
+        snout = (3.5 - 0.1 * u + 0.6 * nose) * (0 <= u <= 12.4 and 4.6 < y < 10.4 - 0.12 * u + nose)
+        return u, v, max(skull, snout)
+
+    def kind(x, y, z):
+        u, v, wide = shape(x, y, z)
+        outside = abs(v) > wide - 1.1
+        if outside and (y == 7 and u > 1 or y == 9 and 1.2 < u < 4.4 or y == 10 and 0.4 < u <= 1.2):
+            return "black_wool"  # the mouth, and the eye that is shut
+        if y < 7 and u > -1:
+            return "yellow_wool"
+        return "red_wool" if abs(v) < 1 and u < 9 or y >= 11 and outside and u > 0 else "orange_wool"
+
+    b.solid(lambda x, y, z: abs(shape(x, y, z)[1]) <= shape(x, y, z)[2], kind, (4, 5, 15, 31, 15, 31))
+    for side in (1, -1):
+        b.tube([place(-1.5, 12.5, 2.8 * side), place(-5, 15, 5 * side), place(-7.5, 19.5, 6 * side)],
+               [1.5, 1.1, 0.7], "white_wool")
+        b.put(*(round(n) for n in place(11.6, 10, 1.6 * side)), "black_wool")
+        for u in (3, 6, 9):
+            x, y, z = place(u, 6, side * (3.6 - 0.1 * u))
+            b.put(round(x), y, round(z), "white_wool")
 
 
 def skin(b, root, curve, kind):

@@ -23,12 +23,13 @@ def landscape(b):
                 continue
             bank = max(0, 3.4 - max(0, abs(z - 15) - 7) * 0.8)
             rough = 0.8 * sin(x / 3 + z / 4) + 0.5 * grain(x, 1, z)
-            peak = 24 - 1.75 * hypot((x - 5) * 1.35, (z - 14) * 0.95) + 3.5 * sin(z * 0.8 + x * 0.5)
-            top = int(max(1.2 + rough * (bank < 2), bank, peak if x < 14 else 0))
+            # The mountain is a ridge over the tunnel, with crags.
+            peak = 23.4 - 0.1 * (z - 15) ** 2 + 1.5 * sin(z * 0.8 + x * 0.7) - 0.3 * (x - 6) ** 2 * (x > 6)
+            top = int(max(1.2 + rough * (bank < 2), bank, peak + 1.5 * grain(x, 7, z) if x < 12 else 0))
             b.box(x, 0, z, x, top, z, "dirt" if top < 8 else ROCK)
             if top < 8:
                 b.put(x, top, z, "grass_block")
-            elif top < 14 and grain(x, 5, z) > 0.3:
+            elif top < 20 and grain(x, 5, z) > 0.3:
                 b.put(x, top, z, "grass_block")
     # A brook in front that curves into a pool.
     for x, y, z, r in along([(12, 1, 31), (17, 1, 27), (24, 1, 26), (30, 1, 22)], [1.8, 1.8, 2.4, 2]):
@@ -42,14 +43,10 @@ def landscape(b):
         if ground >= 0:
             b.box(x, ground, z, x, ground + 2, z, "oak_log")
             b.cone(x, z, ground + 2, ground + 2 + h, 2.2, 0.3, "oak_leaves")
-    # A waterfall down the back of the mountain.
-    for z in (20, 21):
-        edge = min((x for x in range(32) if b.surface(x, z) >= 0), default=0)
-        b.box(edge, 0, z, edge, b.surface(edge + 1, z), z, "water")
-        b.box(edge + 1, b.surface(edge + 1, z), z, edge + 4, b.surface(edge + 1, z), z, "water")
-        b.box(edge, 0, z, edge, 1, z, "white_wool")
+    # The bank goes on behind the mountain, as wide as the track.
+    b.box(0, 0, 8, 3, 2, 22, "dirt")
     # Track: sleepers and two rails on the bank.
-    for x in range(4, 32):
+    for x in range(0, 32):
         b.box(x, 3, 8, x, 3, 22, mix(("cobblestone", 2), ("stone", 1)) if b.at(x, 1, 15) else None)
         if x % 3 == 0:
             b.box(x, 3, 7, x, 3, 23, "oak_log")
@@ -58,17 +55,21 @@ def landscape(b):
 
 
 def tunnel(b):
-    def hole(x, y, z):
-        return hypot((y - 11) * 0.92, z - 15) <= 8.2 and y >= 4
-    for x in range(7, 16):
-        b.solid(hole, None, (x, 4, 5, x, 21, 25))
+    """Through the whole mountain, with a portal on both sides, so that the train shows from behind."""
+    def far(y, z):
+        return hypot((y - 11) * 0.92, z - 15)
+
+    # The cutting behind the mountain, the hole, the portals.
+    b.solid(lambda x, y, z: abs(z - 15) < 9.7, None, (0, 4, 0, 1, 31, 31))
+    b.solid(lambda x, y, z: far(y, z) <= 8.2, None, (0, 4, 5, 15, 21, 25))
+    for x, outside in ((10, 12), (4, 2)):
+        b.solid(lambda x, y, z: 8.2 < far(y, z) <= 9.7, "bricks", (min(x, outside), 3, 4, max(x, outside), 22, 26))
+        b.box(outside, 20, 14, outside, 21, 16, "gold_block")
+        for z in (6, 24):
+            b.put(outside + (1 if outside > x else -1), 12, z, "glowstone")
+    for x in range(16):
         for z in (9, 21):
             b.put(x, 4, z, "iron_block")
-    b.solid(lambda x, y, z: 8.2 < hypot((y - 11) * 0.92, z - 15) <= 9.7 and y >= 3, "bricks",
-            (10, 3, 4, 12, 22, 26))
-    b.box(12, 20, 14, 12, 21, 16, "gold_block")
-    for z in (6, 24):
-        b.put(13, 12, z, "glowstone")
 
 
 def engine(b):
@@ -121,6 +122,12 @@ def engine(b):
     b.box(12, 13, 18, 12, 15, 19, "glass")
     b.put(9, 12, 15, "glowstone")
     b.put(9, 13, 15, "glowstone")
+    # Its back: two windows, a band, lamps.
+    for z in (12, 17):
+        b.box(7, 12, z, 7, 15, z + 1, "glass")
+    b.box(7, 10, 10, 7, 10, 20, "gold_block")
+    for z in (10, 20):
+        b.put(6, 9, z, "glowstone")
     for z in range(8, 23):
         y = 18 - round((z - 15) ** 2 * 0.035)
         b.box(7, y, z, 13, y, z, "red_wool")

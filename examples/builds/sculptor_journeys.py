@@ -16,7 +16,7 @@ def hot_air_balloon():
 
 
 def clouds(b):
-    """A floor of them, and one that winds up around the balloon like a scarf."""
+    """A floor of them, and one that comes by behind the balloon."""
     def cloud(x, y, z):
         return "white_wool"
 
@@ -25,12 +25,15 @@ def clouds(b):
         b.ellipsoid(x, y, z, r, r * 0.62, r, cloud)
         a = 2.4 * x
         b.ball(x + r * 0.4 * cos(a), y + r * 0.4, z + r * 0.4 * sin(a), r * 0.52, cloud)
-    for n in range(11):
-        t = n / 10
-        a = 2.5 + 3.5 * t
-        r = 13.2 + 0.5 * sin(n * 2)
-        size = 3.3 * sin(pi * (0.1 + 0.86 * t)) ** 0.7 + 0.4 * sin(n * 2.4)
-        b.ellipsoid(15.5 + r * cos(a), 1.5 + 20 * t ** 1.15, 15.5 + r * sin(a), size, size * 0.8, size, cloud)
+    for x, y, z, r in ((3.5, 19, 5, 3), (6, 20, 3, 2.4), (1, 18.5, 8, 2)):
+        b.ellipsoid(x, y, z, r, r * 0.7, r, cloud)
+
+
+def girth(v):
+    """The radius of the balloon at a height from 0 to 1: a drop, round above, drawn in below."""
+    if v > 0.5:
+        return 11.4 * (1 - ((v - 0.5) / 0.52) ** 2) ** 0.5
+    return 3.4 + 8 * sin(pi * v) ** 0.85
 
 
 def envelope(b):
@@ -39,10 +42,10 @@ def envelope(b):
     def lean(v):
         return 15.5 + 1.8 * v * v, 15.5 - 1.2 * v * v
 
-    low, high = 12, 31
+    low, high = 10, 31
     for y in range(low, high + 1):
         v = (y - low) / (high - low)
-        r = 10.9 * sin(pi * min(1, 0.13 + 0.87 * v ** 0.98)) ** 0.8 if y < high else 2
+        r = girth(v)
         cx, cz = lean(v)
         for x in range(32):
             for z in range(32):
@@ -53,14 +56,13 @@ def envelope(b):
                     kind = stripes[int(angle * 12 / (2 * pi)) % 6]
                     b.put(x, y, z, kind)
     b.disc(lean(1)[0], 31, lean(1)[1], 2.4, "gold_block")
-    b.disc(15.5, 12, 15.5, 4.6, "red_wool", hole=3)
-    b.disc(15.5, 11, 15.5, 4.2, "gold_block", hole=2.9)
+    b.disc(15.5, 10, 15.5, 4, "gold_block", hole=2.9)
     # A string of pennants around it, hanging in loops.
     for n in range(240):
         a = n * 2 * pi / 240
         drop = abs(sin(a * 4))
         v = 0.36 - 0.07 * drop
-        r = 10.9 * sin(pi * (0.13 + 0.87 * v ** 0.98)) ** 0.8 + 0.8
+        r = girth(v) + 0.8
         cx, cz = lean(v)
         y = round(low + v * (high - low))
         b.put(round(cx + r * cos(a)), y, round(cz + r * sin(a)), "white_wool" if drop > 0.25 else "gold_block")
@@ -78,11 +80,11 @@ def basket(b):
         b.box(x + i, 3, z + k, x + i, 4, z + k, "sand")
         b.put(x + i, 5, z + k, "oak_log")
     # The burner and its flame; two travellers, one in a red cap.
-    b.box(15, 10, 15, 16, 10, 16, "iron_block")
-    b.line((13, 10, 13), (18, 10, 18), "iron_block")
-    b.line((18, 10, 13), (13, 10, 18), "iron_block")
-    b.box(15, 11, 15, 16, 13, 16, "glowstone")
-    b.box(15, 14, 15, 15, 15, 15, "orange_wool")
+    b.box(15, 9, 15, 16, 9, 16, "iron_block")
+    b.line((13, 9, 13), (18, 9, 18), "iron_block")
+    b.line((18, 9, 13), (13, 9, 18), "iron_block")
+    b.box(15, 10, 15, 16, 12, 16, "glowstone")
+    b.box(15, 13, 15, 15, 14, 15, "orange_wool")
     for x, z, coat, hat in ((14, 16, "green_wool", "red_wool"), (17, 15, "purple_wool", "black_wool")):
         b.put(x, 5, z, coat)
         b.put(x, 6, z, coat)
@@ -309,17 +311,17 @@ def span(b):
 
 
 def willow(b):
-    """It hangs over the fall; its hair is nearly in the water."""
-    b.tube([(5, 6, 5), (5, 11, 6), (7.5, 16, 7), (8, 21, 6), (7, 25, 5)], [2.8, 2.1, 1.8, 1.6, 1.2], "oak_log")
-    b.tube([(7.5, 16, 7), (12, 20, 6), (16, 21, 6)], [1.5, 1.2, 0.8], "oak_log")
-    b.tube([(7, 15, 7), (4, 19, 11), (3, 21, 13)], [1.4, 1.0, 0.8], "oak_log")
-    for cx, cy, cz, r, h in ((7, 26, 6, 6, 4), (14.5, 22, 6, 4.6, 3), (3.8, 22.5, 12, 3.8, 3), (8, 28, 6, 4, 3)):
+    """It hangs over the fall, behind the bridge and not higher than it needs to be."""
+    b.tube([(5, 6, 4), (5, 11, 5), (7, 15, 5.5), (7, 20, 4.5)], [2.6, 1.9, 1.5, 1.1], "oak_log")
+    b.tube([(7, 15, 5.5), (10.5, 18, 4.5), (13, 19, 4)], [1.3, 1.0, 0.8], "oak_log")
+    b.tube([(6, 14, 5), (4, 16, 6.5), (3, 17, 8)], [1.2, 0.9, 0.8], "oak_log")
+    for cx, cy, cz, r, h in ((7, 22, 4.5, 4.8, 3.2), (12.5, 19.5, 4.2, 3.6, 2.4), (3.4, 18, 7.5, 3, 2.2)):
         b.solid(lambda x, y, z: hypot((x - cx) / r, (y - cy) / h, (z - cz) / r) + 0.2 * grain(x, y, z) < 1.05,
                 lambda x, y, z: b.at(x, y, z) or ("oak_leaves" if grain(x, y, z) > 0.25 else "green_wool"))
-        for n in range(22):
+        for n in range(18):
             a, far = n * 2.4, r * (0.55 + 0.4 * grain(n, 1, int(cx)))
             x, z = round(cx + far * cos(a)), round(cz + far * sin(a))
-            long = 4 + int(7 * grain(n, 5, int(cz)))
+            long = 3 + int(6 * grain(n, 5, int(cz)))
             start = round(cy - 0.3 * h)
             for y in range(start - long, start + 1):
                 if not b.at(x, y, z) and y > 3:
@@ -328,8 +330,8 @@ def willow(b):
 
 def banks(b):
     """A red tree opposite, a boat below, flowers, someone fishing from the rocks."""
-    b.tube([(27, 7, 25), (27.5, 10, 25), (26, 14, 24.5)], [1.7, 1.3, 1], "oak_log")
-    for cx, cy, cz, r in ((26, 16, 24, 4), (28, 14, 27, 2.8), (23.5, 14.5, 26.5, 2.6)):
+    b.tube([(26.5, 5, 26), (27, 8, 26.5), (26.5, 10, 26)], [1.4, 1.1, 0.9], "oak_log")
+    for cx, cy, cz, r in ((26.2, 11.6, 25.6, 3.2), (28, 10, 27, 2.3), (24, 10.4, 27.4, 2.2)):
         b.ellipsoid(cx, cy, cz, r, r * 0.72, r, lambda x, y, z: b.at(x, y, z) or
                     ("red_wool" if grain(x, y, z) > 0.3 else "orange_wool"))
     for x, z, kind in ((4, 24, "yellow_wool"), (2, 20, "red_wool"), (7, 26, "purple_wool"), (28, 8, "yellow_wool"),
@@ -363,7 +365,7 @@ def fire_engine():
 
 def rise(x):
     """How high the street is: it curls up like a wave."""
-    return 1 + 0.0085 * x * x
+    return 1 + 0.0038 * x * x
 
 
 def rounded(b, x1, x2, y1, y2, middle, half, kind, bend=True):
@@ -386,7 +388,7 @@ def street(b):
             top = round(rise(x))
             edge = abs(z - 14) > 9.4
             paving = "stone" if edge else mix(("cobblestone", 5), ("stone", 1))
-            b.box(x, 0, z, x, top + edge, z, paving if top + edge < 3 else "bricks" if edge else paving)
+            b.box(x, 0, z, x, top + edge, z, lambda x, y, z: "bricks" if y else "stone")
             b.put(x, top + edge, z, paving)
             if 9.4 < abs(z - 14) < 10.6:
                 b.put(x, top + 1, z, "yellow_wool" if x % 4 < 2 else "white_wool")
@@ -417,8 +419,8 @@ def engine_body(b):
                     b.put(x, y + lift, z, "white_wool")
                 elif y >= 12 and x >= 26 or 12 <= y <= 14 and x in (19, 20, 21, 23, 24, 25) and abs(z - 14) > 4.4:
                     b.put(x, y + lift, z, "glass")
-    rounded(b, 17, 24, 12, 14, 14, 4, None)
-    rounded(b, 18, 20, 11, 12, 14, 3, "black_wool")
+    # Dark inside, so that the windows show as windows.
+    rounded(b, 18, 26, 12, 14, 14, 5, lambda x, y, z: "black_wool" if abs(z - 14) < 4.5 else b.at(x, y, z))
     rounded(b, 0, 27, 8, 8, 14, 7, lambda x, y, z: "yellow_wool" if b.at(x, y, z) else None)
     # Shutters, a hose reel, gauges of gold on both sides.
     for x in range(2, 16):
@@ -470,7 +472,7 @@ def engine_face(b):
 
 
 def ladder(b):
-    """From a turntable at the back, in one sweep to the top; a jet that falls to the side."""
+    """From a turntable at the back, in one sweep to the top; a jet that falls on a fire beside the street."""
     base = round(rise(6)) + 13
     b.disc(6, base, 14, 4.2, "iron_block")
     b.disc(6, base + 1, 14, 3.2, "yellow_wool")
@@ -491,17 +493,24 @@ def ladder(b):
     b.box(x, y + 1, 14, x, y + 2, 14, "blue_wool")
     b.put(x, y + 3, 14, "yellow_wool")
     b.box(x + 1, y + 2, 12, x + 1, y + 2, 13, "gold_block")
+    fire(b, 22, 3)
     for n in range(120):
         t = n / 119
-        px, py, pz = x + 1 + 2.5 * t, y + 2 + 1.6 * sin(pi * min(1, t * 2)) - 22.5 * t ** 2.4, 11 - 9 * t
+        px, py, pz = x + 1 - 3.5 * t, y + 2 + 1.6 * sin(pi * min(1, t * 2)) - 23 * t ** 2.4, 11 - 7.5 * t
         r = 0.55 + 0.7 * t
         kind = "water" if n % 9 < 6 else "white_wool"
         if r < 0.7:
             b.put(round(px), round(py), round(pz), kind)
         else:
             b.ball(px, py, pz, r, kind)
-    for n in range(12):
-        a = n * pi / 6
-        y0 = b.surface(round(28.5 + 2.4 * cos(a)), round(2.6 + 2.4 * sin(a)))
-        if 0 <= y0 < 14:
-            b.put(round(28.5 + 2.4 * cos(a)), y0, round(2.6 + 2.4 * sin(a)), "white_wool" if n % 2 else "water")
+
+
+def fire(b, x, z):
+    """A heap of old boards, in flames; steam where the water comes down."""
+    y = b.surface(x, z)
+    b.ellipsoid(x, y + 1, z, 3.4, 1.6, 2.4, "oak_log")
+    for i, k, high, kind in ((-3, 0, 3, "red_wool"), (-2, 1, 5, "orange_wool"), (-1, -1, 4, "yellow_wool"),
+                             (2, 1, 4, "red_wool"), (2, -1, 5, "orange_wool"), (1, 2, 3, "yellow_wool"),
+                             (-1, 2, 3, "red_wool"), (3, 0, 3, "yellow_wool")):
+        b.box(x + i, y + 1, z + k, x + i, y + high, z + k, kind)
+    b.ellipsoid(x, y + 2, z, 1.8, 1.2, 1.6, "white_wool")

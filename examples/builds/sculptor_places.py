@@ -425,11 +425,14 @@ def volcano_village():
     return b
 
 
+PEAK = 12  # where the volcano stands, in x and in z
+
+
 def slope(x, z):
-    far = hypot(x - 10, z - 10)
-    turn = atan2(z - 10, x - 10)
+    far = hypot(x - PEAK, z - PEAK)
+    turn = atan2(z - PEAK, x - PEAK)
     ribs = 1.3 * sin(turn * 7 + far * 0.25) * min(1, far / 6)
-    cone = 21 * exp(-((far / 9.2) ** 1.3)) + ribs * exp(-((far - 7) / 6) ** 2)
+    cone = 22.5 * exp(-((far / 8.4) ** 1.3)) + ribs * exp(-((far - 7) / 6) ** 2)
     return cone - 0.17 * max(0, far - 12)
 
 
@@ -439,16 +442,16 @@ def mountain(b):
             if hypot(x - 15.5, z - 15.5) > 16.2:
                 continue
             top = slope(x, z) + 0.7 * grain(x, 2, z) + 1.2
-            far = hypot(x - 10, z - 10)
+            far = hypot(x - PEAK, z - PEAK)
             if top < 2.6:
                 b.put(x, 0, z, "blue_wool")
                 b.put(x, 1, z, "water")
                 if 2.2 < top + 0.5 * sin(x * 0.9 + z):
                     b.put(x, 1, z, "white_wool")
                 continue
-            top = int(min(top, 19))
+            top = int(min(top, 20))
             if far < 2.6:
-                top = 16
+                top = 17
             for y in range(0, top + 1):
                 n = grain(x, y, z)
                 glow = y > 14 and n > 0.86
@@ -464,15 +467,15 @@ def mountain(b):
 
 def lava(b):
     """Rivers that wind between the ribs; bright in the middle, dark at the banks."""
-    for start, bend, wide, reach in ((0.42, 0.55, 1.5, 17), (1.45, -0.5, 1.1, 10.5), (-0.75, -0.35, 1.2, 16),
-                                     (2.75, 0.5, 1.2, 14), (4.0, 0.4, 1.2, 14)):
+    for start, bend, wide, reach in ((0.42, 0.55, 1.5, 15), (1.45, -0.5, 1.2, 10), (-0.75, -0.35, 1.2, 14),
+                                     (2.75, 0.5, 1.2, 12), (4.0, 0.4, 1.2, 12)):
         for n in range(300):
             t = n / 299
             far = 1.5 + reach * t
             a = start + bend * sin(t * 3.4) + 0.12 * sin(t * 14)
             for w in range(-8, 9):
                 side = w / 8 * wide * (0.7 + 0.5 * t)
-                x, z = round(10 + far * cos(a) - side * sin(a)), round(10 + far * sin(a) + side * cos(a))
+                x, z = round(PEAK + far * cos(a) - side * sin(a)), round(PEAK + far * sin(a) + side * cos(a))
                 y = b.surface(x, z)
                 if y < 0:
                     continue
@@ -494,11 +497,11 @@ def lava(b):
 
 def eruption(b):
     """A fountain of fire that opens like a flower, smoke that leans away from it."""
-    b.disc(10, 17, 10, 2.8, "orange_wool")
-    b.disc(10, 17, 10, 1.7, "yellow_wool")
-    b.tube([(10, 16, 10), (10, 20, 10), (10.3, 23, 10.2)], [1.9, 1.3, 1.7], "yellow_wool")
-    for x, y, z, r in ((9, 24.5, 8.5, 2.0), (7.5, 26, 6.5, 2.7), (4.6, 27, 5.4, 3.2), (9.5, 28, 4.6, 2.9),
-                       (3.4, 25.6, 9, 2.5), (6.6, 28.2, 9.6, 2.6), (13, 27.6, 6.2, 2.4)):
+    b.disc(PEAK, 18, PEAK, 2.8, "orange_wool")
+    b.disc(PEAK, 18, PEAK, 1.7, "yellow_wool")
+    b.tube([(PEAK, 17, PEAK), (PEAK, 21, PEAK), (12.3, 24, 12.2)], [1.9, 1.3, 1.7], "yellow_wool")
+    for x, y, z, r in ((11, 25, 10.5, 2.0), (9.5, 26.5, 8.5, 2.7), (6.6, 27.5, 7.4, 3.2), (11.5, 28.5, 6.6, 2.9),
+                       (5.4, 26, 11, 2.5), (8.6, 28.6, 11.6, 2.6), (15, 28, 8.2, 2.4)):
         b.ball(x, y, z, r, lambda i, j, k: "black_wool" if j < y - 0.3 * r else
                "stone" if j < y + 0.45 * r else "white_wool")
     for n in range(7):
@@ -506,8 +509,8 @@ def eruption(b):
         far, up = 4.6 + 1.4 * (n % 2), 4.2 + 1.4 * (n % 3 == 0)
         for s in range(40):
             t = s / 39
-            x, z = 10 + far * t * cos(a), 10 + far * t * sin(a)
-            y = 20 + up * sin(pi * t * 0.75) * 1.25 - 1.5 * t
+            x, z = PEAK + far * t * cos(a), PEAK + far * t * sin(a)
+            y = 21 + up * sin(pi * t * 0.75) * 1.25 - 1.5 * t
             r = 0.9 - 0.35 * t
             b.ball(x, y, z, max(r, 0.71), "glowstone" if t < 0.15 else "yellow_wool" if t < 0.4 else
                    "orange_wool" if t < 0.75 else "red_wool")
@@ -550,7 +553,7 @@ def village(b):
         b.put(x, y, z, "oak_log")
         b.put(x, y + 1, z, "glowstone")
     # Palms, and nets hung out to dry.
-    for x, z, i, k in ((19, 16, 1, 0), (14, 20.5, 0, 1), (22, 9, 1, -0.5), (7, 22, -0.5, 1)):
+    for x, z, i, k in ((24, 8, 1, -0.5), (6, 23, -0.5, 1), (16, 21.5, 0.3, 0.6)):
         y = b.surface(round(x), round(z))
         tip = (x + 2.4 * i, y + 6, z + 2.4 * k)
         b.tube([(x, y, z), (x + i, y + 3, z + k), tip], [0.6] * 3, "oak_log")
