@@ -53,7 +53,7 @@ impl Asked {
             Self::Visit => [60, 60],
             Self::Matchup => [60, 900],
             Self::Vote => [40, 600],
-            Self::Token => [10, 10],
+            Self::Token => [40, 40],
             Self::Generate => [20, 20],
             Self::Lend => [10, 10],
             Self::Turntable => [8, 8],

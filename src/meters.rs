@@ -67,8 +67,7 @@ impl Default for Meters {
     fn default() -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         let answers = Family::default();
-        let seconds =
-            Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS.into_iter()));
+        let seconds = Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let in_flight = Gauge::default();
         registry.register("http_answers", "Answers of this server", answers.clone());
         registry.register_with_unit(
@@ -92,9 +91,9 @@ impl Meters {
         InFlight(self.in_flight.clone())
     }
 
-    pub fn count(&self, answer: Answer, took: Duration) {
+    pub fn count(&self, answer: &Answer, took: Duration) {
         self.seconds.get_or_create(&Route { route: answer.route.clone() }).observe(took.as_secs_f64());
-        self.answers.get_or_create(&answer).inc();
+        self.answers.get_or_create(answer).inc();
     }
 
     /// All that was counted, and these readings, in the format of OpenMetrics.
@@ -145,9 +144,9 @@ mod tests {
             code: Cow::Borrowed(code),
         };
         let under_way = meters.begin();
-        meters.count(answer(200, ""), Duration::from_millis(3));
-        meters.count(answer(200, ""), Duration::from_millis(30));
-        meters.count(answer(404, "not_found"), Duration::from_secs(60));
+        meters.count(&answer(200, ""), Duration::from_millis(3));
+        meters.count(&answer(200, ""), Duration::from_millis(30));
+        meters.count(&answer(404, "not_found"), Duration::from_secs(60));
 
         let told = meters
             .tell(vec![

@@ -80,7 +80,7 @@ impl Workshop {
 
     /// Takes every job for which there is room.
     async fn take_all(&self, at_work: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
-        while claims::any(&self.pool).await? {
+        while !stop.is_cancelled() && claims::any(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
             let offers = self.offers(&models);
             let at_once = self.config.asking.at_once;

@@ -140,7 +140,10 @@ pub async fn store(
     making: Making,
     overwrite: bool,
 ) -> Result<Stored, StoreError> {
-    let overwritten = overwrite && retire_in_force(connection, place).await?;
+    let overwritten = overwrite && {
+        stand_in_line(connection, place).await?;
+        retire_in_force(connection, place).await?
+    };
     let id = Uuid::new_v4();
     let Settings { grid, palette, mode } = &place.settings;
     sqlx::query!(
@@ -169,6 +172,13 @@ pub async fn store(
     .execute(connection)
     .await?;
     Ok(Stored { id, overwritten })
+}
+
+/// Whoever overwrites a build waits for others who do, so that each finds the one before it.
+async fn stand_in_line(connection: &mut PgConnection, place: &Place) -> sqlx::Result<()> {
+    let name = format!("{} {} {}", place.prompt, place.model, place.settings.slug());
+    sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name).execute(connection).await?;
+    Ok(())
 }
 
 async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::Result<bool> {

@@ -36,6 +36,8 @@ pub struct Latest {
     pub note: Option<String>,
     pub error_code: Option<String>,
     pub error: Option<String>,
+    /// Whether seeding may try again.
+    pub forgiven: bool,
 }
 
 /// What seeding is about: active prompts, and enabled models that can be asked.
@@ -50,10 +52,8 @@ pub struct Sum {
     pub failed: usize,
     pub cancelled: usize,
     pub under_way: usize,
-    /// Missing, and nobody has tried; prompt by prompt, so that there is soon something to compare.
+    /// Missing, and to be asked for; prompt by prompt, so that there is soon something to compare.
     pub open: Vec<Place>,
-    /// Missing, after somebody has tried.
-    pub given_up: Vec<Place>,
 }
 
 impl Coverage {
@@ -111,14 +111,9 @@ impl Sum {
             Cell::Missing => self.open.push(place()),
             Cell::Job(latest) => match latest.state {
                 State::Queued | State::Running => self.under_way += 1,
-                State::Failed => {
-                    self.failed += 1;
-                    self.given_up.push(place());
-                }
-                State::Cancelled => {
-                    self.cancelled += 1;
-                    self.given_up.push(place());
-                }
+                _ if latest.forgiven => self.open.push(place()),
+                State::Failed => self.failed += 1,
+                State::Cancelled => self.cancelled += 1,
                 // Its build was retired since.
                 State::Ready => self.open.push(place()),
             },
@@ -134,7 +129,7 @@ async fn cells(
         r#"
         WITH latest AS (
             SELECT DISTINCT ON (prompt_id, model_key)
-                id, prompt_id, model_key, state, started_at, chars, note, error_code, error
+                id, prompt_id, model_key, state, started_at, chars, note, error_code, error, forgiven
             FROM jobs
             WHERE grid_size = $1 AND palette = $2 AND mode = $3
             ORDER BY prompt_id, model_key, wanted_at DESC, id DESC
@@ -149,7 +144,7 @@ async fn cells(
             in_force.id AS "build?", in_force.block_count AS "block_count?",
             latest.id AS "job?", latest.state AS "state?", latest.started_at,
             (SELECT count(*)::integer FROM attempts WHERE job_id = latest.id) AS attempts,
-            latest.chars AS "chars?", latest.note, latest.error_code, latest.error
+            latest.chars AS "chars?", latest.note, latest.error_code, latest.error, latest.forgiven AS "forgiven?"
         FROM in_force
         FULL JOIN latest
             ON latest.prompt_id = in_force.prompt_id AND latest.model_key = in_force.model_key
@@ -177,6 +172,7 @@ async fn cells(
                 note: row.note,
                 error_code: row.error_code,
                 error: row.error,
+                forgiven: row.forgiven.unwrap_or_default(),
             }),
             (None, None) => continue,
         };

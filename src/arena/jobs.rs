@@ -195,7 +195,8 @@ pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<boo
     Ok(cancelled.rows_affected() > 0)
 }
 
-/// Wants those of many builds that nobody has wanted yet, and returns their jobs.
+/// Wants those of many builds that nobody has wanted or brought meanwhile, and returns their jobs. An admin who
+/// switches a model or a prompt off waits for this, or this for the admin.
 pub async fn want_all(connection: &mut PgConnection, places: &[&Place]) -> sqlx::Result<Vec<Uuid>> {
     let Some(first) = places.first() else { return Ok(Vec::new()) };
     let Settings { grid, palette, mode } = &first.settings;
@@ -207,7 +208,15 @@ pub async fn want_all(connection: &mut PgConnection, places: &[&Place]) -> sqlx:
         INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
         SELECT wanted.id, wanted.prompt_id, wanted.model_key, $4, $5, $6
         FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (id, prompt_id, model_key)
+        JOIN prompts ON prompts.id = wanted.prompt_id AND prompts.active
+        JOIN models ON models.key = wanted.model_key AND models.enabled
+        WHERE NOT EXISTS (
+            SELECT FROM builds
+            WHERE builds.prompt_id = wanted.prompt_id AND builds.model_key = wanted.model_key
+              AND builds.grid_size = $4 AND builds.palette = $5 AND builds.mode = $6 AND retired_at IS NULL
+        )
         ORDER BY wanted.id
+        FOR SHARE OF prompts, models
         ON CONFLICT (prompt_id, model_key, grid_size, palette, mode) WHERE state IN ('queued', 'running')
         DO NOTHING
         RETURNING id
@@ -230,7 +239,7 @@ pub async fn give_way(connection: &mut PgConnection, place: &Place) -> sqlx::Res
         "
         UPDATE jobs
         SET state = 'cancelled', ended_at = clock_timestamp(), leased_until = NULL, note = NULL,
-            error_code = 'exists', error = 'A build was brought in meanwhile.'
+            error_code = 'exists', error = 'A build was brought in meanwhile.', forgiven = true
         WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
           AND state IN ('queued', 'running')
         RETURNING id
@@ -244,8 +253,26 @@ pub async fn give_way(connection: &mut PgConnection, place: &Place) -> sqlx::Res
     .fetch_all(&mut *connection)
     .await?;
     for job in ended {
-        attempts::break_off(connection, job, attempts::Broken::Cancelled).await?;
+        attempts::break_off(connection, job, attempts::Broken::Unneeded).await?;
     }
+    Ok(())
+}
+
+/// Lets seeding try again whatever has failed or was cancelled at these settings.
+pub async fn forgive(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        UPDATE jobs
+        SET forgiven = true
+        WHERE state IN ('failed', 'cancelled') AND NOT forgiven
+          AND grid_size = $1 AND palette = $2 AND mode = $3
+        ",
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -260,7 +287,7 @@ pub async fn switch_off(
         "
         UPDATE jobs
         SET state = 'cancelled', ended_at = clock_timestamp(), error_code = 'switched_off',
-            error = 'An admin switched the model or the prompt off.'
+            error = 'An admin switched the model or the prompt off.', forgiven = true
         WHERE state = 'queued' AND (model_key = $1 OR prompt_id = $2)
         ",
         model.map(ModelKey::as_str),
@@ -349,14 +376,18 @@ pub async fn under_way(
     .await
 }
 
-/// Failed jobs whose place still has no build: what may be read again.
+/// Failed jobs whose place still has no build, the latest first: what may be read again. Of all, those with an answer.
 pub async fn to_read_again(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar!(
         "
         SELECT id
         FROM jobs
         WHERE state IN ('failed', 'cancelled')
-          AND ($1::uuid IS NULL OR id = $1)
+          AND CASE
+              WHEN $1::uuid IS NULL
+              THEN EXISTS (SELECT FROM attempts WHERE job_id = jobs.id AND octet_length(answer) > 0)
+              ELSE id = $1
+          END
           AND NOT EXISTS (
               SELECT FROM builds
               WHERE builds.prompt_id = jobs.prompt_id AND builds.model_key = jobs.model_key

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
+use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
 use super::ModelKey;
+use super::audit::{self, Admin};
 use super::elo::{Standing, judge};
 use super::field::known;
 use super::log::{Log, LoggedVote};
@@ -238,7 +240,7 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<Audit> {
 }
 
 /// The same, and makes everything what it should be. Votes wait meanwhile.
-pub async fn repair(pool: &PgPool) -> sqlx::Result<Audit> {
+pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<Audit> {
     let mut transaction = pool.begin().await?;
     // A vote in progress holds its models' rows, and comes before this; the next one waits behind it.
     sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
@@ -258,6 +260,10 @@ pub async fn repair(pool: &PgPool) -> sqlx::Result<Audit> {
     audit.close(&kept(&mut transaction).await?);
     if audit.differing_ratings > 0 {
         rewrite_ratings(&mut transaction, audit.replay.ladders()).await?;
+    }
+    if !audit.is_clean() {
+        let detail = json!({ "votes": audit.differing_votes, "ratings": audit.differing_ratings });
+        audit::record(&mut transaction, admin, "recompute", "ladders", detail).await?;
     }
     transaction.commit().await?;
     Ok(audit)

@@ -133,6 +133,12 @@ impl Api {
                 }
                 let request = token.bear(request);
                 let response = request.send().await.map_err(reqwest::Error::without_url)?;
+                if let Some(elsewhere) =
+                    response.headers().get("location").filter(|_| response.status().is_redirection())
+                {
+                    let elsewhere = String::from_utf8_lossy(elsewhere.as_bytes());
+                    bail!("{server} sends on to {elsewhere}: name that server, if it is yours");
+                }
                 (response.status(), response.bytes().await.map_err(reqwest::Error::without_url)?)
             }
         };

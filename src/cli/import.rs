@@ -29,14 +29,15 @@ pub(super) struct Arguments {
     /// The prompt of a single file, by its id.
     #[arg(long)]
     prompt: Option<PromptId>,
-    /// 32, 64, 128 or 256.
-    #[arg(long, default_value = "32")]
-    grid: GridSize,
-    /// simple or advanced.
-    #[arg(long, default_value = "simple")]
-    palette: Palette,
-    #[arg(long, default_value = "precise")]
-    mode: Mode,
+    /// 32, 64, 128 or 256; the arena's unless said.
+    #[arg(long)]
+    grid: Option<GridSize>,
+    /// simple or advanced; the arena's unless said.
+    #[arg(long)]
+    palette: Option<Palette>,
+    /// The arena's unless said.
+    #[arg(long)]
+    mode: Option<Mode>,
     /// Retire a build that is there already, and take this one.
     #[arg(long)]
     overwrite: bool,
@@ -54,23 +55,52 @@ struct Imported {
     warnings: Vec<Warning>,
 }
 
+/// A file, and what it is for, if its name says so.
+type Named = (PathBuf, Option<Place>);
+
+#[derive(Deserialize)]
+struct Status {
+    settings: ArenaSettings,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ArenaSettings {
+    grid_size: u16,
+    palette: String,
+    mode: String,
+}
+
 /// Success if all files were imported.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let files = arguments.files()?;
-    arguments.elsewhere.run(false, async |api| import(api, arguments, &files).await)
+    arguments.elsewhere.run(false, async |api| import(api, arguments, files).await)
 }
 
-async fn import(api: &Api, arguments: &Arguments, files: &[(PathBuf, Place)]) -> anyhow::Result<ExitCode> {
+async fn import(api: &Api, arguments: &Arguments, files: Vec<PathBuf>) -> anyhow::Result<ExitCode> {
     let limit = Config::load_import_max_bytes()?;
     api.post::<Seeded>("/api/admin/seed?generateBuilds=0", "").await?;
+    let arena = api.get::<Status>("/api/admin/status").await?.settings.read()?;
+    let files: Vec<Named> = files
+        .into_iter()
+        .map(|file| {
+            let place = arguments.place(&file, &arena);
+            (file, place)
+        })
+        .collect();
     let bar = ProgressBar::new(files.len() as u64);
     let mut failed = 0;
-    for (number, (file, place)) in (1..).zip(files) {
-        let told = match rival(file, place, files) {
-            Some(rival) => {
-                Err(anyhow::anyhow!("{} is for the same place: keep one of them", rival.display()))
-            }
-            None => one(api, file, place, arguments.overwrite, limit).await,
+    for (number, (file, place)) in (1..).zip(&files) {
+        let told = match place {
+            None => Err(anyhow::anyhow!(
+                "a file is called <prompt>/<model>, by a prompt's slug and a model's key; this one is passed over"
+            )),
+            Some(place) => match rival(file, place, &files) {
+                Some(rival) => {
+                    Err(anyhow::anyhow!("{} is for the same place: keep one of them", rival.display()))
+                }
+                None => one(api, file, place, arguments.overwrite, limit).await,
+            },
         };
         let told = match told {
             Ok(told) => told,
@@ -88,8 +118,9 @@ async fn import(api: &Api, arguments: &Arguments, files: &[(PathBuf, Place)]) ->
 }
 
 /// Another file for the same place. Neither is taken: which of them was meant, nobody can tell.
-fn rival<'a>(file: &Path, place: &Place, files: &'a [(PathBuf, Place)]) -> Option<&'a Path> {
-    let mut there = files.iter().filter(|(_, other)| other == place).map(|(other, _)| other.as_path());
+fn rival<'a>(file: &Path, place: &Place, files: &'a [Named]) -> Option<&'a Path> {
+    let mut there =
+        files.iter().filter(|(_, other)| other.as_ref() == Some(place)).map(|(other, _)| other.as_path());
     there.find(|&other| other != file)
 }
 
@@ -130,8 +161,8 @@ fn advice(error: anyhow::Error, place: &Place) -> anyhow::Error {
 }
 
 impl Arguments {
-    /// What is to be imported, and for what.
-    fn files(&self) -> anyhow::Result<Vec<(PathBuf, Place)>> {
+    /// What is to be imported.
+    fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
         if self.path.is_dir() {
             if self.model.is_some() || self.prompt.is_some() {
                 bail!(
@@ -140,46 +171,54 @@ impl Arguments {
             }
             return self.folder();
         }
-        let (Some(model), Some(prompt)) = (self.model.clone(), self.prompt.clone()) else {
+        if self.model.is_none() || self.prompt.is_none() {
             bail!("a single file needs --model and --prompt");
-        };
-        Ok(vec![(self.path.clone(), Place { prompt, model, settings: self.settings() })])
+        }
+        Ok(vec![self.path.clone()])
     }
 
-    fn folder(&self) -> anyhow::Result<Vec<(PathBuf, Place)>> {
+    fn folder(&self) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         walk(&self.path, 3, &mut files)?;
         files.sort();
-        let mut named = Vec::new();
-        for file in files {
-            match self.place(&file) {
-                Some(place) => named.push((file, place)),
-                None => println!(
-                    "passed over {}: a file is called <prompt>/<model>, by a prompt's slug and a model's key",
-                    file.display()
-                ),
-            }
-        }
-        if named.is_empty() {
+        if files.is_empty() {
             bail!(
                 "no file in {} is called <prompt>/<model>.json, .schem, .litematic or .vox",
                 self.path.display()
             );
         }
-        Ok(named)
+        Ok(files)
     }
 
-    /// What a file in a folder is for, by its name and its folder's.
-    fn place(&self, file: &Path) -> Option<Place> {
+    /// What a file is for, as was said, or by its name and its folder's.
+    fn place(&self, file: &Path, arena: &Settings) -> Option<Place> {
+        let settings = self.settings(arena);
+        if let (Some(model), Some(prompt)) = (&self.model, &self.prompt) {
+            return Some(Place { prompt: prompt.clone(), model: model.clone(), settings });
+        }
         let inside = file.strip_prefix(&self.path).ok()?.to_str()?.replace('\\', "/");
-        exhibition::place(&inside).or_else(|| {
-            let place = exhibition::place(&format!("{}-{}/{inside}", self.grid, self.palette))?;
-            Some(Place { settings: self.settings(), ..place })
-        })
+        let place = exhibition::place(&inside)
+            .or_else(|| exhibition::place(&format!("{}-{}/{inside}", settings.grid, settings.palette)))?;
+        Some(Place { settings: Settings { mode: settings.mode, ..place.settings }, ..place })
     }
 
-    fn settings(&self) -> Settings {
-        Settings { grid: self.grid, palette: self.palette, mode: self.mode.clone() }
+    fn settings(&self, arena: &Settings) -> Settings {
+        Settings {
+            grid: self.grid.unwrap_or(arena.grid),
+            palette: self.palette.unwrap_or(arena.palette),
+            mode: self.mode.clone().unwrap_or_else(|| arena.mode.clone()),
+        }
+    }
+}
+
+impl ArenaSettings {
+    fn read(self) -> anyhow::Result<Settings> {
+        let wrong = |problem: String| anyhow::anyhow!("the arena's settings were not understood: {problem}");
+        Ok(Settings {
+            grid: self.grid_size.to_string().parse().map_err(wrong)?,
+            palette: self.palette.parse().map_err(wrong)?,
+            mode: self.mode.parse().map_err(wrong)?,
+        })
     }
 }
 

@@ -22,9 +22,15 @@ enum Change {
     /// List them (the default).
     List,
     /// Let models take part.
-    Enable { keys: Vec<ModelKey> },
+    Enable {
+        #[arg(required = true)]
+        keys: Vec<ModelKey>,
+    },
     /// Take models out of the arena; their builds and votes stay.
-    Disable { keys: Vec<ModelKey> },
+    Disable {
+        #[arg(required = true)]
+        keys: Vec<ModelKey>,
+    },
     /// Show a model under another name.
     Rename { key: ModelKey, name: String },
     /// Add a model, or make of one what is said.

@@ -22,9 +22,15 @@ enum Change {
     /// List them (the default).
     List,
     /// Bring prompts into the arena.
-    Enable { slugs: Vec<PromptId> },
+    Enable {
+        #[arg(required = true)]
+        slugs: Vec<PromptId>,
+    },
     /// Take prompts out of the arena; their builds and votes stay.
-    Disable { slugs: Vec<PromptId> },
+    Disable {
+        #[arg(required = true)]
+        slugs: Vec<PromptId>,
+    },
     /// Add a prompt, or make of one what is said. A text stays as it is once there are builds for it.
     Add {
         slug: PromptId,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::open_database;
 use crate::arena::ModelKey;
+use crate::arena::audit::Admin;
 use crate::arena::elo::Standing;
 use crate::arena::log::LoggedVote;
 use crate::arena::replay::{self, Audit, Ladders, Replay};
@@ -65,7 +66,7 @@ async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
 }
 
 async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
-    let audit = replay::repair(database.pool()).await?;
+    let audit = replay::repair(database.pool(), Admin::AT_THE_COMMAND_LINE).await?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", Extent(&audit.replay))?;
     match &audit.first {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::api::{Api, Elsewhere};
+use super::api::{Api, Elsewhere, Refused};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -16,15 +16,16 @@ pub(super) struct Arguments {
 }
 
 #[derive(Deserialize)]
-struct Coverage {
-    cells: Vec<Cell>,
+struct Unread {
+    jobs: Vec<Job>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Cell {
-    state: String,
-    job_id: Option<Uuid>,
+struct Job {
+    id: Uuid,
+    prompt_id: String,
+    model_key: String,
 }
 
 #[derive(Deserialize)]
@@ -41,31 +42,30 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 async fn reparse(api: &Api, job: Option<Uuid>) -> anyhow::Result<ExitCode> {
     let jobs = match job {
-        Some(job) => vec![job],
-        None => failed(api).await?,
+        Some(job) => vec![api.get(&format!("/api/admin/jobs/{job}")).await?],
+        None => api.get::<Unread>("/api/admin/jobs/unread").await?.jobs,
     };
-    let mut found = 0;
-    for job in &jobs {
-        let reread = match api.post(&format!("/api/admin/jobs/{job}/reparse"), "").await {
-            Ok(Reread { build_id, error }) => (build_id, error),
-            Err(error) => (None, Some(format!("{error:#}"))),
-        };
-        match reread {
-            (Some(build), _) => {
+    let (mut found, mut filled) = (0, 0);
+    for Job { id, prompt_id, model_key } in &jobs {
+        let told = match api.post(&format!("/api/admin/jobs/{id}/reparse"), "").await {
+            Ok(Reread { build_id: Some(build), .. }) => {
                 found += 1;
-                println!("{job}: build {build}");
+                format!("build {build}")
             }
-            (None, Some(error)) => println!("{job}: {error}"),
-            (None, None) => println!("{job}: nothing was answered"),
-        }
+            Ok(Reread { error, .. }) => error.unwrap_or_else(|| "nothing was answered".to_owned()),
+            Err(error) if job.is_none() && is_filled(&error) => {
+                filled += 1;
+                "another answer was a build".to_owned()
+            }
+            Err(error) => format!("{error:#}"),
+        };
+        println!("{prompt_id} by {model_key} ({id}): {told}");
     }
     println!("{found} of {} hold a build", jobs.len());
-    Ok(if found == jobs.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if found + filled == jobs.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn failed(api: &Api) -> anyhow::Result<Vec<Uuid>> {
-    let coverage: Coverage = api.get("/api/admin/coverage").await?;
-    let failed =
-        coverage.cells.into_iter().filter(|cell| matches!(cell.state.as_str(), "failed" | "cancelled"));
-    Ok(failed.filter_map(|cell| cell.job_id).collect())
+/// There was nothing to read any more: an answer to the same place has been taken a moment ago.
+fn is_filled(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "nothing_to_read")
 }

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     catalog: bool,
     /// How many builds are asked for at a time, 1 to 3.
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
     batch: u8,
     /// Leave all of it to a running Buildoff, and do not wait.
     #[arg(long)]
@@ -45,13 +45,13 @@ async fn seed(api: &Api, arguments: &Arguments) -> anyhow::Result<ExitCode> {
     loop {
         let ended = seeded.jobs.iter().filter(|job| job.state != "running");
         for job in ended {
-            bar.println(job.to_string());
+            bar.suspend(|| println!("{job}"));
         }
         bar.set_position(seeded.existing_builds as u64);
         if seeded.done {
             break;
         }
-        // What has failed was tried again by the first call; more often it is not.
+        // The first call has made what had failed missing again; what fails from now on has failed.
         seeded = api.post(&arguments.path(false), "").await?;
     }
     bar.finish_and_clear();

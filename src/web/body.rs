@@ -124,8 +124,12 @@ fn announced_length(headers: &HeaderMap) -> Option<usize> {
 /// Gzip shows by its first bytes; nothing else can be read.
 fn refuse_other_encodings(headers: &HeaderMap) -> Result<(), Error> {
     let encoding = headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    let is_known = |said: &[u8]| {
+        ["gzip", "x-gzip", "identity"].iter().any(|known| said.eq_ignore_ascii_case(known.as_bytes()))
+    };
     match encoding {
-        None | Some(b"gzip" | b"identity") => Ok(()),
+        None => Ok(()),
+        Some(said) if is_known(said) => Ok(()),
         Some(_) => {
             let message = "A body may be plain or gzipped, not encoded otherwise.";
             Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_encoding", message))

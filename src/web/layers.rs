@@ -64,7 +64,7 @@ pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, 
         let status = response.status().as_u16();
         let took = started.elapsed();
         let code = response.extensions().get::<Code>().map(|code| code.0.clone()).unwrap_or_default();
-        meters.count(Answer { method, route, status, code }, took);
+        meters.count(&Answer { method, route, status, code }, took);
         let ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
         if is_background_noise(&path) {
             debug!(status, ms, "answered");

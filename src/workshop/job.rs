@@ -1,5 +1,6 @@
 //! One job, from its claim to its end.
 
+use std::future::pending;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
     tracing::info!(provider = claim.provider, "asking");
     let streamed = Streamed::default();
     let result = {
-        let mut at_it = pin!(carry_out(workshop, claim, model, &streamed));
+        let mut at_it = pin!(carry_out(workshop, claim, model, &streamed, stop));
         tokio::select! {
             result = &mut at_it => Some(result),
             lost = keep(workshop, lease, &streamed) => Some(Err(lost)),
@@ -49,14 +50,19 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
     };
     match result {
         Ok(()) => workshop.wake(),
-        Err(Lost::Lease) => tracing::info!("the job has ended, or was taken over"),
+        Err(Lost::Lease) => {
+            tracing::info!("the job has ended, or was taken over");
+            if let Err(error) = attempts::complete(&workshop.pool, lease.job, &streamed.unstored()).await {
+                tracing::warn!(%error, "the end of a cancelled answer is lost");
+            }
+        }
         Err(Lost::Database(error)) => tracing::error!(%error, "the job is left to others"),
     }
 }
 
 /// Leaves the job to others, with all that has streamed in.
 async fn give_back(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Result<(), Lost> {
-    lease.renew(&workshop.pool, LEASE, &streamed.take()).await?;
+    lease.renew(&workshop.pool, LEASE, &streamed.unstored()).await?;
     lease.give_back(&workshop.pool).await
 }
 
@@ -66,14 +72,20 @@ async fn carry_out(
     claim: &Claim,
     model: &Model,
     streamed: &Streamed,
+    stop: &CancellationToken,
 ) -> Result<(), Lost> {
     let (pool, lease) = (&workshop.pool, &claim.lease);
     let commission = match commission(workshop, claim, model).await? {
         Ok(commission) => commission,
         Err(message) => return lease.fail(pool, Failed { code: "no_provider", message: &message }).await,
     };
-    let mut ledger =
-        Ledger { pool: pool.clone(), lease: *lease, prices: model.prices, streamed: streamed.clone() };
+    let mut ledger = Ledger {
+        pool: pool.clone(),
+        lease: *lease,
+        prices: model.prices,
+        streamed: streamed.clone(),
+        stop: stop.clone(),
+    };
     match commission.carry_out(off_thread(&workshop.work), &mut ledger).await {
         Ok(made) => store(workshop, claim, made).await,
         Err(NotMade { reason: Reason::Unheard(error), .. }) => {
@@ -141,10 +153,10 @@ async fn keep(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Lost {
     loop {
         // Woken early when something was cancelled.
         let _ = timeout(BEAT, workshop.wake.notified()).await;
-        let heard = streamed.take();
-        let renewed = patiently(|| lease.renew(&workshop.pool, LEASE, &heard)).await;
-        if let Err(lost) = renewed {
-            return lost;
+        let heard = streamed.unstored();
+        match patiently(|| lease.renew(&workshop.pool, LEASE, &heard)).await {
+            Ok(()) => streamed.are_stored(&heard),
+            Err(lost) => return lost,
         }
     }
 }
@@ -189,7 +201,7 @@ fn off_thread(
     }
 }
 
-/// What has streamed in and is not stored yet.
+/// What has streamed in and is not known to be stored.
 #[derive(Clone, Default)]
 struct Streamed(Arc<Mutex<Heard>>);
 
@@ -198,11 +210,18 @@ impl Streamed {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn take(&self) -> Heard {
+    fn unstored(&self) -> Heard {
+        self.with(|heard| heard.clone())
+    }
+
+    /// More may have come since, and another attempt may have begun.
+    fn are_stored(&self, stored: &Heard) {
         self.with(|heard| {
-            let text = std::mem::take(&mut heard.text);
-            Heard { text, ..heard.clone() }
-        })
+            if heard.attempt == stored.attempt {
+                heard.text.drain(..stored.text.len());
+                heard.from = heard.from.saturating_add(i32::try_from(stored.text.len()).unwrap_or(i32::MAX));
+            }
+        });
     }
 }
 
@@ -212,11 +231,16 @@ struct Ledger {
     lease: Lease,
     prices: Option<Prices>,
     streamed: Streamed,
+    stop: CancellationToken,
 }
 
 impl Listener for Ledger {
     fn begins(&mut self, _: u32) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async move {
+            // It would be cut off as soon as it has begun to cost something.
+            if self.stop.is_cancelled() {
+                pending::<()>().await;
+            }
             let number = patiently(|| attempts::begin(&self.pool, &self.lease)).await?;
             self.streamed.with(|heard| *heard = Heard { attempt: number, ..Heard::default() });
             Ok(())

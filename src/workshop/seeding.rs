@@ -23,14 +23,14 @@ const GLANCE: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     pub what: What,
-    /// Tries again what has failed or was cancelled.
+    /// Tells what would be done, and does nothing.
+    pub dry_run: bool,
+    /// What has failed or was cancelled is missing like all else.
     pub retry_failed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Tells what would be done.
-    Nothing,
     Catalog,
     /// The next builds, and waits for them.
     Batch(usize),
@@ -43,11 +43,9 @@ pub enum What {
 pub struct Begun {
     /// What was wanted, or was under way already and taken into the batch.
     pub jobs: Vec<Uuid>,
-    /// What a dry run would have begun with.
-    pub next: Vec<Place>,
-    /// As it was then.
-    sum: Sum,
     waits: bool,
+    /// What a dry run has found.
+    would: Option<(Sum, Vec<Place>)>,
 }
 
 /// How things stand after seeding.
@@ -55,6 +53,7 @@ pub struct Begun {
 pub struct Seeded {
     pub sum: Sum,
     pub jobs: Vec<Job>,
+    /// What a dry run would have wanted.
     pub next: Vec<Place>,
 }
 
@@ -64,37 +63,37 @@ impl Workshop {
         let mut connection = self.pool.acquire().await?;
         let mut transaction = connection.begin().await?;
         self.config.catalog.seed(&mut transaction).await?;
+        if order.retry_failed {
+            jobs::forgive(&mut transaction, &self.config.arena).await?;
+        }
         let sum = self.sum(&mut transaction).await?;
-        let size = match order.what {
-            What::Nothing => {
-                transaction.rollback().await?;
-                let next = missing(&sum, order.retry_failed).cloned().collect();
-                return Ok(Begun { jobs: Vec::new(), next, sum, waits: false });
-            }
-            What::Catalog => 0,
-            What::Batch(size) => size,
-            What::Everything => usize::MAX,
-        };
-        let jobs = self.batch(&mut transaction, &sum, order.retry_failed, size).await?;
-        let detail = json!({ "jobs": jobs.len(), "what": order.what.name() });
+        if order.dry_run {
+            transaction.rollback().await?;
+            let next = if order.what == What::Catalog { Vec::new() } else { sum.open.clone() };
+            return Ok(Begun { jobs: Vec::new(), waits: false, would: Some((sum, next)) });
+        }
+        let jobs = self.batch(&mut transaction, &sum, order.what.size()).await?;
+        let detail = json!({
+            "jobs": jobs.len(), "what": order.what.name(), "retryFailed": order.retry_failed,
+        });
         audit::record(&mut transaction, admin, "seed", &self.config.arena.slug(), detail).await?;
         transaction.commit().await?;
         self.wake();
-        Ok(Begun { jobs, next: Vec::new(), sum, waits: matches!(order.what, What::Batch(_)) })
+        Ok(Begun { jobs, waits: matches!(order.what, What::Batch(_)), would: None })
     }
 
     /// Waits for a batch, and tells what came of it. Nothing but the answer is lost when a caller leaves.
     pub async fn settle(&self, begun: Begun) -> anyhow::Result<Seeded> {
-        let Begun { jobs, next, sum, waits } = begun;
+        let Begun { jobs, waits, would } = begun;
+        if let Some((sum, next)) = would {
+            return Ok(Seeded { sum, jobs: Vec::new(), next });
+        }
         let since = Instant::now();
         while waits && since.elapsed() < PATIENCE && jobs::any_under_way(&self.pool, &jobs).await? {
             sleep(GLANCE).await;
         }
-        let sum = match next.is_empty() {
-            true => self.sum(&mut *self.pool.acquire().await?).await?,
-            false => sum,
-        };
-        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next })
+        let sum = self.sum(&mut *self.pool.acquire().await?).await?;
+        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new() })
     }
 
     /// How the arena stands.
@@ -107,30 +106,31 @@ impl Workshop {
         &self,
         connection: &mut PgConnection,
         sum: &Sum,
-        retry_failed: bool,
         size: usize,
     ) -> anyhow::Result<Vec<Uuid>> {
         // What nobody here can ask is not waited for.
         let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
         batch.truncate(size);
-        let wanted: Vec<_> = missing(sum, retry_failed).take(size - batch.len()).collect();
+        let wanted: Vec<_> = sum.open.iter().take(size - batch.len()).collect();
         batch.extend(jobs::want_all(connection, &wanted).await?);
         Ok(batch)
     }
 }
 
 impl What {
+    fn size(self) -> usize {
+        match self {
+            Self::Catalog => 0,
+            Self::Batch(size) => size,
+            Self::Everything => usize::MAX,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
-            Self::Nothing => "dry run",
             Self::Catalog => "catalog",
             Self::Batch(_) => "batch",
             Self::Everything => "background",
         }
     }
-}
-
-fn missing(sum: &Sum, retry_failed: bool) -> impl Iterator<Item = &Place> {
-    let again = if retry_failed { sum.given_up.as_slice() } else { &[] };
-    sum.open.iter().chain(again)
 }

@@ -1,4 +1,7 @@
-/** A stream of events that is kept up, and a notice for when it is not. */
+/**
+ * A stream of events that is kept up while somebody looks, and a notice for when it is not. Out of sight it is closed:
+ * a browser opens only six connections to a server, for all its tabs together.
+ */
 import { Trouble, ask, complain } from "./api.js";
 
 /** A server that restarts, or a stream that ends in due time, is back before anybody needs to know. */
@@ -15,6 +18,7 @@ export function listen(address, notice, name, hear) {
   /** @type {EventSource | undefined} */
   let current;
   const open = () => {
+    if (document.hidden) return;
     current?.close();
     const source = new EventSource(address);
     current = source;
@@ -42,7 +46,14 @@ export function listen(address, notice, name, hear) {
     }
     open();
   };
+  const rest = () => {
+    clearTimeout(missing);
+    missing = 0;
+    current?.close();
+  };
   open();
-  addEventListener("pagehide", () => clearTimeout(missing));
+  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : open()));
+  addEventListener("pagehide", rest);
+  addEventListener("pageshow", (event) => event.persisted && open());
   return open;
 }

@@ -6,6 +6,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::claims::Heard;
 use super::lease::{Lease, Lost, storable};
 
 /// What became of an attempt.
@@ -34,6 +35,8 @@ pub enum Outcome {
 pub enum Broken {
     Interrupted,
     Cancelled,
+    /// Somebody brought a build.
+    Unneeded,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,7 +80,7 @@ impl Broken {
     fn name(self) -> &'static str {
         match self {
             Self::Interrupted => "interrupted",
-            Self::Cancelled => "cancelled",
+            Self::Cancelled | Self::Unneeded => "cancelled",
         }
     }
 
@@ -85,6 +88,7 @@ impl Broken {
         match self {
             Self::Interrupted => "Buildoff stopped before the answer was whole.",
             Self::Cancelled => "An admin cancelled it.",
+            Self::Unneeded => "A build was brought in meanwhile.",
         }
     }
 }
@@ -176,6 +180,25 @@ pub(super) async fn break_off(connection: &mut PgConnection, job: Uuid, how: Bro
         Some(number) => forget_parts(connection, job, number).await,
         None => Ok(()),
     }
+}
+
+/// Adds to an answer whose end its worker had not written down yet when the job was cancelled.
+pub async fn complete(pool: &PgPool, job: Uuid, heard: &Heard) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        UPDATE attempts
+        SET answer = coalesce(answer, ''::bytea) || $4
+        WHERE job_id = $1 AND number = $2 AND outcome = 'cancelled'
+          AND coalesce(octet_length(answer), 0) = $3
+        ",
+        job,
+        heard.attempt,
+        heard.from,
+        heard.text.as_bytes(),
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
 async fn forget_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> sqlx::Result<()> {

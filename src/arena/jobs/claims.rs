@@ -172,14 +172,16 @@ impl Lease {
         if !heard.text.is_empty() {
             sqlx::query!(
                 "
-                INSERT INTO answer_parts (job_id, number, text)
-                SELECT job_id, number, $2
+                INSERT INTO answer_parts (job_id, number, part, text)
+                SELECT job_id, number, $3, $4
                 FROM attempts
-                WHERE job_id = $1 AND number = $3 AND ended_at IS NULL
+                WHERE job_id = $1 AND number = $2 AND ended_at IS NULL
+                ON CONFLICT (job_id, number, part) DO UPDATE SET text = excluded.text
                 ",
                 self.job,
-                heard.text.as_bytes(),
                 heard.attempt,
+                i64::from(heard.from),
+                heard.text.as_bytes(),
             )
             .execute(&mut *transaction)
             .await?;
@@ -242,10 +244,12 @@ impl Lease {
     }
 }
 
-/// What has streamed in since the lease was last prolonged.
+/// What has streamed in and is not known to be stored.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
     pub attempt: i32,
+    /// Where in the answer it begins, in bytes.
+    pub from: i32,
     pub text: String,
     /// Of the whole answer so far.
     pub chars: i64,
@@ -262,7 +266,8 @@ async fn end_as(
     sqlx::query!(
         "
         UPDATE jobs
-        SET state = $2, ended_at = clock_timestamp(), leased_until = NULL, note = NULL, error_code = $3, error = $4
+        SET state = $2, ended_at = clock_timestamp(), leased_until = NULL, note = NULL, error_code = $3, error = $4,
+            forgiven = $2 = 'cancelled'
         WHERE id = $1
         ",
         lease.job,
@@ -291,7 +296,7 @@ async fn ready(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::R
     Ok(())
 }
 
-/// Gives a failed job the build that its answer turned out to hold.
+/// Gives a failed job the build that its answer turned out to hold. Whoever was asked once more is not needed.
 pub async fn redeem(
     connection: &mut PgConnection,
     job: Uuid,
@@ -299,6 +304,7 @@ pub async fn redeem(
     build: &Packed,
     making: Making,
 ) -> Result<Uuid, StoreError> {
+    super::give_way(connection, place).await?;
     let stored = builds::store(connection, place, build, making, false).await?;
     ready(connection, job, stored.id).await?;
     Ok(stored.id)

@@ -179,7 +179,9 @@ async fn put_model(
     let mut transaction = connection.begin().await?;
     let is_new = catalog::put_model(&mut transaction, &model, enabled).await?;
     let detail = json!({
-        "provider": model.provider, "modelId": model.model_id, "displayName": model.display_name, "enabled": enabled,
+        "provider": model.provider, "modelId": model.model_id, "displayName": model.display_name,
+        "about": model.about, "via": model.via, "prices": model.prices, "options": model.options,
+        "enabled": enabled,
     });
     if enabled == Some(false) {
         jobs::switch_off(&mut transaction, Some(&model.key), None).await?;
@@ -220,10 +222,10 @@ async fn patch_model(
     let detail = json!({ "enabled": enabled, "displayName": display_name, "about": about });
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
+    catalog::patch_model(&mut transaction, &key, &ModelPatch { enabled, display_name, about }).await?;
     if enabled == Some(false) {
         jobs::switch_off(&mut transaction, Some(&key), None).await?;
     }
-    catalog::patch_model(&mut transaction, &key, &ModelPatch { enabled, display_name, about }).await?;
     audit::record(&mut transaction, admin, "change model", key.as_str(), detail).await?;
     transaction.commit().await?;
     Ok(Json(model_now(&app, &key).await?))
@@ -297,10 +299,10 @@ async fn patch_prompt(
     let detail = json!({ "active": active, "text": text, "tags": tags });
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
+    catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, text, tags }).await?;
     if active == Some(false) {
         jobs::switch_off(&mut transaction, None, Some(&id)).await?;
     }
-    catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, text, tags }).await?;
     audit::record(&mut transaction, admin, "change prompt", id.as_str(), detail).await?;
     transaction.commit().await?;
     Ok(Json(prompt_now(&app, &id).await?))

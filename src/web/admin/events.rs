@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
-use futures_util::stream::{self, Stream};
+use axum::response::{IntoResponse, Sse};
+use futures_util::stream;
 use tokio::time::sleep;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -23,6 +23,9 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// A browser asks again by itself; by then a session that has ended is noticed.
 const GLANCES: u32 = 600;
 
+/// How soon it asks again. Browsers would take longer, and tell that the connection is lost.
+const AGAIN: Duration = Duration::from_millis(500);
+
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
 }
@@ -36,16 +39,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     security(("adminToken" = [])),
     responses((status = OK, description = "Events, until one side leaves.", body = String, content_type = "text/event-stream")),
 )]
-async fn events(
-    State(app): State<App>,
-    _admin: AsAdmin,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
+async fn events(State(app): State<App>, _admin: AsAdmin) -> Result<impl IntoResponse, Error> {
     let watch = Watch { app, seen: None, sum: None, glances: 0 };
     let events = stream::unfold(watch, |mut watch| async move {
-        let event = watch.next().await?;
-        Some((Ok(event), watch))
+        let event = watch.next().await?.retry(AGAIN);
+        Some((Ok::<_, Infallible>(event), watch))
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+    // A proxy is not to hold events back until there are many.
+    Ok(([("x-accel-buffering", "no")], Sse::new(events).keep_alive(KeepAlive::default())))
 }
 
 type Seen = HashMap<(String, String), Cell>;

@@ -27,6 +27,7 @@ use crate::web::Error;
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(want))
+        .routes(routes!(to_read_again))
         .routes(routes!(show, cancel))
         .routes(routes!(answer))
         .routes(routes!(reparse))
@@ -85,6 +86,20 @@ pub(in crate::web) struct Attempt {
     pub cost: Option<f64>,
     /// What the provider would not do, and how it was asked instead.
     pub notes: Value,
+}
+
+#[derive(Serialize, ToSchema)]
+struct Unread {
+    /// The latest first.
+    jobs: Vec<UnreadJob>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnreadJob {
+    id: Uuid,
+    prompt_id: String,
+    model_key: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -176,7 +191,8 @@ async fn cancel(
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     if !jobs::cancel(&mut transaction, id).await? {
-        let message = format!("That job has ended already: it is {}.", job.state);
+        let ended = Job::read(&app, id).await?.state;
+        let message = format!("That job has ended already: it is {ended}.");
         return Err(Error::new(StatusCode::CONFLICT, "ended", message));
     }
     let subject = format!("{} by {}", job.prompt_id, job.model_key);
@@ -207,6 +223,23 @@ async fn answer(
     let answer = answer.ok_or_else(|| Error::not_found("There is no such attempt."))?;
     let headers = [(CONTENT_TYPE, "text/plain; charset=utf-8"), (CACHE_CONTROL, "no-store")];
     Ok((headers, Body::from(answer)).into_response())
+}
+
+/// What may be read again
+///
+/// Jobs that have failed or were cancelled, at whatever settings, with an answer, whose place still has no build.
+#[utoipa::path(
+    get, path = "/api/admin/jobs/unread", tag = "Admin", operation_id = "unreadJobs",
+    security(("adminToken" = [])),
+    responses((status = OK, description = "All of them.", body = Unread)),
+)]
+async fn to_read_again(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Unread>, Error> {
+    let ids = jobs::to_read_again(&app.pool, None).await?;
+    let mut jobs = jobs::find(&app.pool, &ids).await?;
+    jobs.reverse();
+    let unread =
+        |job: jobs::Job| UnreadJob { id: job.id, prompt_id: job.prompt_id, model_key: job.model_key };
+    Ok(Json(Unread { jobs: jobs.into_iter().map(unread).collect() }))
 }
 
 /// Read a failed job's answers again

@@ -38,7 +38,7 @@ struct Parameters {
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     background: bool,
-    /// 1 tries again what has failed or was cancelled.
+    /// 1 counts what has failed or was cancelled among the missing again; said once, it holds for the calls that follow.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     retry_failed: bool,
@@ -60,7 +60,7 @@ pub struct Seeded {
     pub remaining_builds: usize,
     pub failed_builds: usize,
     pub jobs: Vec<Work>,
-    /// What a dry run would begin with.
+    /// What a dry run would ask for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Next>,
 }
@@ -102,7 +102,8 @@ async fn seed(
     AsAdmin(admin): AsAdmin,
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Seeded>, Error> {
-    let order = Order { what: parameters.what()?, retry_failed: parameters.retry_failed };
+    let Parameters { dry_run, retry_failed, .. } = parameters;
+    let order = Order { what: parameters.what()?, dry_run, retry_failed };
     let workshop = app.workshop.clone();
     // Not left half done when the caller leaves.
     let begun = tokio::spawn(async move { workshop.seed(admin, order).await });
@@ -117,7 +118,6 @@ impl Parameters {
             return Err(Error::bad_request("bad_request", "batchSize is 1, 2 or 3; background=1 wants all."));
         }
         Ok(match self {
-            Self { dry_run: true, .. } => What::Nothing,
             Self { generate_builds: false, .. } => What::Catalog,
             Self { background: true, .. } => What::Everything,
             _ => What::Batch(batch),

@@ -9,8 +9,10 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::post;
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::app::App;
+use crate::arena::audit::{self, Admin, Via};
 use crate::limits::Asked;
 use crate::web::query::escaped;
 use crate::web::voter::Visitor;
@@ -81,15 +83,31 @@ async fn sign_in(
             "" => "Type the value of ADMIN_TOKEN.",
             _ => "That is not the value of ADMIN_TOKEN.",
         };
+        // Not in the audit log, which strangers could fill.
+        tracing::warn!(address = %visitor.address(), "somebody typed a wrong admin's token");
         return Err((StatusCode::UNAUTHORIZED, door(&typed.next, problem)).into_response());
     }
     visitor.admit(token).await.map_err(Error::into_response)?;
+    note(&app, &visitor, "sign in").await.map_err(Error::into_response)?;
     Ok(Redirect::to(inside(&typed.next)).into_response())
 }
 
-async fn sign_out(visitor: Visitor) -> Result<Redirect, Error> {
+async fn sign_out(State(app): State<App>, visitor: Visitor) -> Result<Redirect, Error> {
+    let was_in = match &app.config.admin_token {
+        Some(token) => visitor.is_admin(token).await?,
+        None => false,
+    };
     visitor.dismiss().await?;
+    if was_in {
+        note(&app, &visitor, "sign out").await?;
+    }
     Ok(Redirect::to(HOME))
+}
+
+async fn note(app: &App, visitor: &Visitor, action: &str) -> Result<(), Error> {
+    let admin = Admin { via: Via::Console, address: Some(visitor.address()) };
+    let mut connection = app.pool.acquire().await?;
+    Ok(audit::record(&mut connection, admin, action, "console", json!({})).await?)
 }
 
 /// For a server without a token.

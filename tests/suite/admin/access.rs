@@ -7,7 +7,7 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
 /// Every address of the admin's API.
-const ADDRESSES: [(&str, &str); 17] = [
+const ADDRESSES: [(&str, &str); 19] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
     ("GET", "/api/admin/events"),
@@ -24,6 +24,8 @@ const ADDRESSES: [(&str, &str); 17] = [
     ("POST", "/api/admin/jobs"),
     ("GET", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"),
     ("DELETE", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"),
+    ("GET", "/api/admin/jobs/unread"),
+    ("GET", "/api/admin/jobs/00000000-0000-0000-0000-000000000000/attempts/1"),
     ("POST", "/api/admin/jobs/00000000-0000-0000-0000-000000000000/reparse"),
 ];
 
@@ -116,6 +118,6 @@ async fn whoever_guesses_is_slowed_down_and_whoever_knows_is_not() {
         guesses += 1;
     }
     assert_eq!(ask("guess").await, 429);
-    assert!(guesses < 10, "{guesses} guesses at once");
+    assert!((10..40).contains(&guesses), "{guesses} guesses at once");
     assert_eq!(ask(TOKEN).await, 200);
 }

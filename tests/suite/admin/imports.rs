@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 
@@ -70,6 +71,20 @@ async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
         "{}",
         elsewhere.text()
     );
+}
+
+#[tokio::test]
+async fn of_many_that_overwrite_at_once_each_finds_the_one_before() {
+    let (db, _site, admin) = open().await;
+    let path = to("modelKey=openai_gpt_5_5&promptId=lighthouse&overwrite=1");
+    let answers = join_all((3..9).map(|height| admin.post(&path, hut(height)))).await;
+    let mut overwritten = 0;
+    for answer in answers {
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        overwritten += usize::from(answer.json()["overwritten"] == true);
+    }
+    assert_eq!(overwritten, 5);
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await, 1);
 }
 
 #[tokio::test]

@@ -49,6 +49,8 @@ async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds
     let dry = seed("?dryRun=1").await;
     assert_eq!((numbers(&dry), &dry["done"], &dry["jobs"]), ([2, 2, 4, 0, 4, 0], &json!(false), &json!([])));
     assert_eq!(dry["next"].as_array().unwrap().len(), 4);
+    let bare = seed("?dryRun=1&generateBuilds=0").await;
+    assert_eq!((numbers(&bare), &bare["next"]), ([2, 2, 4, 0, 4, 0], &Value::Null), "it would ask nobody");
     assert_eq!(db.dump().await, before, "a dry run writes nothing");
 
     let bare = seed("?generateBuilds=0").await;
@@ -97,6 +99,14 @@ async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
     assert_eq!(dry().await, [2, 1, 2, 0, 2, 0]);
     admin.json(Method::PATCH, "/api/admin/prompts/barn", &json!({ "active": false })).await;
     assert_eq!(dry().await, [1, 1, 1, 0, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_dry_run_without_any_key_tells_of_the_catalog_it_would_bring() {
+    let db = TestDb::new().await;
+    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)]).await;
+    let dry = site.admin().post("/api/admin/seed?dryRun=1", "").await.json();
+    assert_eq!((numbers(&dry), &dry["done"]), ([20, 0, 0, 0, 0, 0], &json!(true)), "{dry}");
 }
 
 #[tokio::test]
@@ -177,6 +187,7 @@ async fn changes_are_told_as_they_happen() {
     let events =
         site.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap();
     assert_eq!(events.headers()["content-type"], "text/event-stream");
+    assert_eq!(events.headers()["x-accel-buffering"], "no");
     let mut events = events;
     let mut heard = String::new();
     let job = admin.want("arch", "one").await;
@@ -184,6 +195,7 @@ async fn changes_are_told_as_they_happen() {
         heard += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
     }
     assert!(heard.starts_with("event: matrix\ndata: {\"whole\":true"), "{heard}");
+    assert!(heard.contains("\nretry: 500\n"), "a browser comes back at once: {heard}");
     assert!(heard.contains(&job) && heard.contains("\"existing\":1"), "{heard}");
 }
 
@@ -241,14 +253,19 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
     assert_eq!(scene.provider.requests().len(), 4);
     let (code, said) = run(&["reparse"], there);
     assert!(code == 0 && said.contains("0 of 0"), "{said}");
+    for nobody in [&["models", "enable"][..], &["prompts", "disable"], &["seed", "--batch", "4"]] {
+        let (code, said) = run(nobody, there);
+        assert!(code == 2 && said.contains("Usage") || said.contains("1..=3"), "{nobody:?}: {said}");
+    }
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("arch")).unwrap();
     std::fs::write(folder.path().join("arch/one.json"), hut(9)).unwrap();
     std::fs::write(folder.path().join("arch/two.json"), "nothing").unwrap();
+    std::fs::write(folder.path().join("arch.json"), hut(9)).unwrap();
     let (code, said) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"], there);
     assert!(
-        code == 1 && said.contains("replaced another") && said.contains("1 imported, 1 failed"),
+        code == 1 && said.contains("replaced another") && said.contains("1 imported, 2 failed"),
         "{said}"
     );
     let vias = scene.db.number("SELECT count(DISTINCT via) FROM audit").await;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use buildoff::arena::audit::Admin;
 use buildoff::arena::log::{Log, LoggedVote};
 use buildoff::arena::replay::{self, Audit};
 use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
@@ -272,7 +273,7 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
     };
     let right = rows().await;
 
-    for (damage, words) in [
+    let damages = [
         (
             "UPDATE ratings SET elo = elo + 1e-12 WHERE model_key = 'reference_sculptor'",
             "0 votes and 1 rating differ; the first: reference_sculptor (32-simple-precise) is kept with Elo",
@@ -297,7 +298,8 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
             "UPDATE votes SET elo_a_before = 1, elo_a_after = 2; UPDATE ratings SET elo = 3",
             "12 votes and 2 ratings differ",
         ),
-    ] {
+    ];
+    for (number, (damage, words)) in (1..).zip(damages) {
         run(&db, damage).await;
         let damaged = rows().await;
         let (code, said, _) = recompute(&db, &["--verify"], "");
@@ -311,6 +313,8 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
         let (code, said, _) = recompute(&db, &["--write"], "");
         assert!(code == 0 && said.contains("nothing was changed"), "{said}");
         assert_eq!(recompute(&db, &["--verify"], "").0, 0);
+        let repairs = "SELECT count(*) FROM audit WHERE action = 'recompute' AND via = 'cli'";
+        assert_eq!(db.number(repairs).await, number, "only what has changed something is in the audit");
     }
 }
 
@@ -392,7 +396,7 @@ async fn repairing_and_voting_at_once_lose_nothing() {
         let mut repairs = 0;
         while repairs < 5 || !stop.load(Ordering::SeqCst) {
             sqlx::query("UPDATE votes SET elo_a_after = 0 WHERE id = 5").execute(&pool).await.unwrap();
-            let audit = replay::repair(&pool).await.unwrap();
+            let audit = replay::repair(&pool, Admin::AT_THE_COMMAND_LINE).await.unwrap();
             assert_eq!((audit.differing_votes, audit.differing_ratings), (1, 0));
             repairs += 1;
         }

@@ -36,6 +36,12 @@ async fn the_token_opens_the_console_and_signing_out_closes_it() {
     assert_eq!(out.status(), 303);
     assert!(visit(&site, "/admin", &cookie).await.1.contains(SIGN_IN));
     assert_eq!(visit(&site, "/api/admin/status", &cookie).await.0, 401);
+
+    site.post("/admin/sign-out").header(COOKIE, &cookie).send().await.unwrap();
+    let noted: Vec<(String, String)> =
+        sqlx::query_as("SELECT via, action FROM audit ORDER BY id").fetch_all(&db.pool).await.unwrap();
+    let by_console = |action: &str| ("console".to_owned(), action.to_owned());
+    assert_eq!(noted, [by_console("sign in"), by_console("sign out")], "whoever was not in has not left");
 }
 
 #[tokio::test]

@@ -1,10 +1,15 @@
 //! How jobs end that bring no build: each by itself, and legibly.
 
+use std::time::Duration;
+
+use buildoff::arena::jobs::attempts;
+use buildoff::arena::jobs::claims::{self, Heard, Offer};
 use serde_json::{Value, json};
 
 use super::{Scene, begins, outcomes, says};
+use crate::support::db::TestDb;
 use crate::support::provider::KEY;
-use crate::support::{Beat, Say, Script, Voice, hut};
+use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
 
 #[tokio::test]
 async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
@@ -80,6 +85,38 @@ async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
 }
 
 #[tokio::test]
+async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_them_are() {
+    let provider = Provider::improvising(Voice::Compatible, |request| {
+        if request.body.to_string().contains("it fails") { says("no") } else { says(&hut(4)) }
+    })
+    .await;
+    let catalog = catalog(&provider, &["one", "two", "three", "four"], &["shed"]);
+    let db = TestDb::new().await;
+    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[("AI_ATTEMPTS", "1")])).await;
+    let scene = Scene::open(db, provider, site).await;
+    scene.db.run("UPDATE prompts SET text = 'it fails', edited_at = now()").await;
+    let seed = async |query: &str| scene.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
+    while seed("").await["done"] != true {}
+    assert_eq!(scene.db.number("SELECT count(*) FROM jobs WHERE state = 'failed'").await, 4);
+    scene.db.run("UPDATE prompts SET text = 'it works'").await;
+
+    let dry = seed("?dryRun=1&retryFailed=1").await;
+    assert_eq!((dry["next"].as_array().unwrap().len(), &dry["done"]), (4, &json!(false)), "{dry}");
+    assert_eq!(seed("").await["done"], true, "a dry run forgives nothing");
+    let first = seed("?retryFailed=1&batchSize=1").await;
+    assert_eq!(
+        (&first["existingBuilds"], &first["failedBuilds"], &first["done"]),
+        (&json!(1), &json!(0), &json!(false)),
+        "{first}"
+    );
+    let mut last = first;
+    while last["done"] != true {
+        last = seed("?batchSize=1").await;
+    }
+    assert_eq!(last["existingBuilds"], 4, "{last}");
+}
+
+#[tokio::test]
 async fn a_parser_that_has_learned_something_finds_what_was_paid_for() {
     let scene = Scene::with((0..3).map(|_| says("not yet"))).await;
     let job = scene.outcome().await;
@@ -147,6 +184,56 @@ async fn what_is_switched_off_is_not_asked_for_any_more() {
     scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
     let job = scene.admin.job(&job).await;
     assert_eq!((&job["state"], &job["code"]), (&json!("cancelled"), &json!("switched_off")), "{job}");
+
+    // What was in the way is gone, and nobody has decided against the build itself.
+    let on = json!({ "enabled": true });
+    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &on).await;
+    let dry = scene.admin.post("/api/admin/seed?dryRun=1", "").await.json();
+    assert_eq!((&dry["done"], dry["next"].as_array().unwrap().len()), (&json!(false), 1), "{dry}");
+}
+
+#[tokio::test]
+async fn an_older_answer_that_turns_out_to_be_a_build_ends_the_asking() {
+    let learned = format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 1", hut(6));
+    let scripts = (0..3).map(|_| says("not yet")).chain([begins(" ").beat(Beat::Stall)]);
+    let scene = Scene::with(scripts).await;
+    let first = scene.outcome().await["id"].as_str().unwrap().to_owned();
+    let second = scene.admin.want("shed", "tester").await;
+    scene.admin.job_when(&second, |job| job["state"] == "running").await;
+    scene.db.run(&learned).await;
+
+    let unread = scene.admin.get("/api/admin/jobs/unread").await.json();
+    let listed = json!({ "jobs": [{ "id": first, "promptId": "shed", "modelKey": "tester" }] });
+    assert_eq!(unread, listed, "a job under way is not read");
+    let reread = scene.admin.post(&format!("/api/admin/jobs/{first}/reparse"), "").await.json();
+
+    assert_eq!(reread["ok"], true, "{reread}");
+    scene.provider.hung_up().await;
+    let second = scene.admin.job_ended(&second).await;
+    assert_eq!((&second["state"], &second["code"]), (&json!("cancelled"), &json!("exists")), "{second}");
+    assert_eq!(second["attempts"][0]["message"], "A build was brought in meanwhile.");
+    assert_eq!(scene.admin.get("/api/admin/jobs/unread").await.json(), json!({ "jobs": [] }));
+}
+
+#[tokio::test]
+async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after_cancelling() {
+    let scene = Scene::asleep().await;
+    let id = scene.admin.want("shed", "tester").await;
+    let pool = &scene.db.pool;
+    let offers = [Offer { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
+    let claim = claims::claim(pool, &offers, 4, Duration::from_secs(30)).await.unwrap().unwrap();
+    let attempt = attempts::begin(pool, &claim.lease).await.unwrap();
+    let heard = |from, text: &str| Heard { attempt, from, text: text.to_owned(), chars: 0, note: None };
+    for piece in [heard(0, "{ "), heard(0, "{ "), heard(0, "{ \"box"), heard(6, "es")] {
+        claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
+    }
+    assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{id}")).await.status, 204);
+    for piece in [heard(8, "\": ["), heard(8, "\": ["), heard(2, "lost")] {
+        attempts::complete(pool, claim.lease.job, &piece).await.unwrap();
+    }
+
+    let answer = scene.admin.get(&format!("/api/admin/jobs/{id}/attempts/1")).await.text();
+    assert_eq!(answer, "{ \"boxes\": [");
 }
 
 #[tokio::test]
