@@ -17,6 +17,9 @@ use super::{
     home::{Home, PORT},
 };
 
+/// Bytes of its log, before it begins another.
+const LARGEST_LOG: u64 = 8 << 20;
+
 /// How long a server that was killed may keep its lock on the data directory.
 const CORPSE_PATIENCE: Duration = Duration::from_secs(20);
 const ORPHAN_PATIENCE: Duration = Duration::from_secs(10);
@@ -98,6 +101,7 @@ impl Server {
 
     fn launch(&self, durability: Durability) -> Result<()> {
         let log = self.home.file("server.log");
+        put_aside(&log)?;
         self.home.account.make_log(&log)?;
         let mut start = self.tool("pg_ctl");
         // Relative names: pg_ctl hands them to a shell, which would expand
@@ -200,6 +204,15 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// A log that has grown for long makes room for a new one; the one before it is kept.
+fn put_aside(log: &Path) -> Result<()> {
+    if fs::metadata(log).is_ok_and(|log| log.len() > LARGEST_LOG) {
+        let aside = log.with_extension("log.1");
+        fs::rename(log, &aside).with_context(|| format!("Cannot rename {}", log.display()))?;
+    }
+    Ok(())
 }
 
 /// Why a server gave up, as what it has logged since says it.

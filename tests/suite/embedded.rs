@@ -181,6 +181,19 @@ async fn what_was_kept_is_there_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_has_grown_is_put_aside_at_the_next_start() {
+    let home = Home::new();
+    home.open().await.close().await;
+    let log = home.path().join("postgres/server.log");
+    fs::File::options().append(true).open(&log).unwrap().set_len(9 << 20).unwrap();
+
+    home.open().await.close().await;
+
+    assert!(fs::metadata(&log).unwrap().len() < 1 << 20);
+    assert_eq!(fs::metadata(log.with_extension("log.1")).unwrap().len(), 9 << 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_at_once_make_one_database() {
     let home = Home::new();
     let opening: Vec<_> = (0..4)

@@ -1,0 +1,130 @@
+//! How the arena looks: sizes, themes, states, and its weight.
+
+use super::*;
+use crate::pages::FAINT_TEXT;
+use crate::support::Theme;
+
+const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 800)];
+const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
+
+#[tokio::test]
+async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
+    const FRONT: &str =
+        "[...document.querySelectorAll('.tabs [aria-pressed=true]')].map(tab => tab.dataset.show).join()";
+    let hall = Hall::open().await;
+    let page = page("about:blank").await;
+    page.size(390, 844).await;
+    page.goto(&hall.at("/")).await;
+    until(&page, "ready").await;
+    let lowest: f64 =
+        page.eval("Math.max(...[...document.querySelectorAll('#ballot button')].map(b => b.getBoundingClientRect().bottom))").await;
+    assert!(lowest <= 844.0, "the buttons end at {lowest}");
+    until_true(&page, &format!("{FRONT} === 'a'"), "A is in front").await;
+
+    page.tap(".tabs [data-show=b]").await;
+    until_true(&page, &format!("{FRONT} === 'b'"), "B is in front after a tap").await;
+    page.swipe("[data-side=a] .veil", 250.0).await;
+    until_true(&page, &format!("{FRONT} === 'a'"), "A is in front after a swipe at its edge").await;
+    page.swipe("[data-side=a] canvas", 100.0).await;
+    until_true(
+        &page,
+        "Math.abs(document.querySelector('build-viewer').camera.turn * 180 / Math.PI - 30) > 20",
+        "A swipe on the build turns it",
+    )
+    .await;
+    assert_eq!(page.eval::<String>(FRONT).await, "a", "and leaves it in front");
+
+    page.tap("[data-choice=BOTH_BAD]").await;
+    until(&page, "revealed").await;
+    assert_eq!(hall.choices().await, ["BOTH_BAD"]);
+    let lowest: f64 = page.eval("document.getElementById('next').getBoundingClientRect().bottom").await;
+    assert!(lowest <= 844.0, "Next ends at {lowest}");
+    page.tap("#next").await;
+    until(&page, "ready").await;
+}
+
+#[tokio::test]
+async fn the_page_is_light_before_its_builds() {
+    let hall = Hall::open().await;
+    let page = hall.ready().await;
+    let bytes: u32 = page
+        .eval(
+            "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+                .filter(entry => !entry.name.includes('/api/arena/matchup/'))
+                .reduce((sum, entry) => sum + entry.encodedBodySize, 0)",
+        )
+        .await;
+    // The worker's four modules, some 6 kB, are not among them.
+    assert!((20_000..90_000).contains(&bytes), "{bytes} bytes");
+}
+
+#[tokio::test]
+async fn the_arena_fits_every_size_and_theme_in_every_state() {
+    let hall = Hall::open().await;
+    let shared = hall.site.voter();
+    let matchup = shared.matchup().await;
+    shared.vote(&matchup, "A").await;
+    let share = format!("/matchups/{}", matchup["id"].as_str().unwrap());
+    for (size, width, height) in SIZES {
+        let mut page = page("about:blank").await;
+        page.size(width, height).await;
+        page.before_load(&format!(
+            "{ANSWERS} if (location.search.includes('wait')) answers = {{ '/api/arena/matchup': 'never' }}"
+        ))
+        .await;
+        page.goto(&hall.at("/?wait=1")).await;
+        fits(&mut page, "arena-loading", size, width).await;
+        page.goto(&hall.at("/")).await;
+        until(&page, "ready").await;
+        fits(&mut page, "arena-ready", size, width).await;
+        let bottom: f64 = page.eval("document.getElementById('desk').getBoundingClientRect().bottom").await;
+        assert!(bottom <= height as f64, "{size}: the buttons end at {bottom}");
+        page.press("1").await;
+        until(&page, "revealed").await;
+        page.run("document.getElementById('stay').click()").await;
+        fits(&mut page, "arena-revealed", size, width).await;
+        page.run("document.getElementById('help').showModal()").await;
+        fits(&mut page, "arena-help", size, width).await;
+        page.goto(&hall.at(&share)).await;
+        fits(&mut page, "share", size, width).await;
+        hall.see_all(&page).await;
+        page.goto(&hall.at("/")).await;
+        until(&page, "closed").await;
+        page.run("answers = {}").await;
+        let refusal = "409 (Conflict)";
+        let complaints = page.complaints().await;
+        assert!(complaints.iter().all(|complaint| complaint.contains(refusal)), "{complaints:?}");
+        fits(&mut page, "arena-all-voted", size, width).await;
+    }
+}
+
+impl Hall {
+    /// Votes on all that the page's own voter has not seen.
+    async fn see_all(&self, page: &Page) {
+        let vote = r#"(async () => {
+            const post = (path, body) => fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+            for (;;) {
+              const response = await fetch("/api/arena/matchup");
+              if (response.status === 409) return true;
+              await post("/api/arena/vote", { matchupId: (await response.json()).id, choice: "A" });
+            }
+        })()"#;
+        assert!(page.eval::<bool>(vote).await);
+    }
+}
+
+/// In both themes: a picture, nothing to complain about, nothing that sticks out or is hard to read.
+async fn fits(page: &mut Page, name: &str, size: &str, width: i64) {
+    for (theme, preference) in THEMES {
+        page.theme(preference).await;
+        let still = "Promise.all(document.getAnimations().map(one => one.finished)).then(() => true)";
+        page.eval::<bool>(still).await;
+        page.shot(&format!("{name}-{size}-{theme}")).await;
+        let place = format!("{name} ({size}, {theme})");
+        assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+        let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
+        assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
+        let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+        assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
+    }
+}
