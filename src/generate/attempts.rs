@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use self::clock::Clock;
 use super::prompting::{self, Brief, Fault};
-use super::{Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage};
+use super::{
+    Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage, schema,
+};
 use crate::arena::{Settings, catalog};
 use crate::voxel::{self, Checked, Refusal, Verdict, Warning};
 
@@ -174,7 +176,7 @@ impl Commission {
             options: Options::default(),
             max_output_tokens: None,
             prompt: prompt.into(),
-            schema: Some(Arc::new(voxel::schema(settings.grid, settings.palette))),
+            schema: Some(Arc::new(schema::with_plan(voxel::schema(settings.grid, settings.palette)))),
             settings,
             attempts: ATTEMPTS,
             max_bytes: ANSWER_MAX_BYTES,

@@ -168,7 +168,8 @@ async fn a_good_answer_is_taken_at_once_with_prose_around_it() {
     assert_eq!(attempt.notes, [no_schema()]);
     let question = &told.provider.asked.lock().unwrap()[0];
     assert_eq!(question.model, "some-model-1");
-    assert_eq!(question.schema.as_deref(), Some(&voxel::schema(GridSize::G32, Palette::Simple)));
+    let schema = schema::with_plan(voxel::schema(GridSize::G32, Palette::Simple));
+    assert_eq!(question.schema.as_deref(), Some(&schema));
     assert!(question.system.contains("master builder") && question.turns[0].text.contains("a lighthouse"));
 }
 
