@@ -46,7 +46,7 @@ fn echoes(voice: Voice) -> Vec<Script> {
         Script::new(302, "text/html").header("location", &format!("/?key={KEY}")),
         Script::stream().send(format!("data: {KEY}\n\n")),
         Script::stream().send(format!("{}data: {KEY}\n\n", voice.stream(&[Say::Text("half a")]))),
-        Script::error(400, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
+        Script::error(413, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
         // Where the log begins to forget, and where an error body ends.
         Script::stream().send(format!(": {}{KEY}{}\n\n", "x".repeat(9_000), "x".repeat((16 << 10) - 20))),
         Script::new(400, "text/plain").send(format!("{}{KEY}", "x".repeat((64 << 10) - 12))),
