@@ -20,7 +20,7 @@ use super::{Dialect, Retry, Trouble, clip};
 use crate::tls;
 
 /// Of an answer that is an error.
-const ERROR_BODY: usize = 64 << 10;
+pub(super) const ERROR_BODY: usize = 64 << 10;
 
 /// A connection on which nothing comes for minutes must not be forgotten by what lies between.
 const KEEPALIVE: Duration = Duration::from_secs(30);
