@@ -213,6 +213,9 @@ impl Commission {
             let asked = self.ask(brief, number, listener).await;
             spent = spent.plus(&asked.usage);
             let result = self.judge(asked.result, &asked.text, &off_thread).await;
+            if let Err(Trouble::Fault(fault)) = &result {
+                self.provider.log_refused(&asked.text, &fault.refusal.message);
+            }
             let next = result.as_ref().err().and_then(|reason| self.next(number, &asked.text, reason));
             let attempt = Attempt {
                 number,
@@ -255,7 +258,7 @@ impl Commission {
             return Ok(TakenUp::Next(prompting::brief(&self.prompt, &self.settings)));
         };
         let usage = Usage::default();
-        match self.judge(Ok(()), text, off_thread).await {
+        match self.look_at(text, off_thread).await {
             Ok(Build { build, spec, warnings }) => Ok(TakenUp::Made(Made {
                 build,
                 spec,
@@ -282,8 +285,8 @@ impl Commission {
         };
         let mut clock = Clock::start();
         let mut listen = |delta: Delta<'_>| {
-            if let Delta::Waiting { seconds, .. } = delta {
-                clock.waits(seconds);
+            if let Delta::Sent = delta {
+                clock.sent();
             }
             listener.delta(number, delta);
         };
@@ -293,15 +296,16 @@ impl Commission {
             Ok(Answer { text, usage, notes }) => {
                 Asked { text: text.into(), result: Ok(()), usage, notes, clock }
             }
-            Err(Failure { kind, message, partial, usage, notes }) => {
-                Asked { text: partial.into(), result: Err((kind, message)), usage, notes, clock }
+            Err(Failure { kind, message, is_final, partial, usage, notes }) => {
+                let lack = Lack { kind, message, is_final };
+                Asked { text: partial.into(), result: Err(lack), usage, notes, clock }
             }
         }
     }
 
     async fn judge<R, F>(
         &self,
-        answered: Result<(), (FailureKind, String)>,
+        answered: Result<(), Lack>,
         text: &Arc<str>,
         off_thread: &R,
     ) -> Result<Build, Trouble>
@@ -309,7 +313,15 @@ impl Commission {
         R: Fn(Look) -> F,
         F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
     {
-        answered.map_err(|(kind, message)| Trouble::Failed { kind, message })?;
+        answered.map_err(Trouble::Failed)?;
+        self.look_at(text, off_thread).await
+    }
+
+    async fn look_at<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<Build, Trouble>
+    where
+        R: Fn(Look) -> F,
+        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+    {
         let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
         let looked = off_thread(Box::new(move || look(&text, &settings, max_bytes))).await;
         looked.map_err(Trouble::Unread)?.map_err(Trouble::Fault)
@@ -323,7 +335,8 @@ impl Commission {
         match trouble {
             Trouble::Fault(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
             Trouble::Unread(_) => None,
-            Trouble::Failed { kind, .. } => match remedy(*kind) {
+            Trouble::Failed(Lack { is_final: true, .. }) => None,
+            Trouble::Failed(Lack { kind, .. }) => match remedy(*kind) {
                 Remedy::None => None,
                 Remedy::Again => Some(prompting::brief(&self.prompt, &self.settings)),
                 Remedy::Shorter => Some(prompting::shorter(&self.prompt, &self.settings)),
@@ -340,16 +353,23 @@ enum TakenUp {
 /// What came of a question.
 struct Asked {
     text: Arc<str>,
-    result: Result<(), (FailureKind, String)>,
+    result: Result<(), Lack>,
     usage: Usage,
     notes: Vec<Note>,
     clock: clock::Times,
 }
 
+/// Why there is no answer, or not a whole one.
+struct Lack {
+    kind: FailureKind,
+    message: String,
+    is_final: bool,
+}
+
 /// Why an attempt brought no build.
 enum Trouble {
     Fault(Fault),
-    Failed { kind: FailureKind, message: String },
+    Failed(Lack),
     Unread(anyhow::Error),
 }
 
@@ -375,7 +395,7 @@ fn outcome(result: &Result<Build, Trouble>) -> Outcome {
     match result {
         Ok(_) => Outcome::Accepted,
         Err(Trouble::Fault(fault)) => Outcome::Refused(fault.refusal.clone()),
-        Err(Trouble::Failed { kind, message }) => Outcome::Failed { kind: *kind, message: message.clone() },
+        Err(Trouble::Failed(lack)) => Outcome::Failed { kind: lack.kind, message: lack.message.clone() },
         Err(Trouble::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
     }
 }
@@ -416,7 +436,7 @@ impl From<Trouble> for Reason {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Fault(fault) => Self::Refused(fault.refusal),
-            Trouble::Failed { kind, message } => Self::Failed { kind, message },
+            Trouble::Failed(Lack { kind, message, .. }) => Self::Failed { kind, message },
             Trouble::Unread(error) => Self::Unread(error),
         }
     }

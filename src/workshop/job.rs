@@ -230,6 +230,7 @@ impl Listener for Ledger {
                 heard.chars += text.chars().count() as i64;
                 heard.note = None;
             }
+            Delta::Sent => heard.note = None,
             Delta::Thinking { .. } => heard.note = Some("thinking".to_owned()),
             Delta::Waiting { reason, seconds, .. } => {
                 heard.note = Some(format!("asking again in {seconds:.0} s: {reason}"));

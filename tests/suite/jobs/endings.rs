@@ -18,8 +18,8 @@ async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
         ("a refusal", vec![Voice::Compatible.says(&[Say::Refused("I would rather not.")])], "refused"),
         ("a filter", vec![Voice::Compatible.says(&[Say::Text("{"), Say::Filtered])], "filtered"),
         (
-            "an HTML page, three times",
-            (0..3).map(|_| Script::new(200, "text/html").send("<html><h1>Bad gateway</h1></html>")).collect(),
+            "an HTML page",
+            vec![Script::new(200, "text/html").send("<html><h1>Sign in</h1></html>")],
             "bad_answer",
         ),
         ("nothing, three times", (0..3).map(|_| Voice::Compatible.says(&[Say::Done])).collect(), "empty"),
