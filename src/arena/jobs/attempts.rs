@@ -110,6 +110,36 @@ pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, Lost> {
     Ok(number)
 }
 
+/// What the attempt under way has used so far, so that it is known however it ends.
+pub async fn uses(
+    pool: &PgPool,
+    lease: &Lease,
+    number: i32,
+    tokens: Tokens,
+    cost: Option<i64>,
+) -> Result<(), Lost> {
+    let mut connection = pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    lease.hold(&mut transaction).await?;
+    sqlx::query!(
+        "
+        UPDATE attempts
+        SET input_tokens = $3, output_tokens = $4, reasoning_tokens = $5, cost = $6
+        WHERE job_id = $1 AND number = $2 AND ended_at IS NULL
+        ",
+        lease.job,
+        number,
+        tokens.input,
+        tokens.output,
+        tokens.reasoning,
+        cost,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
 /// Ends the attempt under way.
 pub async fn end(pool: &PgPool, lease: &Lease, ended: &Ended<'_>) -> Result<(), Lost> {
     let mut connection = pool.acquire().await?;

@@ -88,6 +88,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         late.finish(pool, &first.place, &build, making).await,
         late.fail(pool, Failed { code: "late", message: "too late" }).await,
         late.give_back(pool).await,
+        attempts::uses(pool, late, 1, Tokens::default(), None).await,
     ] {
         assert!(matches!(refused, Err(Lost::Lease)), "{refused:?}");
     }
