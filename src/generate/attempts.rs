@@ -48,6 +48,8 @@ pub struct Commission {
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
     pub attempts: u32,
+    /// What was wrong with the last of them.
+    pub code: Option<String>,
     /// What the last of them brought, and how long that took.
     pub answer: Option<(Arc<str>, Duration)>,
 }
@@ -253,9 +255,11 @@ impl Commission {
         R: Fn(Look) -> F,
         F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
     {
-        let Earlier { attempts, answer } = &self.earlier;
+        let Earlier { attempts, code, answer } = &self.earlier;
         let Some((text, generation_time)) = answer else {
-            return Ok(TakenUp::Next(prompting::brief(&self.prompt, &self.settings)));
+            let was_too_long = TOO_LONG.iter().any(|kind| code.as_deref() == Some(kind.code()));
+            let told = if was_too_long { prompting::shorter } else { prompting::brief };
+            return Ok(TakenUp::Next(told(&self.prompt, &self.settings)));
         };
         let usage = Usage::default();
         match self.look_at(text, off_thread).await {
@@ -313,8 +317,14 @@ impl Commission {
         R: Fn(Look) -> F,
         F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
     {
-        answered.map_err(Trouble::Failed)?;
-        self.look_at(text, off_thread).await
+        let Err(lack) = answered else { return self.look_at(text, off_thread).await };
+        if may_be_whole(lack.kind)
+            && let Ok(build) = self.look_at(text, off_thread).await
+            && ends_with(text, &build.spec)
+        {
+            return Ok(build);
+        }
+        Err(Trouble::Failed(lack))
     }
 
     async fn look_at<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<Build, Trouble>
@@ -377,6 +387,21 @@ enum Remedy {
     None,
     Again,
     Shorter,
+}
+
+/// What asks for a shorter answer.
+const TOO_LONG: [FailureKind; 2] = [FailureKind::Truncated, FailureKind::TooLarge];
+
+/// Whether all that was to be said may have come before the end was lost.
+fn may_be_whole(kind: FailureKind) -> bool {
+    use FailureKind::*;
+    matches!(kind, Truncated | CutOff | TimedOut | Stalled | Overloaded)
+}
+
+/// Whether a text ends with this spec, and nothing else was begun after it.
+fn ends_with(text: &str, spec: &str) -> bool {
+    let end = text.rfind('}').map_or(0, |at| at + 1);
+    text[..end].ends_with(spec.trim_end()) && !text[end..].contains('{')
 }
 
 /// A provider has tried more than once itself before it says that it is busy or out of reach: that is not for

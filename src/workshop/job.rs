@@ -116,6 +116,7 @@ async fn commission(
         } else {
             earlier.ended.min(asking.attempts - 1)
         },
+        code: earlier.code,
         answer: earlier.answer.map(|(text, ms)| (text.into(), Duration::from_millis(ms.unsigned_abs()))),
     };
     Ok(Ok(commission))

@@ -220,6 +220,8 @@ async fn forget_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
 pub struct Earlier {
     /// That ended by themselves, and count.
     pub ended: u32,
+    /// What was wrong with the last of those.
+    pub code: Option<String>,
     /// The last of those, if it was an answer: what came and how long it took.
     pub answer: Option<(String, i64)>,
 }
@@ -237,7 +239,7 @@ pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
     .await?;
     let last = sqlx::query!(
         r#"
-        SELECT outcome, answer AS "answer!", answer_ms AS "answer_ms!"
+        SELECT outcome, code, answer AS "answer!", answer_ms AS "answer_ms!"
         FROM attempts
         WHERE job_id = $1 AND outcome IN ('accepted', 'refused', 'failed', 'unread')
         ORDER BY number DESC
@@ -247,9 +249,10 @@ pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
     )
     .fetch_optional(pool)
     .await?;
+    let code = last.as_ref().and_then(|last| last.code.clone());
     let answered = last.filter(|last| last.outcome.as_deref() != Some("failed"));
     let answer = answered.map(|last| (String::from_utf8_lossy(&last.answer).into_owned(), last.answer_ms));
-    Ok(Earlier { ended: u32::try_from(ended).unwrap_or(u32::MAX), answer })
+    Ok(Earlier { ended: u32::try_from(ended).unwrap_or(u32::MAX), code, answer })
 }
 
 /// The attempts at a job, in order.

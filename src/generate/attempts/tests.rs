@@ -25,6 +25,7 @@ enum Line {
     Says(String),
     SaysLate(String),
     Fails(FailureKind, &'static str),
+    FailsAfter(FailureKind, String),
     FailsForGood(FailureKind),
     Hangs,
 }
@@ -69,6 +70,7 @@ impl Provider for Scripted {
                     Ok(Answer { text, usage, notes })
                 }
                 Fails(kind, partial) => Err(failed(kind, false, partial.to_owned(), listen)),
+                FailsAfter(kind, partial) => Err(failed(kind, false, partial, listen)),
                 FailsForGood(kind) => Err(failed(kind, true, String::new(), listen)),
                 Hangs => {
                     listen(Delta::Thinking { chars: 9 });
@@ -290,9 +292,50 @@ async fn an_answer_that_got_lost_is_asked_for_again_as_before() {
 }
 
 #[tokio::test]
+async fn a_spec_that_came_whole_before_the_end_was_lost_is_taken() {
+    use FailureKind::*;
+    for kind in [Truncated, CutOff, TimedOut, Stalled, Overloaded] {
+        for around in [("", ""), ("Here:\n```json\n", "\n```\nI hope that"), ("", " \n")] {
+            let told = tell(vec![FailsAfter(kind, format!("{}{}{}", around.0, hut(8), around.1))]).await;
+            assert_eq!(told.result.unwrap().attempts, 1, "{kind:?} {around:?}");
+        }
+    }
+    for kind in [Refused, Filtered] {
+        let told = tell(vec![FailsAfter(kind, hut(8))]).await;
+        assert_eq!(told.result.unwrap_err().reason.code(), kind.code());
+    }
+}
+
+#[tokio::test]
+async fn a_spec_that_is_cut_off_or_followed_by_another_is_not_taken() {
+    let whole = hut(8);
+    for partial in [
+        whole[..whole.len() - 1].to_owned(),
+        format!("First a sketch: {whole} and now the whole: {{\"version\":\"1.0\",\"boxes\":["),
+        format!("{{\"sketch\": {whole}, \"boxes\": [{{\"x1\":1}}"),
+        hut(2),
+    ] {
+        let told = tell(vec![FailsAfter(FailureKind::CutOff, partial), Says(hut(9))]).await;
+        assert_eq!(told.result.as_ref().unwrap().spec, hut(9));
+        assert_eq!(told.codes(), [Some("cut_off"), None]);
+    }
+}
+
+#[tokio::test]
 async fn what_would_end_the_same_is_not_asked_for_again() {
     let told = tell(vec![FailsForGood(FailureKind::BadAnswer)]).await;
     assert_eq!(told.result.unwrap_err().attempts, 1);
+}
+
+#[tokio::test]
+async fn whoever_takes_over_after_a_cut_off_answer_asks_for_a_shorter_one() {
+    for (code, is_shorter) in [(Some("truncated"), true), (Some("stalled"), false), (None, false)] {
+        let (mut commission, provider) = commission(vec![Says(hut(8))]);
+        commission.earlier = Earlier { attempts: 1, code: code.map(str::to_owned), answer: None };
+        let made = commission.carry_out(off_thread, &mut Diary::default()).await.unwrap();
+        let asked = &provider.asked.lock().unwrap()[0].turns[0].text;
+        assert_eq!((made.attempts, asked.contains("cut off")), (2, is_shorter), "{code:?}");
+    }
 }
 
 /// The listener may have lost the right to store anything.
