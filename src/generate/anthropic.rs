@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, join, put};
 use super::{Effort, FailureKind, Question, Speaker, Usage, schema};
 
-/// The API wants a limit. A model with a lower one says so, and is asked again.
-const MAX_TOKENS: u32 = 64_000;
+/// The API wants a limit, and thinking counts into it. A model with a lower one says so, and is asked again.
+const MAX_TOKENS: u32 = 128_000;
 
 pub(super) struct Anthropic;
 
@@ -192,6 +192,7 @@ impl Ear for Message {
                 self.expect(self.started && self.open.is_none() && index == self.blocks)?;
                 self.open = Some(index);
                 self.blocks += 1;
+                heard.begins();
                 if let Block::Text { text } = content_block {
                     heard.text(&text)?;
                 }

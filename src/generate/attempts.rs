@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use self::clock::Clock;
 use super::prompting::{self, Brief, Fault};
-use super::{Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage};
+use super::{
+    Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage, schema,
+};
 use crate::arena::{Settings, catalog};
 use crate::voxel::{self, Checked, Refusal, Verdict, Warning};
 
@@ -46,6 +48,8 @@ pub struct Commission {
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
     pub attempts: u32,
+    /// What was wrong with the last of them.
+    pub code: Option<String>,
     /// What the last of them brought, and how long that took.
     pub answer: Option<(Arc<str>, Duration)>,
 }
@@ -174,7 +178,7 @@ impl Commission {
             options: Options::default(),
             max_output_tokens: None,
             prompt: prompt.into(),
-            schema: Some(Arc::new(voxel::schema(settings.grid, settings.palette))),
+            schema: Some(Arc::new(schema::with_plan(voxel::schema(settings.grid, settings.palette)))),
             settings,
             attempts: ATTEMPTS,
             max_bytes: ANSWER_MAX_BYTES,
@@ -211,6 +215,9 @@ impl Commission {
             let asked = self.ask(brief, number, listener).await;
             spent = spent.plus(&asked.usage);
             let result = self.judge(asked.result, &asked.text, &off_thread).await;
+            if let Err(Trouble::Fault(fault)) = &result {
+                self.provider.log_refused(&asked.text, &fault.refusal.message);
+            }
             let next = result.as_ref().err().and_then(|reason| self.next(number, &asked.text, reason));
             let attempt = Attempt {
                 number,
@@ -248,12 +255,14 @@ impl Commission {
         R: Fn(Look) -> F,
         F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
     {
-        let Earlier { attempts, answer } = &self.earlier;
+        let Earlier { attempts, code, answer } = &self.earlier;
         let Some((text, generation_time)) = answer else {
-            return Ok(TakenUp::Next(prompting::brief(&self.prompt, &self.settings)));
+            let was_too_long = TOO_LONG.iter().any(|kind| code.as_deref() == Some(kind.code()));
+            let told = if was_too_long { prompting::shorter } else { prompting::brief };
+            return Ok(TakenUp::Next(told(&self.prompt, &self.settings)));
         };
         let usage = Usage::default();
-        match self.judge(Ok(()), text, off_thread).await {
+        match self.look_at(text, off_thread).await {
             Ok(Build { build, spec, warnings }) => Ok(TakenUp::Made(Made {
                 build,
                 spec,
@@ -280,8 +289,8 @@ impl Commission {
         };
         let mut clock = Clock::start();
         let mut listen = |delta: Delta<'_>| {
-            if let Delta::Waiting { seconds, .. } = delta {
-                clock.waits(seconds);
+            if let Delta::Sent = delta {
+                clock.sent();
             }
             listener.delta(number, delta);
         };
@@ -291,15 +300,16 @@ impl Commission {
             Ok(Answer { text, usage, notes }) => {
                 Asked { text: text.into(), result: Ok(()), usage, notes, clock }
             }
-            Err(Failure { kind, message, partial, usage, notes }) => {
-                Asked { text: partial.into(), result: Err((kind, message)), usage, notes, clock }
+            Err(Failure { kind, message, is_final, partial, usage, notes }) => {
+                let lack = Lack { kind, message, is_final };
+                Asked { text: partial.into(), result: Err(lack), usage, notes, clock }
             }
         }
     }
 
     async fn judge<R, F>(
         &self,
-        answered: Result<(), (FailureKind, String)>,
+        answered: Result<(), Lack>,
         text: &Arc<str>,
         off_thread: &R,
     ) -> Result<Build, Trouble>
@@ -307,7 +317,21 @@ impl Commission {
         R: Fn(Look) -> F,
         F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
     {
-        answered.map_err(|(kind, message)| Trouble::Failed { kind, message })?;
+        let Err(lack) = answered else { return self.look_at(text, off_thread).await };
+        if may_be_whole(lack.kind)
+            && let Ok(build) = self.look_at(text, off_thread).await
+            && ends_with(text, &build.spec)
+        {
+            return Ok(build);
+        }
+        Err(Trouble::Failed(lack))
+    }
+
+    async fn look_at<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<Build, Trouble>
+    where
+        R: Fn(Look) -> F,
+        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+    {
         let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
         let looked = off_thread(Box::new(move || look(&text, &settings, max_bytes))).await;
         looked.map_err(Trouble::Unread)?.map_err(Trouble::Fault)
@@ -321,7 +345,8 @@ impl Commission {
         match trouble {
             Trouble::Fault(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
             Trouble::Unread(_) => None,
-            Trouble::Failed { kind, .. } => match remedy(*kind) {
+            Trouble::Failed(Lack { is_final: true, .. }) => None,
+            Trouble::Failed(Lack { kind, .. }) => match remedy(*kind) {
                 Remedy::None => None,
                 Remedy::Again => Some(prompting::brief(&self.prompt, &self.settings)),
                 Remedy::Shorter => Some(prompting::shorter(&self.prompt, &self.settings)),
@@ -338,16 +363,23 @@ enum TakenUp {
 /// What came of a question.
 struct Asked {
     text: Arc<str>,
-    result: Result<(), (FailureKind, String)>,
+    result: Result<(), Lack>,
     usage: Usage,
     notes: Vec<Note>,
     clock: clock::Times,
 }
 
+/// Why there is no answer, or not a whole one.
+struct Lack {
+    kind: FailureKind,
+    message: String,
+    is_final: bool,
+}
+
 /// Why an attempt brought no build.
 enum Trouble {
     Fault(Fault),
-    Failed { kind: FailureKind, message: String },
+    Failed(Lack),
     Unread(anyhow::Error),
 }
 
@@ -355,6 +387,21 @@ enum Remedy {
     None,
     Again,
     Shorter,
+}
+
+/// What asks for a shorter answer.
+const TOO_LONG: [FailureKind; 2] = [FailureKind::Truncated, FailureKind::TooLarge];
+
+/// Whether all that was to be said may have come before the end was lost.
+fn may_be_whole(kind: FailureKind) -> bool {
+    use FailureKind::*;
+    matches!(kind, Truncated | CutOff | TimedOut | Stalled | Overloaded)
+}
+
+/// Whether a text ends with this spec, and nothing else was begun after it.
+fn ends_with(text: &str, spec: &str) -> bool {
+    let end = text.rfind('}').map_or(0, |at| at + 1);
+    text[..end].ends_with(spec.trim_end()) && !text[end..].contains('{')
 }
 
 /// A provider has tried more than once itself before it says that it is busy or out of reach: that is not for
@@ -373,7 +420,7 @@ fn outcome(result: &Result<Build, Trouble>) -> Outcome {
     match result {
         Ok(_) => Outcome::Accepted,
         Err(Trouble::Fault(fault)) => Outcome::Refused(fault.refusal.clone()),
-        Err(Trouble::Failed { kind, message }) => Outcome::Failed { kind: *kind, message: message.clone() },
+        Err(Trouble::Failed(lack)) => Outcome::Failed { kind: lack.kind, message: lack.message.clone() },
         Err(Trouble::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
     }
 }
@@ -414,7 +461,7 @@ impl From<Trouble> for Reason {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Fault(fault) => Self::Refused(fault.refusal),
-            Trouble::Failed { kind, message } => Self::Failed { kind, message },
+            Trouble::Failed(Lack { kind, message, .. }) => Self::Failed { kind, message },
             Trouble::Unread(error) => Self::Unread(error),
         }
     }

@@ -2,12 +2,15 @@
 //!
 //! They agree on the outline and differ in the details, so much is taken that the original never sends.
 
+use std::fmt;
+
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName};
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, add, join, put};
+use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, add, join, no_answer, put};
 use super::{FailureKind, Question, Speaker, Usage, schema};
 
 pub(super) struct Compatible;
@@ -81,9 +84,9 @@ struct Chunk {
 
 #[derive(Deserialize)]
 struct Choice {
-    /// In one piece it is called a message.
-    #[serde(alias = "message")]
     delta: Option<Piece>,
+    /// All in one piece. Some say it at the end of a stream as well.
+    message: Option<Piece>,
     finish_reason: Option<String>,
     index: Option<u64>,
 }
@@ -96,12 +99,8 @@ struct Piece {
     refusal: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
+/// A text, or a list of its parts.
+struct Content(String);
 
 #[derive(Deserialize)]
 struct Part {
@@ -127,7 +126,13 @@ impl Ear for Completion {
             self.done = true;
             return Ok(Flow::Over);
         }
-        self.chunk(event.json()?, heard)?;
+        let chunk: Chunk = event.json()?;
+        if chunk.choices.is_none()
+            && let Some(complaint) = Complaint::read(&event.data)
+        {
+            return Err(complaint.into_trouble(None));
+        }
+        self.chunk(chunk, heard)?;
         Ok(Flow::More)
     }
 
@@ -152,13 +157,15 @@ impl Ear for Completion {
         }
     }
 
-    fn whole(&mut self, body: &str, heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        let chunk: Chunk = Event { data: body.to_owned() }.json()?;
-        if chunk.choices.is_none() && chunk.error.is_none() {
-            return Err(Trouble::new(FailureKind::BadAnswer, "the answer is JSON, but no completion"));
+    fn whole(&mut self, body: String, heard: &mut Heard<'_>) -> Result<(), Trouble> {
+        match serde_json::from_str::<Chunk>(&body) {
+            Ok(chunk) if chunk.choices.is_some() => {
+                drop(body);
+                self.done = true;
+                self.chunk(chunk, heard)
+            }
+            _ => Err(no_answer(&body, heard)),
         }
-        self.done = true;
-        self.chunk(chunk, heard)
     }
 }
 
@@ -170,6 +177,9 @@ impl Completion {
                 continue;
             }
             if let Some(piece) = choice.delta {
+                self.piece(piece, heard)?;
+            }
+            if let Some(piece) = choice.message.filter(|_| heard.len() == 0) {
                 self.piece(piece, heard)?;
             }
             let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
@@ -187,13 +197,39 @@ impl Completion {
     fn piece(&mut self, piece: Piece, heard: &mut Heard<'_>) -> Result<(), Trouble> {
         heard.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
         add(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
-        match piece.content {
-            Some(Content::Text(text)) => heard.text(&text),
-            Some(Content::Parts(parts)) => {
-                parts.into_iter().filter_map(|part| part.text).try_for_each(|text| heard.text(&text))
-            }
-            None => Ok(()),
+        piece.content.map_or(Ok(()), |Content(text)| heard.text(&text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of its parts")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Content, E> {
+        Ok(Content(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+        let mut whole = String::new();
+        while let Some(Part { text }) = parts.next_element()? {
+            whole.push_str(text.as_deref().unwrap_or_default());
         }
+        Ok(Content(whole))
     }
 }
 

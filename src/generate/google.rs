@@ -27,7 +27,9 @@ impl Dialect for Google {
     }
 
     fn wishes(&self, question: &Question) -> Wishes {
-        Wishes::of(question)
+        let mut wishes = Wishes::of(question);
+        wishes.summary = true;
+        wishes
     }
 
     fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>> {
@@ -42,7 +44,7 @@ impl Dialect for Google {
         let mut how = json!({});
         put(&mut how, "maxOutputTokens", wishes.max_tokens);
         put(&mut how, "temperature", wishes.temperature);
-        put(&mut how, "thinkingConfig", wishes.effort.map(|effort| thinking(effort, wishes.summary)));
+        put(&mut how, "thinkingConfig", thinking(wishes.effort, wishes.summary));
         if let Some(schema) = &wishes.schema {
             put(&mut how, "responseMimeType", Some("application/json"));
             put(&mut how, "responseJsonSchema", Some(schema::plain(schema)));
@@ -61,16 +63,17 @@ impl Dialect for Google {
 }
 
 /// Thoughts are the only sign of life while a model thinks.
-fn thinking(effort: Effort, thoughts: bool) -> Value {
+fn thinking(effort: Option<Effort>, thoughts: bool) -> Option<Value> {
+    let Some(effort) = effort else { return thoughts.then(|| json!({ "includeThoughts": true })) };
     let level = match effort {
-        Effort::None => return json!({ "thinkingBudget": 0 }),
+        Effort::None => return Some(json!({ "thinkingBudget": 0 })),
         Effort::Minimal => "MINIMAL",
         Effort::Low => "LOW",
         Effort::Medium => "MEDIUM",
         Effort::High => "HIGH",
         Effort::Xhigh | Effort::Max => "XHIGH",
     };
-    json!({ "thinkingLevel": level, "includeThoughts": thoughts })
+    Some(json!({ "thinkingLevel": level, "includeThoughts": thoughts }))
 }
 
 /// The first candidate as it streams in. Nothing numbers the pieces, so they are taken as they come.

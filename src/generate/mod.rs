@@ -39,9 +39,13 @@ pub trait Provider: Send + Sync {
         question: &'a Question,
         listen: &'a mut (dyn FnMut(Delta<'_>) + Send),
     ) -> BoxFuture<'a, Result<Answer, Failure>>;
+
+    /// Writes an answer that held no build to the log, where that is wanted.
+    fn log_refused(&self, _answer: &str, _why: &str) {}
 }
 
-/// `log_raw` writes what a provider sent to the log whenever it could not be used, without the key.
+/// `log_raw` writes what a provider sent to the log whenever it could not be used, without the key; of what is
+/// long, the ends.
 pub fn provider(
     endpoint: &Endpoint,
     patience: Patience,
@@ -162,6 +166,8 @@ pub struct Failure {
     pub kind: FailureKind,
     /// For people; it never holds a key.
     pub message: String,
+    /// Asking the same again would end the same.
+    pub is_final: bool,
     pub partial: String,
     pub usage: Usage,
     pub notes: Vec<Note>,
@@ -206,7 +212,10 @@ pub enum Delta<'a> {
     Thinking {
         chars: usize,
     },
+    /// Of all requests so far.
     Usage(&'a Usage),
+    /// A request goes out: the first, or another one where the provider was busy or would not take it as it was.
+    Sent,
     /// The provider is busy; it is asked again after a while. `attempt` is the one that failed, from 1.
     Waiting {
         attempt: u32,
@@ -257,7 +266,7 @@ impl Default for Patience {
             idle: Duration::from_secs(5 * 60),
             total: Duration::from_secs(60 * 60),
             max_bytes: 64 << 20,
-            tries: 4,
+            tries: 7,
             backoff: Duration::from_secs(2),
             longest_wait: Duration::from_secs(2 * 60),
         }

@@ -31,6 +31,10 @@ impl Dialect for OpenAi {
         (AUTHORIZATION, "Bearer ")
     }
 
+    fn repeats_text(&self) -> bool {
+        true
+    }
+
     fn wishes(&self, question: &Question) -> Wishes {
         Wishes::of(question)
     }
@@ -93,7 +97,7 @@ fn format(schema: &Value) -> ResponseTextParam {
 /// One response as it streams in.
 ///
 /// Events are numbered: one that comes again is passed over, and when some are missing the whole text at the
-/// end of a part puts right what was heard of it.
+/// end of a part, or of all, puts right what was heard.
 #[derive(Default)]
 struct Response {
     last: Option<u64>,
@@ -159,6 +163,33 @@ struct Final {
     error: Option<Value>,
 }
 
+/// The same once more, with its text.
+#[derive(Deserialize)]
+struct All {
+    response: Output,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    #[serde(default)]
+    output: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    content: Option<Vec<ItemPart>>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ItemPart {
+    OutputText {
+        text: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
 #[derive(Deserialize)]
 struct Incomplete {
     reason: Option<String>,
@@ -185,11 +216,12 @@ impl Ear for Response {
         if kind.sequence_number.is_some_and(|number| self.last.is_some_and(|last| number <= last)) {
             return Ok(Flow::More);
         }
-        let gap = kind.sequence_number.is_some_and(|number| self.last.is_some_and(|last| number > last + 1));
+        self.lost_some |=
+            kind.sequence_number.is_some_and(|number| self.last.is_some_and(|last| number > last + 1));
         self.last = kind.sequence_number.or(self.last);
         match kind.r#type.as_str() {
+            "response.output_item.added" => heard.begins(),
             "response.output_text.delta" => {
-                self.lost_some |= gap;
                 let Piece { part, delta } = event.json()?;
                 self.start_of(part, heard);
                 heard.text(&delta)?;
@@ -208,6 +240,7 @@ impl Ear for Response {
             "response.completed" | "response.incomplete" => {
                 let Finished { response } = event.json()?;
                 heard.usage(response.usage());
+                self.make_good(event, heard)?;
                 let reason = response.incomplete_details.and_then(|details| details.reason);
                 let is_complete = kind.r#type == "response.completed";
                 self.ending = Some(if is_complete { Ending::Complete } else { Ending::Incomplete(reason) });
@@ -246,7 +279,28 @@ impl Ear for Response {
     }
 }
 
+impl ItemPart {
+    fn text(self) -> String {
+        match self {
+            Self::OutputText { text } => text,
+            Self::Other => String::new(),
+        }
+    }
+}
+
 impl Response {
+    /// Takes what was lost from the end, which may tell everything once more.
+    fn make_good(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<(), Trouble> {
+        if !self.lost_some {
+            return Ok(());
+        }
+        let All { response: Output { output } } = event.json()?;
+        let parts = output.into_iter().filter_map(|item| item.content).flatten();
+        let whole: String = parts.map(ItemPart::text).collect();
+        self.lost_some = whole.is_empty();
+        if self.lost_some { Ok(()) } else { heard.correct(0, &whole) }
+    }
+
     /// Where a part starts in the text; one that has not been heard of starts now.
     fn start_of(&mut self, part: Part, heard: &Heard<'_>) -> usize {
         match self.part {

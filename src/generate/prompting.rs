@@ -204,7 +204,8 @@ fn outcome(census: &Census) -> String {
 }
 
 fn advice(code: Code, grid: GridSize) -> String {
-    let Measure { span, entries, .. } = Measure::of(grid);
+    let Measure { entries, .. } = Measure::of(grid);
+    let Rules { min_blocks, min_footprint, min_height, .. } = Rules::of(grid);
     let top = grid.get() - 1;
     match code {
         Code::BadJson | Code::BadFile | Code::DoesNotFit => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
@@ -213,7 +214,9 @@ fn advice(code: Code, grid: GridSize) -> String {
         Code::TooMuchWork => "Let boxes overlap less: build large solids from few boxes that lie beside each other, and paint over only where you must.".to_owned(),
         Code::NoBlocks => format!("Nothing of it was inside the grid and of a known type. Use coordinates from 0 to {top}, and only ids from the list of blocks."),
         Code::TooManyBlocks => "Hollow out what nobody sees, as floor, walls and roof instead of solid boxes, and leave air around the subject.".to_owned(),
-        Code::TooFewBlocks | Code::FootprintTooSmall | Code::HeightTooSmall => format!("Build the whole larger, every part in proportion, until its longest side spans about {} to {} cells, and use the room for detail.", span.0, span.1),
+        Code::TooFewBlocks => format!("Build the whole larger, every part in proportion, until it fills well over {min_blocks} cells, and use the room for detail."),
+        Code::FootprintTooSmall => format!("Widen it along x or z until one of these spans is at least {min_footprint} cells: build it larger if there is room above, or give it ground, a base, wings, surroundings that belong to it. Growing upwards does not help."),
+        Code::HeightTooSmall => format!("Raise it until its span along y is at least {min_height} cells: thicken what lies flat, and build up from it whatever stands out in life."),
     }
 }
 

@@ -2,6 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
+const PLAN: &str = "Written first, and not drawn: the idea in one line or, where nothing was thought before, at most fifteen \
+                    short lines with each part's ranges of x, y and z and its material.";
+
+/// With a place to think in, before the first coordinate.
+pub(super) fn with_plan(mut schema: Value) -> Value {
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.shift_insert(0, "plan".to_owned(), json!({ "type": "string", "description": PLAN }));
+    }
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.insert(0, json!("plan"));
+    }
+    schema
+}
+
 /// For OpenAI, those like it, and Google: without a declaration of the dialect, and with `const` as an
 /// `enum`, which all of them know.
 pub(super) fn plain(schema: &Value) -> Value {
@@ -67,7 +81,7 @@ fn rewrite(schema: &Value, edit: &impl Fn(&mut Map<String, Value>)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::voxel::{self, GridSize, Palette};
+    use crate::voxel::{self, GridSize, Palette, Verdict};
 
     #[test]
     fn bounds_move_into_the_description() {
@@ -82,6 +96,20 @@ mod tests {
             "enum": [{ "const": 1 }],
         });
         assert_eq!(without_bounds(&given), expected);
+    }
+
+    #[test]
+    fn a_plan_comes_before_all_else_and_does_not_matter_to_the_reader() {
+        let schema = with_plan(voxel::schema(GridSize::G32, Palette::Simple));
+        let first = schema["properties"].as_object().and_then(|properties| properties.keys().next());
+        assert_eq!((first.map(String::as_str), &schema["required"][0]), (Some("plan"), &json!("plan")));
+        let wall = r#"{"x1":0,"y1":0,"z1":0,"x2":20,"y2":9,"z2":0,"type":"stone"}"#;
+        let text = format!(
+            r#"{{"plan":"a {{\"boxes\":[]}} wall\n","version":"1.0","boxes":[{wall}],"lines":[],"blocks":[]}}"#
+        );
+        let verdict = voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
+        let Verdict::Accepted { warnings, .. } = verdict else { panic!("a wall, planned: {verdict:?}") };
+        assert_eq!(warnings, []);
     }
 
     #[test]

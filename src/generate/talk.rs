@@ -22,12 +22,16 @@ use super::{
 };
 pub(super) use complaint::Complaint;
 pub(super) use events::Event;
+use events::Events;
 pub(super) use heard::Heard;
 pub(super) use steps::Wishes;
 use wire::{Reply, Wire};
 
 /// Of a refusal.
 const REFUSAL: usize = 4 << 10;
+
+/// Of an answer in the log, its beginning and its end.
+const LOGGED: usize = 8 << 10;
 
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -42,6 +46,10 @@ pub(super) trait Dialect: Send + Sync {
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
+    /// Whether the protocol tells the whole text once more in a single event.
+    fn repeats_text(&self) -> bool {
+        false
+    }
     fn wishes(&self, question: &Question) -> Wishes;
     fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>>;
     fn ear(&self) -> Box<dyn Ear>;
@@ -55,11 +63,8 @@ pub(super) trait Ear: Send {
     /// Judges what was heard, once the stream is over.
     fn end(&mut self, heard: &mut Heard<'_>) -> Result<(), Trouble>;
     /// An answer in one piece, from a provider that does not stream.
-    fn whole(&mut self, body: &str, _heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        Err(match Complaint::read(body) {
-            Some(complaint) => complaint.into_trouble(None),
-            None => Trouble::new(FailureKind::BadAnswer, "the answer is one JSON document and no stream"),
-        })
+    fn whole(&mut self, body: String, heard: &mut Heard<'_>) -> Result<(), Trouble> {
+        Err(no_answer(&body, heard))
     }
 }
 
@@ -98,6 +103,11 @@ impl Trouble {
         Self::new(FailureKind::CutOff, "the stream ended before the answer did")
     }
 
+    /// Nothing like an answer: the same would come again.
+    pub fn no_answer(message: impl Into<String>) -> Self {
+        Self { retry: Retry::Never, ..Self::new(FailureKind::BadAnswer, message) }
+    }
+
     pub fn truncated() -> Self {
         Self::new(FailureKind::Truncated, "the model reached its limit of tokens before it was done")
     }
@@ -134,20 +144,25 @@ impl Provider for Talk {
             let mut heard = Heard::new(listen, self.patience.max_bytes, self.log_raw);
             let mut notes = Vec::new();
             let result = timeout_at(deadline, self.talk(question, deadline, &mut heard, &mut notes)).await;
-            let result = result.unwrap_or_else(|_| {
-                let trouble = Trouble::new(FailureKind::TimedOut, too_long(self.patience.total));
-                Err(self.clean(trouble, &heard))
-            });
-            let (text, usage) = (heard.text, heard.usage);
+            let result = result.unwrap_or_else(|_| Err(self.clean(self.took_too_long(), &heard)));
+            let (usage, text) = (heard.used(), heard.text);
             match result {
                 Ok(()) => Ok(Answer { text, usage, notes }),
                 Err(trouble) => {
                     let message = format!("{}: {}", self.dialect.name(), trouble.told());
-                    Err(Failure { kind: trouble.kind, message, partial: text, usage, notes })
+                    let is_final = trouble.kind.is_final() || trouble.retry == Retry::Never;
+                    Err(Failure { kind: trouble.kind, message, is_final, partial: text, usage, notes })
                 }
             }
         }
         .boxed()
+    }
+
+    fn log_refused(&self, answer: &str, why: &str) {
+        if self.log_raw {
+            let (provider, why, raw) = (self.dialect.name(), self.scrub(why), ends(&self.scrub(answer)));
+            warn!(provider, why, raw, "an answer that is no build");
+        }
     }
 }
 
@@ -172,7 +187,7 @@ impl Talk {
         let mut wishes = self.dialect.wishes(question);
         let mut attempt = 1;
         loop {
-            let trouble = match self.once(question, &wishes, heard).await {
+            let trouble = match self.once(question, &wishes, deadline, heard).await {
                 Ok(()) => return Ok(()),
                 Err(trouble) => self.clean(trouble, heard),
             };
@@ -192,28 +207,52 @@ impl Talk {
         }
     }
 
-    async fn once(&self, question: &Question, wishes: &Wishes, heard: &mut Heard<'_>) -> Result<(), Trouble> {
+    async fn once(
+        &self,
+        question: &Question,
+        wishes: &Wishes,
+        deadline: Instant,
+        heard: &mut Heard<'_>,
+    ) -> Result<(), Trouble> {
         let body = self.dialect.body(question, wishes).map_err(|error| {
             Trouble::new(FailureKind::BadRequest, format!("the request cannot be written: {error}"))
         })?;
         let url = self.dialect.url(self.wire.base(), &question.model);
         let mut ear = self.dialect.ear();
         match self.wire.post(url, body, heard).await? {
-            Reply::Whole(body) => ear.whole(&body, heard)?,
-            Reply::Stream(mut events) => loop {
-                match events.next(heard).await {
-                    Ok(Some(event)) if ear.hear(&event, heard)? == Flow::More => {}
-                    Ok(_) => break,
-                    Err(_) if ear.is_complete() => break,
-                    Err(trouble) => return Err(trouble),
-                }
-            },
+            Reply::Whole(body) => ear.whole(body, heard)?,
+            Reply::Stream(events) => self.hear_out(*events, ear.as_mut(), deadline, heard).await?,
         }
         ear.end(heard)?;
         if heard.text.trim().is_empty() {
             return Err(Trouble::new(FailureKind::Empty, "the model finished without writing anything"));
         }
         Ok(())
+    }
+
+    /// Hears a stream to its end. Once the model is done, nothing that follows can spoil its answer.
+    async fn hear_out(
+        &self,
+        mut events: Events,
+        ear: &mut dyn Ear,
+        deadline: Instant,
+        heard: &mut Heard<'_>,
+    ) -> Result<(), Trouble> {
+        loop {
+            let is_complete = ear.is_complete();
+            let next = timeout_at(deadline, events.next(heard)).await;
+            let flow = match next.unwrap_or_else(|_| Err(self.took_too_long())) {
+                Ok(Some(event)) => ear.hear(&event, heard),
+                Ok(None) => Ok(Flow::Over),
+                Err(trouble) => Err(trouble),
+            };
+            match flow {
+                Ok(Flow::More) => {}
+                Ok(Flow::Over) => return Ok(()),
+                Err(_) if is_complete => return Ok(()),
+                Err(trouble) => return Err(trouble),
+            }
+        }
     }
 
     /// Waits until the provider may be asked again, or tells why that is too long.
@@ -242,13 +281,21 @@ impl Talk {
 
     /// Takes the key out of what goes on to people and logs.
     fn clean(&self, mut trouble: Trouble, heard: &Heard<'_>) -> Trouble {
-        let scrub = |text: &str| self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
-        trouble.message = clip(&scrub(&trouble.message), 800);
+        trouble.message = clip(&self.scrub(&trouble.message), 800);
         if let Some(raw) = heard.raw() {
             let (provider, kind) = (self.dialect.name(), trouble.kind.code());
-            warn!(provider, kind, why = trouble.message, raw = scrub(&raw), "an answer of no use");
+            warn!(provider, kind, why = trouble.message, raw = self.scrub(&raw), "an answer of no use");
         }
         trouble
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text))
+    }
+
+    fn took_too_long(&self) -> Trouble {
+        let message = format!("the answer took longer than {} s", self.patience.total.as_secs_f64());
+        Trouble::new(FailureKind::TimedOut, message)
     }
 }
 
@@ -277,8 +324,22 @@ pub(super) fn add(refusal: &mut String, piece: &str) {
     }
 }
 
-fn too_long(total: Duration) -> String {
-    format!("the answer took longer than {} s", total.as_secs_f64())
+/// What is made of a document that is no answer: a complaint, or else something that is kept as it is.
+pub(super) fn no_answer(body: &str, heard: &mut Heard<'_>) -> Trouble {
+    if let Some(complaint) = Complaint::read(body) {
+        return complaint.into_trouble(None);
+    }
+    let other = Trouble::no_answer("the answer is one JSON document, and not of the kind that was asked for");
+    heard.text(body).err().unwrap_or(other)
+}
+
+/// The beginning and the end of a long text.
+fn ends(text: &str) -> String {
+    if text.len() <= 2 * LOGGED {
+        return text.to_owned();
+    }
+    let (head, tail) = (text.floor_char_boundary(LOGGED), text.ceil_char_boundary(text.len() - LOGGED));
+    format!("{}\n[…]\n{}", &text[..head], &text[tail..])
 }
 
 /// The beginning of a long text.

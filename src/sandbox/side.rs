@@ -287,6 +287,7 @@ impl Listener for Ears<'_> {
                 so_far.chars += text.chars().count();
                 so_far.note = None;
             }
+            Delta::Sent => so_far.note = None,
             Delta::Thinking { .. } => so_far.note = Some("thinking".to_owned()),
             Delta::Usage(usage) => so_far.tokens = usage.output.or(so_far.tokens),
             Delta::Waiting { reason, seconds, .. } => {

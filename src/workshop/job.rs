@@ -18,7 +18,7 @@ use crate::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
 use crate::arena::jobs::claims::{Claim, Failed, Heard};
 use crate::arena::jobs::{Lease, Lost};
 use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
-use crate::generate::{self, Delta, Usage, cost};
+use crate::generate::{self, Delta, Usage};
 use crate::work::Work;
 
 /// Between signs of life.
@@ -39,20 +39,22 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
         let mut at_it = pin!(carry_out(workshop, claim, model, &streamed, stop));
         tokio::select! {
             result = &mut at_it => Some(result),
-            lost = keep(workshop, lease, &streamed) => Some(Err(lost)),
+            lost = keep(workshop, lease, model.prices, &streamed) => Some(Err(lost)),
             // What has come in whole is about to be stored.
             () = stop.cancelled() => timeout(LAST_WORDS, at_it).await.ok(),
         }
     };
     let result = match result {
         Some(result) => result,
-        None => give_back(workshop, lease, &streamed).await,
+        None => give_back(workshop, lease, model.prices, &streamed).await,
     };
     match result {
         Ok(()) => workshop.wake(),
         Err(Lost::Lease) => {
             tracing::info!("the job has ended, or was taken over");
-            if let Err(error) = attempts::complete(&workshop.pool, lease.job, &streamed.unstored()).await {
+            if let Err(error) =
+                attempts::complete(&workshop.pool, lease.job, &streamed.unstored().heard).await
+            {
                 tracing::warn!(%error, "the end of a cancelled answer is lost");
             }
         }
@@ -61,8 +63,13 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
 }
 
 /// Leaves the job to others, with all that has streamed in.
-async fn give_back(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Result<(), Lost> {
-    lease.renew(&workshop.pool, LEASE, &streamed.unstored()).await?;
+async fn give_back(
+    workshop: &Workshop,
+    lease: &Lease,
+    prices: Option<Prices>,
+    streamed: &Streamed,
+) -> Result<(), Lost> {
+    save(workshop, lease, prices, streamed).await?;
     lease.give_back(&workshop.pool).await
 }
 
@@ -123,6 +130,7 @@ async fn commission(
         } else {
             earlier.ended.min(asking.attempts - 1)
         },
+        code: earlier.code,
         answer: earlier.answer.map(|(text, ms)| (text.into(), Duration::from_millis(ms.unsigned_abs()))),
     };
     Ok(Ok(commission))
@@ -149,16 +157,28 @@ async fn store(workshop: &Workshop, claim: &Claim, made: Made) -> Result<(), Los
 }
 
 /// Prolongs the lease for as long as the work goes on. Returns when it is lost.
-async fn keep(workshop: &Workshop, lease: &Lease, streamed: &Streamed) -> Lost {
+async fn keep(workshop: &Workshop, lease: &Lease, prices: Option<Prices>, streamed: &Streamed) -> Lost {
     loop {
         // Woken early when something was cancelled.
         let _ = timeout(BEAT, workshop.wake.notified()).await;
-        let heard = streamed.unstored();
-        match patiently(|| lease.renew(&workshop.pool, LEASE, &heard)).await {
-            Ok(()) => streamed.are_stored(&heard),
-            Err(lost) => return lost,
+        if let Err(lost) = save(workshop, lease, prices, streamed).await {
+            return lost;
         }
     }
+}
+
+/// Prolongs the lease, and stores what has come since the last time.
+async fn save(
+    workshop: &Workshop,
+    lease: &Lease,
+    prices: Option<Prices>,
+    streamed: &Streamed,
+) -> Result<(), Lost> {
+    let (pool, Inflow { heard, used }) = (&workshop.pool, streamed.unstored());
+    patiently(|| lease.renew(pool, LEASE, &heard)).await?;
+    streamed.are_stored(&heard);
+    let Some(used) = used else { return Ok(()) };
+    patiently(|| attempts::uses(pool, lease, heard.attempt, tokens(&used), cost(prices, &used))).await
 }
 
 /// Does it again for a while when the database cannot be reached: an answer may be worth a lot.
@@ -203,20 +223,26 @@ fn off_thread(
 
 /// What has streamed in and is not known to be stored.
 #[derive(Clone, Default)]
-struct Streamed(Arc<Mutex<Heard>>);
+struct Streamed(Arc<Mutex<Inflow>>);
+
+#[derive(Default)]
+struct Inflow {
+    heard: Heard,
+    used: Option<Usage>,
+}
 
 impl Streamed {
-    fn with<T>(&self, change: impl FnOnce(&mut Heard) -> T) -> T {
+    fn with<T>(&self, change: impl FnOnce(&mut Inflow) -> T) -> T {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn unstored(&self) -> Heard {
-        self.with(|heard| heard.clone())
+    fn unstored(&self) -> Inflow {
+        self.with(|Inflow { heard, used }| Inflow { heard: heard.clone(), used: used.take() })
     }
 
     /// More may have come since, and another attempt may have begun.
     fn are_stored(&self, stored: &Heard) {
-        self.with(|heard| {
+        self.with(|Inflow { heard, .. }| {
             if heard.attempt == stored.attempt {
                 heard.text.drain(..stored.text.len());
                 heard.from = heard.from.saturating_add(i32::try_from(stored.text.len()).unwrap_or(i32::MAX));
@@ -242,30 +268,31 @@ impl Listener for Ledger {
                 pending::<()>().await;
             }
             let number = patiently(|| attempts::begin(&self.pool, &self.lease)).await?;
-            self.streamed.with(|heard| *heard = Heard { attempt: number, ..Heard::default() });
+            let heard = Heard { attempt: number, ..Heard::default() };
+            self.streamed.with(|inflow| *inflow = Inflow { heard, used: None });
             Ok(())
         })
     }
 
     fn delta(&mut self, _: u32, delta: Delta<'_>) {
-        self.streamed.with(|heard| match delta {
+        self.streamed.with(|Inflow { heard, used }| match delta {
             Delta::Text(text) => {
                 heard.text.push_str(text);
                 heard.chars += text.chars().count() as i64;
                 heard.note = None;
             }
+            Delta::Sent => heard.note = None,
             Delta::Thinking { .. } => heard.note = Some("thinking".to_owned()),
             Delta::Waiting { reason, seconds, .. } => {
                 heard.note = Some(format!("asking again in {seconds:.0} s: {reason}"));
             }
-            Delta::Usage(_) => {}
+            Delta::Usage(usage) => *used = Some(*usage),
         });
     }
 
     fn ended<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>> {
         Box::pin(async move {
             let notes = json!(attempt.notes);
-            let spent = self.prices.and_then(|prices| cost::cost(prices, &attempt.usage));
             let ended = Ended {
                 outcome: outcome(&attempt.outcome),
                 code: attempt.outcome.code(),
@@ -273,7 +300,7 @@ impl Listener for Ledger {
                 answer: &attempt.text,
                 answer_ms: i64::try_from(attempt.answer_time.as_millis()).unwrap_or(i64::MAX),
                 tokens: tokens(&attempt.usage),
-                cost: spent.and_then(|micros| i64::try_from(micros.0).ok()),
+                cost: cost(self.prices, &attempt.usage),
                 notes,
             };
             Ok(patiently(|| attempts::end(&self.pool, &self.lease, &ended)).await?)
@@ -289,6 +316,11 @@ fn outcome(outcome: &generate::attempts::Outcome) -> Outcome {
         Came::Failed { .. } => Outcome::Failed,
         Came::Unread { .. } => Outcome::Unread,
     }
+}
+
+/// In millionths of a dollar.
+fn cost(prices: Option<Prices>, usage: &Usage) -> Option<i64> {
+    i64::try_from(generate::cost::cost(prices?, usage)?.0).ok()
 }
 
 fn tokens(usage: &Usage) -> Tokens {

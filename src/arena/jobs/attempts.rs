@@ -114,6 +114,36 @@ pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, Lost> {
     Ok(number)
 }
 
+/// What the attempt under way has used so far, so that it is known however it ends.
+pub async fn uses(
+    pool: &PgPool,
+    lease: &Lease,
+    number: i32,
+    tokens: Tokens,
+    cost: Option<i64>,
+) -> Result<(), Lost> {
+    let mut connection = pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    lease.hold(&mut transaction).await?;
+    sqlx::query!(
+        "
+        UPDATE attempts
+        SET input_tokens = $3, output_tokens = $4, reasoning_tokens = $5, cost = $6
+        WHERE job_id = $1 AND number = $2 AND ended_at IS NULL
+        ",
+        lease.job,
+        number,
+        tokens.input,
+        tokens.output,
+        tokens.reasoning,
+        cost,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
 /// Ends the attempt under way.
 pub async fn end(pool: &PgPool, lease: &Lease, ended: &Ended<'_>) -> Result<(), Lost> {
     let mut connection = pool.acquire().await?;
@@ -213,6 +243,8 @@ async fn forget_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
 pub struct Earlier {
     /// That ended by themselves, and count.
     pub ended: u32,
+    /// What was wrong with the last of those.
+    pub code: Option<String>,
     /// The last of those, if it was an answer: what came and how long it took.
     pub answer: Option<(String, i64)>,
 }
@@ -230,7 +262,7 @@ pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
     .await?;
     let last = sqlx::query!(
         r#"
-        SELECT outcome, answer AS "answer!", answer_ms AS "answer_ms!"
+        SELECT outcome, code, answer AS "answer!", answer_ms AS "answer_ms!"
         FROM attempts
         WHERE job_id = $1 AND outcome IN ('accepted', 'refused', 'failed', 'unread')
         ORDER BY number DESC
@@ -240,9 +272,10 @@ pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
     )
     .fetch_optional(pool)
     .await?;
+    let code = last.as_ref().and_then(|last| last.code.clone());
     let answered = last.filter(|last| last.outcome.as_deref() != Some("failed"));
     let answer = answered.map(|last| (String::from_utf8_lossy(&last.answer).into_owned(), last.answer_ms));
-    Ok(Earlier { ended: u32::try_from(ended).unwrap_or(u32::MAX), answer })
+    Ok(Earlier { ended: u32::try_from(ended).unwrap_or(u32::MAX), code, answer })
 }
 
 /// The attempts at a job, in order.

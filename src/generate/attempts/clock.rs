@@ -21,15 +21,13 @@ impl Clock {
         Self { started: now, sent: now }
     }
 
-    /// The provider will be asked again in so many seconds.
-    pub fn waits(&mut self, seconds: f64) {
-        let wait = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let now = Instant::now();
-        self.sent = now.checked_add(wait).unwrap_or(now);
+    /// A request goes out.
+    pub fn sent(&mut self) {
+        self.sent = Instant::now();
     }
 
     pub fn stop(self) -> Times {
         let now = Instant::now();
-        Times { whole: now - self.started, last_request: now.saturating_duration_since(self.sent) }
+        Times { whole: now - self.started, last_request: now - self.sent }
     }
 }

@@ -17,12 +17,16 @@ struct Scripted {
     asked: Mutex<Vec<Question>>,
     /// Requests under way.
     open: AtomicUsize,
+    /// What was wrong with answers, as it was told.
+    refused: Mutex<Vec<String>>,
 }
 
 enum Line {
     Says(String),
     SaysLate(String),
     Fails(FailureKind, &'static str),
+    FailsAfter(FailureKind, String),
+    FailsForGood(FailureKind),
     Hangs,
 }
 
@@ -55,18 +59,19 @@ impl Provider for Scripted {
             let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
             let notes = vec![no_schema()];
             if let SaysLate(_) = line {
-                listen(Delta::Waiting { attempt: 1, reason: "busy".to_owned(), seconds: 3600.0 });
+                listen(Delta::Sent);
+                listen(Delta::Waiting { attempt: 1, reason: "busy".to_owned(), seconds: LATE.as_secs_f64() });
+                tokio::time::sleep(LATE).await;
+                listen(Delta::Sent);
             }
             match line {
                 Says(text) | SaysLate(text) => {
                     listen(Delta::Text(&text));
                     Ok(Answer { text, usage, notes })
                 }
-                Fails(kind, partial) => {
-                    listen(Delta::Text(partial));
-                    let message = format!("the provider says {}", kind.code());
-                    Err(Failure { kind, message, partial: partial.to_owned(), usage, notes })
-                }
+                Fails(kind, partial) => Err(failed(kind, false, partial.to_owned(), listen)),
+                FailsAfter(kind, partial) => Err(failed(kind, false, partial, listen)),
+                FailsForGood(kind) => Err(failed(kind, true, String::new(), listen)),
                 Hangs => {
                     listen(Delta::Thinking { chars: 9 });
                     std::future::pending().await
@@ -75,6 +80,25 @@ impl Provider for Scripted {
         }
         .boxed()
     }
+
+    fn log_refused(&self, _: &str, why: &str) {
+        self.refused.lock().unwrap().push(why.to_owned());
+    }
+}
+
+/// How long a busy provider keeps one waiting.
+const LATE: Duration = Duration::from_millis(100);
+
+fn failed(
+    kind: FailureKind,
+    is_final: bool,
+    partial: String,
+    listen: &mut (dyn FnMut(Delta<'_>) + Send),
+) -> Failure {
+    listen(Delta::Text(&partial));
+    let message = format!("the provider says {}", kind.code());
+    let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
+    Failure { kind, message, is_final, partial, usage, notes: vec![no_schema()] }
 }
 
 #[derive(Default)]
@@ -168,7 +192,8 @@ async fn a_good_answer_is_taken_at_once_with_prose_around_it() {
     assert_eq!(attempt.notes, [no_schema()]);
     let question = &told.provider.asked.lock().unwrap()[0];
     assert_eq!(question.model, "some-model-1");
-    assert_eq!(question.schema.as_deref(), Some(&voxel::schema(GridSize::G32, Palette::Simple)));
+    let schema = schema::with_plan(voxel::schema(GridSize::G32, Palette::Simple));
+    assert_eq!(question.schema.as_deref(), Some(&schema));
     assert!(question.system.contains("master builder") && question.turns[0].text.contains("a lighthouse"));
 }
 
@@ -194,6 +219,7 @@ async fn what_is_wrong_goes_back_with_the_answer_until_it_is_right() {
     ] {
         assert!(second.contains(part), "{part:?} is not in {second}");
     }
+    assert_eq!(told.provider.refused.lock().unwrap().len(), 2);
     let third = told.asked(3);
     assert!(third.contains("boxes[0].x2: expected a whole number, got 27.5"), "{third}");
     assert!(third.contains(&broken) && !third.contains("height_too_small"), "only the last answer is mended");
@@ -265,6 +291,53 @@ async fn an_answer_that_got_lost_is_asked_for_again_as_before() {
     assert_eq!(told.result.unwrap_err().reason.code(), "timed_out");
 }
 
+#[tokio::test]
+async fn a_spec_that_came_whole_before_the_end_was_lost_is_taken() {
+    use FailureKind::*;
+    for kind in [Truncated, CutOff, TimedOut, Stalled, Overloaded] {
+        for around in [("", ""), ("Here:\n```json\n", "\n```\nI hope that"), ("", " \n")] {
+            let told = tell(vec![FailsAfter(kind, format!("{}{}{}", around.0, hut(8), around.1))]).await;
+            assert_eq!(told.result.unwrap().attempts, 1, "{kind:?} {around:?}");
+        }
+    }
+    for kind in [Refused, Filtered] {
+        let told = tell(vec![FailsAfter(kind, hut(8))]).await;
+        assert_eq!(told.result.unwrap_err().reason.code(), kind.code());
+    }
+}
+
+#[tokio::test]
+async fn a_spec_that_is_cut_off_or_followed_by_another_is_not_taken() {
+    let whole = hut(8);
+    for partial in [
+        whole[..whole.len() - 1].to_owned(),
+        format!("First a sketch: {whole} and now the whole: {{\"version\":\"1.0\",\"boxes\":["),
+        format!("{{\"sketch\": {whole}, \"boxes\": [{{\"x1\":1}}"),
+        hut(2),
+    ] {
+        let told = tell(vec![FailsAfter(FailureKind::CutOff, partial), Says(hut(9))]).await;
+        assert_eq!(told.result.as_ref().unwrap().spec, hut(9));
+        assert_eq!(told.codes(), [Some("cut_off"), None]);
+    }
+}
+
+#[tokio::test]
+async fn what_would_end_the_same_is_not_asked_for_again() {
+    let told = tell(vec![FailsForGood(FailureKind::BadAnswer)]).await;
+    assert_eq!(told.result.unwrap_err().attempts, 1);
+}
+
+#[tokio::test]
+async fn whoever_takes_over_after_a_cut_off_answer_asks_for_a_shorter_one() {
+    for (code, is_shorter) in [(Some("truncated"), true), (Some("stalled"), false), (None, false)] {
+        let (mut commission, provider) = commission(vec![Says(hut(8))]);
+        commission.earlier = Earlier { attempts: 1, code: code.map(str::to_owned), answer: None };
+        let made = commission.carry_out(off_thread, &mut Diary::default()).await.unwrap();
+        let asked = &provider.asked.lock().unwrap()[0].turns[0].text;
+        assert_eq!((made.attempts, asked.contains("cut off")), (2, is_shorter), "{code:?}");
+    }
+}
+
 /// The listener may have lost the right to store anything.
 #[tokio::test]
 async fn nobody_is_asked_again_for_a_listener_that_has_enough() {
@@ -306,7 +379,7 @@ async fn a_model_is_asked_as_the_catalog_says() {
 }
 
 #[tokio::test]
-async fn a_text_beyond_the_bound_is_refused_unread() {
+async fn a_text_beyond_the_bound_log_refused_unread() {
     let (mut commission, _) = commission(vec![Says(hut(8))]);
     commission.max_bytes = 20;
     commission.attempts = 1;
@@ -318,8 +391,7 @@ async fn a_text_beyond_the_bound_is_refused_unread() {
 #[tokio::test]
 async fn waiting_for_a_busy_provider_is_no_generation_time() {
     let told = tell(vec![SaysLate(hut(8))]).await;
-    assert_eq!(told.result.unwrap().generation_time, Duration::ZERO);
-    assert!(told.diary.attempts[0].duration > Duration::ZERO);
+    assert!(told.diary.attempts[0].duration >= told.result.unwrap().generation_time + LATE);
 }
 
 #[tokio::test]

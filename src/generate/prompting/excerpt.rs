@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::voxel::Position;
 
-/// Bytes of an answer that are repeated whole: some twenty thousand tokens.
-const WHOLE: usize = 48 << 10;
+/// Bytes of an answer that are repeated whole: some fifty thousand tokens, as many as an answer may well have.
+const WHOLE: usize = 128 << 10;
 /// Of a longer one, how much of its beginning, around the fault, and of its end.
 const HEAD: usize = 16 << 10;
 const AROUND: usize = 8 << 10;
@@ -17,7 +17,7 @@ pub(super) fn excerpt(text: &str, fault: Option<Position>) -> (String, usize) {
     if text.len() <= WHOLE {
         return (text.to_owned(), 0);
     }
-    let mut shown = String::with_capacity(WHOLE);
+    let mut shown = String::with_capacity(HEAD + AROUND + TAIL);
     let mut left_out = 0;
     let mut end = 0;
     for part in parts(text, fault) {

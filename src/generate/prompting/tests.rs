@@ -184,8 +184,16 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
                 "180 writes were outside",
                 "air carves nothing: 4 writes",
                 "640 filled cells, x from 0 to 31, y from 0 to 1, z from 0 to 9: 640 stone.",
-                "longest side spans about 24 to 30 cells",
+                "span along y is at least 4 cells",
             ],
+        ),
+        (
+            &boxes(r#"{"x1":10,"y1":0,"z1":10,"x2":21,"y2":29,"z2":21,"type":"stone"}"#),
+            vec!["`footprint_too_small`: ", "along x or z until one of these spans is at least 17 cells"],
+        ),
+        (
+            &boxes(r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":0,"z2":1,"type":"stone"}"#),
+            vec!["`too_few_blocks`: ", "fills well over 80 cells"],
         ),
         (
             &boxes(r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":31,"z2":31,"type":"stone"}"#),
@@ -211,4 +219,13 @@ fn a_repair_of_a_long_answer_stays_within_its_budget() {
     let told = repair("a castle", &simple(), &answer, &fault_of(&answer));
     assert!(answer.len() > 150_000 && told.user.len() < 52_000, "{}", told.user.len());
     assert!(told.user.contains("characters left out") && told.user.contains("too long to be repeated"));
+}
+
+#[test]
+fn an_answer_as_long_as_is_asked_for_is_repeated_whole() {
+    let entry =
+        r#"{ "x1": 100, "y1": 100, "z1": 100, "x2": 101, "y2": 101, "z2": 101, "type": "oak_planks" }"#;
+    let entries = Measure::of(GridSize::G256).entries.1;
+    let answer = format!("{{\"boxes\":[{}]}}", vec![entry; entries].join(",\n    "));
+    assert!(repair("a castle", &simple(), &answer, &fault_of(&answer)).user.contains(&answer));
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::super::FailureKind;
 use super::clip;
+use super::wire::ERROR_BODY;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Complaint {
@@ -20,10 +21,17 @@ pub(in super::super) struct Complaint {
 }
 
 impl Complaint {
-    /// From a JSON document that holds one.
+    /// From a JSON document that holds one; what is long is none.
     pub fn read(body: &str) -> Option<Self> {
+        if body.len() > ERROR_BODY {
+            return None;
+        }
         let document: Value = serde_json::from_str(body).ok()?;
         let document = document.get(0).unwrap_or(&document);
+        // MiniMax says with every answer that all is well, or what is not.
+        if let Some(response) = document.get("base_resp").filter(|response| response["status_code"] != 0) {
+            return Some(Self::of(response, None));
+        }
         match document.get("error") {
             Some(Value::String(message)) => Some(Self::of(document, Some(message))),
             Some(error @ Value::Object(_)) => Some(Self::of(error, None)),
@@ -44,9 +52,11 @@ impl Complaint {
         let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let detail = |key: &str| details.iter().filter_map(|detail| detail.get(key)?.as_str()).next();
         let code = error.get("code");
-        let words = [text("code"), text("type"), text("status"), detail("reason")];
+        let status_code = error.get("status_code").map(Value::to_string);
+        let words = [text("code"), text("type"), text("status"), detail("reason"), status_code.as_deref()];
+        let said = ["message", "msg", "status_msg"].into_iter().find_map(text);
         let mut complaint = Self {
-            message: message.or_else(|| text("message")).or_else(|| text("msg")).unwrap_or("").to_owned(),
+            message: message.or(said).unwrap_or("").to_owned(),
             param: text("param").map(str::to_owned),
             retry_after: detail("retryDelay").and_then(seconds),
             words: words.into_iter().flatten().map(str::to_ascii_lowercase).collect(),
@@ -69,11 +79,14 @@ impl Complaint {
             BadAnswer, BadKey, BadRequest, Filtered, NoCredit, NoSuchModel, Overloaded, RateLimited,
         };
         let status = status.or(self.status).unwrap_or(0);
+        let is_rate = status == 429 || self.is_word(&["resource_exhausted"]);
+        // Who is told to go slower is shown to the billing details as well.
+        let is_bill = self.says(NO_CREDIT_SAID) || (!is_rate && self.says(&["billing"]));
+        if status == 402 || self.is_word(NO_CREDIT) || is_bill {
+            return NoCredit;
+        }
         if self.is_word(&["resource_exhausted"]) {
             return RateLimited;
-        }
-        if status == 402 || self.is_word(NO_CREDIT) || (status != 429 && self.says(NO_CREDIT_SAID)) {
-            return NoCredit;
         }
         if self.is_word(FILTERED) || self.says(FILTERED_SAID) {
             return Filtered;
@@ -118,11 +131,14 @@ impl Complaint {
 const NO_CREDIT: &[&str] = &[
     "insufficient_quota",
     "insufficient_balance",
+    "insufficient_balance_error",
     "insufficient_credits",
     "billing_error",
     "billing_not_active",
     "billing_hard_limit_reached",
     "exceeded_current_quota_error",
+    "arrearage",
+    "1008",
     "1113",
 ];
 
@@ -134,7 +150,6 @@ const NO_CREDIT_SAID: &[&str] = &[
     "any credits",
     "available credits",
     "spending limit",
-    "billing",
 ];
 
 const FILTERED: &[&str] = &[
@@ -144,6 +159,8 @@ const FILTERED: &[&str] = &[
     "bio_policy",
     "misalignment_policy_violation",
     "moderation",
+    "1026",
+    "1027",
     "1301",
 ];
 
@@ -168,9 +185,10 @@ const BAD_KEY: &[&str] = &[
     "api_key_invalid",
     "unauthenticated",
     "permission_denied",
+    "1004",
 ];
 
-const RATE_LIMITED: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "too_many_requests"];
+const RATE_LIMITED: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "too_many_requests", "1002"];
 
 const OVERLOADED: &[&str] = &[
     "overloaded_error",
@@ -254,6 +272,31 @@ mod tests {
                 NoCredit,
             ),
             (402, r#"{"error":{"message":"Insufficient Balance"}}"#, NoCredit),
+            (
+                429,
+                r#"{"code":"Some resource has been exhausted","error":"Your team has either used all available credits or reached its monthly spending limit."}"#,
+                NoCredit,
+            ),
+            (
+                429,
+                r#"{"type":"error","error":{"type":"insufficient_balance_error","message":"insufficient balance (1008)"}}"#,
+                NoCredit,
+            ),
+            (
+                500,
+                r#"{"error":{"type":"insufficient_balance_error","message":"please top up (1008)"}}"#,
+                NoCredit,
+            ),
+            (
+                400,
+                r#"{"error":{"code":"Arrearage","message":"Access denied, please make sure your account is in good standing."}}"#,
+                NoCredit,
+            ),
+            (
+                429,
+                r#"{"error":{"message":"Rate limit exceeded: add 10 credits to unlock more, see billing."}}"#,
+                RateLimited,
+            ),
             (402, r#"{"type":"error","error":{"type":"billing_error","message":"pay"}}"#, NoCredit),
             (
                 429,
@@ -297,8 +340,22 @@ mod tests {
             (r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, FailureKind::Overloaded),
             (r#"{"error":{"code":"rate_limit_exceeded","message":"slower"}}"#, FailureKind::RateLimited),
             (r#"{"error":{"code":"server_error","message":"sorry"}}"#, FailureKind::Overloaded),
+            (
+                r#"{"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}"#,
+                FailureKind::NoCredit,
+            ),
+            (r#"{"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, FailureKind::BadKey),
+            (r#"{"detail":"not today"}"#, FailureKind::BadRequest),
         ] {
             assert_eq!(Complaint::read(body).unwrap().kind(None), kind, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_complaint_is_not_taken_for_one() {
+        let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(ERROR_BODY));
+        for body in [r#"{"base_resp":{"status_code":0,"status_msg":""}}"#, r#"{"hello":1}"#, "[]", &long] {
+            assert!(Complaint::read(body).is_none());
         }
     }
 

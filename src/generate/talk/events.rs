@@ -120,7 +120,7 @@ impl Lines {
     }
 
     fn line(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
-        let mut line = mem::take(&mut self.line);
+        let line = mem::take(&mut self.line);
         let mut text = line.as_slice();
         if mem::take(&mut self.at_start) {
             text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
@@ -131,16 +131,22 @@ impl Lines {
             let value = data.strip_prefix(b": ").or_else(|| data.strip_prefix(b":"));
             // A field such as `database:` is not ours, and the name alone is empty data.
             if let Some(value) = value.or(data.is_empty().then_some(data)) {
-                if self.has_data {
-                    self.data.push(b'\n');
-                }
-                self.data.extend_from_slice(value);
-                self.has_data = true;
+                let start = line.len() - value.len();
+                self.add(line, start);
             }
         }
-        line.clear();
-        self.line = line;
         Ok(())
+    }
+
+    /// The rest of a line belongs to the event. A large one is not copied.
+    fn add(&mut self, mut line: Vec<u8>, start: usize) {
+        if mem::replace(&mut self.has_data, true) {
+            self.data.push(b'\n');
+            self.data.extend_from_slice(&line[start..]);
+        } else {
+            line.drain(..start);
+            self.data = line;
+        }
     }
 
     fn dispatch(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {

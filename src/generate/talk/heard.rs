@@ -1,5 +1,7 @@
 //! What has come of an answer so far.
 
+use std::mem;
+
 use super::super::{Delta, FailureKind, Usage};
 use super::Trouble;
 
@@ -8,9 +10,11 @@ const RAW: usize = 16 << 10;
 
 pub(in super::super) struct Heard<'a> {
     pub(super) text: String,
-    pub(super) usage: Usage,
+    usage: Usage,
+    /// By the requests before.
+    spent: Usage,
     limit: usize,
-    thought: bool,
+    began: bool,
     raw: Option<Vec<u8>>,
     listen: &'a mut (dyn FnMut(Delta<'_>) + Send),
 }
@@ -18,7 +22,22 @@ pub(in super::super) struct Heard<'a> {
 impl<'a> Heard<'a> {
     pub(super) fn new(listen: &'a mut (dyn FnMut(Delta<'_>) + Send), limit: usize, keep_raw: bool) -> Self {
         let raw = keep_raw.then(Vec::new);
-        Self { text: String::new(), usage: Usage::default(), limit, thought: false, raw, listen }
+        let (usage, spent) = (Usage::default(), Usage::default());
+        Self { text: String::new(), usage, spent, limit, began: false, raw, listen }
+    }
+
+    /// A request goes out.
+    pub(super) fn sent(&mut self) {
+        if let Some(raw) = &mut self.raw {
+            raw.clear();
+        }
+        self.spent = self.spent.plus(&mem::take(&mut self.usage));
+        self.tell(Delta::Sent);
+    }
+
+    /// The model is at work, though there may be nothing to see of it.
+    pub fn begins(&mut self) {
+        self.began = true;
     }
 
     pub fn text(&mut self, piece: &str) -> Result<(), Trouble> {
@@ -54,7 +73,7 @@ impl<'a> Heard<'a> {
 
     pub fn thinking(&mut self, thought: &str) {
         if !thought.is_empty() {
-            self.thought = true;
+            self.began = true;
             self.tell(Delta::Thinking { chars: thought.chars().count() });
         }
     }
@@ -63,24 +82,23 @@ impl<'a> Heard<'a> {
         let before = self.usage;
         self.usage.update(told);
         if self.usage != before {
-            let usage = self.usage;
-            self.tell(Delta::Usage(&usage));
+            let used = self.used();
+            self.tell(Delta::Usage(&used));
         }
     }
 
-    /// Whether the model has started to answer or to think.
+    /// By all requests.
+    pub(super) fn used(&self) -> Usage {
+        self.spent.plus(&self.usage)
+    }
+
+    /// Whether the model has started to answer or to think. Anthropic counts a token before it has.
     pub(super) fn began(&self) -> bool {
-        self.thought || !self.text.is_empty()
+        self.began || !self.text.is_empty() || self.usage.output.max(self.usage.reasoning) > Some(1)
     }
 
     pub(super) fn tell(&mut self, delta: Delta<'_>) {
         (self.listen)(delta);
-    }
-
-    pub(super) fn forget_raw(&mut self) {
-        if let Some(raw) = &mut self.raw {
-            raw.clear();
-        }
     }
 
     pub(super) fn keep_raw(&mut self, bytes: &[u8]) {

@@ -1,7 +1,9 @@
 //! What is wished for beyond the question itself, and how wishes are given up when a provider refuses them.
 
+use std::mem;
 use std::sync::Arc;
 
+use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::super::{Effort, FailureKind, Note, Question, Step};
@@ -48,7 +50,8 @@ impl Wishes {
         // The model's own name may hold a word such as "thinking".
         let said = format!("{} {}", trouble.param.as_deref().unwrap_or(""), trouble.message);
         let said = said.replace(model, "").to_lowercase();
-        let step = self.tokens(&said).or_else(|| self.option(&said))?;
+        let step =
+            self.tokens(&said).or_else(|| self.option(&said)).or_else(|| self.guess(trouble, &said))?;
         Some(Note { step, why: trouble.message.clone() })
     }
 
@@ -90,7 +93,9 @@ impl Wishes {
             self.streamed_usage = false;
             return Some(Step::NoStreamedUsage);
         }
-        if self.summary && !of_schema && mentions(said, &["summary", "summaries"]) {
+        let of_thinking = mentions(said, &["thinking", "thought"]);
+        let of_summary = mentions(said, &["summary", "summaries"]) || (of_thinking && self.effort.is_none());
+        if self.summary && !of_schema && of_summary {
             self.summary = false;
             return Some(Step::NoThinkingSummary);
         }
@@ -99,12 +104,24 @@ impl Wishes {
             self.summary = false;
             return Some(Step::NoEffort);
         }
-        // Who only says that something is wrong most often means the schema.
-        if self.schema.is_some() && (of_schema || mentions(said, VAGUE)) {
-            self.schema = None;
-            return Some(Step::NoSchema);
+        if of_schema {
+            return self.schema.take().map(|_| Step::NoSchema);
         }
         None
+    }
+
+    /// Who only says that something is wrong most often means the schema.
+    fn guess(&mut self, trouble: &Trouble, said: &str) -> Option<Step> {
+        let is_refusal =
+            matches!(trouble.status, Some(StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY));
+        let is_unclear = is_refusal && trouble.kind == FailureKind::BadRequest;
+        if !is_unclear && !mentions(said, VAGUE) {
+            return None;
+        }
+        if self.schema.take().is_some() {
+            return Some(Step::NoSchema);
+        }
+        mem::take(&mut self.summary).then_some(Step::NoThinkingSummary)
     }
 }
 

@@ -20,7 +20,9 @@ use super::{Dialect, Retry, Trouble, clip};
 use crate::tls;
 
 /// Of an answer that is an error.
-const ERROR_BODY: usize = 64 << 10;
+pub(super) const ERROR_BODY: usize = 64 << 10;
+
+const COMPRESSED: &str = "the answer is compressed, which nobody asked for";
 
 /// A connection on which nothing comes for minutes must not be forgotten by what lies between.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -31,6 +33,8 @@ pub(super) struct Wire {
     client: Client,
     base: Url,
     patience: Patience,
+    /// Of an event, or of an answer in one piece.
+    largest: usize,
 }
 
 pub(super) enum Reply {
@@ -64,7 +68,9 @@ impl Wire {
             .tcp_keepalive(KEEPALIVE)
             .build()
             .map_err(|error| no_tls(&error))?;
-        Ok(Self { client, base: base(&endpoint.base_url)?, patience })
+        let times = if dialect.repeats_text() { 2 } else { 1 };
+        let largest = patience.max_bytes.saturating_mul(times).saturating_add(ERROR_BODY);
+        Ok(Self { client, base: base(&endpoint.base_url)?, patience, largest })
     }
 
     pub fn base(&self) -> &Url {
@@ -72,23 +78,24 @@ impl Wire {
     }
 
     pub async fn post(&self, url: Url, body: Vec<u8>, heard: &mut Heard<'_>) -> Result<Reply, Trouble> {
-        heard.forget_raw();
+        heard.sent();
         let first_byte = self.patience.first_byte;
         let response = timeout(first_byte, self.client.post(url).body(body).send())
             .await
             .map_err(|_| stalled(first_byte))?
             .map_err(unreachable)?;
-        if is_encoded(&response) {
-            return Err(bad("the answer is compressed, which nobody asked for"));
-        }
         let status = response.status();
         if status.is_redirection() {
-            return Err(bad(format!("the answer is a redirect ({status}), which is not followed")));
+            let message = format!("the answer is a redirect ({status}), which is not followed");
+            return Err(Trouble::no_answer(message));
         }
         if !status.is_success() {
             return Err(self.complaint(response, heard).await);
         }
-        let largest = self.patience.max_bytes.saturating_mul(2).saturating_add(ERROR_BODY);
+        if is_encoded(&response) {
+            return Err(Trouble::no_answer(COMPRESSED));
+        }
+        let largest = self.largest;
         match media_type(&response).as_str() {
             "text/event-stream" | "" => {
                 Ok(Reply::Stream(Box::new(Events::new(response, self.patience.idle, largest))))
@@ -105,7 +112,8 @@ impl Wire {
                 let other = other.to_owned();
                 let body = self.body(response, ERROR_BODY, heard).await?;
                 let what = gist(&String::from_utf8_lossy(&body));
-                Err(bad(format!("the answer is {} and no event stream: {what}", clip(&other, 80))))
+                let message = format!("the answer is {} and no event stream: {what}", clip(&other, 80));
+                Err(Trouble::no_answer(message))
             }
         }
     }
@@ -114,15 +122,23 @@ impl Wire {
     async fn complaint(&self, response: Response, heard: &mut Heard<'_>) -> Trouble {
         let status = response.status();
         let retry = retry(response.headers());
-        // The status alone tells more than that its explanation did not arrive.
-        let body = self.body(response, ERROR_BODY, heard).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body);
-        let complaint = Complaint::read(&body).unwrap_or_else(|| Complaint::unread(gist(&body)));
-        let mut trouble = complaint.into_trouble(Some(status));
-        if retry != Retry::Unsaid {
+        let mut trouble = self.explanation(response, heard).await.into_trouble(Some(status));
+        if trouble.kind == FailureKind::BadAnswer {
+            trouble.retry = Retry::Never;
+        } else if retry != Retry::Unsaid {
             trouble.retry = retry;
         }
         trouble
+    }
+
+    async fn explanation(&self, response: Response, heard: &mut Heard<'_>) -> Complaint {
+        if is_encoded(&response) {
+            return Complaint::unread(COMPRESSED.to_owned());
+        }
+        // The status alone tells more than that its explanation did not arrive.
+        let body = self.body(response, ERROR_BODY, heard).await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body);
+        Complaint::read(&body).unwrap_or_else(|| Complaint::unread(gist(&body)))
     }
 
     /// The body, or as much of it as shows that it is longer than `limit`.

@@ -11,7 +11,7 @@ use super::{Scene, begins, outcomes, says};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::provider::KEY;
-use crate::support::{Admin, Beat, Instance, Provider, Voice, catalog, hut};
+use crate::support::{Admin, Beat, Instance, Provider, Say, Voice, catalog, hut};
 
 /// As if so much time had gone by.
 const RUN_OUT: &str = "UPDATE jobs SET leased_until = now() WHERE state = 'running'";
@@ -88,6 +88,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         late.finish(pool, &first.place, &build, making).await,
         late.fail(pool, Failed { code: "late", message: "too late" }).await,
         late.give_back(pool).await,
+        attempts::uses(pool, late, 1, Tokens::default(), None).await,
     ] {
         assert!(matches!(refused, Err(Lost::Lease)), "{refused:?}");
     }
@@ -112,6 +113,22 @@ async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
     let requests = scene.provider.requests();
     let third = requests[2].body.to_string();
     assert!(third.contains("no_blocks"), "what was wrong with the first answer is told: {third}");
+}
+
+#[tokio::test]
+async fn whoever_takes_a_job_over_knows_that_the_last_answer_was_cut_off() {
+    let cut_off = Voice::Compatible.says(&[Say::Text("{"), Say::Truncated]);
+    let scene = Scene::with([cut_off, begins("{").beat(Beat::Stall), says(&hut(4))]).await;
+    let job = scene.admin.want("shed", "tester").await;
+    scene.admin.job_when(&job, |job| job["attempts"][1]["number"] == 2).await;
+    scene
+        .db
+        .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
+        .await;
+    let ended = scene.admin.job_ended(&job).await;
+    assert_eq!(outcomes(&ended), ["failed", "interrupted", "accepted"], "{ended}");
+    let third = scene.provider.requests()[2].body.to_string();
+    assert!(third.contains("cut off before its end"), "it is asked for something shorter: {third}");
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
         ("a refusal", vec![Voice::Compatible.says(&[Say::Refused("I would rather not.")])], "refused"),
         ("a filter", vec![Voice::Compatible.says(&[Say::Text("{"), Say::Filtered])], "filtered"),
         (
-            "an HTML page, three times",
-            (0..3).map(|_| Script::new(200, "text/html").send("<html><h1>Bad gateway</h1></html>")).collect(),
+            "an HTML page",
+            vec![Script::new(200, "text/html").send("<html><h1>Sign in</h1></html>")],
             "bad_answer",
         ),
         ("nothing, three times", (0..3).map(|_| Voice::Compatible.says(&[Say::Done])).collect(), "empty"),
@@ -46,10 +46,11 @@ async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
 
 #[tokio::test]
 async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
-    let scene = Scene::with([begins("{ \"boxes\": [").beat(Beat::Stall), says(&hut(4))]).await;
+    let begun = Voice::Compatible.stream(&[Say::Ponder, Say::Text("{ \"boxes\": [")]);
+    let scene = Scene::with([Script::stream().send(begun).beat(Beat::Stall), says(&hut(4))]).await;
     let job = scene.admin.want("shed", "tester").await;
     // Whatever has streamed in is stored with the next sign of life.
-    scene.admin.job_when(&job, |job| job["attempts"][0]["answerBytes"].as_i64().unwrap_or(0) > 0).await;
+    scene.admin.job_when(&job, |job| job["attempts"][0]["tokensOut"] == 50).await;
 
     let cancelled = scene.admin.delete(&format!("/api/admin/jobs/{job}")).await;
     assert_eq!(cancelled.status, 204);
@@ -57,6 +58,7 @@ async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
 
     let job_now = scene.admin.job(&job).await;
     assert_eq!((&job_now["state"], outcomes(&job_now)), (&json!("cancelled"), vec!["cancelled"]));
+    assert!(job_now["cost"].as_f64().is_some_and(|cost| cost > 0.0), "what it took is paid for: {job_now}");
     let answer = scene.admin.get(job_now["attempts"][0]["answerUrl"].as_str().unwrap()).await;
     assert_eq!(answer.text(), "{ \"boxes\": [");
     assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);

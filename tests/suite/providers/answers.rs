@@ -1,3 +1,4 @@
+use axum::body::Bytes;
 use buildoff::generate::Usage;
 use tokio::sync::{Notify, mpsc};
 
@@ -97,6 +98,32 @@ async fn a_complete_answer_counts_even_if_the_connection_breaks_after_it() {
 }
 
 #[tokio::test]
+async fn what_follows_a_complete_answer_does_not_spoil_it() {
+    for voice in [Voice::Anthropic, Voice::Google, Voice::Compatible] {
+        let mut events = voice.events(&[Say::Text("a"), Say::Done]);
+        if voice == Voice::Anthropic {
+            assert_eq!(events.pop().unwrap()["type"], "message_stop");
+        }
+        let stream: String = events.iter().map(|event| voice.frame(event)).collect();
+        let noise = std::iter::repeat(Bytes::from_static(b": still there\n\n"));
+        for (what, beat) in [
+            ("no JSON", Beat::Send("data: oops\n\n".into())),
+            ("no text", Beat::Send(Bytes::from_static(b"data: \xff\n\n"))),
+            ("trouble", Beat::Send("data: {\"type\":\"error\",\"error\":{\"message\":\"no\"}}\n\n".into())),
+            ("no end", Beat::Flood(Box::new(noise))),
+        ] {
+            let script = Script::stream().send(stream.clone()).beat(beat);
+            let provider = Provider::with(voice, [script]).await;
+            let in_time = Patience { total: Duration::from_secs(2), ..patience() };
+
+            let (result, _) = ask(&provider, &question(), in_time).await;
+
+            assert_eq!(result.unwrap().text, "a", "{voice:?}, {what}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn leaving_closes_the_connection() {
     for voice in Voice::ALL {
         let script = Script::stream().send(voice.stream(&[Say::Text("a")])).beat(Beat::Stall);
@@ -104,7 +131,11 @@ async fn leaving_closes_the_connection() {
         let asked = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
         let (tell, mut told) = mpsc::unbounded_channel();
         let task = tokio::spawn(async move {
-            let mut listen = |_: Delta<'_>| tell.send(()).unwrap();
+            let mut listen = |delta: Delta<'_>| {
+                if let Delta::Text(_) = delta {
+                    tell.send(()).unwrap();
+                }
+            };
             asked.ask(&question(), &mut listen).await
         });
         told.recv().await.unwrap();
@@ -177,6 +208,20 @@ async fn endpoints_that_differ_in_the_details_are_understood() {
         (
             "reasoning by another name",
             chunk(json!({ "reasoning": "hm" })) + &chunk(json!({ "content": "a" })) + &finish,
+        ),
+        (
+            "the whole once more at the end",
+            chunk(json!({ "content": "a" }))
+                + &Voice::Compatible.frame(&json!({ "choices": [{
+                    "delta": { "content": "" }, "message": { "content": "a" }, "finish_reason": "stop",
+                }] })),
+        ),
+        (
+            "the whole at the end alone",
+            chunk(json!({ "content": "" }))
+                + &Voice::Compatible.frame(
+                    &json!({ "choices": [{ "message": { "content": "a" }, "finish_reason": "stop" }] }),
+                ),
         ),
         ("an event that nobody closed", (chunk(json!({ "content": "a" })) + &finish).trim_end().to_owned()),
     ] {

@@ -11,7 +11,7 @@ fn begun(voice: Voice) -> String {
 
 #[tokio::test]
 async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_came() {
-    use FailureKind::{BadAnswer, CutOff, Empty, Overloaded};
+    use FailureKind::{BadAnswer, BadKey, CutOff, Empty, Overloaded};
     let page = "<!doctype html>\n<title>502 Bad Gateway</title><h1>502</h1>";
     for voice in Voice::ALL {
         let begun = begun(voice);
@@ -39,8 +39,18 @@ async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_cam
             ("a page at the wrong address", Script::new(404, "text/html").send(page), BadAnswer, ""),
             ("a picture", Script::new(200, "image/png").send(&b"\x89PNG\r\n\x1a\n"[..]), BadAnswer, ""),
             ("plain text", Script::new(200, "text/plain").send("hello"), BadAnswer, ""),
-            ("half a JSON", Script::new(200, "application/json").send("{\"choices\": ["), BadAnswer, ""),
-            ("another JSON", Script::new(200, "application/json").send("{\"hello\": 1}"), BadAnswer, ""),
+            (
+                "half a JSON",
+                Script::new(200, "application/json").send("{\"choices\": ["),
+                BadAnswer,
+                "{\"choices\": [",
+            ),
+            (
+                "another JSON",
+                Script::new(200, "application/json").send("{\"hello\": 1}"),
+                BadAnswer,
+                "{\"hello\": 1}",
+            ),
             ("a redirect", Script::new(302, "text/html").header("location", "/elsewhere"), BadAnswer, ""),
             ("no content", Script::new(204, "text/event-stream"), CutOff, ""),
             (
@@ -49,11 +59,40 @@ async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_cam
                 BadAnswer,
                 "",
             ),
+            (
+                "a wrong key, compressed",
+                Script::new(401, "application/json")
+                    .header("content-encoding", "gzip")
+                    .send(&b"\x1f\x8b"[..]),
+                BadKey,
+                "",
+            ),
         ] {
             let failure = failure(voice, script).await;
             assert_eq!(failure.kind, kind, "{voice:?}, {what}: {failure:?}");
             assert_eq!(failure.partial, partial, "{voice:?}, {what}");
             assert!(failure.message.len() > 20, "{voice:?}, {what}: {}", failure.message);
+        }
+    }
+}
+
+/// A wrong address stays wrong, and who does not stream will not do so the next time.
+#[tokio::test]
+async fn what_is_nothing_like_an_answer_need_not_be_asked_for_again() {
+    let json = |text: &str| Script::new(200, "application/json").send(text.to_owned());
+    for voice in Voice::ALL {
+        for (script, is_final) in [
+            (Script::new(200, "text/html").send("<title>Sign in</title>"), true),
+            (Script::new(404, "text/html").send("<title>Not here</title>"), true),
+            (Script::new(302, "text/html").header("location", "/elsewhere"), true),
+            (Script::stream().header("content-encoding", "gzip"), true),
+            (json("{\"hello\": 1}"), true),
+            (Script::new(502, "text/html"), false),
+            (Script::stream().send("data: oops\n\n"), false),
+            (Script::stream().send(begun(voice)), false),
+        ] {
+            let failure = failure(voice, script).await;
+            assert_eq!(failure.is_final, is_final, "{voice:?}: {failure:?}");
         }
     }
 }
@@ -122,9 +161,14 @@ async fn numbered_events_that_come_twice_or_not_at_all_do_no_harm_if_the_end_tel
         ("everything twice", twice, Some("abc")),
         ("one missing", without(&[first + 1]), Some("abc")),
         ("two swapped", swapped, Some("abc")),
+        ("one missing, and told whole only at the very end", without(&[first + 1, done]), Some("abc")),
         ("one missing, and never told whole", without(&[first + 1, done]), None),
+        ("the last one missing, and never told whole", without(&[first + 2, done]), None),
     ] {
-        let stream: String = order.iter().map(|at| Voice::OpenAi.frame(&events[*at])).collect();
+        let mut stream: String = order.iter().map(|at| Voice::OpenAi.frame(&events[*at])).collect();
+        if expected.is_none() {
+            stream = stream.replace("\"text\":\"abc\"", "\"text\":\"\"");
+        }
         let provider = Provider::with(Voice::OpenAi, [Script::stream().send(stream)]).await;
         let (result, _) = ask(&provider, &question(), patience()).await;
         match expected {
@@ -149,7 +193,8 @@ async fn a_server_that_hangs_up_at_once_or_is_not_there_cannot_be_reached() {
             endpoint.base_url = base_url;
             let provider = provider(&endpoint, patience(), false).unwrap();
             let mut waits = 0;
-            let result = provider.ask(&question(), &mut |_| waits += 1).await;
+            let mut listen = |delta: Delta<'_>| waits += u32::from(matches!(delta, Delta::Waiting { .. }));
+            let result = provider.ask(&question(), &mut listen).await;
             let failure = result.unwrap_err();
             assert_eq!(failure.kind, FailureKind::Unreachable, "{failure:?}");
             assert_eq!(waits, 2, "{failure:?}");

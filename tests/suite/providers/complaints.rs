@@ -109,12 +109,64 @@ async fn a_provider_that_stays_busy_is_given_up() {
 #[tokio::test]
 async fn once_a_model_has_thought_nothing_is_asked_again() {
     for voice in Voice::ALL {
-        let provider = Provider::with(voice, [voice.says(&[Say::Think("hm"), Say::Overloaded])]).await;
+        for thought in [Say::Think("hm"), Say::Ponder] {
+            let provider = Provider::with(voice, [voice.says(&[thought, Say::Overloaded])]).await;
 
-        let (result, told) = ask(&provider, &question(), patience()).await;
+            let (result, told) = ask(&provider, &question(), patience()).await;
 
-        assert_eq!(result.unwrap_err().kind, FailureKind::Overloaded, "{voice:?}");
-        assert!(told.iter().all(|told| !told.starts_with("waiting")), "{told:?}");
+            assert_eq!(result.unwrap_err().kind, FailureKind::Overloaded, "{voice:?}");
+            assert!(told.iter().all(|told| !told.starts_with("waiting")), "{told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_each_request_took_adds_up() {
+    let voice = Voice::Anthropic;
+    let scripts = [voice.says(&[Say::Overloaded]), voice.says(&[Say::Text("a"), Say::Done])];
+    let provider = Provider::with(voice, scripts).await;
+
+    let (result, told) = ask(&provider, &question(), patience()).await;
+
+    let usage = result.unwrap().usage;
+    assert_eq!((usage.input, usage.output), (Some(200), Some(51)));
+    assert!(told.contains(&"usage Some(200)/Some(51)/Some(20)".to_owned()), "{told:?}");
+}
+
+#[tokio::test]
+async fn every_request_is_told_as_it_goes_out() {
+    let busy = Script::error(503, &json!({ "error": { "message": "busy" } }));
+    let unsure = Script::error(400, &json!({ "error": { "message": "temperature is not supported" } }));
+    let answer = Voice::OpenAi.says(&[Say::Text("a"), Say::Done]);
+    let provider = Provider::with(Voice::OpenAi, [busy, unsure, answer]).await;
+    let asked = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
+    let warm = Options { effort: None, temperature: Some(0.5) };
+    let mut sent = 0;
+
+    let mut listen = |delta: Delta<'_>| sent += u32::from(matches!(delta, Delta::Sent));
+    asked.ask(&Question { options: warm, ..question() }, &mut listen).await.unwrap();
+
+    assert_eq!(sent, 3);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_even_where_the_status_says_that_all_is_well() {
+    use FailureKind::{BadRequest, NoCredit};
+    let voice = Voice::Compatible;
+    for (body, said, kind) in [
+        (json!({ "detail": "This is not for you." }), "This is not for you.", BadRequest),
+        (json!({ "message": "Not on Sundays." }), "Not on Sundays.", BadRequest),
+        (
+            json!({ "choices": null, "base_resp": { "status_code": 1008, "status_msg": "insufficient balance" } }),
+            "insufficient balance",
+            NoCredit,
+        ),
+    ] {
+        for script in [Script::error(200, &body), Script::stream().send(voice.frame(&body))] {
+            let failure = failure(voice, script).await;
+            assert_eq!(failure.kind, kind, "{failure:?}");
+            assert!(failure.message.contains(said), "{failure:?}");
+        }
     }
 }
 

@@ -68,17 +68,18 @@ async fn ask(
 ) -> (Result<Answer, Failure>, Vec<String>) {
     let provider = provider(&at.endpoint(), patience, false).unwrap();
     let mut told = Vec::new();
-    let result = provider.ask(question, &mut |delta| told.push(tell(&delta))).await;
+    let result = provider.ask(question, &mut |delta| told.extend(tell(&delta))).await;
     (result, told)
 }
 
-fn tell(delta: &Delta<'_>) -> String {
-    match delta {
+fn tell(delta: &Delta<'_>) -> Option<String> {
+    Some(match delta {
+        Delta::Sent => return None,
         Delta::Text(text) => format!("text {text}"),
         Delta::Thinking { chars } => format!("thinking {chars}"),
         Delta::Usage(usage) => format!("usage {:?}/{:?}/{:?}", usage.input, usage.output, usage.reasoning),
         Delta::Waiting { attempt, reason, seconds } => format!("waiting {attempt} {seconds:.3}: {reason}"),
-    }
+    })
 }
 
 /// The failure that this script ends in, when nothing is tried twice.

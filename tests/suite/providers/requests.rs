@@ -40,7 +40,7 @@ async fn every_kind_of_request_and_stream_is_written_down() {
         for (name, question) in questions() {
             requests.insert(name.to_owned(), sent(voice, &question).await);
         }
-        let says = [Say::Think("hm"), Say::Text("a"), Say::Text("b")];
+        let says = [Say::Ponder, Say::Think("hm"), Say::Text("a"), Say::Text("b")];
         let ends = [Say::Done, Say::Truncated, Say::Filtered, Say::Refused("no"), Say::Overloaded];
         let streams: Vec<Value> =
             ends.iter().map(|end| Value::Array(voice.events(&[&says[..], &[*end]].concat()))).collect();

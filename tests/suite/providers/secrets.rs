@@ -46,7 +46,7 @@ fn echoes(voice: Voice) -> Vec<Script> {
         Script::new(302, "text/html").header("location", &format!("/?key={KEY}")),
         Script::stream().send(format!("data: {KEY}\n\n")),
         Script::stream().send(format!("{}data: {KEY}\n\n", voice.stream(&[Say::Text("half a")]))),
-        Script::error(400, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
+        Script::error(413, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
         // Where the log begins to forget, and where an error body ends.
         Script::stream().send(format!(": {}{KEY}{}\n\n", "x".repeat(9_000), "x".repeat((16 << 10) - 20))),
         Script::new(400, "text/plain").send(format!("{}{KEY}", "x".repeat((64 << 10) - 12))),
@@ -99,8 +99,27 @@ async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
     }
 }
 
+#[tokio::test]
+async fn an_answer_that_is_no_build_is_logged_by_its_ends_and_without_the_key() {
+    for log_raw in [false, true] {
+        let log = Log::default();
+        let writer = log.clone();
+        let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
+        let provider = Provider::with(Voice::OpenAi, []).await;
+        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
+
+        let answer = format!("peculiar {KEY} {}{KEY}{} half", "x".repeat(8150), "y".repeat(60_000));
+        asked.log_refused(&answer, &format!("it says {KEY}"));
+
+        drop(guard);
+        let log = log.text();
+        assert_eq!((log.contains("peculiar"), log.contains(" half")), (log_raw, log_raw));
+        assert!(log.len() < 20_000 && !log.contains(&KEY[..12]), "{log}");
+    }
+}
+
 #[test]
-fn an_address_or_key_that_cannot_be_used_is_refused_without_repeating_the_key() {
+fn an_address_or_key_that_cannot_be_used_log_refused_without_repeating_the_key() {
     let refuse = |base_url: &str, key: &str| {
         let endpoint = Endpoint {
             provider: ProviderKind::Compatible,

@@ -48,11 +48,13 @@ fn refusals() -> Vec<Refusal> {
         (Anthropic, 400, None, "`temperature` is deprecated for this model.", Step::NoTemperature, "/temperature", json!(0.5), none.clone()),
         (Anthropic, 400, None, "adaptive thinking is not supported on this model", Step::NoEffort, "/thinking", json!({ "type": "adaptive", "display": "summarized" }), none.clone()),
         (Anthropic, 400, None, "output_config.effort: this model does not support the effort parameter", Step::NoEffort, "/output_config/effort", json!("high"), none.clone()),
-        (Anthropic, 400, None, "output_config.format.schema: Invalid schema: The compiled grammar is too large", Step::NoSchema, "/output_config/format", json!({ "type": "json_schema", "schema": unbounded }), none.clone()),
+        (Anthropic, 400, None, "output_config.format.schema: Invalid schema: The compiled grammar is too large", Step::NoSchema, "/output_config/format", json!({ "type": "json_schema", "schema": unbounded.clone() }), none.clone()),
 
         (Google, 400, None, "Unable to submit request because it has a maxOutputTokens value of 200000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", tokens(65_536), "/generationConfig/maxOutputTokens", json!(200_000), json!(65_536)),
         (Google, 400, None, "Thinking level is not supported for this model.", Step::NoEffort, "/generationConfig/thinkingConfig", json!({ "thinkingLevel": "HIGH", "includeThoughts": true }), none.clone()),
         (Google, 400, None, "The specified schema produces a constraint that has too many states for serving.", Step::NoSchema, "/generationConfig/responseJsonSchema", (*plain).clone(), none.clone()),
+        (Anthropic, 400, None, "That will not do.", Step::NoSchema, "/output_config", json!({ "effort": "high", "format": { "type": "json_schema", "schema": unbounded } }), json!({ "effort": "high" })),
+
         (Google, 400, None, "Request contains an invalid argument.", Step::NoSchema, "/generationConfig/responseMimeType", json!("application/json"), none.clone()),
 
         (Compatible, 400, None, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", tokens(8192), "/max_tokens", json!(200_000), json!(8192)),
@@ -62,6 +64,7 @@ fn refusals() -> Vec<Refusal> {
         (Compatible, 400, None, "Unrecognized request argument supplied: stream_options", Step::NoStreamedUsage, "/stream_options", json!({ "include_usage": true }), none.clone()),
         (Compatible, 400, None, "Argument not supported on this model: reasoning_effort", Step::NoEffort, "/reasoning_effort", json!("high"), none.clone()),
         (Compatible, 400, None, "This response_format type is unavailable now", Step::NoSchema, "/response_format", named.clone(), none.clone()),
+        (Compatible, 422, None, "That will not do.", Step::NoSchema, "/response_format", named.clone(), none.clone()),
         (Compatible, 404, None, "No endpoints found that can handle the requested parameters.", Step::NoSchema, "/response_format", named, none),
     ]
     .map(|(voice, status, param, message, step, place, before, after)| Refusal { voice, status, param, message, step, place, before, after })
@@ -86,6 +89,24 @@ async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words(
         let at = |request: &Request| request.body.pointer(place).cloned().unwrap_or_default();
         assert_eq!((at(&requests[0]), at(&requests[1])), (before, after), "{voice:?} {message}");
     }
+}
+
+/// Its thoughts are asked for though nothing else is said of thinking.
+#[tokio::test]
+async fn a_model_of_google_that_does_not_think_is_asked_without_its_thoughts() {
+    let body = json!({ "error": { "code": 400, "message": "Thinking is not enabled for this model.", "status": "INVALID_ARGUMENT" } });
+    let voice = Voice::Google;
+    let scripts = [Script::error(400, &body), voice.says(&[Say::Text("a"), Say::Done])];
+    let provider = Provider::with(voice, scripts).await;
+
+    let (result, _) = ask(&provider, &question(), patience()).await;
+
+    let steps: Vec<Step> = result.unwrap().notes.iter().map(|note| note.step).collect();
+    assert_eq!(steps, [Step::NoThinkingSummary]);
+    let asked = provider.requests();
+    let how = |at: usize| asked[at].body["generationConfig"].clone();
+    assert_eq!(how(0), json!({ "maxOutputTokens": 1000, "thinkingConfig": { "includeThoughts": true } }));
+    assert_eq!(how(1), json!({ "maxOutputTokens": 1000 }));
 }
 
 #[tokio::test]

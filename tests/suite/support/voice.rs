@@ -18,6 +18,8 @@ pub enum Voice {
 #[derive(Clone, Copy, Debug)]
 pub enum Say<'a> {
     Think(&'a str),
+    /// Thinking that shows only in that it has begun, or in what it took.
+    Ponder,
     Text(&'a str),
     Done,
     Truncated,
@@ -58,7 +60,8 @@ impl Voice {
     /// The bytes of a stream, which ends as the last of these does.
     pub fn stream(self, says: &[Say<'_>]) -> String {
         let mut stream: String = self.events(says).iter().map(|event| self.frame(event)).collect();
-        let is_over = !matches!(says.last(), None | Some(Say::Text(_) | Say::Think(_) | Say::Overloaded));
+        let is_over =
+            !matches!(says.last(), None | Some(Say::Text(_) | Say::Think(_) | Say::Ponder | Say::Overloaded));
         if self == Self::Compatible && is_over {
             stream.push_str("data: [DONE]\n\n");
         }
@@ -187,6 +190,10 @@ fn openai(says: &[Say<'_>]) -> Vec<Value> {
     };
     for say in says {
         match *say {
+            Say::Ponder => {
+                let item = json!({ "id": "rs_1", "type": "reasoning", "summary": [] });
+                events.push(json!({ "type": "response.output_item.added", "output_index": 0, "item": item }));
+            }
             Say::Think(thought) => events.push(json!({
                 "type": "response.reasoning_summary_text.delta", "item_id": "rs_1",
                 "output_index": 0, "summary_index": 0, "delta": thought,
@@ -268,6 +275,10 @@ fn anthropic(says: &[Say<'_>]) -> Vec<Value> {
         };
     for say in says {
         let (reason, details) = match *say {
+            Say::Ponder => {
+                turn_to(&mut events, &mut open, &mut index, Some("thinking"));
+                continue;
+            }
             Say::Think(thinking) => {
                 turn_to(&mut events, &mut open, &mut index, Some("thinking"));
                 let delta = json!({ "type": "thinking_delta", "thinking": thinking });
@@ -318,6 +329,7 @@ fn google(says: &[Say<'_>]) -> Vec<Value> {
     };
     says.iter()
         .map(|say| match *say {
+            Say::Ponder => chunk(json!([{ "text": "" }]), None),
             Say::Think(text) => chunk(json!([{ "text": text, "thought": true }]), None),
             Say::Text(text) => chunk(json!([{ "text": text }]), None),
             Say::Done => chunk(json!([{ "text": "" }]), Some("STOP")),
@@ -337,12 +349,22 @@ fn compatible(says: &[Say<'_>]) -> Vec<Value> {
             "model": MODEL, "choices": choices, "usage": usage,
         })
     };
+    let used = || {
+        json!({
+            "prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150,
+            "completion_tokens_details": { "reasoning_tokens": 20 },
+        })
+    };
     let choice = |delta: Value, finish: Option<&str>| {
         chunk(json!([{ "index": 0, "delta": delta, "finish_reason": finish }]), Value::Null)
     };
     let mut events = vec![choice(json!({ "role": "assistant", "content": "" }), None)];
     for say in says {
         let finish = match *say {
+            Say::Ponder => {
+                events.push(chunk(json!([]), used()));
+                continue;
+            }
             Say::Think(text) => {
                 events.push(choice(json!({ "content": null, "reasoning_content": text }), None));
                 continue;
@@ -367,13 +389,7 @@ fn compatible(says: &[Say<'_>]) -> Vec<Value> {
             Say::Filtered => "content_filter",
         };
         events.push(choice(json!({}), Some(finish)));
-        events.push(chunk(
-            json!([]),
-            json!({
-                "prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150,
-                "completion_tokens_details": { "reasoning_tokens": 20 },
-            }),
-        ));
+        events.push(chunk(json!([]), used()));
     }
     events
 }
