@@ -239,7 +239,8 @@ def engine(b):
     b.cylinder(22.5, 15.5, 18, 23, 3.0, "black_wool")
     b.cone(22.5, 15.5, 22, 25, 3.2, 4.6, "black_wool")
     b.disc(22.5, 25, 15.5, 4.6, "gold_block", hole=3.4)
-    for x, y, z, r in ((21.5, 27, 16, 2.6), (18, 28.5, 14.5, 3), (13.5, 29, 17, 2.3)):
+    # The smoke goes sideways, so that it does not hide the driver.
+    for x, y, z, r in ((22.5, 27, 14.5, 2.6), (22, 28.5, 9, 3), (20.5, 29, 4.3, 2.3)):
         puff(b, x, y, z, r, r * 0.85, r, "white_wool", 2.5)
     b.cylinder(14.5, 15.5, 18, 21, 2.2, "gold_block")
     b.put(14, 22, 15, "gold_block")

@@ -173,21 +173,17 @@ def stone_bridge():
     for side, left in (("+z", 14), ("-z", 20)):
         stamp(b, (" RR RR ", "RRRRRRR", "RRRRRRR", " RRRRR ", "  RRR  ", "   R   "), left, 21, side, out=1)
     # Lamps for giants.
-    for x, z in ((2, 20), (29, 20), (2, 11), (29, 11)):
+    for x, z, tall in ((2, 11, 8), (29, 11, 7), (2, 20, 4), (29, 20, 2)):
         y = int(way(x)) + 2
-        tall = 8 if (x, z) != (29, 20) else 5
-        b.box(x, y - 1, z, x, y + tall, z, "black_wool")
+        b.box(x, y - 1, z, x, y + tall, z, "iron_block")
         puff(b, x, y + tall + 2, z, 2, 2, 2, "glowstone")
         b.box(x - 1, y + tall + 4, z - 1, x + 1, y + tall + 4, z + 1, "black_wool")
     # Somebody fishes; somebody bites.
-    y = int(way(25)) + 2
-    b.box(24, y - 1, 19, 26, y - 1, 19, "oak_planks")
-    pal(b, 25, y, 19, "+z", "yellow_wool", arms="wide")
-    rod(b, (22, y + 2, 20), (22, y + 6, 27), "oak_log")
-    b.box(22, 4, 27, 22, y + 5, 27, "white_wool")
-    fish(b, 20, 3, 27, "+x", "orange_wool", "red_wool")
+    pal(b, 3, 3, 26, "+z", "yellow_wool", arms="wide")
+    rod(b, (6, 5, 26), (11, 11, 26), "oak_log")
+    b.box(11, 4, 26, 11, 10, 26, "white_wool")
+    fish(b, 14, 3, 26, "-x", "orange_wool", "red_wool")
     duck(b)
-    flower(b, 4, 3, 27, 6, "red_wool")
     flower(b, 29, 2, 27, 5, "purple_wool")
     flower(b, 29, 2, 5, 7, "orange_wool")
     flower(b, 3, 3, 4, 4, "yellow_wool")
@@ -195,12 +191,12 @@ def stone_bridge():
 
 
 def duck(b):
-    puff(b, 15, 2.5, 4.5, 4.6, 2.8, 3.6, "yellow_wool", 2.4)
-    b.box(19, 4, 3, 20, 5, 6, "yellow_wool")
-    puff(b, 12.5, 7, 4.5, 3, 3, 3, "yellow_wool", 2.4)
-    b.box(8, 6, 3, 9, 6, 6, "orange_wool")
+    puff(b, 21, 2.5, 4.5, 4.6, 2.8, 3.6, "yellow_wool", 2.4)
+    b.box(25, 4, 3, 26, 5, 6, "yellow_wool")
+    puff(b, 18.5, 7, 4.5, 3, 3, 3, "yellow_wool", 2.4)
+    b.box(14, 6, 3, 15, 6, 6, "orange_wool")
     for z in (2, 7):
-        b.put(11, 8, z, "black_wool")
+        b.put(17, 8, z, "black_wool")
 
 
 def treehouse():

@@ -11,23 +11,23 @@ def sleeping_dragon():
     b = Build()
     m = 15.5
     # Body, haunches, forelegs, neck and head: one half, then its mirror image.
-    b.ellipsoid(m, 8, 12, 6.2, 5.6, 7.4, "green_wool")
-    b.ellipsoid(m, 8.8, 15, 5.4, 4.8, 4, "green_wool")
-    b.ellipsoid(8.6, 6.5, 9.5, 3.2, 4, 4.4, "green_wool")
-    b.tube([(8, 4.6, 10), (6.6, 4, 15)], [2.2, 1.5], "green_wool")
-    b.tube([(9.5, 8.5, 16), (6, 6, 18.5), (6.2, 4.2, 26)], [2.6, 2.1, 1.6], "green_wool")
+    b.ellipsoid(m, 8, 12, 6.2, 5.6, 7.4, "blue_wool")
+    b.ellipsoid(m, 8.8, 15, 5.4, 4.8, 4, "blue_wool")
+    b.ellipsoid(8.6, 6.5, 9.5, 3.2, 4, 4.4, "blue_wool")
+    b.tube([(8, 4.6, 10), (6.6, 4, 15)], [2.2, 1.5], "blue_wool")
+    b.tube([(9.5, 8.5, 16), (6, 6, 18.5), (6.2, 4.2, 26)], [2.6, 2.1, 1.6], "blue_wool")
     for x in (5, 6, 7):
         b.box(x, 3, 28, x, 3, 29, "white_wool")
         b.put(x - 2, 3, 17, "white_wool")
-    b.tube([(m, 10, 15), (m, 9, 19), (m, 8, 22)], [4, 3.2, 3], "green_wool")
+    b.tube([(m, 10, 15), (m, 9, 19), (m, 8, 22)], [4, 3.2, 3], "blue_wool")
     head(b)
     wing(b)
     b.mirror_x()
     # Plates down the throat and chest, spines down the middle of the back.
-    b.repaint(lambda x, y, z, kind: kind == "green_wool" and y <= 5 and 11 <= x <= 20 and z < 26, "yellow_wool")
+    b.repaint(lambda x, y, z, kind: kind == "blue_wool" and y <= 5 and 11 <= x <= 20 and z < 26, "sand")
     tail(b)
     for z in (7, 10, 13, 16, 19):
-        top = max((y for y in range(32) if b.at(15, y, z) == "green_wool"), default=0)
+        top = max((y for y in range(32) if b.at(15, y, z) == "blue_wool"), default=0)
         b.box(15, top + 1, z, 16, top + 2, z, "orange_wool")
         b.box(15, top + 1, z - 1, 16, top + (3 if 6 < z < 19 else 1), z - 1, "orange_wool")
     temple(b)
@@ -37,26 +37,29 @@ def sleeping_dragon():
 
 def head(b):
     """Chin on the floor, eyes shut, horns swept back over the neck; the low half only."""
-    b.box(10, 5, 20, 15, 10, 25, "green_wool")
-    b.box(12, 11, 19, 15, 11, 24, "green_wool")
-    b.box(14, 12, 19, 15, 12, 22, "green_wool")
-    b.box(9, 5, 20, 9, 8, 23, "green_wool")
+    b.box(10, 5, 20, 15, 10, 25, "blue_wool")
+    b.box(12, 11, 19, 15, 11, 24, "blue_wool")
+    b.box(14, 12, 19, 15, 12, 22, "blue_wool")
+    b.box(9, 5, 20, 9, 8, 23, "blue_wool")
     # A long snout over a pale jaw with fangs.
-    b.box(12, 5, 26, 15, 7, 28, "green_wool")
-    b.box(13, 5, 29, 15, 7, 31, "green_wool")
-    b.box(12, 6, 29, 12, 7, 30, "green_wool")
-    b.box(13, 8, 26, 15, 8, 28, "green_wool")
-    b.box(13, 8, 30, 13, 8, 30, "green_wool")
+    b.box(12, 5, 26, 15, 7, 28, "blue_wool")
+    b.box(13, 5, 29, 15, 7, 31, "blue_wool")
+    b.box(12, 6, 29, 12, 7, 30, "blue_wool")
+    b.box(13, 8, 26, 15, 8, 28, "blue_wool")
+    b.box(13, 8, 30, 13, 8, 30, "blue_wool")
     b.put(13, 7, 31, "black_wool")
-    b.box(11, 3, 22, 15, 4, 28, "yellow_wool")
-    b.box(13, 3, 29, 15, 4, 30, "yellow_wool")
+    b.box(11, 3, 22, 15, 4, 28, "sand")
+    b.box(13, 3, 29, 15, 4, 30, "sand")
     for z in (26, 29):
         b.put(12, 5, z, "white_wool")
+    # A pale mask around the eyes and down to the snout, whose ridge stays blue.
+    b.repaint(lambda x, y, z, kind: kind == "blue_wool" and x > 8 and y < 10 and z > 23
+              and (x < 14 or z > 29), "sand")
     # The closed eye curves round the corner of the skull, below a heavy brow.
     for x, y, z in ((12, 8, 25), (11, 7, 25), (10, 7, 25), (10, 7, 24), (10, 8, 23)):
         b.put(x, y, z, "black_wool")
-    b.line((13, 10, 26), (10, 10, 25), "yellow_wool")
-    b.line((9, 10, 25), (9, 9, 22), "green_wool")
+    b.line((13, 10, 26), (10, 10, 25), "blue_wool")
+    b.line((9, 10, 25), (9, 9, 22), "blue_wool")
     # Horns above, a spike behind the jaw.
     b.tube([(11.5, 12, 22), (10.5, 14.5, 20), (9.5, 18, 18.5)], [1.2, 1.0, 0.7], "white_wool")
     b.box(8, 6, 20, 8, 6, 22, "white_wool")
@@ -64,36 +67,36 @@ def head(b):
 
 
 def wing(b):
-    """Folded beside the flank, leaning on it: one flat sail from a high wrist; the low half."""
-    wrist, tips = (15, 20), ((20, 9), (14, 4), (8, 4), (4, 11))
+    """Folded beside the flank: one flat sail from a high wrist; the low half."""
+    wrist, tips = (15, 20), ((18, 8), (12, 4), (5, 4), (0, 11))
 
     def sail(z, y, raised, kind):
-        b.put(round(1.6 + y * 0.22) - raised, round(y), round(z), kind)
+        b.put(4 - raised, round(y), round(z), kind)
 
     for (z1, y1), (z2, y2) in zip(tips, tips[1:]):
         for i in range(41):
             t = i / 40
-            reach = 1 - 0.2 * (1 - (2 * t - 1) ** 2)
+            reach = 1 - 0.16 * (1 - (2 * t - 1) ** 2)
             z, y = (z1 + (z2 - z1) * t - wrist[0]) * reach, (y1 + (y2 - y1) * t - wrist[1]) * reach
             for n in range(41):
-                sail(wrist[0] + z * n / 40, wrist[1] + y * n / 40, 0, "yellow_wool")
+                sail(wrist[0] + z * n / 40, wrist[1] + y * n / 40, 0, "orange_wool")
     # The fingers lie on it; those that reach the floor end in claws.
     for z, y in tips:
         for n in range(41):
-            sail(wrist[0] + (z - wrist[0]) * n / 40, wrist[1] + (y - wrist[1]) * n / 40, 1, "green_wool")
+            sail(wrist[0] + (z - wrist[0]) * n / 40, wrist[1] + (y - wrist[1]) * n / 40, 1, "blue_wool")
         if y < 9:
             sail(z, y - 1, 1, "white_wool")
-    b.tube([(11, 12, 16), (8, 16, 17), (6, 19.5, 15)], [1.8, 1.5, 1.1], "green_wool")
-    b.box(5, 20, 15, 5, 22, 15, "white_wool")
+    b.tube([(11, 12, 14), (8, 16, 14), (5, 19.5, 15)], [1.8, 1.5, 1.1], "blue_wool")
+    b.box(4, 20, 15, 4, 22, 15, "white_wool")
 
 
 def tail(b):
     """Around the right side, with a spade at its end."""
     path = [(15.5, 6, 7), (20, 5, 5), (25.5, 4.4, 6.5), (28, 4, 12), (28, 4, 18), (27, 3.6, 22)]
-    b.tube(path, [3, 2.4, 2, 1.7, 1.4, 0.9], "green_wool")
+    b.tube(path, [3, 2.4, 2, 1.7, 1.4, 0.9], "blue_wool")
     for z, half in ((22, 2), (23, 2), (24, 1), (25, 1), (26, 0)):
-        b.box(26 - half, 3, z, 27 + half, 3, z, "yellow_wool")
-        b.box(26, 4, z, 27, 4, z, "yellow_wool")
+        b.box(26 - half, 3, z, 27 + half, 3, z, "orange_wool")
+        b.box(26, 4, z, 27, 4, z, "orange_wool")
 
 
 def temple(b):
@@ -355,19 +358,20 @@ def snail():
             if abs(z - 15) <= wide - 0.8:
                 b.box(x, 5, z, x, 5 + min(2, x // 4), z, "sand")
     b.tube([(17, 7, 15), (23, 8, 15), (27, 12, 15)], [3.6, 3.8, 3.1], "sand")
-    b.ellipsoid(28, 13.2, 15, 3.2, 3, 3.2, "sand")
-    # Face: a smile, four feelers.
+    b.ellipsoid(27, 13, 15, 4.3, 3.4, 3.8, "sand")
+    # Face: a smile and cheeks, painted on, and two horns that carry the eyes.
     for z, y in ((13, 13), (14, 12), (15, 12), (16, 12), (17, 13)):
         b.put(max(x for x in range(32) if b.at(x, y, z)), y, z, "black_wool")
     for side in (-1, 1):
+        for x, y in ((28, 12), (29, 12), (28, 13), (29, 13)):
+            z = max((z for z in range(31) if b.at(x, y, z) == "sand"), key=lambda z: side * z)
+            b.put(x, y, z, "orange_wool")
         b.tube([(28, 15, 15 + side * 1.6), (28.6, 18, 15 + side * 2.4), (29, 21, 15 + side * 3.2)],
                [1.1, 0.9, 0.9], "sand")
         b.ball(29, 22, 15 + side * 3.4, 1.8, "white_wool")
         b.box(30, 21, 15 + side * 3, 31, 23, 15 + side * 4, None)
         b.box(30, 22, 15 + side * 3, 30, 23, 15 + side * 4, "black_wool")
         b.box(30, 21, 15 + side * 3, 30, 21, 15 + side * 4, "white_wool")
-        b.box(29, 11, 15 + side * 3, 31, 11, 15 + side * 3, "sand")
-        b.put(31, 10, 15 + side * 3, "yellow_wool")
     return b
 
 

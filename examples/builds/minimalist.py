@@ -58,7 +58,7 @@ def spot(b, x, y, z, r, up, around, wide):
 
 
 def birthday_cake():
-    """A drum of a cake; a quarter is eaten, and its candle is still there and still lit."""
+    """A drum of a cake; a quarter is eaten, and the fork lies where it was."""
     b = Build()
     b.disc(MIDDLE, 0, MIDDLE, 15.9, "blue_wool")
     b.disc(MIDDLE, 1, MIDDLE, 15.9, "blue_wool", hole=14.6)
@@ -71,13 +71,17 @@ def birthday_cake():
     b.cylinder(MIDDLE, MIDDLE, 1, 14, 12.6, layers)
     b.box(16, 2, 16, 31, 14, 31, None)
     b.cylinder(MIDDLE, MIDDLE, 1, 1, 12.6, lambda x, y, z: None if min(x, z) > 15 else layers(x, y, z))
-    # Eight candles; the one in the gap stands on the plate.
-    for n in range(8):
-        angle = pi / 4 * (n + 1)
+    # Six candles of eight; two went with the quarter.
+    for n in range(6):
+        angle = pi / 8 * (2 * n + 5)
         x, z = round(15 + 8.4 * cos(angle)), round(15 + 8.4 * sin(angle))
-        b.box(x, 1 if n == 0 else 15, z, x + 1, 22, z + 1, "red_wool")
+        b.box(x, 15, z, x + 1, 22, z + 1, "red_wool")
         b.box(x, 23, z, x + 1, 24, z + 1, "glowstone")
         b.put(x + 1, 25, z, "glowstone")
+    # The fork.
+    b.box(21, 1, 20, 21, 1, 24, "white_wool")
+    for z, far in ((20, 21), (22, 29), (24, 21)):
+        b.box(18, 1, z, far, 1, z, "white_wool")
     return b
 
 
@@ -110,7 +114,7 @@ def snail():
 
 
 def lighthouse():
-    """A white tower with one red ring; its light lies over the empty sea, above a boat."""
+    """A white tower with one red ring; its light turns over the empty sea, above a boat."""
     b = Build()
     b.box(0, 0, 5, 31, 1, 26, "water")
     # The rock: upright blocks, no two of the same height side by side.
@@ -126,9 +130,12 @@ def lighthouse():
     b.disc(x, 24, z, 4.6, "red_wool")
     drums(b, x, z, 25, "glowstone", (3, 2.6))
     drums(b, x, z, 28, "red_wool", (1, 3.6), (1, 2.6), (1, 1.6))
-    # The beam opens towards the far end.
-    for x in range(12, 32):
-        b.barrel(x, x, 26, 15.5, 0.8 + (x - 12) * 0.13, "glowstone")
+    # Two beams, flat as paper, as the lamp turns past.
+    for i in range(32):
+        for k in range(32):
+            along, across = (i - x) * 0.85 - (k - z) * 0.5, (i - x) * 0.5 + (k - z) * 0.85
+            if abs(across) < abs(along) * 0.17 + 0.5:
+                b.put(i, 26, k, "glowstone")
     # The boat.
     b.box(25, 2, 15, 29, 2, 16, "red_wool")
     for y in range(3, 8):
@@ -235,43 +242,47 @@ def steam_locomotive():
 
 
 def sleeping_dragon():
-    """Its hoard is one bar of gold; it lies on it like a cat on a wall."""
+    """It lies over its heap of gold as a cat lies over a cushion; only the head has come round."""
     b = Build()
-    for y in range(0, 10):
-        inset = y // 4
-        b.box(3 + inset, y, 8 + inset, 29 - inset, y, 23 - inset, "gold_block")
-    # From the hips to the neck; then everything that comes in pairs, on one side.
-    b.tube([(3, 11.4, 15.5), (6, 12.5, 15.5), (11, 13.4, 15.5), (17, 13.8, 15.5), (21, 12.6, 15.5), (25, 11.6, 15.5)],
-           [2.2, 3.2, 4.4, 4.9, 3.8, 2.8], "blue_wool")
-    # Legs that hang over the edge.
-    for x in (7, 20):
-        b.tube([(x, 13, 19), (x, 11, 22), (x + 0.5, 8, 24), (x + 1, 4, 24)], [2.4, 2, 1.4, 1.3], "blue_wool")
-        b.box(x - 1, 2, 24, x - 1, 3, 24, "white_wool")
-        b.box(x + 1, 2, 24, x + 1, 3, 24, "white_wool")
-    # Head: chin on the gold, eyes shut, horns laid back.
-    b.box(24, 10, 16, 28, 15, 19, "blue_wool")
-    b.box(28, 10, 16, 31, 13, 18, "blue_wool")
-    b.box(28, 14, 16, 29, 14, 17, "blue_wool")
-    b.box(25, 12, 19, 28, 12, 19, "black_wool")
-    b.put(24, 13, 19, "black_wool")
-    b.put(31, 13, 18, "black_wool")
-    b.tube([(24, 15.5, 18), (21, 18, 20), (18, 21, 21)], [1.2, 0.9, 0.6], "white_wool")
+    b.ellipsoid(MIDDLE, -1, MIDDLE, 16.4, 8, 13.4, "gold_block")
+    # From the hips to the shoulders; then everything that comes in pairs, on one side.
+    b.tube([(4, 6.4, 15.5), (7, 8.5, 15.5), (12, 10.4, 15.5), (18, 10.4, 15.5), (22, 9.4, 15.5)],
+           [2.4, 3.6, 5, 5, 3.8], "white_wool")
+    b.tube([(8, 9, 19), (8, 7.4, 23), (9, 4, 26)], [2.8, 2.4, 1.6], "white_wool")
+    b.box(8, 1, 28, 8, 2, 28, "black_wool")
+    b.box(10, 1, 28, 10, 2, 28, "black_wool")
     wing(b)
     b.mirror(lambda x, y, z: (x, y, 31 - z), lambda x, y, z: z > MIDDLE)
-    for x in (5, 8, 11, 14, 17, 20):
+    for x in (7, 10, 13, 16, 19):
         top = b.surface(x, 15)
         b.box(x, top + 1, 15, x + 1, top + 1, 16, "purple_wool")
         b.box(x, top + 2, 15, x, top + 2, 16, "purple_wool")
-    # The tail hangs down at the low end and comes round to the front.
-    b.tube([(9, 1, 27), (4, 1, 26), (1.2, 2, 22), (1, 6, 18), (2, 10.5, 16), (4, 12, 15.5)],
-           [0.7, 1, 1.2, 1.6, 2.2, 2.5], "blue_wool")
+    # The neck comes round to the front, the tail round the other end.
+    b.tube([(21, 9.8, 15.5), (25.5, 9.6, 15.5), (27, 7.6, 18), (25.5, 6.5, 21)], [4, 3.6, 3.2, 3], "white_wool")
+    b.tube([(5, 6.6, 15.5), (2.4, 4.4, 17), (2.6, 2.4, 22), (6, 1, 28), (12, 0.6, 30.4)],
+           [2.5, 2, 1.6, 1.2, 0.7], "white_wool")
+    head(b, 21, 1, 18)
     return b
+
+
+def head(b, x, y, z):
+    """Its chin on the gold, eyes shut, horns laid back; eight wide, from a corner towards high z."""
+    b.box(x, y, z, x + 7, y + 6, z + 6, "white_wool")
+    b.box(x + 1, y, z + 7, x + 6, y + 3, z + 12, "white_wool")
+    b.box(x + 3, y + 4, z + 7, x + 4, y + 4, z + 9, "white_wool")
+    for side, out in ((x, -1), (x + 7, 1)):
+        b.box(side, y + 4, z + 3, side, y + 4, z + 6, "black_wool")
+        b.box(side - 2 * out, y + 4, z + 6, side, y + 4, z + 6, "black_wool")
+        b.put(side - out, y + 4, z + 11, "white_wool")
+        b.put(side - out, y + 4, z + 12, "black_wool")
+        b.tube([(side, y + 7, z + 4), (side + out, y + 10, z + 2), (side + 2 * out, y + 14, z - 1)],
+               [1.5, 1.2, 0.7], "purple_wool")
 
 
 def wing(b):
     """Folded: three fingers from the wrist, and the skin hangs in arcs between them."""
-    wrist = 17, 25
-    tips = (19, 13), (14, 8), (8, 8), (3, 13)
+    wrist = 15, 23
+    tips = (19, 12), (13, 7), (7, 7), (1, 12)
     for (x1, y1), (x2, y2) in zip(tips, tips[1:]):
         for i in range(41):
             t = i / 40
@@ -280,7 +291,7 @@ def wing(b):
             for n in range(41):
                 b.put(round(wrist[0] + x * reach * n / 40), round(wrist[1] + y * reach * n / 40), 21, "purple_wool")
     for x, y in tips:
-        b.line((*wrist, 22), (x, y, 22), "blue_wool")
+        b.line((*wrist, 22), (x, y, 22), "white_wool")
 
 
 PROMPTS = {

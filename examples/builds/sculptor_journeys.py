@@ -93,6 +93,10 @@ def basket(b):
     b.put(18, 7, 17, "yellow_wool")
 
 
+MILL = 15.5, 11.5  # where the windmill stands
+FACE = -0.42, 0.91  # which way its sails look
+
+
 def windmill():
     """A bottle of a mill that bends to its sails, on a hill like a wave, in tulips."""
     b = Build()
@@ -103,8 +107,8 @@ def windmill():
 
 
 def hill_top(x, z):
-    far = hypot((x - 13) * 0.95, z - 13)
-    turn = atan2(z - 13, x - 13)
+    far = hypot((x - MILL[0]) * 0.95, z - MILL[1])
+    turn = atan2(z - MILL[1], x - MILL[0])
     return 1.2 + 8.6 * exp(-(far / 9.2) ** 2.4) + 1.5 * sin(turn * 2 + far * 0.35) * exp(-((far - 8) / 5) ** 2)
 
 
@@ -117,7 +121,7 @@ def hill(b):
             top = max(1, int(hill_top(x, z)))
             b.box(x, 0, z, x, top, z, "dirt")
             b.put(x, top, z, "grass_block")
-            far, turn = hypot(x - 13, z - 13), atan2(z - 13, x - 13)
+            far, turn = hypot(x - MILL[0], z - MILL[1]), atan2(z - MILL[1], x - MILL[0])
             # Beds that run around the hill, with gaps where one walks.
             row = far + 1.4 * sin(turn * 2)
             if far > 10.2 and int(row * 0.72) % 2 and sin(turn * 3 + 0.6) > -0.75:
@@ -130,7 +134,7 @@ def hill(b):
         t = n / 159
         a, r = 1.5 - 3.3 * (1 - t), 14.3 - 8.6 * t
         for wide in (0, 1):
-            x, z = round(13 + (r + wide) * cos(a)), round(13 + (r + wide) * sin(a))
+            x, z = round(MILL[0] + (r + wide) * cos(a)), round(MILL[1] + (r + wide) * sin(a))
             top = b.surface(x, z)
             while top > 0 and b.at(x, top, z) not in ("grass_block", "sand", "dirt"):
                 b.put(x, top, z, None)
@@ -150,7 +154,7 @@ def hill(b):
 
 def mill_axis(y):
     t = (y - 8) / 17
-    return 12.2 + 2.4 * t ** 2, 12.2 + 2.4 * t ** 2
+    return MILL[0] - 0.5 * t ** 2, MILL[1] - 1 + 3 * t ** 2
 
 
 def mill(b):
@@ -191,17 +195,17 @@ def mill(b):
 
 
 def sails(b):
-    """Four sails like petals, cupped against the wind; they face between x and z."""
-    cx, cy, cz = 18.6, 20.0, 18.6
-    s = 0.7071
-    b.tube([(14, 22, 14), (cx, cy, cz), (cx + 1.5, cy, cz + 1.5)], [1.6, 1.5, 1.2], "oak_log")
+    """Four sails like petals, cupped against the wind; they face past the viewer, who sees the tower beside them."""
+    cx, cy, cz = MILL[0] - 3, 20.0, MILL[1] + 8
+    b.tube([(MILL[0], 22, MILL[1] + 2), (cx, cy, cz), (cx + 1.5 * FACE[0], cy, cz + 1.5 * FACE[1])],
+           [1.6, 1.5, 1.2], "oak_log")
     for n in range(4):
         spin = 0.55 + n * pi / 2
         for i in range(150):
             t = i / 149
             reach = 1.5 + 12.2 * t
             bend = spin + 0.22 * t ** 1.5
-            wide = 4.6 * min(1, t * 5) ** 0.6 * (1 - 0.25 * t) - 2.6 * max(0, t - 0.86) * 7
+            wide = 4 * min(1, t * 5) ** 0.6 * (1 - 0.25 * t) - 2.6 * max(0, t - 0.86) * 7
             for w in range(-3, 30):
                 across = w / 6
                 spar = across <= 0.5
@@ -210,11 +214,12 @@ def sails(b):
                 u = reach * cos(bend) - across * sin(bend)
                 v = reach * sin(bend) + across * cos(bend)
                 cup = 1.5 * sin(pi * max(0, across) / 5) * t - 1.0 * t
-                cell = (round(cx + u * s + cup * s), round(cy + v), round(cz - u * s + cup * s))
+                cell = (round(cx + u * FACE[1] + cup * FACE[0]), round(cy + v),
+                        round(cz - u * FACE[0] + cup * FACE[1]))
                 kind = "oak_log" if spar else "yellow_wool" if across > wide - 1.1 or t > 0.93 else "red_wool"
                 if spar or b.at(*cell) != "oak_log":
                     b.put(*cell, kind)
-    b.ball(cx + 1.4, cy, cz + 1.4, 1.5, "gold_block")
+    b.ball(cx + 2 * FACE[0], cy, cz + 2 * FACE[1], 1.5, "gold_block")
 
 
 def stone_bridge():
@@ -329,9 +334,9 @@ def willow(b):
 
 
 def banks(b):
-    """A red tree opposite, a boat below, flowers, someone fishing from the rocks."""
-    b.tube([(26.5, 5, 26), (27, 8, 26.5), (26.5, 10, 26)], [1.4, 1.1, 0.9], "oak_log")
-    for cx, cy, cz, r in ((26.2, 11.6, 25.6, 3.2), (28, 10, 27, 2.3), (24, 10.4, 27.4, 2.2)):
+    """A red tree behind the other end, a boat below, flowers, someone fishing from the rocks."""
+    b.tube([(26.5, 5, 6.5), (27, 10, 6), (26.5, 14, 6.5)], [1.5, 1.2, 0.9], "oak_log")
+    for cx, cy, cz, r in ((26.2, 16, 6.5, 3.4), (28.4, 14, 7, 2.3), (24.4, 14.4, 5, 2.3)):
         b.ellipsoid(cx, cy, cz, r, r * 0.72, r, lambda x, y, z: b.at(x, y, z) or
                     ("red_wool" if grain(x, y, z) > 0.3 else "orange_wool"))
     for x, z, kind in ((4, 24, "yellow_wool"), (2, 20, "red_wool"), (7, 26, "purple_wool"), (28, 8, "yellow_wool"),

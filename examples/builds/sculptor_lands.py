@@ -176,21 +176,24 @@ def foliage(b):
 
 
 def hut(b, cx, cy, cz, r, roof, door):
-    """A ball of planks with a pointed cap; windows all round, a porch below."""
-    b.disc(cx, round(cy - r * 0.75), cz, r + 1.2, "oak_planks")
-    b.ellipsoid(cx, cy, cz, r, r * 0.95, r, "oak_planks")
-    b.ellipsoid(cx, cy, cz, r - 1, r - 1.2, r - 1, "glowstone")
+    """White walls on a terrace with a rail; a door, lit windows, a roof like a bell and a chimney."""
+    floor, eaves = round(cy - r * 0.75), round(cy + r * 0.75)
+    b.disc(cx, floor, cz, r + 1.6, "oak_planks")
+    b.disc(cx, floor + 1, cz, r + 1.6, lambda x, y, z: "oak_log" if (x + z) % 2 else b.at(x, y, z),
+           hole=r + 0.7)
+    b.cylinder(cx, cz, floor + 1, eaves, r, "white_wool")
     for i in range(4):
         angle = door + i * pi / 2
         x, z = cx + r * cos(angle), cz + r * sin(angle)
-        b.solid(lambda i, j, k: hypot(i - x, j - cy, k - z) < 1.25 and b.at(i, j, k) == "oak_planks",
-                "glass" if i else "black_wool")
-    start = round(cy + r * 0.66)
-    tall = round(r * 1.6)
+        low, high = (floor + 1, floor + 3) if i == 0 else (floor + 2, eaves - 1)
+        b.solid(lambda i, j, k: max(abs(i - x), abs(k - z)) < 1.1 and b.at(i, j, k) == "white_wool",
+                "oak_log" if i == 0 else "glowstone", (0, low, 0, 31, high, 31))
+    tall = round(r * 1.9)
     for step in range(tall + 1):
         t = step / tall
-        lean = 1.2 * t * t
-        b.disc(cx + lean, start + step, cz, (r + 1.0) * (1 - t) ** 1.2, roof)
+        b.disc(cx + 1.2 * t * t, eaves + 1 + step, cz, max(0.6, (r + 0.9) * (1 - t) ** 1.3), roof)
+    x, z = round(cx - r * 0.6), round(cz - r * 0.5)
+    b.box(x, eaves + 1, z, x, eaves + tall - 1, z, "cobblestone")
 
 
 def huts(b):

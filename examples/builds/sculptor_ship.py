@@ -1,10 +1,11 @@
 """The pirate ship."""
 
-from math import hypot, pi, sin
+from math import cos, hypot, pi, sin
 
 from voxels import Build, grain
 
 MIDDLE = 15.5
+BRACED = 0.6  # how far the yards are turned: the sails look between the bow and the side
 
 
 def pirate_ship():
@@ -125,27 +126,26 @@ def bow(b):
     b.put(31, y - 1, 16, "red_wool")
 
 
-SKULL = (" ##### ",
-         "#######",
-         "#..#..#",
-         "#..#..#",
-         "###.###",
-         " ##### ",
-         " # # # ")
+SKULL = ("  #####  ",
+         " ####### ",
+         "#########",
+         "#..###..#",
+         "#...#...#",
+         "#..###..#",
+         "####.####",
+         " ### ### ",
+         "  #####  ",
+         "  # # #  ")
 
 
 def rig(b):
-    for x, top in ((20, 29), (12, 31), (4, 25)):
+    """One great sail to a mast, the black one before the red one, so that each shows its own shape."""
+    for x, top in ((19, 28), (8, 31)):
         foot = round(4 + lift(x))
         b.box(x, foot, 15, x, top, 16, "oak_log")
-    sail(b, 20, 13, 20, 8.2, 7.2, 5.0, "red_wool")
-    sail(b, 20, 21, 27.4, 6.6, 5.4, 4.2, "black_wool", SKULL)
-    sail(b, 12, 12.5, 20.5, 9.6, 8.4, 5.4, "red_wool")
-    sail(b, 12, 21.5, 29, 7.8, 6.2, 4.8, "black_wool", SKULL)
-    sail(b, 4, 17.5, 23.5, 6.4, 5.2, 3.8, "red_wool")
-    b.disc(12.5, 29, MIDDLE, 2.2, "oak_planks")
-    b.disc(12.5, 30, MIDDLE, 2.2, "oak_log", hole=1.4)
-    for x, y, reach, colour in ((11, 31, 9, "black_wool"), (19, 29, 5, "orange_wool"), (3, 25, 4, "orange_wool")):
+    sail(b, 19, 12.5, 26, 8.2, 7.0, 4.6, "black_wool", SKULL)
+    sail(b, 8, 15, 29, 8.8, 7.0, 4.6, "red_wool")
+    for x, y, reach, colour in ((7, 31, 7, "orange_wool"), (18, 28, 5, "orange_wool")):
         for n in range(reach):
             top = y - round(0.8 - 0.8 * sin(n * 1.1 + 1.5))
             z = 15 + round(0.6 * sin(n * 0.9))
@@ -153,29 +153,35 @@ def rig(b):
 
 
 def sail(b, mast, y1, y2, w1, w2, deep, colour, emblem=None):
-    """A full belly that hangs from one yard, its corners drawn back."""
+    """A full belly that hangs from one yard, its corners drawn back; all yards are braced towards high z."""
+    def braced(ahead, aside):
+        return (round(mast + ahead * cos(BRACED) - aside * sin(BRACED)),
+                round(MIDDLE + ahead * sin(BRACED) + aside * cos(BRACED)))
+
     for n in range(121):
         v = n / 120
         half = w1 + (w2 - w1) * v
         bulge = deep * (0.32 + 0.95 * sin(pi * (0.12 + 0.88 * v)) - 0.32 * v * v) * (1 - v ** 6)
         for m in range(-90, 91):
             u = m / 90
-            x = mast + 1.6 + bulge * (1 - u * u) ** 0.75
+            x, z = braced(1.6 + bulge * (1 - u * u) ** 0.75, half * u)
             foot = 1.3 * (1 - u * u) * (1 - v)  # the lower edge is cut like an arch
             y = y1 + foot + (y2 - y1 - foot) * v
-            z = MIDDLE + half * u
-            cell = round(x), round(y), round(z)
+            cell = x, round(y), z
             if b.at(*cell) == "oak_log":
                 continue
             kind = "white_wool" if not emblem and abs(v - 0.5) < 0.12 else colour
+            if emblem and (abs(u) > 0.88 or v < 0.1):
+                kind = "gold_block"  # so that the black has an edge on any background
             if emblem:
-                row = round((y2 - 0.6 - y) * len(emblem) / (y2 - y1 - 0.9))
-                column = round(z - MIDDLE + len(emblem[0]) / 2 - 0.5)
+                row = round((y2 - 2 - y) * len(emblem) / (y2 - y1 - 3.5))
+                column = round(half * u + len(emblem[0]) / 2 - 0.5)
                 if 0 <= row < len(emblem) and 0 <= column < len(emblem[0]):
                     kind = {"#": "white_wool"}.get(emblem[row][column], kind)
             b.put(*cell, kind)
     y = round(y2)
-    b.box(mast + 1, y, round(MIDDLE - w2 - 1), mast + 1, y, round(MIDDLE + w2 + 1), "oak_log")
+    (x1, z1), (x2, z2) = braced(1, -w2 - 1), braced(1, w2 + 1)
+    b.line((x1, y, z1), (x2, y, z2), "oak_log")
 
 
 def sea_way(b):
