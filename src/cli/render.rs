@@ -122,7 +122,7 @@ pub(super) fn contact_sheet(arguments: &ContactArguments) -> anyhow::Result<Exit
     }
     anyhow::ensure!((1..=MOST).contains(&all.len()), "a sheet shows 1 to {MOST} builds, not {}", all.len());
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let angles: &[u8] = if *sides { &[1, 3, 5, 7] } else { &[1] };
+    let angles: &[u8] = if *sides { &[0, 2, 4, 6] } else { &[0] };
     let mut pictures = Vec::new();
     for file in &all {
         let verdict = voxel::check(&super::check::read(file, limit)?, *grid, *palette, limit);
