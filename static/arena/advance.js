@@ -1,4 +1,4 @@
-/** Going on by itself after a vote: a countdown that waits while somebody looks, and can be stopped for good. */
+/** Going on by itself after a vote: a countdown that starts over while somebody looks, and can be stopped for good. */
 import { recall, remember } from "./memory.js";
 
 const HABIT = "arena:advance";
@@ -6,11 +6,12 @@ const AFTER_MS = 8000;
 const TICK_MS = 100;
 /** Pixels by which a mouse may drift without looking at something. */
 const DRIFT = 24;
+/** What else one does with what is looked at. */
+const USES = ["pointerdown", "keydown", "wheel", "touchmove"];
 
 export class Advance {
   #left = 0;
   #timer = 0;
-  #paused = false;
   /** @type {{ x: number, y: number } | undefined} */
   #rest;
 
@@ -24,6 +25,7 @@ export class Advance {
     this.stop = stop;
     this.go = go;
     this.box = box;
+    this.exhibits = exhibits;
     box.checked = wanted();
     box.addEventListener("change", () => this.#switch(box.checked));
     stop.addEventListener("click", () => {
@@ -32,21 +34,20 @@ export class Advance {
     });
     document.addEventListener("pointermove", ({ clientX: x, clientY: y, target }) => {
       this.#rest ??= { x, y };
-      const still = Math.hypot(x - this.#rest.x, y - this.#rest.y) < DRIFT;
-      if (!still) this.#paused = this.#isLookedAt(target, exhibits);
+      if (Math.hypot(x - this.#rest.x, y - this.#rest.y) < DRIFT) return;
+      this.#rest = { x, y };
+      if (this.#isLookedAt(target)) this.#startOver();
     });
-    for (const exhibit of exhibits) {
-      for (const use of ["pointerdown", "keydown", "wheel", "focusin"]) {
-        exhibit.addEventListener(use, ({ target }) => this.#isLookedAt(target, exhibits) && this.end(), { passive: true });
-      }
+    for (const use of USES) {
+      document.addEventListener(use, ({ target }) => this.#isLookedAt(target) && this.#startOver(), { passive: true });
     }
+    addEventListener("scroll", () => this.#startOver(), { passive: true, capture: true });
   }
 
   begin() {
     this.end();
     if (!wanted()) return;
     this.#left = AFTER_MS;
-    this.#paused = false;
     this.#rest = undefined;
     this.stop.hidden = false;
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
@@ -60,15 +61,23 @@ export class Advance {
     delete this.button.dataset.left;
   }
 
+  #startOver() {
+    this.#left = AFTER_MS;
+    if (this.#timer) this.#show();
+  }
+
   #tick() {
-    if (!this.#paused && !document.hidden && !document.querySelector("dialog[open], :popover-open")) this.#left -= TICK_MS;
+    // A button that was clicked keeps the focus, too, but nobody is at it any more.
+    const focused = document.activeElement;
+    if (focused?.matches(":focus-visible") && this.#isLookedAt(focused)) this.#startOver();
+    else if (!document.hidden && !document.querySelector("dialog[open], :popover-open")) this.#left -= TICK_MS;
     if (this.#left > 0) return this.#show();
     this.end();
     this.go();
   }
 
   #show() {
-    this.button.dataset.left = this.#paused ? "paused" : String(Math.ceil(this.#left / 1000));
+    this.button.dataset.left = String(Math.ceil(this.#left / 1000));
     this.button.style.setProperty("--left", String(this.#left / AFTER_MS));
   }
 
@@ -79,10 +88,10 @@ export class Advance {
     if (!on) this.end();
   }
 
-  /** Its own buttons aside. @param {EventTarget | null} target @param {HTMLElement[]} exhibits */
-  #isLookedAt(target, exhibits) {
+  /** Its own buttons aside. @param {EventTarget | null} target */
+  #isLookedAt(target) {
     if (!(target instanceof Element) || this.button.contains(target) || this.stop.contains(target)) return false;
-    return exhibits.some((exhibit) => exhibit.contains(target));
+    return this.exhibits.some((exhibit) => exhibit.contains(target));
   }
 }
 

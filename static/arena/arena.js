@@ -3,13 +3,18 @@ import { Advance } from "./advance.js";
 import * as api from "./api.js";
 import { Exhibit } from "./exhibit.js";
 import * as keys from "./keys.js";
+import { recall, remember } from "./memory.js";
 import { empty, fill } from "./reveal.js";
 import { slides } from "./swipe.js";
 
 const TRIES = 5;
+/** For a click that was meant for what stood there before the next pair came. */
+const SETTLE_MS = 800;
+/** Whether somebody ever turned a build. */
+const TURNED = "arena:turned";
 const BROKEN = "A build did not load. Retry it in its place, or skip this matchup.";
 
-/** @typedef {"loading" | "looking" | "ready" | "sending" | "over" | "revealed" | "closed"} Phase */
+/** @typedef {"loading" | "looking" | "settling" | "ready" | "sending" | "over" | "revealed" | "closed"} Phase */
 
 const main = part("main");
 const asked = part("asked");
@@ -52,6 +57,7 @@ async function show(arriving = arrive(), words = "") {
   try {
     const arrived = await arriving;
     if (mine !== turn) return arrived === exhibit || arrived.remove();
+    const next = exhibit && arrived !== exhibit;
     if (arrived !== exhibit) arrived.replace(exhibit);
     exhibit = arrived;
     introduce(arrived.matchup.prompt.text);
@@ -61,11 +67,24 @@ async function show(arriving = arrive(), words = "") {
     await arrived.ready;
     if (mine !== turn) return;
     tell(words);
+    if (next) {
+      enter("settling");
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      if (mine !== turn) return;
+    }
     enter("ready");
     said.textContent = `${words} Both builds are on screen. Which is better?`;
-  } catch (trouble) {
-    if (mine === turn) close(/** @type {api.Trouble} */ (trouble));
+  } catch (error) {
+    const trouble = /** @type {api.Trouble} */ (error);
+    const over = await nothingElse(trouble);
+    if (mine === turn) close(trouble, over);
   }
+}
+
+/** Whether no prompt is left when this one is not. @param {api.Trouble} trouble */
+async function nothingElse({ code }) {
+  if (!picker.value || code !== "all_voted") return !picker.value;
+  return api.matchup("").then(() => false, (other) => other.code === "all_voted");
 }
 
 async function arrive() {
@@ -80,8 +99,8 @@ async function arrive() {
 function introduce(words) {
   asked.textContent = words;
   document.title = `${words} · Buildoff`;
-  for (const side of stage.querySelectorAll(".side")) side.removeAttribute("data-chosen");
-  front.first();
+  for (const one of main.querySelectorAll("[data-chosen]")) one.removeAttribute("data-chosen");
+  front.show("a", "instant");
 }
 
 /** @param {Choice} choice */
@@ -116,9 +135,7 @@ async function send(id, choice) {
 /** @param {Told} told */
 function bringToLight(told) {
   tell("");
-  for (const side of stage.querySelectorAll(".side")) {
-    side.toggleAttribute("data-chosen", told.choice === side.getAttribute("data-side")?.toUpperCase());
-  }
+  mark(told.choice);
   enter("revealed");
   said.textContent = `${told.before ?? ""} ${fill(reveal, told)}`;
   next.focus({ preventScroll: true });
@@ -126,6 +143,16 @@ function bringToLight(told) {
   coming = arrive();
   coming.catch(() => {});
   advance.begin();
+}
+
+/** The chosen build and its name, or both; and has it in view. @param {Choice} choice */
+function mark(choice) {
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("[data-side], [data-of]"))) {
+    const name = (one.dataset.side ?? one.dataset.of ?? "").toUpperCase();
+    if (choice === name || choice === "TIE" || choice === "BOTH_BAD") one.dataset.chosen = choice;
+    else delete one.dataset.chosen;
+  }
+  if (choice === "A" || choice === "B") front.show(choice.toLowerCase());
 }
 
 /** @param {api.Trouble} trouble @param {Choice} choice */
@@ -175,18 +202,18 @@ async function skip() {
   asked.focus({ preventScroll: true });
 }
 
-/** When there is no matchup to show. @param {api.Trouble} trouble */
-function close({ code, message }) {
+/** When there is no matchup to show. @param {api.Trouble} trouble @param {boolean} over for any other prompt, too */
+function close({ code, message }, over) {
   exhibit?.remove();
   exhibit = undefined;
   const reason = part(code === "all_voted" || code === "not_seeded" ? code : "trouble");
   enter("closed");
   reason.hidden = false;
-  introduce((picker.value && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
+  introduce((!over && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
   said.textContent = asked.textContent;
   part("why").textContent = message;
-  for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", !picker.value);
-  for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !!picker.value);
+  for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", over);
+  for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !over);
   // Who has only just come is where they want to be.
   if (turn > 1) asked.focus({ preventScroll: true });
 }
@@ -272,6 +299,12 @@ part("ask").addEventListener("click", () => help.showModal());
 part("again").addEventListener("click", () => show());
 part("copy").addEventListener("click", copy);
 part("copy").hidden = !navigator.clipboard;
+stage.toggleAttribute("data-unturned", !recall(TURNED));
+stage.addEventListener("pointerdown", ({ target }) => {
+  if (!(target instanceof HTMLCanvasElement)) return;
+  remember(TURNED, "yes");
+  stage.removeAttribute("data-unturned");
+});
 addEventListener("online", () => {
   if (phase === "closed" && !part("trouble").hidden) show();
   else if (phase === "ready") note.querySelector("button")?.click();

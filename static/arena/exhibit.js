@@ -34,6 +34,7 @@ export class Exhibit {
       const viewer = new BuildViewer();
       viewer.inert = true;
       set(viewer, { src: url, angles: `${url}/${PICTURE}`, pair: name, name: `Build ${side.toUpperCase()}` });
+      viewer.addEventListener("mousedown", keepFocus);
       this.#viewers.push(viewer);
       const shown = onScreen(viewer, () => {
         this.broken = true;
@@ -61,6 +62,14 @@ export class Exhibit {
   remove() {
     for (const viewer of this.#viewers) viewer.remove();
   }
+}
+
+/** Who turns a build by pointer goes on to vote by key; who walks in it needs them there. @param {MouseEvent} event */
+function keepFocus(event) {
+  const { target } = event;
+  if (!(target instanceof HTMLCanvasElement) || target.closest("[data-walking]")) return;
+  event.preventDefault();
+  if (document.activeElement instanceof HTMLSelectElement) document.activeElement.blur();
 }
 
 /**

@@ -2,7 +2,8 @@
 import { recall, remember } from "./memory.js";
 
 const HABIT = "arena:keys";
-const NOT_HERE = "canvas, input, select, textarea, [contenteditable]";
+/** A slider has no use for them. */
+const NOT_HERE = "canvas, input:not([type=range]), select, textarea, [contenteditable]";
 const ITS_OWN_ENTER = "a, button, summary, label";
 
 /** @param {Record<string, () => void>} actions by key, in lower case */

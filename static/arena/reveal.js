@@ -16,7 +16,7 @@ export function fill(section, told) {
   }
   slot(section, "choice").textContent = `${CHOICES[choice]}.`;
   slot(section, "others").textContent = agreement(told);
-  tally(section, [others.a, others.tie, others.bothBad, others.b]);
+  tally(section, others, choice);
   const share = /** @type {HTMLAnchorElement} */ (section.querySelector("#share"));
   share.href = told.shareUrl;
   return `Voted: ${CHOICES[choice]}. ${spoken("A", reveal.a)} ${spoken("B", reveal.b)} ${agreement(told)}`;
@@ -27,7 +27,7 @@ export function empty(section) {
   // One that stays open comes back with the next one, and holds it up.
   for (const open of /** @type {NodeListOf<HTMLElement>} */ (section.querySelectorAll(":popover-open"))) open.hidePopover();
   for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
-  for (const file of section.querySelectorAll("[data-format]")) file.removeAttribute("href");
+  for (const link of section.querySelectorAll("[data-format], [data-own]")) link.removeAttribute("href");
 }
 
 /** @param {Told} told */
@@ -41,15 +41,20 @@ function agreement({ others, choice }) {
   return `${agreeing} of ${whole.format(all)} others agree${same === 1 ? "s" : ""}.`;
 }
 
-/** @param {HTMLElement} section @param {number[]} counts from left to right */
-function tally(section, counts) {
+/**
+ * All votes on the pair from left to right, this one among them, so that there is always something to see.
+ * @param {HTMLElement} section @param {Told["others"]} others @param {Choice} choice
+ */
+function tally(section, others, choice) {
+  const choices = /** @type {Choice[]} */ (["A", "TIE", "BOTH_BAD", "B"]);
+  const counts = [others.a, others.tie, others.bothBad, others.b];
+  counts[choices.indexOf(choice)]++;
   const all = counts.reduce((sum, count) => sum + count, 0);
-  section.toggleAttribute("data-first", all === 0);
   const bars = section.querySelectorAll(".tally rect");
   const numbers = section.querySelectorAll(".counts strong");
   let start = 0;
   counts.forEach((count, index) => {
-    const width = all && (100 * count) / all;
+    const width = (100 * count) / all;
     bars[index].setAttribute("x", String(start));
     bars[index].setAttribute("width", String(width));
     numbers[index].textContent = whole.format(count);
@@ -66,10 +71,12 @@ function contestant(section, { key, provider, displayName, elo, build }) {
   slot(section, "elo").textContent = String(Math.round(elo.after));
   const moved = slot(section, "change");
   moved.textContent = change.format(elo.after - elo.before).replace("-", "−");
-  moved.className = elo.after > elo.before ? "good" : elo.after < elo.before ? "bad" : "soft";
+  moved.className = { "+": "good", "−": "bad" }[moved.textContent[0]] ?? "soft";
   slot(section, "provider").textContent = provider;
-  const made = build.generationTimeMs === null ? "imported" : `made in ${time(build.generationTimeMs)}`;
-  slot(section, "facts").textContent = `${whole.format(build.blockCount)} blocks · ${made}`;
+  const made = build.generationTimeMs === null ? "" : ` · made in ${time(build.generationTimeMs)}`;
+  slot(section, "facts").textContent = `${whole.format(build.blockCount)} blocks${made}`;
+  const own = /** @type {HTMLAnchorElement} */ (section.querySelector("[data-own]"));
+  own.href = `/builds/${build.id}`;
   for (const file of /** @type {NodeListOf<HTMLAnchorElement>} */ (section.querySelectorAll("[data-format]"))) {
     file.href = `/api/builds/${build.id}/export?format=${file.dataset.format}`;
   }

@@ -25,5 +25,5 @@ export function slides(stage, tabs) {
     side.addEventListener("focusin", () => side.hasAttribute("data-front") || show(side.dataset.side));
   }
   for (const button of buttons) button.addEventListener("click", () => show(button.dataset.show));
-  return { first: () => show("a", "instant") };
+  return { show };
 }

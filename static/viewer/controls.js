@@ -50,7 +50,7 @@ export function controls(element, pair) {
     const all = slider.value === slider.max;
     slider.setAttribute("aria-valuetext", all ? "nothing hidden" : `layer ${slider.value} of ${slider.max}`);
   };
-  const label = make("label", { class: "cut" }, make("span", {}, "Hide layers above"), slider);
+  const label = make("label", { class: "cut" }, make("span", {}, "Cut from the top"), slider);
 
   rotate.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
   full.hidden = !document.fullscreenEnabled;

@@ -11,6 +11,8 @@ export function listen(view, signal) {
   /** @type {Map<number, PointerEvent>} */
   const held = new Map();
   let pointed = 0;
+  /** By a pointer that has not left since. */
+  let touched = false;
   /** @param {PointerEvent} event */
   const point = (event) => {
     pointed = event.timeStamp;
@@ -34,7 +36,7 @@ export function listen(view, signal) {
     /** @param {PointerEvent} event */
     pointerdown(event) {
       canvas.setPointerCapture(event.pointerId);
-      canvas.focus({ preventScroll: true });
+      touched = true;
       held.set(event.pointerId, event);
       listener.used();
       point(event);
@@ -53,11 +55,12 @@ export function listen(view, signal) {
       held.delete(event.pointerId);
     },
     pointerleave() {
+      touched = false;
       listener.pointed("");
     },
     /** Scrolls the page until the viewer was touched. @param {WheelEvent} event */
     wheel(event) {
-      if (document.activeElement !== canvas && !event.ctrlKey && !document.fullscreenElement) return;
+      if (document.activeElement !== canvas && !touched && !event.ctrlKey && !document.fullscreenElement) return;
       event.preventDefault();
       const lines = event.deltaMode ? 18 : 1;
       view.camera.zoomBy(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)));

@@ -1,5 +1,6 @@
 //! The arena as voters meet it: by mouse, by key, by touch, and without script.
 
+mod countdown;
 mod looks;
 mod plain;
 mod troubles;
@@ -11,9 +12,6 @@ use crate::support::{Page, Site, page};
 
 /// For what a page does by itself; one without a graphics card takes its time.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Runs the page's timers so much faster.
-const HASTE: &str = "const slow = setInterval; window.setInterval = (what, every) => slow(what, every / 40)";
 
 /// Answers in the server's place where `answers` holds something for an address.
 const ANSWERS: &str = r#"
@@ -94,13 +92,17 @@ async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
     assert_eq!(said, wanted, "for those who listen");
     names.sort();
     assert_eq!(names, ["The Architect", "The Sculptor"]);
-    assert!(page.text("[data-of=a]").await.contains(" blocks · imported"));
+    assert!(
+        page.text("[data-of=a] [data-slot=facts]").await.ends_with(" blocks"),
+        "no word on a time that is not known"
+    );
+    let own: String =
+        page.eval("document.querySelector('[data-of=a] [data-own]').getAttribute('href')").await;
+    assert!(own.starts_with("/builds/"), "the build's own page is at {own}");
+    assert_eq!(reqwest::get(hall.site.at(&own)).await.unwrap().status(), 200, "{own}");
     assert_eq!(page.eval::<Vec<String>>(PLACES).await, before, "the builds stay where they are");
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "next");
-    let chosen: Vec<String> = page
-        .eval("[...document.querySelectorAll('.side[data-chosen]')].map(side => side.dataset.side)")
-        .await;
-    assert_eq!(chosen, ["a"]);
+    assert_eq!(chosen(&page).await, ["a", "a"], "the build and its name");
     assert_eq!(page.complaints().await, Vec::<String>::new());
 }
 
@@ -155,10 +157,86 @@ async fn the_four_keys_vote_and_enter_goes_on() {
 }
 
 #[tokio::test]
+async fn what_did_not_move_a_rating_is_neither_good_nor_bad_and_a_tie_marks_both() {
+    let hall = Hall::open().await;
+    let page = hall.ready().await;
+    page.press("3").await;
+    until(&page, "revealed").await;
+    assert_eq!(page.text("[data-of=a] .rating").await, "Elo 1500 0");
+    let tone = "document.querySelector('[data-of=b] [data-slot=change]').className";
+    assert_eq!(page.eval::<String>(tone).await, "soft");
+    assert_eq!(chosen(&page).await, ["a", "b", "a", "b"], "both builds and both names");
+    page.press("Enter").await;
+    until(&page, "ready").await;
+    assert_eq!(chosen(&page).await, Vec::<String>::new(), "in the next matchup");
+}
+
+#[tokio::test]
+async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
+    const HINT: &str = "document.querySelector('.coax').checkVisibility()";
+    const AWAY: &str = "document.getElementById('away').checkVisibility()";
+    const ZOOM: &str = "document.querySelector('build-viewer').camera.zoom";
+    let hall = Hall::open().await;
+    let page = hall.ready().await;
+    assert!(page.eval::<bool>(HINT).await, "at first it says that builds can be turned");
+    page.drag("[data-side=a] canvas", 90.0, 0.0).await;
+    let turned = "Math.abs(document.querySelector('build-viewer').camera.turn * 180 / Math.PI - 30) > 10";
+    assert!(page.eval::<bool>(turned).await, "it turns");
+    assert!(!page.eval::<bool>(HINT).await, "it need not be said any more");
+    assert_eq!(page.eval::<String>("document.activeElement.localName").await, "body");
+    assert!(!page.eval::<bool>(AWAY).await, "nothing was given away");
+    let before: f64 = page.eval(ZOOM).await;
+    page.run("document.querySelector('[data-side=a] canvas').dispatchEvent(new WheelEvent('wheel', { deltaY: -200, cancelable: true }))").await;
+    until_true(&page, &format!("{ZOOM} > {before}"), "The wheel zooms what was touched").await;
+
+    page.run("document.querySelector('.side canvas').focus()").await;
+    assert!(page.eval::<bool>(AWAY).await, "who comes by keyboard is told whose the keys are");
+    page.press("Escape").await;
+
+    page.click("[data-side=a] input[type=range]").await;
+    let layers = "document.querySelector('[data-side=a] input[type=range]').valueAsNumber";
+    let cut: f64 = page.eval(layers).await;
+    page.press("ArrowLeft").await;
+    assert!(page.eval::<f64>(layers).await < cut, "arrows are the slider's");
+    page.press("2").await;
+    until(&page, "revealed").await;
+    assert_eq!(hall.choices().await, ["B"]);
+    page.reload().await;
+    until(&page, "ready").await;
+    assert!(!page.eval::<bool>(HINT).await, "not even later");
+}
+
+#[tokio::test]
+async fn the_next_pair_cannot_be_voted_on_by_what_was_meant_for_the_one_before() {
+    /// Has the page wait for `settle()` instead.
+    const HOLD: &str = "const soon = setTimeout; window.setTimeout = (what, after) => after === 800 ? void (window.settle = what) : soon(what, after)";
+    let hall = Hall::open().await;
+    let page = hall.prepared(HOLD, "/").await;
+    page.press("1").await;
+    until(&page, "revealed").await;
+    page.press("n").await;
+    until(&page, "settling").await;
+    for key in ["1", "0", "n"] {
+        page.press(key).await;
+    }
+    page.click_plainly("[data-choice=A]").await;
+    page.click_plainly("#skip").await;
+    assert_eq!(phase(&page).await, "settling");
+    assert_eq!(page.text("#note").await, "", "nobody is told off");
+    assert_eq!((hall.count("votes").await, hall.count("matchups").await), (1, 2));
+
+    page.run("settle()").await;
+    until(&page, "ready").await;
+    page.press("2").await;
+    until(&page, "revealed").await;
+    assert_eq!(hall.choices().await, ["A", "B"]);
+}
+
+#[tokio::test]
 async fn keys_are_not_the_arenas_while_something_else_has_them() {
     let hall = Hall::open().await;
     let page = hall.ready().await;
-    for place in [".side canvas", "#prompt", ".side input[type=range]"] {
+    for place in [".side canvas", "#prompt"] {
         page.run(&format!("document.querySelector('{place}').focus()")).await;
         page.press("2").await;
         page.press("n").await;
@@ -229,52 +307,11 @@ async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
     page.run("document.getElementById('next').click()").await;
     let soon =
         "new Promise(r => requestAnimationFrame(() => r(document.querySelector('main').dataset.phase)))";
-    assert_eq!(page.eval::<String>(soon).await, "ready", "a frame later");
+    assert_eq!(page.eval::<String>(soon).await, "settling", "a frame later");
     assert_eq!(page.eval::<u32>("document.querySelectorAll('build-viewer').length").await, 2);
     assert_eq!(hall.count("matchups").await, 2, "none was asked for twice");
+    until(&page, "ready").await;
     assert_tells_nothing(&page).await;
-}
-
-#[tokio::test]
-async fn it_goes_on_by_itself_unless_it_was_stopped() {
-    let hall = Hall::open().await;
-    let page = hall.prepared(HASTE, "/").await;
-    let prompt = page.text("#asked").await;
-    page.press("1").await;
-    until_true(&page, &format!("document.getElementById('asked').innerText !== {prompt:?}"), "It goes on")
-        .await;
-    until(&page, "ready").await;
-
-    // At its own pace, so that there is time to stop it.
-    let page = hall.prepared("", "/").await;
-    page.press("1").await;
-    until(&page, "revealed").await;
-    assert!(page.eval::<u32>("Number(document.getElementById('next').dataset.left)").await > 5);
-    page.point(".side canvas").await;
-    page.point("[data-side=b] canvas").await;
-    until_true(&page, "document.getElementById('next').dataset.left === 'paused'", "It waits for who looks")
-        .await;
-    page.click("#stay").await;
-    let counting = "document.getElementById('next').dataset.left !== undefined";
-    assert!(!page.eval::<bool>(counting).await, "stopped");
-    page.press("Enter").await;
-    until(&page, "ready").await;
-    page.press("2").await;
-    until(&page, "revealed").await;
-    assert!(!page.eval::<bool>(counting).await, "still stopped");
-    assert!(!page.eval::<bool>("document.getElementById('stay').checkVisibility()").await);
-}
-
-#[tokio::test]
-async fn with_less_motion_it_does_not_go_on_by_itself() {
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
-    page.calm().await;
-    page.goto(&hall.at("/")).await;
-    until(&page, "ready").await;
-    page.press("1").await;
-    until(&page, "revealed").await;
-    assert!(page.eval::<bool>("document.getElementById('next').dataset.left === undefined").await);
 }
 
 #[tokio::test]
@@ -317,6 +354,32 @@ async fn a_prompt_can_be_picked_and_stays_in_the_address() {
 
     page.goto(&hall.at("/?prompt=no-such-thing")).await;
     until(&page, "ready").await;
+}
+
+#[tokio::test]
+async fn when_all_is_seen_a_picked_prompt_says_so_too() {
+    let hall = Hall::open().await;
+    let page = hall.ready().await;
+    hall.see_all(&page).await;
+    page.goto(&hall.at("/?prompt=treehouse")).await;
+    until(&page, "closed").await;
+    assert_eq!(page.text("#asked").await, "You have seen every pair");
+    assert!(
+        !page.eval::<bool>("document.querySelector('#all_voted button').checkVisibility()").await,
+        "no other prompt is offered"
+    );
+    for place in ["/me", "/builds?grid=64"] {
+        let shown = format!("document.querySelector('#all_voted a[href={place:?}]').checkVisibility()");
+        assert!(page.eval::<bool>(&shown).await, "it leads to {place}");
+    }
+}
+
+/// The sides of what is marked as chosen: builds first, then names.
+async fn chosen(page: &Page) -> Vec<String> {
+    page.eval(
+        "[...document.querySelectorAll('[data-chosen]')].map(one => one.dataset.side ?? one.dataset.of)",
+    )
+    .await
 }
 
 /// No word of the page tells who built what.

@@ -151,7 +151,7 @@ async fn layers_are_hidden_from_the_top_and_named() {
     let said = format!("document.querySelector({SLIDER:?}).getAttribute('aria-valuetext')");
     let whole: u32 = page.eval(&of_first("v.stats.quads")).await;
     let layers: u32 = page.eval(&of_first("v.height")).await;
-    assert_eq!(page.text("build-viewer .cut").await, "Hide layers above");
+    assert_eq!(page.text("build-viewer .cut").await, "Cut from the top");
     assert_eq!(page.eval::<String>(&said).await, "nothing hidden");
 
     page.run(&format!("document.querySelector({SLIDER:?}).focus()")).await;

@@ -4,7 +4,13 @@ use super::*;
 use crate::pages::FAINT_TEXT;
 use crate::support::Theme;
 
-const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 800)];
+const SIZES: [(&str, i64, i64); 5] = [
+    ("desk", 1440, 900),
+    ("phone", 390, 844),
+    ("narrow", 320, 800),
+    ("aside", 844, 390),
+    ("small-aside", 667, 375),
+];
 const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
 
 #[tokio::test]
@@ -41,6 +47,70 @@ async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
     assert!(lowest <= 844.0, "Next ends at {lowest}");
     page.tap("#next").await;
     until(&page, "ready").await;
+}
+
+#[tokio::test]
+async fn on_a_phone_the_names_tell_which_is_which_and_the_chosen_build_comes_into_view() {
+    let hall = Hall::open().await;
+    let page = page("about:blank").await;
+    page.size(390, 844).await;
+    page.goto(&hall.at("/")).await;
+    until(&page, "ready").await;
+    let covered = "[...document.querySelectorAll('.side')].filter(side => side.querySelector('canvas').getBoundingClientRect().bottom > side.querySelector('.bar').getBoundingClientRect().top).length";
+    assert_eq!(page.eval::<u32>(covered).await, 0, "the controls cover nothing");
+    page.tap("[data-choice=B]").await;
+    until(&page, "revealed").await;
+    until_true(
+        &page,
+        "document.querySelector('.tabs [aria-pressed=true]').dataset.show === 'b'",
+        "B comes to the front",
+    )
+    .await;
+    let letters: Vec<String> = page
+        .eval("[...document.querySelectorAll('.letter')].map(one => one.checkVisibility() && one.innerText)")
+        .await;
+    assert_eq!(letters, ["A", "B"]);
+    assert_eq!(chosen(&page).await, ["b", "b"]);
+}
+
+#[tokio::test]
+async fn on_a_phone_on_its_side_both_builds_and_all_buttons_are_there() {
+    let hall = Hall::open().await;
+    let page = page("about:blank").await;
+    for (width, height) in [(844, 390), (667, 375)] {
+        page.size(width, height).await;
+        page.goto(&hall.at("/")).await;
+        until(&page, "ready").await;
+        let builds: Vec<[f64; 4]> = page.eval("[...document.querySelectorAll('.side canvas')].map(c => (r => [r.left, r.top, r.right, r.bottom])(c.getBoundingClientRect()))").await;
+        let [a, b] = builds[..] else { panic!("{builds:?}") };
+        assert!(a[1] == b[1] && a[2] <= b[0] && b[2] <= width as f64, "side by side: {builds:?}");
+        assert!(a[3] - a[1] >= 170.0, "{width}: a build is only {} px high", a[3] - a[1]);
+        let lowest: f64 = page.eval("Math.max(...[...document.querySelectorAll('#ballot button')].map(b => b.getBoundingClientRect().bottom))").await;
+        assert!(lowest <= height as f64, "{width}: the buttons end at {lowest}");
+    }
+}
+
+#[tokio::test]
+async fn the_button_to_go_on_stands_still() {
+    const PLACE: &str =
+        "(r => [r.x, r.y, r.width].map(Math.round))(document.getElementById('next').getBoundingClientRect())";
+    const CLIPBOARD: &str =
+        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async () => {} } })";
+    let hall = Hall::open().await;
+    let mut places = Vec::new();
+    for others in ["The first vote on this pair.", "One other agrees."] {
+        let page = hall.prepared(CLIPBOARD, "/?prompt=treehouse").await;
+        // The same two builds, on whichever sides they are.
+        page.press("3").await;
+        until(&page, "revealed").await;
+        assert_eq!(page.text("[data-slot=others]").await, others);
+        places.push(page.eval::<[i64; 3]>(PLACE).await);
+        page.click("#copy").await;
+        until_true(&page, "document.getElementById('copy').innerText === 'Copied'", "It is copied").await;
+        places.push(page.eval::<[i64; 3]>(PLACE).await);
+    }
+    places.dedup();
+    assert_eq!(places.len(), 1, "{places:?}");
 }
 
 #[tokio::test]
@@ -81,6 +151,8 @@ async fn the_arena_fits_every_size_and_theme_in_every_state() {
         assert!(bottom <= height as f64, "{size}: the buttons end at {bottom}");
         page.press("1").await;
         until(&page, "revealed").await;
+        let bottom: f64 = page.eval("document.getElementById('next').getBoundingClientRect().bottom").await;
+        assert!(bottom <= height as f64, "{size}: Next ends at {bottom}");
         page.run("document.getElementById('stay').click()").await;
         fits(&mut page, "arena-revealed", size, width).await;
         page.run("document.getElementById('help').showModal()").await;
@@ -100,7 +172,7 @@ async fn the_arena_fits_every_size_and_theme_in_every_state() {
 
 impl Hall {
     /// Votes on all that the page's own voter has not seen.
-    async fn see_all(&self, page: &Page) {
+    pub(super) async fn see_all(&self, page: &Page) {
         let vote = r#"(async () => {
             const post = (path, body) => fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
             for (;;) {

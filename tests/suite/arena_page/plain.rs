@@ -18,6 +18,7 @@ async fn without_script_one_starts_looks_around_votes_and_goes_on() {
     page.goto(&hall.site.url).await;
     assert!(!page.eval::<bool>("document.getElementById('stage').checkVisibility()").await);
     page.shot("arena-without-script").await;
+    assert!(!page.text("main").await.contains("AI model"), "only the house's own builders take part");
     page.click_plainly("#pick button").await;
     until_true(&page, "location.pathname.startsWith('/matchups/')", "Start leads to a matchup").await;
     assert_tells_nothing(&page).await;
