@@ -101,6 +101,12 @@ impl Arena {
         Ok(askable.collect())
     }
 
+    /// Whether there is something to compare.
+    pub async fn is_eligible(&self, prompt: &str) -> sqlx::Result<bool> {
+        let field = self.field().await?;
+        Ok(prompt.parse().is_ok_and(|id| field.contest(&id).is_some()))
+    }
+
     /// Who takes part now.
     pub async fn field(&self) -> sqlx::Result<Arc<Field>> {
         let revision = field::revision(&self.pool).await?;

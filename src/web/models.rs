@@ -18,14 +18,18 @@ use super::charts::{Axis, Interval, Lines};
 use super::leaderboard::api::{Settings, Standing};
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
+use crate::arena::References;
 use crate::arena::gallery::Card;
 use crate::arena::leaderboard::{Change, Facts, Leaderboard, ModelRecord, PromptRecord, Record, Row};
 
 /// Strongest and weakest prompts, so many each.
 const BEST: usize = 3;
 
+/// From so many votes on, a prompt says something.
+const TELLING: i64 = 3;
+
 /// Builds on the page; the gallery has the others.
-const SHOWN: usize = 24;
+const SHOWN: usize = 8;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().route("/models/{key}", get(page)).routes(routes!(told))
@@ -62,6 +66,8 @@ struct ModelPage {
     settings: String,
     /// What references do here.
     references: &'static str,
+    /// Whether it is one of those, and they are switched off.
+    is_off: bool,
     facts: Facts,
     /// Of so many on the ladder.
     field: usize,
@@ -92,6 +98,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         )),
         settings: app.arena.settings.to_string(),
         references: about::references(app.config.references),
+        is_off: facts.is_reference() && app.config.references == References::Off,
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
@@ -106,21 +113,33 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
 }
 
 impl ModelPage {
-    fn strongest(&self) -> &[PromptRecord] {
-        let judged = self.judged();
-        &judged[..BEST.min(judged.len() / 2)]
+    /// Why it is not on the ladder.
+    fn absence(&self) -> String {
+        match (self.facts.enabled, self.is_off) {
+            (true, false) => {
+                format!("Not on the ladder yet: it has neither a build at {} nor a vote.", self.settings)
+            }
+            _ => "Not on the ladder: it takes no part.".to_owned(),
+        }
+    }
+
+    fn strongest(&self) -> Vec<&PromptRecord> {
+        let mut judged = self.judged();
+        judged.truncate(BEST.min(judged.len() / 2));
+        judged
     }
 
     /// The weakest first.
     fn weakest(&self) -> Vec<&PromptRecord> {
         let judged = self.judged();
-        judged.iter().rev().take(BEST.min(judged.len() / 2)).collect()
+        judged.iter().rev().take(BEST.min(judged.len() / 2)).copied().collect()
     }
 
-    /// Those with votes that compare come first.
-    fn judged(&self) -> &[PromptRecord] {
-        let prompts = &self.record.prompts;
-        &prompts[..prompts.iter().take_while(|prompt| prompt.record.share().is_some()).count()]
+    /// The strongest first.
+    fn judged(&self) -> Vec<&PromptRecord> {
+        let tells =
+            |prompt: &&PromptRecord| prompt.record.share().is_some() && prompt.record.votes() >= TELLING;
+        self.record.prompts.iter().filter(tells).collect()
     }
 }
 

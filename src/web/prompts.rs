@@ -27,6 +27,8 @@ struct Prompts {
 struct Prompt {
     page: Page,
     prompt: PromptCard,
+    /// Whether there is something to vote on.
+    eligible: bool,
     builds: Vec<Card>,
 }
 
@@ -38,8 +40,9 @@ async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Prompt, E
     let prompt = gallery::prompt(&app.pool, &id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let builds = gallery::of_prompt(&app.pool, &id).await?;
+    let eligible = app.arena.is_eligible(&id).await?;
     let title = capitalised(&prompt.text);
     let alt = format!("{title}, as models built it with blocks.");
     let page = Page::at("/prompts").with_card(Shared::of("prompts", &prompt.id, title, alt));
-    Ok(Prompt { page, prompt, builds })
+    Ok(Prompt { page, prompt, eligible, builds })
 }

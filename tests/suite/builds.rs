@@ -52,6 +52,36 @@ async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::Store
 }
 
 #[tokio::test]
+async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vote() {
+    let (db, site) = exhibition().await;
+    let page = async |site: &Site, path: &str| site.get(path).send().await.unwrap().text().await.unwrap();
+    let id: Uuid = sqlx::query_scalar(
+        "SELECT id FROM builds WHERE prompt_id = 'lighthouse' AND model_key = 'reference_architect'",
+    )
+    .fetch_one(&db.pool)
+    .await
+    .unwrap();
+    let build = page(&site, &format!("/builds/{id}")).await;
+    for address in ["/prompts/lighthouse", "/models/reference_architect"] {
+        assert!(build.contains(&format!("href=\"{address}\"")), "{address} is not in {build}");
+    }
+    let prompt = page(&site, "/prompts/lighthouse").await;
+    for address in ["/prompts", "/models/reference_architect", "/?prompt=lighthouse"] {
+        assert!(prompt.contains(&format!("href=\"{address}\"")), "{address} is not in {prompt}");
+    }
+    assert!(prompt.contains(&format!("href=\"/builds/{id}\"")), "{prompt}");
+
+    let without = Site::open_as(db.pool.clone(), &[("REFERENCE_MODELS", "off")]).await;
+    assert!(
+        !page(&without, "/prompts/lighthouse").await.contains("/?prompt="),
+        "there is nothing to vote on"
+    );
+    let model = page(&without, "/models/reference_architect").await;
+    assert!(model.contains("Not on the ladder: it takes no part."), "{model}");
+    assert!(!model.contains("<a class=\"button\" href=\"/\""), "it leads to no vote: {model}");
+}
+
+#[tokio::test]
 async fn a_builds_facts_are_told_whole() {
     let (db, site) = exhibition().await;
     let stored = store(&db, &hut(5), true).await.unwrap();
