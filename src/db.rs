@@ -75,6 +75,19 @@ impl fmt::Display for Source {
     }
 }
 
+impl Source {
+    /// Whether it was ever used. A database elsewhere is asked when it is opened.
+    pub fn is_begun(&self) -> Result<bool> {
+        match self {
+            Self::Url { .. } => Ok(true),
+            Self::Embedded { data_dir, .. } => {
+                let dir = data_dir.clone().map_or_else(default_data_dir, Ok)?;
+                Ok(dir.join("postgres/data").exists())
+            }
+        }
+    }
+}
+
 /// The place for what the program keeps: an unprivileged server cannot enter
 /// root's home, so root uses the system's place for state.
 pub fn default_data_dir() -> Result<PathBuf> {

@@ -30,6 +30,7 @@ pub fn start(logging: &Logging) -> anyhow::Result<()> {
 pub fn start_quietly(logging: &Logging) -> anyhow::Result<()> {
     let filter = logging.filter.clone().with_target("buildoff::web", Level::WARN);
     let filter = filter.with_target("buildoff::db", Level::WARN);
+    let filter = filter.with_target("buildoff::workshop", Level::WARN);
     start(&Logging { filter, format: logging.format })
 }
 

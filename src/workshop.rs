@@ -4,6 +4,7 @@
 //! [`jobs::claims`]. One that stops gives its jobs back; of one that was killed, others take them over when
 //! its leases have run out, with what had streamed in.
 
+pub mod estimate;
 mod job;
 pub mod reading;
 pub mod seeding;

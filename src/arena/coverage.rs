@@ -68,6 +68,13 @@ impl Coverage {
         self.cells.get(&(prompt.clone(), model.clone())).unwrap_or(&Cell::Missing)
     }
 
+    /// Jobs that are queued or running, also of models and prompts that are switched off: they cost what others do.
+    pub fn under_way(&self) -> usize {
+        let is_under_way =
+            |cell: &&Cell| matches!(cell, Cell::Job(Latest { state: State::Queued | State::Running, .. }));
+        self.cells.values().filter(is_under_way).count()
+    }
+
     /// `can_generate` says whether a model can be asked.
     pub fn sum(&self, can_generate: impl Fn(&Model) -> bool) -> Sum {
         let models: Vec<_> =

@@ -14,6 +14,7 @@ mod lease;
 
 pub use lease::{Lease, Lost};
 
+use std::collections::HashMap;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -193,6 +194,25 @@ pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<boo
     .await?;
     attempts::break_off(connection, id, attempts::Broken::Cancelled).await?;
     Ok(cancelled.rows_affected() > 0)
+}
+
+/// The same for all that are under way, at whatever settings. Returns how many there were.
+pub async fn cancel_all(connection: &mut PgConnection) -> sqlx::Result<usize> {
+    let cancelled = sqlx::query_scalar!(
+        "
+        UPDATE jobs
+        SET state = 'cancelled', ended_at = clock_timestamp(), leased_until = NULL, note = NULL,
+            error_code = 'cancelled', error = 'An admin cancelled it.'
+        WHERE state IN ('queued', 'running')
+        RETURNING id
+        "
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for job in &cancelled {
+        attempts::break_off(connection, *job, attempts::Broken::Cancelled).await?;
+    }
+    Ok(cancelled.len())
 }
 
 /// Wants those of many builds that nobody has wanted or brought meanwhile, and returns their jobs. An admin who
@@ -400,6 +420,28 @@ pub async fn to_read_again(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Ve
     )
     .fetch_all(pool)
     .await
+}
+
+/// What a build of each model has cost on average, in millionths of a dollar, where all of it is known.
+pub async fn usual_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<String, u64>> {
+    let rows = sqlx::query!(
+        r#"
+        WITH asked AS (
+            SELECT model_key, sum(cost) AS cost
+            FROM jobs
+            JOIN attempts ON job_id = id
+            WHERE state IN ('ready', 'failed')
+            GROUP BY id
+            HAVING count(*) = count(cost)
+        )
+        SELECT model_key, round(avg(cost))::bigint AS "cost!"
+        FROM asked
+        GROUP BY model_key
+        "#
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.model_key, row.cost.unsigned_abs())).collect())
 }
 
 /// What all attempts have cost, in millionths of a dollar, as far as it is known; and how many are not.

@@ -43,7 +43,7 @@ pub struct Tally {
     pub votes: i64,
     pub matchups: i64,
     pub builds: i64,
-    /// Jobs by their states.
+    /// The latest job for each place, by their states: what was tried again with success has not failed.
     pub jobs: Vec<(String, i64)>,
 }
 
@@ -59,9 +59,21 @@ pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
     )
     .fetch_one(pool)
     .await?;
-    let jobs = sqlx::query!(r#"SELECT state, count(*) AS "jobs!" FROM jobs GROUP BY state ORDER BY state"#)
-        .fetch_all(pool)
-        .await?;
+    let jobs = sqlx::query!(
+        r#"
+        WITH latest AS (
+            SELECT DISTINCT ON (prompt_id, model_key, grid_size, palette, mode) state
+            FROM jobs
+            ORDER BY prompt_id, model_key, grid_size, palette, mode, wanted_at DESC, id DESC
+        )
+        SELECT state, count(*) AS "jobs!"
+        FROM latest
+        GROUP BY state
+        ORDER BY state
+        "#
+    )
+    .fetch_all(pool)
+    .await?;
     Ok(Tally {
         votes: row.votes,
         matchups: row.matchups,

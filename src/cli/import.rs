@@ -163,6 +163,7 @@ fn advice(error: anyhow::Error, place: &Place) -> anyhow::Error {
 impl Arguments {
     /// What is to be imported.
     fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
+        fs::metadata(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
         if self.path.is_dir() {
             if self.model.is_some() || self.prompt.is_some() {
                 bail!(

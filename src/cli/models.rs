@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::{Context, bail};
 use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,9 +34,12 @@ enum Change {
     },
     /// Show a model under another name.
     Rename { key: ModelKey, name: String },
-    /// Add a model, or make of one what is said.
+    /// Add a model.
     Add {
         key: ModelKey,
+        /// Where there is one by this key, make of it what is said here; its prices and other routes go.
+        #[arg(long)]
+        replace: bool,
         /// A provider of models.toml, by its key.
         #[arg(long)]
         provider: String,
@@ -72,7 +76,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Change::Rename { key, name } => {
                 each(api, std::slice::from_ref(key), &json!({ "displayName": name })).await?;
             }
-            Change::Add { key, provider, id, name } => {
+            Change::Add { key, replace, provider, id, name } => {
+                let there = api.get::<Models>("/api/admin/models").await?.models;
+                if !replace && there.iter().any(|model| model.key == key.as_str()) {
+                    bail!("there is a model {key} already; --replace makes of it what is said");
+                }
                 let model = json!({ "provider": provider, "modelId": id, "displayName": name });
                 tell(&api.send(Method::PUT, &path(key), &model).await?);
             }
@@ -89,7 +97,8 @@ async fn list(api: &Api) -> anyhow::Result<()> {
 
 async fn each(api: &Api, keys: &[ModelKey], change: &Value) -> anyhow::Result<()> {
     for key in keys {
-        tell(&api.send(Method::PATCH, &path(key), change).await?);
+        let changed = api.send(Method::PATCH, &path(key), change).await;
+        tell(&changed.with_context(|| key.to_string())?);
     }
     Ok(())
 }

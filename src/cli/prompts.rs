@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::{Context, bail};
 use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,9 +32,12 @@ enum Change {
         #[arg(required = true)]
         slugs: Vec<PromptId>,
     },
-    /// Add a prompt, or make of one what is said. A text stays as it is once there are builds for it.
+    /// Add a prompt.
     Add {
         slug: PromptId,
+        /// Where there is one by this slug, make of it what is said here. Its text stays once there are builds for it.
+        #[arg(long)]
+        replace: bool,
         text: String,
         #[arg(long)]
         tag: Vec<String>,
@@ -60,7 +64,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Change::List => list(api).await?,
             Change::Enable { slugs } => each(api, slugs, &json!({ "active": true })).await?,
             Change::Disable { slugs } => each(api, slugs, &json!({ "active": false })).await?,
-            Change::Add { slug, text, tag } => {
+            Change::Add { slug, replace, text, tag } => {
+                let there = api.get::<Prompts>("/api/admin/prompts").await?.prompts;
+                if !replace && there.iter().any(|prompt| prompt.id == slug.as_str()) {
+                    bail!("there is a prompt {slug} already; --replace makes of it what is said");
+                }
                 tell(&api.send(Method::PUT, &path(slug), &json!({ "text": text, "tags": tag })).await?);
             }
         }
@@ -76,7 +84,8 @@ async fn list(api: &Api) -> anyhow::Result<()> {
 
 async fn each(api: &Api, slugs: &[PromptId], change: &Value) -> anyhow::Result<()> {
     for slug in slugs {
-        tell(&api.send(Method::PATCH, &path(slug), change).await?);
+        let changed = api.send(Method::PATCH, &path(slug), change).await;
+        tell(&changed.with_context(|| slug.to_string())?);
     }
     Ok(())
 }

@@ -21,6 +21,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
+    if !config.database.is_begun()? {
+        println!("There is nothing to empty in {}.", config.database);
+        return Ok(ExitCode::FAILURE);
+    }
     open_database(&config, async |database| reset(&config, database, arguments.yes).await)
 }
 

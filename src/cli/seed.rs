@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::api::{Api, Elsewhere};
-use crate::web::Seeded;
+use crate::web::{Cost, Seeded};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -35,13 +35,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 async fn seed(api: &Api, arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let path = arguments.path(arguments.retry_failed);
-    let mut seeded: Seeded = api.post(&path, "").await?;
     if !arguments.waits() {
+        let seeded = api.post(&arguments.path(arguments.retry_failed), "").await?;
         tell(&seeded, arguments);
         return Ok(ExitCode::SUCCESS);
     }
-    let bar = bar(seeded.total_expected_builds);
+    let before: Seeded = api.post("/api/admin/seed?dryRun=1", "").await?;
+    let bar = bar(before.total_expected_builds);
+    bar.set_position(before.existing_builds as u64);
+    let mut seeded: Seeded = api.post(&arguments.path(arguments.retry_failed), "").await?;
     loop {
         let ended = seeded.jobs.iter().filter(|job| job.state != "running");
         for job in ended {
@@ -68,6 +70,11 @@ fn tell(seeded: &Seeded, arguments: &Arguments) {
     );
     for next in &seeded.next {
         println!("would ask {} for {}", next.model_key, next.prompt_id);
+    }
+    if let Some(Cost { dollars, unknown }) = &seeded.estimate {
+        let besides =
+            if *unknown > 0 { format!(", beside {unknown} at unknown prices") } else { String::new() };
+        println!("that may cost about ${dollars:.2}{besides}");
     }
     if arguments.background {
         println!("{} wanted; a running Buildoff makes them", seeded.jobs.len());

@@ -19,7 +19,7 @@ use super::layers;
 use crate::app::App;
 use crate::workshop::seeding;
 
-pub use self::seed::Seeded;
+pub use self::seed::{Cost, Seeded};
 pub(super) use self::session::AsAdmin;
 
 /// For the largest import over a slow line; a body that stalls ends sooner.

@@ -95,6 +95,7 @@ struct Served {
     id: String,
     prompt: Question,
     a: Hidden,
+    #[schema(example = json!({ "build": { "url": "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/b" } }))]
     b: Hidden,
     /// Until then it can be voted on.
     #[serde(with = "time::serde::rfc3339")]

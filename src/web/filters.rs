@@ -64,11 +64,14 @@ pub fn lasting(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(in_words(*ms))
 }
 
-/// Small amounts to a hundredth of a cent.
 #[askama::filter_fn]
 pub fn dollars(amount: &f64, _: &dyn askama::Values) -> askama::Result<String> {
-    let amount = *amount;
-    Ok(if amount > 0.0 && amount < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") })
+    Ok(in_dollars(*amount))
+}
+
+/// What is less than ten cents to a hundredth of a cent.
+fn in_dollars(amount: f64) -> String {
+    if amount > 0.0 && amount < 0.1 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
 fn in_words(ms: i64) -> String {
@@ -121,6 +124,15 @@ mod tests {
             (5_460_000, "1 h 31 min"),
         ] {
             assert_eq!(super::in_words(ms).replace('\u{a0}', " "), text);
+        }
+    }
+
+    #[test]
+    fn less_than_ten_cents_is_told_to_a_hundredth_of_a_cent() {
+        for (amount, text) in
+            [(0.0, "$0.00"), (0.0021, "$0.0021"), (0.1, "$0.10"), (0.702, "$0.70"), (1.24, "$1.24")]
+        {
+            assert_eq!(super::in_dollars(amount), text);
         }
     }
 

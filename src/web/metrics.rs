@@ -91,7 +91,7 @@ fn of_all_servers(tally: Tally) -> [Reading; 4] {
         },
         Reading {
             name: "jobs",
-            help: "Builds that were wanted of models, over all servers",
+            help: "Builds that were wanted of models, by how the latest try stands, over all servers",
             value: Value::ByState(jobs.collect()),
         },
     ]

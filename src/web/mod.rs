@@ -44,7 +44,7 @@ mod turntables;
 mod voter;
 mod votes;
 
-pub use admin::Seeded;
+pub use admin::{Cost, Seeded};
 pub use error::Error;
 pub use page::{Card, Page};
 

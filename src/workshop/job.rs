@@ -28,6 +28,9 @@ const BEAT: Duration = Duration::from_secs(3);
 /// nobody is in the way.
 const PERSISTENCE: Duration = Duration::from_secs(10 * 60);
 
+/// What the last statement of a job takes to come back.
+const MOMENT: Duration = Duration::from_millis(500);
+
 /// What a job may still do once the server is to stop.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -39,7 +42,10 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
         let mut at_it = pin!(carry_out(workshop, claim, model, &streamed, stop));
         tokio::select! {
             result = &mut at_it => Some(result),
-            lost = keep(workshop, lease, model.prices, &streamed) => Some(Err(lost)),
+            lost = keep(workshop, lease, model.prices, &streamed) => {
+                // It may be lost because this very work has just ended.
+                Some(timeout(MOMENT, at_it).await.unwrap_or(Err(lost)))
+            }
             // What has come in whole is about to be stored.
             () = stop.cancelled() => timeout(LAST_WORDS, at_it).await.ok(),
         }

@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use super::Workshop;
+use super::estimate::{Estimate, estimate};
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::Place;
 use crate::arena::coverage::{Coverage, Sum};
@@ -45,7 +46,7 @@ pub struct Begun {
     pub jobs: Vec<Uuid>,
     waits: bool,
     /// What a dry run has found.
-    would: Option<(Sum, Vec<Place>)>,
+    would: Option<Seeded>,
 }
 
 /// How things stand after seeding.
@@ -55,6 +56,8 @@ pub struct Seeded {
     pub jobs: Vec<Job>,
     /// What a dry run would have wanted.
     pub next: Vec<Place>,
+    /// And what that may cost.
+    pub estimate: Option<Estimate>,
 }
 
 impl Workshop {
@@ -68,9 +71,11 @@ impl Workshop {
         }
         let sum = self.sum(&mut transaction).await?;
         if order.dry_run {
-            transaction.rollback().await?;
             let next = if order.what == What::Catalog { Vec::new() } else { sum.open.clone() };
-            return Ok(Begun { jobs: Vec::new(), waits: false, would: Some((sum, next)) });
+            let estimate = estimate(&mut transaction, &next).await?;
+            transaction.rollback().await?;
+            let would = Seeded { sum, jobs: Vec::new(), next, estimate: Some(estimate) };
+            return Ok(Begun { jobs: Vec::new(), waits: false, would: Some(would) });
         }
         let jobs = self.batch(&mut transaction, &sum, order.what.size()).await?;
         let detail = json!({
@@ -85,15 +90,15 @@ impl Workshop {
     /// Waits for a batch, and tells what came of it. Nothing but the answer is lost when a caller leaves.
     pub async fn settle(&self, begun: Begun) -> anyhow::Result<Seeded> {
         let Begun { jobs, waits, would } = begun;
-        if let Some((sum, next)) = would {
-            return Ok(Seeded { sum, jobs: Vec::new(), next });
+        if let Some(would) = would {
+            return Ok(would);
         }
         let since = Instant::now();
         while waits && since.elapsed() < PATIENCE && jobs::any_under_way(&self.pool, &jobs).await? {
             sleep(GLANCE).await;
         }
         let sum = self.sum(&mut *self.pool.acquire().await?).await?;
-        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new() })
+        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new(), estimate: None })
     }
 
     /// How the arena stands.

@@ -57,7 +57,8 @@ export function paint(place) {
   const cell = cells.get(`${place.promptId}/${place.modelKey}`);
   if (!cell) return undefined;
   const before = read(cell).state;
-  const told = place.state === "missing" ? "" : JSON.stringify(place);
+  // Where a build was retired, its job is still to be found.
+  const told = place.state === "missing" && !place.jobId ? "" : JSON.stringify(place);
   if ((cell.dataset.cell ?? "") === told) return before;
   if (told) cell.dataset.cell = told;
   else delete cell.dataset.cell;

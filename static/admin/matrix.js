@@ -2,6 +2,7 @@
 import * as cells from "./cells.js";
 import * as orders from "./orders.js";
 import { Panel } from "./panel.js";
+import * as view from "./view.js";
 import { count, counted, dollars, part, say } from "./parts.js";
 import { listen } from "./stream.js";
 
@@ -15,6 +16,7 @@ function hear({ whole, cells: changed, sum }) {
   if (whole) empty(changed);
   add(sum);
   tell(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
+  view.renew();
   panel.refresh();
 }
 
@@ -31,8 +33,9 @@ function add(sum) {
   for (const slot of document.querySelectorAll("[data-sum]")) {
     const name = /** @type {keyof Totals} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
     slot.textContent = name === "spent" ? dollars(sum.spent) : count(sum[name]);
+    const some = /** @type {HTMLElement | null} */ (slot.closest("[data-some]"));
+    if (some) some.hidden = sum[name] === 0;
   }
-  part("unpriced").hidden = sum.unpriced === 0;
   orders.offer(sum);
 }
 
@@ -51,7 +54,7 @@ function tell(ended) {
 function follow() {
   const cell = cells.cellAt(decodeURIComponent(location.hash.slice(1)));
   if (!cell) return;
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", location.pathname + location.search);
   cell.scrollIntoView({ block: "center", inline: "center" });
   panel.open(cell);
 }
@@ -63,8 +66,19 @@ document.getElementById("matrix")?.addEventListener("click", (event) => {
   event.preventDefault();
   panel.open(cell);
 });
+// A file that misses the cells is not to take the page away. Cells, as links, can be dragged themselves.
+for (const kind of ["dragover", "drop"]) {
+  document.querySelector(".matrix")?.addEventListener(kind, (event) => {
+    const { target, dataTransfer } = /** @type {DragEvent} */ (event);
+    if (!dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    const cell = target instanceof Element ? target.closest("a") : null;
+    if (cell && kind === "drop") panel.open(cell, dataTransfer);
+  });
+}
 for (const cell of cells.all()) cell.setAttribute("aria-haspopup", "dialog");
 cells.walk();
+view.follow();
 orders.take();
 setInterval(() => {
   cells.tick();

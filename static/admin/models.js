@@ -1,7 +1,7 @@
 /** Models: who takes part, and under which name. */
 import { ask, complain } from "./api.js";
-import { forms, itemOf, switches } from "./catalog.js";
-import { field, one, part } from "./parts.js";
+import { Misfit, forgive, forms, itemOf, switches } from "./catalog.js";
+import { count, counted, field, one, part } from "./parts.js";
 
 const provider = /** @type {HTMLSelectElement} */ (part("provider"));
 const TEXTS = { "display-name": "displayName", "model-id": "modelId", key: "key", about: "about" };
@@ -26,7 +26,6 @@ function fill(model) {
 /** @param {AdminModel | null} model */
 function save(model) {
   const key = field("key").value.trim();
-  if (!key) throw new Error("A model has a key.");
   const now = written();
   if (!model) return add(key, now);
   const { displayName, about, ...rest } = now;
@@ -41,7 +40,7 @@ function save(model) {
 /** A key that is taken already is not taken over unawares. @param {string} key @param {object} model */
 function add(key, model) {
   const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).key === key);
-  if (taken) throw new Error(`There is a model with the key ${key} already.`);
+  if (taken) throw new Misfit("key", `There is a model with the key ${key} already.`);
   return ask("PUT", `/api/admin/models/${encodeURIComponent(key)}`, { json: model });
 }
 
@@ -58,7 +57,7 @@ function written() {
     options: { effort: field("effort").value || null, temperature: number("temperature"), maxOutputTokens: number("most") },
     via: Object.fromEntries(lines.map((line) => {
       const [through, ...name] = line.split(/\s+/);
-      if (name.length === 0) throw new Error(`“${line}” names a provider, and no model of it.`);
+      if (name.length === 0) throw new Misfit("via", `“${line}” names a provider, and no model of it.`);
       return [through, name.join(" ")];
     })),
   };
@@ -73,7 +72,7 @@ function sorted(value) {
 /** @param {string} id */
 function number(id) {
   const input = field(id);
-  if (input.validity.badInput) throw new Error(`${input.labels?.[0]?.textContent ?? id}: a number is wanted.`);
+  if (input.validity.badInput) throw new Misfit(id, "A number is wanted.");
   return input.value === "" ? null : Number(input.value);
 }
 
@@ -93,12 +92,14 @@ function propose() {
   if (key.readOnly || form.hasAttribute("data-touched")) return;
   const name = `${provider.value || field("other").value}_${field("model-id").value.split("/").at(-1) ?? ""}`;
   key.value = name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_|_$/g, "").slice(0, 64);
+  forgive(key);
 }
 
 async function references() {
   const button = part("references");
   const enabled = button.dataset.on !== "true";
   part("trouble").hidden = true;
+  part("outcome").hidden = true;
   button.setAttribute("aria-disabled", "true");
   try {
     for (const row of document.querySelectorAll("tr[data-reference]")) {
@@ -107,6 +108,8 @@ async function references() {
     }
     button.dataset.on = String(enabled);
     button.textContent = `${enabled ? "Disable" : "Enable"} all reference models`;
+    rule(enabled);
+    await tell(enabled);
   } catch (reason) {
     complain(part("trouble"), reason);
   } finally {
@@ -114,9 +117,32 @@ async function references() {
   }
 }
 
+/** @param {boolean} enabled whether some reference is */
+function rule(enabled) {
+  one(document, "[data-rule=some]").hidden = !enabled;
+  one(document, "[data-rule=none]").hidden = enabled;
+}
+
+/** What was done to the references, and what there is to vote on now. @param {boolean} enabled */
+async function tell(enabled) {
+  const outcome = part("outcome");
+  const takePart = !part("references").hasAttribute("data-barred");
+  const changed = document.querySelectorAll("tr[data-reference]").length;
+  const { prompts, models, cells } = /** @type {{ prompts: AdminPrompt[], models: AdminModel[], cells: Place[] }} */ (await ask("GET", "/api/admin/coverage"));
+  const take = new Set(models.filter((model) => model.enabled && (takePart || model.provider !== "reference")).map(({ key }) => key));
+  const active = prompts.filter((prompt) => prompt.active);
+  const builds = (/** @type {string} */ id) => cells.filter(({ promptId, modelKey, state }) => promptId === id && state === "ready" && take.has(modelKey)).length;
+  const open = active.filter(({ id }) => builds(id) > 1).length;
+  const all = counted(active.length, "active prompt");
+  const left = open ? `Of ${all}, ${count(open)} can be voted on, having two builds or more.` : `Nothing can be voted on: of ${all}, none has two builds.`;
+  outcome.hidden = false;
+  outcome.classList.toggle("warn", open === 0);
+  outcome.textContent = `${enabled ? "Enabled" : "Disabled"}: ${counted(changed, "reference model")}. ${left}`;
+}
+
 provider.addEventListener("change", another);
 for (const id of ["provider", "other", "model-id"]) part(id).addEventListener("input", propose);
 part("key").addEventListener("input", () => one(part("edit"), "form").setAttribute("data-touched", ""));
 document.getElementById("references")?.addEventListener("click", references);
-switches((/** @type {AdminModel} */ { key }) => `/api/admin/models/${key}`);
+switches((/** @type {AdminModel} */ { key }) => `/api/admin/models/${key}`, ({ modelKey }, { key }) => modelKey === key);
 forms({ fill, save: async (model) => save(model) });

@@ -1,4 +1,4 @@
-/** What is done to the whole matrix: bringing in the catalog, generating, trying again. */
+/** What is done to the whole matrix: bringing in the catalog, generating, trying again, cancelling. */
 import { ask, complain } from "./api.js";
 import { count, counted, made, one, part, sure } from "./parts.js";
 
@@ -10,19 +10,21 @@ export function take() {
   part("orders").hidden = false;
   for (const button of buttons) button.addEventListener("click", () => give(button));
   const there = (/** @type {string} */ name) => Number(one(document, `[data-sum=${name}]`).textContent?.replaceAll(",", ""));
-  fit(there("failed"));
+  fit("failed", there("failed") + there("cancelled"));
+  fit("stop", there("underWay"));
 }
 
 /** Nothing is offered that would do nothing. @param {Totals} sum */
 export function offer(sum) {
-  fit(sum.failed + sum.cancelled);
+  fit("failed", sum.failed + sum.cancelled);
+  fit("stop", sum.underWay);
 }
 
-/** @param {number} failed */
-function fit(failed) {
-  const button = one(document, "[data-order=failed]");
+/** @param {string} order @param {number} many how many it would be about */
+function fit(order, many) {
+  const button = one(document, `[data-order=${order}]`);
   // Whoever stands on it is not to be pushed off.
-  if (document.activeElement !== button) button.hidden = failed === 0;
+  if (document.activeElement !== button) button.hidden = many === 0;
 }
 
 /** @param {HTMLButtonElement} button */
@@ -33,6 +35,7 @@ async function give(button) {
   outcome.hidden = true;
   try {
     if (order === "catalog") await bringIn();
+    else if (order === "stop") await stop();
     else await generate(order === "failed");
   } catch (trouble) {
     complain(outcome, trouble);
@@ -49,7 +52,7 @@ async function bringIn() {
   const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await ask("GET", "/api/admin/coverage"));
   if (now.prompts.length + now.models.length === known) return;
   const again = made("a", "Show what is new");
-  again.setAttribute("href", location.pathname);
+  again.setAttribute("href", location.pathname + location.search);
   outcome.append(again);
 }
 
@@ -64,9 +67,16 @@ async function generate(again) {
     return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
   }).length;
   const title = `Ask for ${counted(next.length, "build")}?`;
-  if (!(await sure(title, words(next, again ? failed : 0), "Ask"))) return;
+  if (!(await sure(title, [...words(next, again ? failed : 0), price(plan.estimate)], "Ask"))) return;
   const told = /** @type {Seeded} */ (await ask("POST", `/api/admin/seed?background=1${retry}`));
   tell(`${counted(told.jobs.length, "build")} under way. They go on when this page is closed.`);
+}
+
+async function stop() {
+  const words = "What is queued or running ends, on every server. What has come in so far is kept, and may still be billed.";
+  if (!(await sure("Cancel all that is under way?", [made("p", words)], "Cancel all"))) return;
+  const { cancelled } = await ask("DELETE", "/api/admin/jobs");
+  tell(`${counted(cancelled, "build")} cancelled.`);
 }
 
 /** Why nobody would be asked. */
@@ -76,6 +86,12 @@ async function why() {
   if (coverage.expected === 0) return "There is nobody to ask: no active prompt, or no enabled model with a key.";
   if (coverage.underWay > 0) return "Nothing else is missing; the rest is under way.";
   return coverage.failed + coverage.cancelled > 0 ? "What is missing was tried, and failed; retry it." : "Nothing is missing.";
+}
+
+/** @param {Seeded["estimate"]} estimate */
+function price({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
+  const besides = unknown > 0 ? `, beside ${counted(unknown, "build")} at unknown prices` : "";
+  return made("p", `Going by what such builds have cost, this may cost about $${dollars.toFixed(2)}${besides}.`);
 }
 
 /** What it means, before it is done. @param {NonNullable<Seeded["next"]>} next @param {number} failed */

@@ -2,7 +2,7 @@
 import { ask, complain } from "./api.js";
 import { Bringer } from "./bring.js";
 import { heads, nothing, paint, placeOf, read, sentence } from "./cells.js";
-import { closable, one, part, sure } from "./parts.js";
+import { closable, made, one, part, sure } from "./parts.js";
 
 /** What each state allows, as far as somebody can be asked. */
 const DOES = {
@@ -14,10 +14,15 @@ const DOES = {
   ready: ["retire"],
 };
 const ASKS = ["generate", "retry"];
+const UNDER_WAY = ["queued", "running"];
+const OFF = "It is switched off: a build would not be in the arena.";
 
 export class Panel {
   #dialog = /** @type {HTMLDialogElement} */ (part("panel"));
-  #bringer = new Bringer(this.#dialog, (told, imported) => this.#brought(told, imported));
+  #bringer = new Bringer(this.#dialog, {
+    begun: () => this.#quiet(),
+    done: (told, imported) => this.#brought(told, imported),
+  });
   /** @type {HTMLAnchorElement | undefined} */
   #cell;
   #busy = false;
@@ -35,18 +40,18 @@ export class Panel {
     for (const button of this.#buttons()) button.addEventListener("click", () => this.#act(button.dataset.does ?? ""));
   }
 
-  /** @param {HTMLAnchorElement} cell */
-  open(cell) {
+  /** @param {HTMLAnchorElement} cell @param {DataTransfer | null} [dropped] on it */
+  open(cell, dropped = null) {
     this.#cell = cell;
     const { prompt, model } = heads(cell);
     this.#slot("prompt").textContent = prompt;
     this.#slot("model").textContent = model;
-    this.#slot("trouble").hidden = true;
-    this.#slot("told").hidden = true;
+    this.#quiet();
     this.#bringer.begin(read(cell));
     this.refresh();
     this.#dialog.showModal();
     this.#slot("prompt").focus();
+    this.#bringer.take(dropped);
   }
 
   /** As the cell has it now. */
@@ -59,14 +64,20 @@ export class Panel {
     this.#slot("state").dataset.state = place.state;
     this.tick();
     this.#say("error", place.error ?? "");
-    if (!["ready", "queued", "running"].includes(place.state)) this.#slot("more").textContent = [why && `It cannot be asked: ${why}`, off && "It is switched off."].filter(Boolean).join(" ");
+    if (!UNDER_WAY.includes(place.state) && place.state !== "ready") {
+      const retired = place.state === "missing" && place.jobId && "What was made here is retired.";
+      this.#slot("more").textContent = [retired, why && `It cannot be asked: ${why}`, off && OFF].filter(Boolean).join(" ");
+    }
     this.#show(place);
+    let isPushedOff = false;
     for (const button of this.#buttons()) {
       const does = button.dataset.does ?? "";
       const allowed = DOES[place.state].includes(does) && !(why && ASKS.includes(does));
-      if (!allowed && button === document.activeElement) this.#slot("prompt").focus();
+      isPushedOff ||= !allowed && button === document.activeElement;
       button.hidden = !allowed;
     }
+    // Not to what costs or retires, where a second press would find it.
+    if (isPushedOff) (UNDER_WAY.includes(place.state) ? one(this.#dialog, "[data-does=cancel]") : this.#slot("prompt")).focus();
     this.#way("build", place.buildId && `/builds/${place.buildId}`);
     this.#way("job", place.jobId && `/admin/jobs/${place.jobId}`);
     this.#way("place", `/admin/places/${placeOf(this.#cell)}`);
@@ -76,7 +87,7 @@ export class Panel {
   tick() {
     if (!this.#cell) return;
     const place = read(this.#cell);
-    if (["ready", "queued", "running"].includes(place.state)) this.#slot("more").textContent = sentence(place);
+    if (UNDER_WAY.includes(place.state) || place.state === "ready") this.#slot("more").textContent = sentence(place);
   }
 
   /** @param {string} does */
@@ -87,13 +98,13 @@ export class Panel {
     const { prompt, model } = heads(cell);
     if (does === "retire" && !(await sure("Retire this build?", [`Voters do not meet it any more. Votes on “${prompt}” by ${model} still count for it. Generating what is missing will have another one made.`], "Retire it"))) return;
     this.#busy = true;
-    this.#slot("trouble").hidden = true;
-    this.#say("told", "");
+    this.#quiet();
     try {
       const told = await perform(does, place);
       this.acted();
-      this.#fleeting = true;
+      this.#fleeting = does !== "retire";
       if (cell === this.#cell) this.#say("told", told);
+      if (cell === this.#cell && does === "retire") this.#slot("told").append(" ", wayTo(place.buildId));
     } catch (trouble) {
       if (cell === this.#cell) complain(this.#slot("trouble"), trouble);
     } finally {
@@ -102,13 +113,23 @@ export class Panel {
   }
 
   /** The cell need not wait to be told. @param {string} told @param {Imported} imported */
-  #brought(told, { buildId, blockCount }) {
-    if (this.#cell) paint({ ...nothing(this.#cell), state: "ready", buildId, blockCount });
+  #brought(told, { buildId, blockCount, warnings, hint }) {
+    if (!this.#cell) return;
+    const { off } = heads(this.#cell);
+    paint({ ...nothing(this.#cell), state: "ready", buildId, blockCount });
     this.refresh();
     this.acted();
     this.#fleeting = false;
-    this.#say("told", told);
+    this.#say("told", `${told} ${off ? "Voters do not meet it, since its model or its prompt is switched off." : hint}`);
+    this.#slot("told").classList.toggle("warn", warnings.length > 0);
     this.#slot("told").scrollIntoView({ block: "nearest" });
+  }
+
+  /** What was said is over. */
+  #quiet() {
+    this.#slot("trouble").hidden = true;
+    this.#say("told", "");
+    this.#slot("told").classList.remove("warn");
   }
 
   /** @param {Place} place */
@@ -143,6 +164,13 @@ export class Panel {
   }
 }
 
+/** @param {string | null} build */
+function wayTo(build) {
+  const way = made("a", "The retired build");
+  way.setAttribute("href", `/builds/${build}`);
+  return way;
+}
+
 /** @param {string} does @param {Place} place @returns {Promise<string>} what came of it */
 async function perform(does, { promptId, modelKey, jobId, buildId }) {
   switch (does) {
@@ -155,7 +183,7 @@ async function perform(does, { promptId, modelKey, jobId, buildId }) {
       return "It is cancelled; what had come in is kept.";
     case "retire":
       await ask("DELETE", `/api/admin/builds/${buildId}`);
-      return "It is retired.";
+      return "It is retired: voters do not meet it any more.";
     default: {
       const told = await ask("POST", `/api/admin/jobs/${jobId}/reparse`);
       return told.ok ? `Answer ${told.attempt} holds a build, which is in now.` : `No answer holds a build. ${told.error ?? ""}`;

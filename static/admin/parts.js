@@ -3,9 +3,9 @@ import { one, part } from "../parts.js";
 
 export * from "../parts.js";
 
-/** @param {number} amount */
+/** What is less than ten cents to a hundredth of a cent. @param {number} amount */
 export function dollars(amount) {
-  return `$${amount.toFixed(amount > 0 && amount < 1 ? 4 : 2)}`;
+  return `$${amount.toFixed(amount > 0 && amount < 0.1 ? 4 : 2)}`;
 }
 
 /** For those who listen. @param {string} words */

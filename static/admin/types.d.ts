@@ -50,6 +50,7 @@ interface Seeded {
   modelCount: number;
   jobs: unknown[];
   next?: { promptId: string; modelKey: string }[];
+  estimate?: { dollars: number; unknown: number };
 }
 
 interface AdminModel {

@@ -220,6 +220,7 @@ async fn ask_as_an_admin() -> Vec<Value> {
     notes.take("answer", &admin.get(&format!("{job}/attempts/1")).await);
     notes.take("answer", &admin.get(&format!("{job}/attempts/7")).await);
     notes.take("cancelJob", &admin.delete(&job).await);
+    notes.take("cancelAllJobs", &admin.delete("/api/admin/jobs").await);
     notes.take("unreadJobs", &admin.get("/api/admin/jobs/unread").await);
     notes.take("reparse", &admin.post(&format!("{job}/reparse"), "").await);
     db.run("UPDATE jobs SET state = 'failed', build_id = NULL WHERE state = 'ready'").await;

@@ -136,7 +136,7 @@ impl Matrix {
             remaining: sum.remaining(),
             failed: sum.failed,
             cancelled: sum.cancelled,
-            under_way: sum.under_way,
+            under_way: coverage.under_way(),
             spent: micros as f64 / 1e6,
             unpriced,
         };

@@ -26,7 +26,7 @@ use crate::web::Error;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(want))
+        .routes(routes!(want, cancel_all))
         .routes(routes!(to_read_again))
         .routes(routes!(show, cancel))
         .routes(routes!(answer))
@@ -86,6 +86,13 @@ pub(in crate::web) struct Attempt {
     pub cost: Option<f64>,
     /// What the provider would not do, and how it was asked instead.
     pub notes: Value,
+}
+
+#[derive(Serialize, ToSchema)]
+struct Cancelled {
+    ok: bool,
+    /// So many jobs.
+    cancelled: usize,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -200,6 +207,27 @@ async fn cancel(
     transaction.commit().await?;
     app.workshop.wake();
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Cancel all jobs
+///
+/// Whatever is queued or running ends, on all servers, and what had streamed in is kept. What a provider has answered so
+/// far may still be billed.
+#[utoipa::path(
+    delete, path = "/api/admin/jobs", tag = "Admin", operation_id = "cancelAllJobs",
+    security(("adminToken" = [])),
+    responses((status = OK, description = "They are cancelled.", body = Cancelled)),
+)]
+async fn cancel_all(State(app): State<App>, AsAdmin(admin): AsAdmin) -> Result<Json<Cancelled>, Error> {
+    let mut connection = app.pool.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    let cancelled = jobs::cancel_all(&mut transaction).await?;
+    if cancelled > 0 {
+        audit::record(&mut transaction, admin, "cancel", "all jobs", json!({ "jobs": cancelled })).await?;
+    }
+    transaction.commit().await?;
+    app.workshop.wake();
+    Ok(Json(Cancelled { ok: true, cancelled }))
 }
 
 /// What a model answered

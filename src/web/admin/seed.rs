@@ -63,6 +63,20 @@ pub struct Seeded {
     /// What a dry run would ask for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<Next>,
+    /// And what that may cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Cost>,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = EstimatedCost)]
+pub struct Cost {
+    /// Going by what builds of each model have cost, or by its prices and an answer of usual length.
+    #[schema(example = 12.5)]
+    pub dollars: f64,
+    /// Builds whose price is not known, and which are not in it.
+    #[schema(example = 0)]
+    pub unknown: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -144,6 +158,9 @@ impl From<seeding::Seeded> for Seeded {
             failed_builds: sum.failed,
             jobs: seeded.jobs.into_iter().map(|job| Work::of(job, now)).collect(),
             next: seeded.next.iter().map(next).collect(),
+            estimate: seeded
+                .estimate
+                .map(|estimate| Cost { dollars: estimate.cost.0 as f64 / 1e6, unknown: estimate.unknown }),
         }
     }
 }
@@ -158,7 +175,8 @@ impl Display for Work {
             (None, None) => f.write_str(&self.state)?,
         }
         let seconds = self.ms.unwrap_or_default() as f64 / 1000.0;
-        write!(f, " ({} attempts, {seconds:.0} s)", self.attempts)
+        let attempts = if self.attempts == 1 { "attempt" } else { "attempts" };
+        write!(f, " ({} {attempts}, {seconds:.0} s)", self.attempts)
     }
 }
 

@@ -10,7 +10,8 @@ use time::OffsetDateTime;
 use super::models::{in_order, why_not};
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::catalog::{ListedModel, ListedPrompt, Provider};
+use crate::arena::References;
+use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
 use crate::web::admin::coverage::{Cell, Matrix, Sum};
 use crate::web::{Error, Page, filters};
 
@@ -28,6 +29,7 @@ struct Desk {
     rows: Vec<Row>,
     /// Those who can be asked, and those who lack a key.
     providers: [Vec<Provider>; 2],
+    references_are_off: bool,
     /// How often a model is asked for a build at most.
     attempts: u32,
     /// By the server's clock, in milliseconds since 1970.
@@ -71,6 +73,7 @@ async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
         columns: models.iter().map(|model| Column::of(model, &app)).collect(),
         rows: matrix.coverage.prompts.iter().map(row).collect(),
         providers: [open, shut],
+        references_are_off: app.config.references == References::Off,
         attempts: app.config.asking.attempts,
         now: now as i64,
         sum: matrix.sum,
@@ -91,9 +94,20 @@ impl Column {
             enabled: listed.enabled,
         }
     }
+
+    /// Whether it is a reference, of one that cannot be asked.
+    fn shut(&self) -> Option<bool> {
+        self.why_not.is_some().then(|| self.provider == REFERENCE)
+    }
 }
 
 impl Desk {
+    /// There are models, and a key for none of them.
+    fn nobody_can_be_asked(&self) -> bool {
+        let mut enabled = self.columns.iter().filter(|column| column.enabled).peekable();
+        enabled.peek().is_some() && enabled.all(|column| column.asked_at.is_none())
+    }
+
     fn who_can_be_asked(&self) -> String {
         let [open, shut] = self.providers.each_ref().map(Vec::len);
         let can = match open {
@@ -106,6 +120,19 @@ impl Desk {
             1 => format!("{can}, one has no key"),
             _ => format!("{can}, {shut} have no key"),
         }
+    }
+
+    /// The builds by models that are not asked, which the sum leaves out: those by references, and the others.
+    fn beside(&self) -> [(&'static str, &'static str, usize); 2] {
+        let count = |are_references: bool| {
+            let cells =
+                self.rows.iter().filter(|row| row.active).flat_map(|row| row.cells.iter().zip(&self.columns));
+            let counts = |(cell, column): &(&Cell, &Column)| {
+                cell.state == "ready" && column.enabled && column.shut() == Some(are_references)
+            };
+            cells.filter(counts).count()
+        };
+        [("reference", "by references", count(true)), ("", "by models that cannot be asked", count(false))]
     }
 
     /// What is switched off, if anything is.
@@ -122,6 +149,10 @@ impl Desk {
 }
 
 impl Cell {
+    fn is_untouched(&self) -> bool {
+        self.state == "missing" && self.job_id.is_none()
+    }
+
     fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -35,6 +35,8 @@ struct Models {
 struct Row {
     model: Model,
     why_not: Option<String>,
+    /// What it is called by whom it would be asked of.
+    sent: String,
 }
 
 async fn models(State(app): State<App>, _: SignedIn) -> Result<Models, Error> {
@@ -45,6 +47,7 @@ async fn models(State(app): State<App>, _: SignedIn) -> Result<Models, Error> {
     let row = |listed: &ListedModel| Row {
         model: Model::of(listed, providers),
         why_not: why_not(&listed.model, providers),
+        sent: providers.route(&listed.model).map_or(&*listed.model.model_id, |(_, name)| name).to_owned(),
     };
     Ok(Models {
         page: Page::at("/admin/models"),
@@ -96,6 +99,14 @@ impl Row {
 }
 
 impl Models {
+    fn are_barred(&self) -> bool {
+        self.references == References::Off
+    }
+
+    fn none_enabled(&self) -> bool {
+        self.references_on == Some(false)
+    }
+
     fn rule(&self) -> &'static str {
         match self.references {
             References::Auto => {

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::routing::get;
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::models::why_not;
 use super::session::SignedIn;
@@ -28,6 +29,8 @@ struct Place {
     model: ListedModel,
     cell: Cell,
     why_not: Option<String>,
+    /// What was made here, where it is in force no more.
+    retired: Option<Uuid>,
     /// The latest first.
     jobs: Vec<Job>,
 }
@@ -44,12 +47,16 @@ async fn show(
     let (Some(prompt), Some(model)) = (prompt, model) else {
         return Err(Error::not_found("There is no such prompt, or no such model."));
     };
+    let cell = matrix.cell(prompt, model);
+    let jobs = jobs::of_place(&app.pool, &prompt.prompt.id, &model.model.key).await?;
+    let latest = jobs.iter().find(|job| Some(job.id) == cell.job_id);
     Ok(Place {
         page: Page::nowhere(),
         settings: coverage.settings.to_string(),
-        cell: matrix.cell(prompt, model),
         why_not: why_not(&model.model, app.workshop.providers()),
-        jobs: jobs::of_place(&app.pool, &prompt.prompt.id, &model.model.key).await?,
+        retired: latest.filter(|_| cell.state == "missing").and_then(|job| job.build_id),
+        cell,
+        jobs,
         prompt: prompt.clone(),
         model: model.clone(),
     })

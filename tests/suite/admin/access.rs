@@ -7,7 +7,7 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
 /// Every address of the admin's API.
-const ADDRESSES: [(&str, &str); 19] = [
+const ADDRESSES: [(&str, &str); 20] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
     ("GET", "/api/admin/events"),
@@ -22,6 +22,7 @@ const ADDRESSES: [(&str, &str); 19] = [
     ("PATCH", "/api/admin/prompts/a"),
     ("DELETE", "/api/admin/builds/00000000-0000-0000-0000-000000000000"),
     ("POST", "/api/admin/jobs"),
+    ("DELETE", "/api/admin/jobs"),
     ("GET", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"),
     ("DELETE", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"),
     ("GET", "/api/admin/jobs/unread"),

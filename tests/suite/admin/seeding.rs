@@ -49,6 +49,7 @@ async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds
     let dry = seed("?dryRun=1").await;
     assert_eq!((numbers(&dry), &dry["done"], &dry["jobs"]), ([2, 2, 4, 0, 4, 0], &json!(false), &json!([])));
     assert_eq!(dry["next"].as_array().unwrap().len(), 4);
+    assert_eq!(dry["estimate"], json!({ "dollars": 0.136, "unknown": 0 }), "by prices and a usual answer");
     let bare = seed("?dryRun=1&generateBuilds=0").await;
     assert_eq!((numbers(&bare), &bare["next"]), ([2, 2, 4, 0, 4, 0], &Value::Null), "it would ask nobody");
     assert_eq!(db.dump().await, before, "a dry run writes nothing");
@@ -73,6 +74,8 @@ async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds
                 && job["error"].is_null()
         );
     }
+    let usual = &seed("?dryRun=1").await["estimate"]["dollars"];
+    assert!((0.0..0.01).contains(&usual.as_f64().unwrap()), "by what the first have cost: {usual}");
     let second = seed("?batchSize=1").await;
     assert_eq!((numbers(&second), second["jobs"].as_array().unwrap().len()), ([2, 2, 4, 3, 1, 0], 1));
     let third = seed("?batchSize=3").await;
@@ -233,18 +236,38 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
             (&["models", "disable", "two"], "disabled"),
             (&["models", "rename", "two", "The Second"], "The Second"),
             (&["models", "enable", "two"], "enabled"),
-            (&["models", "add", "three", "--provider", "nobody", "--id", "x", "--name", "Three"], "no key"),
+            (
+                &[
+                    "models",
+                    "add",
+                    "three",
+                    "--provider",
+                    "nobody",
+                    "--id",
+                    "x",
+                    "--name",
+                    "Three",
+                    "--replace",
+                ],
+                "no key",
+            ),
             (&["prompts"], "a barn"),
             (&["prompts", "disable", "barn"], "inactive"),
             (&["prompts", "enable", "barn"], "active"),
-            (&["prompts", "add", "cave", "a cave", "--tag", "nature"], "[nature]"),
+            (&["prompts", "add", "cave", "a cave", "--tag", "nature", "--replace"], "[nature]"),
             (&["prompts", "disable", "cave"], "inactive"),
         ] {
             let (code, said) = run(arguments, how);
             assert!(code == 0 && said.contains(part), "{arguments:?} {how:?}: {said}");
         }
-        let (code, said) = run(&["models", "enable", "nobody"], how);
-        assert!(code == 2 && said.contains("no such model"), "{said}");
+        for (arguments, part) in [
+            (&["models", "enable", "nobody"][..], "nobody: There is no such model"),
+            (&["models", "add", "one", "--provider", "somebody", "--id", "x", "--name", "One"], "--replace"),
+            (&["prompts", "add", "barn", "another barn"], "--replace"),
+        ] {
+            let (code, said) = run(arguments, how);
+            assert!(code == 2 && said.contains(part), "{arguments:?} {how:?}: {said}");
+        }
     }
     for how in [here, there] {
         let (code, said) = run(&["seed"], how);
@@ -268,6 +291,8 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
         code == 1 && said.contains("replaced another") && said.contains("1 imported, 2 failed"),
         "{said}"
     );
+    let (code, said) = run(&["import", "no-such-folder"], there);
+    assert!(code == 2 && said.contains("cannot read no-such-folder"), "{said}");
     let vias = scene.db.number("SELECT count(DISTINCT via) FROM audit").await;
     assert_eq!(vias, 2, "the audit knows who came by which way");
 }
@@ -294,6 +319,22 @@ async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
         assert!(code == 2 && said.contains(part), "{arguments:?}: {said}");
         assert!(!said.contains("wrong\""), "{said}");
     }
+}
+
+#[test]
+fn emptying_what_is_not_there_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("mistyped");
+    let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .args(["reset", "--yes"])
+        .current_dir(&folder)
+        .env_remove("DATABASE_URL")
+        .env("DATA_DIR", &nowhere)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("There is nothing to empty in"), "{said}");
+    assert!(!nowhere.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

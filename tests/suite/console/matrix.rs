@@ -10,7 +10,7 @@ use crate::support::{Beat, Provider, Say, Script, Voice, page};
 const STATE: &str = "document.querySelector('#panel [data-slot=state]').textContent";
 
 /// A sound answer that pauses in its middle until leave is given.
-fn halting() -> (Script, Arc<Notify>) {
+pub(super) fn halting() -> (Script, Arc<Notify>) {
     let leave = Arc::new(Notify::new());
     let (first, second) = BUILD.split_at(40);
     let events = Voice::Compatible.events(&[Say::Text(first), Say::Text(second), Say::Done]);
@@ -44,14 +44,15 @@ async fn a_wanted_build_is_seen_running_and_then_ready_while_the_focus_stays() {
     until(&page, &format!("document.querySelector({cell:?} + ' img')?.complete")).await;
     assert!(page.agrees(&format!("document.activeElement === document.querySelector({cell:?})")).await);
     assert_eq!(page.text("[data-sum=existing]").await, "1");
-    assert_eq!(page.text("[data-sum=spent]").await, "$0.2000");
+    assert_eq!(page.text("[data-sum=spent]").await, "$0.20");
     until(&page, "document.getElementById('said').textContent === 'a blue door by Mason 1: ready.'").await;
     assert_eq!(page.complaints().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_failure_says_why_and_can_be_tried_again() {
-    let house = House::with([wrong_key(), build()]).await;
+    let (script, leave) = halting();
+    let house = House::with([wrong_key(), script]).await;
     let page = house.open("/admin").await;
     page.click(&cell("blue-door", "mason")).await;
     page.click("#panel [data-does=generate]").await;
@@ -59,8 +60,13 @@ async fn a_failure_says_why_and_can_be_tried_again() {
     assert!(page.text("#panel [data-slot=error]").await.contains("That key is not known here."));
     assert_eq!(page.text("[data-sum=failed]").await, "1");
 
-    page.click("#panel [data-does=retry]").await;
+    page.run("document.querySelector('#panel [data-does=retry]').focus()").await;
+    page.press("Enter").await;
+    until(&page, &format!("{STATE} === 'running'")).await;
+    assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Cancel");
+    leave.notify_one();
     until(&page, &format!("{STATE} === 'ready'")).await;
+    assert_eq!(page.eval::<String>("document.activeElement.id").await, "panel-prompt");
     assert_eq!(page.text("[data-sum=failed]").await, "0");
 }
 
@@ -76,6 +82,90 @@ async fn what_runs_can_be_cancelled() {
     until(&page, &format!("{STATE} === 'cancelled'")).await;
     house.provider.hung_up().await;
     assert!(page.agrees("!document.querySelector('#panel [data-does=retry]').hidden").await);
+    page.press("Escape").await;
+    until(&page, "document.querySelector('[data-sum=cancelled]').checkVisibility()").await;
+    assert_eq!(page.text("[data-sum=cancelled]").await, "1");
+    assert_eq!(page.text("[data-order=failed]").await, "Retry failed and cancelled");
+}
+
+#[tokio::test]
+async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
+    let house = House::with([]).await;
+    house.import("blue-door", "house").await;
+    let page = house.open("/admin").await;
+    let there = "div:has(> [data-sum=existing])";
+    assert_eq!(
+        page.text(there).await.split_whitespace().collect::<Vec<_>>().join(" "),
+        "There 0 and 1 by references"
+    );
+    house.import("stone-bridge", "potter").await;
+    until(
+        &page,
+        &format!(
+            "document.querySelector({there:?}).innerText.includes('and 1 by models that cannot be asked')"
+        ),
+    )
+    .await;
+    assert!(page.text(there).await.contains("and 1 by references"));
+    assert!(page.text(".key").await.contains("ready"));
+}
+
+#[tokio::test]
+async fn what_is_shown_is_in_the_address_and_an_empty_choice_says_so() {
+    let house = House::with([wrong_key()]).await;
+    let page = house.open("/admin").await;
+    page.run("document.getElementById('only').value = 'failed'; document.getElementById('only').dispatchEvent(new Event('change', { bubbles: true }))").await;
+    assert_eq!(page.text("#none").await, "Nothing failed.");
+    assert!(page.agrees("!document.querySelector('.matrix').checkVisibility()").await);
+    page.reload().await;
+    until(&page, "location.search === '?show=failed' && document.getElementById('only').value === 'failed'")
+        .await;
+    until(&page, "document.getElementById('none').checkVisibility()").await;
+
+    let wanted = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
+    assert_eq!(house.api("POST", "/api/admin/jobs").json(&wanted).send().await.unwrap().status(), 202);
+    until(&page, "document.querySelector('.matrix').checkVisibility()").await;
+    assert!(page.agrees("document.getElementById('none').hidden").await);
+}
+
+#[tokio::test]
+async fn what_is_switched_off_can_be_asked_for_and_says_where_it_would_not_be() {
+    let house = House::with([]).await;
+    let off = serde_json::json!({ "enabled": false });
+    assert_eq!(house.api("PATCH", "/api/admin/models/mason").json(&off).send().await.unwrap().status(), 200);
+    let page = house.open("/admin").await;
+    assert!(!page.text(".key").await.contains("off"));
+    page.click("#all").await;
+    assert!(page.text(".key").await.contains("off"));
+    page.click(&cell("blue-door", "mason")).await;
+    until(&page, "document.getElementById('panel').open").await;
+    let more = page.text("#panel [data-slot=more]").await;
+    assert_eq!(more, "It is switched off: a build would not be in the arena.");
+}
+
+#[tokio::test]
+async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
+    let house = House::with([]).await;
+    let page = house.open("/admin").await;
+    let drop = async |css: &str| {
+        let script = format!(
+            "{{ const dropped = new DataTransfer(); dropped.items.add(new File([{BUILD:?}], 'door.json')); document.querySelector({css:?}).dispatchEvent(new DragEvent('drop', {{ dataTransfer: dropped, bubbles: true, cancelable: true }})) }}"
+        );
+        page.run(&script).await;
+        until(
+            &page,
+            "document.querySelector('#panel [data-slot=brought]').innerText.includes('door.json is here')",
+        )
+        .await;
+        assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Bring it in");
+        page.press("Enter").await;
+        until(&page, &format!("{STATE} === 'ready'")).await;
+        page.press("Escape").await;
+    };
+    drop(&cell("blue-door", "potter")).await;
+    page.click(&cell("stone-bridge", "potter")).await;
+    until(&page, "document.getElementById('panel').open").await;
+    drop("#panel h2").await;
 }
 
 #[tokio::test]
@@ -86,6 +176,7 @@ async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
     until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Ask for 2 builds?");
     assert_eq!(page.text("#sure li").await, "Local: 2 builds, at most 6 requests");
+    assert!(page.text("#sure").await.contains("this may cost about $"));
     page.click("#sure [data-no]").await;
     assert_eq!(house.provider.requests().len(), 0);
 
@@ -97,6 +188,25 @@ async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
 
     page.click("[data-order=missing]").await;
     until(&page, "document.getElementById('outcome').textContent === 'Nothing is missing.'").await;
+}
+
+#[tokio::test]
+async fn all_that_is_under_way_is_cancelled_after_a_question() {
+    let house = House::improvising(|_| halting().0).await;
+    let page = house.open("/admin").await;
+    until(&page, "document.querySelector('[data-order=stop]').hidden").await;
+    page.click("[data-order=missing]").await;
+    until(&page, "document.getElementById('sure').open").await;
+    page.click("#sure [data-yes]").await;
+    until(&page, "!document.querySelector('[data-order=stop]').hidden").await;
+
+    page.click("[data-order=stop]").await;
+    until(&page, "document.getElementById('sure').open").await;
+    assert_eq!(page.text("#sure-title").await, "Cancel all that is under way?");
+    page.click("#sure [data-yes]").await;
+
+    until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
+    until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
 }
 
 #[tokio::test]
@@ -113,19 +223,31 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     until(&page, "!document.getElementById('bring-trouble').hidden").await;
     assert_eq!(page.text("[data-sum=existing]").await, "0");
 
-    let with_a_warning = BUILD.replace(
+    let with_warnings = BUILD.replace(
         "\"boxes\"",
-        "\"blocks\": [{ \"x\": 99, \"y\": 0, \"z\": 0, \"type\": \"stone\" }], \"boxes\"",
+        "\"blocks\": [{ \"x\": 99, \"y\": 0, \"z\": 0, \"type\": \"stone\" }, { \"x\": 1, \"y\": 9, \"z\": 1, \"type\": \"cheese\" }], \"boxes\"",
     );
-    paste(&format!("Here it is: {with_a_warning}")).await;
+    paste(&format!("Here it is: {with_warnings}")).await;
     until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('It is in')").await;
-    assert!(page.text("#panel [data-slot=told]").await.contains("It is in, with 3,200 blocks."));
+    let told = page.text("#panel [data-slot=told]").await;
+    assert!(
+        told.starts_with("It is in, with 3,200 blocks and 2 warnings: ") && told.contains("outside"),
+        "{told}"
+    );
     assert!(page.agrees(&format!("{STATE} === 'ready'")).await);
-    assert!(page.text("#panel [data-slot=brought] li").await.contains("outside"));
+    assert_eq!(
+        page.eval::<usize>("document.querySelectorAll('#panel [data-slot=brought] li').length").await,
+        2
+    );
     assert!(page.agrees("document.getElementById('bring-trouble').hidden").await);
 
     paste(BUILD).await;
-    until(&page, "document.getElementById('bring-trouble').textContent.includes('already')").await;
+    until(&page, "document.getElementById('bring-trouble').textContent.includes('tick “Retire the build')")
+        .await;
+    assert!(
+        page.agrees("document.querySelector('#panel [data-slot=told]').hidden").await,
+        "it is in, and is not"
+    );
     page.click("#over").await;
     paste(BUILD).await;
     until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('is retired')")
@@ -137,6 +259,11 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     until(&page, &format!("{STATE} === 'missing' || {trouble}")).await;
     assert!(!page.agrees(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
     until(&page, &format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await;
+    until(&page, &format!("{STATE} === 'missing'")).await;
+    assert!(page.text("#panel [data-slot=told]").await.starts_with("It is retired"));
+    let build: String = page.eval("document.querySelector('#panel [data-slot=told] a').pathname").await;
+    let (status, html) = visit(&house.site, &build, "").await;
+    assert!(status == 200 && html.contains("Retired."), "{build}: {status}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::matrix::halting;
 use super::{BUILD, House, TOKEN, build, cell, until, wrong_key};
 use crate::pages::FAINT_TEXT;
 use crate::support::{Say, Theme, Voice};
@@ -95,6 +96,11 @@ async fn models_are_switched_renamed_and_added() {
     assert_eq!(mason["prices"], json!({ "input": 1000.0, "output": 2000.0 }));
 
     page.click("[data-add]").await;
+    page.click("#edit [type=submit]").await;
+    let marked = "[...document.querySelectorAll('#edit [aria-invalid]')].map(e => e.id).join(' ')";
+    until(&page, &format!("{marked} === 'display-name model-id key'")).await;
+    assert_eq!(page.text("#display-name-trouble").await, "This is wanted.");
+    assert_eq!(page.eval::<String>("document.activeElement.id").await, "display-name");
     page.run("for (const [id, value] of [['display-name', 'New'], ['model-id', 'vendor/new-1.5'], ['input-price', '3']]) { const field = document.getElementById(id); field.value = value; field.dispatchEvent(new Event('input')); }").await;
     page.run("document.getElementById('provider').value = 'local'; document.getElementById('provider').dispatchEvent(new Event('input'))").await;
     assert_eq!(page.eval::<String>("document.getElementById('key').value").await, "local_new_1_5");
@@ -104,18 +110,107 @@ async fn models_are_switched_renamed_and_added() {
     page.click("#edit [type=submit]").await;
     until(&page, &format!("document.querySelector({:?})", row("local_new_1_5"))).await;
     assert_eq!(house.model("local_new_1_5").await["prices"], json!({ "input": 3.0, "output": 15.0 }));
+    until(
+        &page,
+        &format!("document.querySelector({:?}).contains(document.activeElement)", row("local_new_1_5")),
+    )
+    .await;
+    assert!(page.text(&row("local_new_1_5")).await.contains("Added just now"));
+    assert_eq!(page.text("#said").await, "local_new_1_5: added just now.");
+    page.reload().await;
+    until(&page, "!document.getElementById('orders').hidden").await;
+    assert!(!page.text(&row("local_new_1_5")).await.contains("just now"));
 
+    house.import("blue-door", "house").await;
+    house.import("blue-door", "potter").await;
     page.click("#references").await;
     until(&page, "document.getElementById('references').textContent === 'Enable all reference models'").await;
     assert_eq!(house.model("house").await["enabled"], false);
+    until(&page, "document.getElementById('outcome').textContent === 'Disabled: one reference model. Nothing can be voted on: of 2 active prompts, none has two builds.'").await;
+    assert!(page.text("header .soft").await.contains("All reference models are disabled"));
+    page.click("#references").await;
+    until(
+        &page,
+        "document.getElementById('outcome').textContent.includes('Of 2 active prompts, 1 can be voted on')",
+    )
+    .await;
+    assert!(page.text("header .soft").await.contains("while fewer than two others"));
+}
+
+#[tokio::test]
+async fn a_model_is_shown_by_the_name_that_is_sent() {
+    let house = House::with([]).await;
+    let clay = json!({ "provider": "openai", "modelId": "clay-1", "displayName": "Clay", "via": { "local": "vendor/clay" } });
+    assert_eq!(house.api("PUT", "/api/admin/models/clay").json(&clay).send().await.unwrap().status(), 201);
+    let page = house.open("/admin/models").await;
+    assert_eq!(page.text("tr:has(a[href='/models/clay']) code").await, "vendor/clay");
+    assert_eq!(page.text("tr:has(a[href='/models/potter']) code").await, "potter");
+}
+
+#[tokio::test]
+async fn a_model_whose_jobs_are_queued_is_switched_off_after_a_question() {
+    let house = House::improvising(|_| halting().0).await;
+    for number in 0..4 {
+        let path = format!("/api/admin/prompts/more-{number}");
+        let body = json!({ "text": format!("a prompt with the number {number}") });
+        assert_eq!(house.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
+    }
+    assert_eq!(house.api("POST", "/api/admin/seed?background=1").send().await.unwrap().status(), 200);
+    let running = async || {
+        let told = house.told("/api/admin/status").await;
+        told["queue"].as_array().unwrap().iter().filter(|job| job["state"] == "running").count()
+    };
+    while running().await < 4 {
+        tokio::task::yield_now().await;
+    }
+    let page = house.open("/admin/models").await;
+    let switch = "tr:has(a[href='/models/mason']) [data-switch]";
+    page.click(switch).await;
+    until(&page, "document.getElementById('sure').open").await;
+    let words = page.text("#sure [data-slot=words]").await;
+    assert_eq!(
+        words,
+        "What is queued, 2 builds, will be cancelled. What is running, 4 builds, goes on: it is paid for."
+    );
+    page.click("#sure [data-no]").await;
+    until(&page, &format!("document.querySelector({switch:?}).checked")).await;
+    assert_eq!(house.model("mason").await["enabled"], true);
+
+    page.click(switch).await;
+    until(&page, "document.getElementById('sure').open").await;
+    page.click("#sure [data-yes]").await;
+    while house.model("mason").await["enabled"] != false {
+        tokio::task::yield_now().await;
+    }
+    assert!(page.agrees(&format!("!document.querySelector({switch:?}).checked")).await);
+    assert_eq!(running().await, 4);
+}
+
+#[tokio::test]
+async fn a_retired_build_is_still_found_from_its_place() {
+    let house = House::with([build()]).await;
+    house.asked("blue-door", "mason").await;
+    let cells = house.told("/api/admin/coverage").await;
+    let build = cells["cells"][0]["buildId"].as_str().unwrap();
+    let retired = house.api("DELETE", &format!("/api/admin/builds/{build}")).send().await.unwrap();
+    assert_eq!(retired.status(), 204);
+    let page = house.open("/admin/places/blue-door/mason").await;
+    assert!(page.text("#now + p").await.starts_with("What was made here is retired."));
+    let ways = format!("document.querySelectorAll('main a[href=\"/builds/{build}\"]').length");
+    assert_eq!(page.eval::<usize>(&ways).await, 2, "beside the state, and beside the job");
+
+    page.goto(&house.site.at("/admin#blue-door/mason")).await;
+    until(&page, "document.getElementById('panel').open").await;
+    assert_eq!(page.text("#panel [data-slot=more]").await, "What was made here is retired.");
+    assert!(page.agrees("document.querySelector('#panel [data-slot=job]').checkVisibility()").await);
 }
 
 #[tokio::test]
 async fn a_text_with_builds_stays_and_says_so_at_its_field() {
     let house = House::with([]).await;
-    house.import("blue-door", "house").await;
     let page = house.open("/admin/prompts").await;
     page.click("tr:has(a[href='/prompts/blue-door']) [data-edit]").await;
+    house.import("blue-door", "house").await;
     page.run("document.getElementById('text').value = 'a red door'").await;
     page.click("#edit [type=submit]").await;
     until(&page, "document.getElementById('text-trouble').textContent.includes('make another prompt')").await;
@@ -127,7 +222,19 @@ async fn a_text_with_builds_stays_and_says_so_at_its_field() {
     )
     .await;
 
+    until(
+        &page,
+        "document.querySelector(\"tr:has(a[href='/prompts/blue-door'])\").contains(document.activeElement)",
+    )
+    .await;
+    page.press("Enter").await;
+    until(&page, "document.getElementById('edit').open").await;
+    assert!(page.agrees("document.getElementById('text').readOnly").await);
+    assert!(page.text("#text-hint").await.starts_with("It stays as it is: one build was made for it."));
+    page.click("#edit [data-close]").await;
+
     page.click("[data-add]").await;
+    assert!(page.agrees("!document.getElementById('text').readOnly").await);
     page.run("document.getElementById('text').value = 'the Café on a corner'; document.getElementById('text').dispatchEvent(new Event('input'))").await;
     assert_eq!(page.eval::<String>("document.getElementById('slug').value").await, "cafe-on-a-corner");
     page.click("#edit [type=submit]").await;

@@ -70,6 +70,31 @@ async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
 }
 
 #[tokio::test]
+async fn all_that_is_under_way_can_be_cancelled_at_once() {
+    let provider = Provider::improvising(Voice::Compatible, |_| begins(" ").beat(Beat::Stall)).await;
+    let catalog = catalog(&provider, &["one", "two"], &["shed", "barn"]);
+    let db = TestDb::new().await;
+    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[("AI_AT_ONCE", "2")])).await;
+    let scene = Scene::open(db, provider, site).await;
+    scene.admin.post("/api/admin/seed?background=1", "").await;
+    let running = "SELECT count(*) FROM attempts WHERE ended_at IS NULL";
+    while scene.db.number(running).await < 2 {}
+
+    let told = scene.admin.delete("/api/admin/jobs").await.json();
+
+    assert_eq!(told, json!({ "ok": true, "cancelled": 4 }));
+    for _ in 0..2 {
+        scene.provider.hung_up().await;
+    }
+    assert_eq!(scene.db.number(running).await, 0);
+    let seeded = scene.admin.post("/api/admin/seed", "").await.json();
+    assert_eq!((&seeded["done"], &seeded["jobs"]), (&json!(true), &json!([])), "nobody is asked by itself");
+    let told = scene.admin.delete("/api/admin/jobs").await.json();
+    assert_eq!(told["cancelled"], 0);
+    assert_eq!(scene.db.number("SELECT count(*) FROM audit WHERE action = 'cancel'").await, 1);
+}
+
+#[tokio::test]
 async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
     let scene = Scene::with((0..3).map(|_| says("no")).chain([says(&hut(5))])).await;
     let seed = async |query: &str| scene.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
@@ -186,6 +211,16 @@ async fn what_is_switched_off_is_not_asked_for_any_more() {
     scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
     let job = scene.admin.job(&job).await;
     assert_eq!((&job["state"], &job["code"]), (&json!("cancelled"), &json!("switched_off")), "{job}");
+
+    // Wanted all the same, it costs what others do.
+    let again = scene.admin.want("shed", "tester").await;
+    let coverage = scene.admin.get("/api/admin/coverage").await.json();
+    assert_eq!((&coverage["sum"]["underWay"], &coverage["sum"]["expected"]), (&json!(1), &json!(0)));
+    let metrics = scene.admin.get("/metrics").await.text();
+    let states: Vec<_> = metrics.lines().filter(|line| line.starts_with("buildoff_jobs{")).collect();
+    assert_eq!(states, ["buildoff_jobs{state=\"queued\"} 1"], "only the latest counts");
+    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
+    assert_eq!(scene.admin.job(&again).await["code"], "switched_off");
 
     // What was in the way is gone, and nobody has decided against the build itself.
     let on = json!({ "enabled": true });

@@ -1,0 +1,36 @@
+//! What builds that are missing may cost: as much as others of the same model have cost.
+
+use sqlx::PgConnection;
+
+use crate::arena::builds::Place;
+use crate::arena::catalog::{self, ListedModel};
+use crate::arena::jobs;
+use crate::generate::Usage;
+use crate::generate::cost::{MicroDollars, cost};
+
+/// For a model that was not asked yet. Models that think at length use several times as much.
+const USUAL: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    pub cost: MicroDollars,
+    /// Builds whose price is not known; they are not in it.
+    pub unknown: usize,
+}
+
+pub(super) async fn estimate(connection: &mut PgConnection, places: &[Place]) -> sqlx::Result<Estimate> {
+    let models = catalog::models(&mut *connection).await?;
+    let usual = jobs::usual_costs(connection).await?;
+    let of_one = |listed: &ListedModel| {
+        let known = usual.get(listed.model.key.as_str()).copied();
+        known.or_else(|| cost(listed.model.prices?, &USUAL).map(|cost| cost.0))
+    };
+    let mut estimate = Estimate::default();
+    for place in places {
+        match models.iter().find(|listed| listed.model.key == place.model).and_then(of_one) {
+            Some(micros) => estimate.cost.0 = estimate.cost.0.saturating_add(micros),
+            None => estimate.unknown += 1,
+        }
+    }
+    Ok(estimate)
+}
