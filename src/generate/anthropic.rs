@@ -186,7 +186,9 @@ impl Ear for Message {
             Said::MessageStart { message } => {
                 self.expect(!self.started)?;
                 self.started = true;
-                heard.usage(message.usage.map(Usage::from).unwrap_or_default());
+                let used = message.usage.map(Usage::from).unwrap_or_default();
+                // What it says of the output is not so yet.
+                heard.usage(Usage { output: None, reasoning: None, ..used });
             }
             Said::ContentBlockStart { index, content_block } => {
                 self.expect(self.started && self.open.is_none() && index == self.blocks)?;

@@ -300,8 +300,8 @@ impl Commission {
             Ok(Answer { text, usage, notes }) => {
                 Asked { text: text.into(), result: Ok(()), usage, notes, clock }
             }
-            Err(Failure { kind, message, is_final, partial, usage, notes }) => {
-                let lack = Lack { kind, message, is_final };
+            Err(Failure { kind, message, is_final, began, partial, usage, notes }) => {
+                let lack = Lack { kind, message, is_final, began };
                 Asked { text: partial.into(), result: Err(lack), usage, notes, clock }
             }
         }
@@ -346,7 +346,7 @@ impl Commission {
             Trouble::Fault(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
             Trouble::Unread(_) => None,
             Trouble::Failed(Lack { is_final: true, .. }) => None,
-            Trouble::Failed(Lack { kind, .. }) => match remedy(*kind) {
+            Trouble::Failed(Lack { kind, began, .. }) => match remedy(*kind, *began) {
                 Remedy::None => None,
                 Remedy::Again => Some(prompting::brief(&self.prompt, &self.settings)),
                 Remedy::Shorter => Some(prompting::shorter(&self.prompt, &self.settings)),
@@ -374,6 +374,7 @@ struct Lack {
     kind: FailureKind,
     message: String,
     is_final: bool,
+    began: bool,
 }
 
 /// Why an attempt brought no build.
@@ -404,14 +405,15 @@ fn ends_with(text: &str, spec: &str) -> bool {
     text[..end].ends_with(spec.trim_end()) && !text[end..].contains('{')
 }
 
-/// A provider has tried more than once itself before it says that it is busy or out of reach: that is not for
-/// now. What a model refuses, or nobody pays for, stays so.
-fn remedy(kind: FailureKind) -> Remedy {
+/// A provider has tried more than once itself before it says that it is busy or out of reach, unless an answer `began`:
+/// that is not for now. What a model refuses, or nobody pays for, stays so.
+fn remedy(kind: FailureKind, began: bool) -> Remedy {
     use FailureKind::*;
     match kind {
         Truncated | TooLarge => Remedy::Shorter,
         Empty | Stalled | TimedOut | CutOff | BadAnswer => Remedy::Again,
         BadKey | NoCredit | NoSuchModel | Refused | Filtered | BadRequest | Cancelled => Remedy::None,
+        RateLimited | Overloaded | Unreachable if began => Remedy::Again,
         RateLimited | Overloaded | Unreachable => Remedy::None,
     }
 }

@@ -168,6 +168,8 @@ pub struct Failure {
     pub message: String,
     /// Asking the same again would end the same.
     pub is_final: bool,
+    /// An answer had begun, so that nothing was asked again however the trouble may pass.
+    pub began: bool,
     pub partial: String,
     pub usage: Usage,
     pub notes: Vec<Note>,

@@ -145,13 +145,14 @@ impl Provider for Talk {
             let mut notes = Vec::new();
             let result = timeout_at(deadline, self.talk(question, deadline, &mut heard, &mut notes)).await;
             let result = result.unwrap_or_else(|_| Err(self.clean(self.took_too_long(), &heard)));
-            let (usage, text) = (heard.used(), heard.text);
+            let (usage, began) = (heard.used(), heard.began());
+            let text = heard.text;
             match result {
                 Ok(()) => Ok(Answer { text, usage, notes }),
                 Err(trouble) => {
                     let message = format!("{}: {}", self.dialect.name(), trouble.told());
                     let is_final = trouble.kind.is_final() || trouble.retry == Retry::Never;
-                    Err(Failure { kind: trouble.kind, message, is_final, partial: text, usage, notes })
+                    Err(Failure { kind: trouble.kind, message, is_final, began, partial: text, usage, notes })
                 }
             }
         }

@@ -184,7 +184,9 @@ async fn save(
     patiently(|| lease.renew(pool, LEASE, &heard)).await?;
     streamed.are_stored(&heard);
     let Some(used) = used else { return Ok(()) };
-    patiently(|| attempts::uses(pool, lease, heard.attempt, tokens(&used), cost(prices, &used))).await
+    patiently(|| attempts::uses(pool, lease, heard.attempt, tokens(&used), cost(prices, &used))).await?;
+    streamed.with(|inflow| inflow.used.take_if(|now| *now == used));
+    Ok(())
 }
 
 /// Does it again for a while when the database cannot be reached: an answer may be worth a lot.
@@ -243,7 +245,7 @@ impl Streamed {
     }
 
     fn unstored(&self) -> Inflow {
-        self.with(|Inflow { heard, used }| Inflow { heard: heard.clone(), used: used.take() })
+        self.with(|Inflow { heard, used }| Inflow { heard: heard.clone(), used: *used })
     }
 
     /// More may have come since, and another attempt may have begun.

@@ -67,7 +67,7 @@ async function generate(again) {
     return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
   }).length;
   const title = `Ask for ${counted(next.length, "build")}?`;
-  if (!(await sure(title, [...words(next, again ? failed : 0), price(plan.estimate)], "Ask"))) return;
+  if (!(await sure(title, [...words(next, failed), price(plan.estimate)], "Ask"))) return;
   const told = /** @type {Seeded} */ (await ask("POST", `/api/admin/seed?background=1${retry}`));
   tell(`${counted(told.jobs.length, "build")} under way. They go on when this page is closed.`);
 }

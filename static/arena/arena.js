@@ -75,16 +75,9 @@ async function show(arriving = arrive(), words = "") {
     enter("ready");
     said.textContent = `${words} Both builds are on screen. Which is better?`;
   } catch (error) {
-    const trouble = /** @type {api.Trouble} */ (error);
-    const over = await nothingElse(trouble);
-    if (mine === turn) close(trouble, over);
+    // Whether another prompt is left is not asked: that would use up a pair that nobody has seen.
+    if (mine === turn) close(/** @type {api.Trouble} */ (error), !picker.value);
   }
-}
-
-/** Whether no prompt is left when this one is not. @param {api.Trouble} trouble */
-async function nothingElse({ code }) {
-  if (!picker.value || code !== "all_voted") return !picker.value;
-  return api.matchup("").then(() => false, (other) => other.code === "all_voted");
 }
 
 async function arrive() {

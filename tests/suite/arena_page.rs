@@ -357,13 +357,16 @@ async fn a_prompt_can_be_picked_and_stays_in_the_address() {
 }
 
 #[tokio::test]
-async fn when_all_is_seen_a_picked_prompt_says_so_too() {
+async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
     let hall = Hall::open().await;
     let page = hall.ready().await;
     hall.see_all(&page).await;
     page.goto(&hall.at("/?prompt=treehouse")).await;
     until(&page, "closed").await;
-    assert_eq!(page.text("#asked").await, "You have seen every pair");
+    assert!(page.text("#all_voted").await.contains("Other prompts may be waiting."));
+    page.click("#all_voted button").await;
+    let every = "document.getElementById('asked').textContent === 'You have seen every pair'";
+    until_true(&page, every, "All is seen").await;
     assert!(
         !page.eval::<bool>("document.querySelector('#all_voted button').checkVisibility()").await,
         "no other prompt is offered"

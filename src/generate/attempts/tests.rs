@@ -27,6 +27,8 @@ enum Line {
     Fails(FailureKind, &'static str),
     FailsAfter(FailureKind, String),
     FailsForGood(FailureKind),
+    /// In the middle of thinking in silence.
+    Breaks(FailureKind),
     Hangs,
 }
 
@@ -72,6 +74,7 @@ impl Provider for Scripted {
                 Fails(kind, partial) => Err(failed(kind, false, partial.to_owned(), listen)),
                 FailsAfter(kind, partial) => Err(failed(kind, false, partial, listen)),
                 FailsForGood(kind) => Err(failed(kind, true, String::new(), listen)),
+                Breaks(kind) => Err(Failure { began: true, ..failed(kind, false, String::new(), listen) }),
                 Hangs => {
                     listen(Delta::Thinking { chars: 9 });
                     std::future::pending().await
@@ -98,7 +101,7 @@ fn failed(
     listen(Delta::Text(&partial));
     let message = format!("the provider says {}", kind.code());
     let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
-    Failure { kind, message, is_final, partial, usage, notes: vec![no_schema()] }
+    Failure { kind, message, is_final, began: false, partial, usage, notes: vec![no_schema()] }
 }
 
 #[derive(Default)]
@@ -286,6 +289,10 @@ async fn an_answer_that_got_lost_is_asked_for_again_as_before() {
         let told = tell(vec![Fails(kind, ""), Says(hut(8))]).await;
         assert_eq!(told.result.as_ref().unwrap().attempts, 2, "{kind:?}");
         assert_eq!(told.asked(1), told.asked(2));
+    }
+    for kind in [RateLimited, Overloaded, Unreachable] {
+        let told = tell(vec![Breaks(kind), Says(hut(8))]).await;
+        assert_eq!(told.result.as_ref().unwrap().attempts, 2, "{kind:?} after an answer had begun");
     }
     let told = tell(vec![Fails(Empty, ""), Fails(Stalled, ""), Fails(TimedOut, "")]).await;
     assert_eq!(told.result.unwrap_err().reason.code(), "timed_out");

@@ -52,15 +52,19 @@ impl Complaint {
         let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let detail = |key: &str| details.iter().filter_map(|detail| detail.get(key)?.as_str()).next();
         let code = error.get("code");
-        let status_code = error.get("status_code").map(Value::to_string);
-        let words = [text("code"), text("type"), text("status"), detail("reason"), status_code.as_deref()];
+        let number = |key: &str| error.get(key).filter(|code| code.is_number()).map(Value::to_string);
+        let (number, status_code) = (number("code"), number("status_code"));
+        let words = [text("code"), text("type"), text("status"), detail("reason")];
+        let words = words.into_iter().chain([number.as_deref(), status_code.as_deref()]);
         let said = ["message", "msg", "status_msg"].into_iter().find_map(text);
         let mut complaint = Self {
             message: message.or(said).unwrap_or("").to_owned(),
             param: text("param").map(str::to_owned),
             retry_after: detail("retryDelay").and_then(seconds),
-            words: words.into_iter().flatten().map(str::to_ascii_lowercase).collect(),
-            status: code.and_then(|code| u16::try_from(code.as_u64()?).ok()).filter(|code| *code >= 400),
+            words: words.flatten().map(str::to_ascii_lowercase).collect(),
+            status: code
+                .and_then(|code| u16::try_from(code.as_u64()?).ok())
+                .filter(|code| (400..600).contains(code)),
             is_read: true,
         };
         if complaint.message.is_empty() {

@@ -38,7 +38,8 @@ struct Parameters {
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     background: bool,
-    /// 1 counts what has failed or was cancelled among the missing again; said once, it holds for the calls that follow.
+    /// 1 counts what has failed or was cancelled among the missing again; said once, it holds for the calls that follow, and
+    /// said with each of them, they never end while something fails.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     retry_failed: bool,
