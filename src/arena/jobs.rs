@@ -12,7 +12,7 @@ pub mod attempts;
 pub mod claims;
 mod lease;
 
-pub use lease::{Lease, Lost};
+pub use lease::{Heard, Lease, Lost};
 
 use std::collections::HashMap;
 use std::str::FromStr;

@@ -19,7 +19,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Page;
-use super::layers::RequestId;
+use super::layers::{Code, RequestId};
 use crate::work::WorkLost;
 
 /// Longer than any sentence axum writes.
@@ -145,10 +145,6 @@ impl Error {
         }
     }
 }
-
-/// Rides on the answer to an error, for whoever counts them.
-#[derive(Clone)]
-pub(super) struct Code(pub Cow<'static, str>);
 
 /// What programs are told when something is wrong.
 #[derive(Serialize, ToSchema)]

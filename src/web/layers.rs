@@ -1,6 +1,7 @@
 //! What is true of every answer, whichever handler gave it.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::future::Future;
 use std::pin::Pin;
@@ -20,7 +21,6 @@ use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
 use super::Error;
-use super::error::Code;
 use crate::meters::{Answer, Meters};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
@@ -48,6 +48,10 @@ impl Display for RequestId {
         self.0.fmt(f)
     }
 }
+
+/// Rides on the answer to an error, for whoever counts them.
+#[derive(Clone)]
+pub(super) struct Code(pub Cow<'static, str>);
 
 /// Names the request, opens its span, counts it, and logs how it ended.
 pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, next: Next) -> Response {

@@ -6,8 +6,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::claims::Heard;
-use super::lease::{Lease, Lost, storable};
+use super::lease::{Heard, Lease, Lost, storable};
 
 /// What became of an attempt.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::attempts::{self, Broken};
-use super::lease::{Lease, Lost, storable};
+use super::lease::{Heard, Lease, Lost, storable};
 use crate::arena::builds::{self, Making, Packed, Place, StoreError};
 use crate::arena::{ModelKey, PromptId, Settings};
 
@@ -242,18 +242,6 @@ impl Lease {
         transaction.commit().await?;
         Ok(())
     }
-}
-
-/// What has streamed in and is not known to be stored.
-#[derive(Clone, Debug, Default)]
-pub struct Heard {
-    pub attempt: i32,
-    /// Where in the answer it begins, in bytes.
-    pub from: i32,
-    pub text: String,
-    /// Of the whole answer so far.
-    pub chars: i64,
-    pub note: Option<String>,
 }
 
 async fn end_as(

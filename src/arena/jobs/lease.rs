@@ -10,6 +10,18 @@ pub struct Lease {
     pub(super) fence: i64,
 }
 
+/// What has streamed in and is not known to be stored.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    pub attempt: i32,
+    /// Where in the answer it begins, in bytes.
+    pub from: i32,
+    pub text: String,
+    /// Of the whole answer so far.
+    pub chars: i64,
+    pub note: Option<String>,
+}
+
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::super::FailureKind;
 use super::clip;
-use super::wire::ERROR_BODY;
+
+/// Bytes of an answer that is an error.
+pub(super) const ERROR_BODY: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Complaint {

@@ -13,14 +13,11 @@ use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
 use super::super::{Endpoint, EndpointError, FailureKind, Patience, Pinned};
-use super::complaint::Complaint;
+use super::complaint::{Complaint, ERROR_BODY};
 use super::events::Events;
 use super::heard::Heard;
 use super::{Dialect, Retry, Trouble, clip};
 use crate::tls;
-
-/// Of an answer that is an error.
-pub(super) const ERROR_BODY: usize = 64 << 10;
 
 const COMPRESSED: &str = "the answer is compressed, which nobody asked for";
 

@@ -1,9 +1,9 @@
 //! Servers that die, and those that go on.
 
 use buildoff::arena::builds::{Making, Packed};
-use buildoff::arena::jobs::Lost;
 use buildoff::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
-use buildoff::arena::jobs::claims::{self, Failed, Heard, Offer};
+use buildoff::arena::jobs::claims::{self, Failed, Offer};
+use buildoff::arena::jobs::{Heard, Lost};
 use serde_json::json;
 use tokio::time::{Duration, sleep};
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use buildoff::arena::jobs::Heard;
 use buildoff::arena::jobs::attempts;
-use buildoff::arena::jobs::claims::{self, Heard, Offer};
+use buildoff::arena::jobs::claims::{self, Offer};
 use serde_json::{Value, json};
 
 use super::{Scene, begins, outcomes, says};
