@@ -129,8 +129,8 @@ async fn what_each_request_took_adds_up() {
     let (result, told) = ask(&provider, &question(), patience()).await;
 
     let usage = result.unwrap().usage;
-    assert_eq!((usage.input, usage.output), (Some(200), Some(51)));
-    assert!(told.contains(&"usage Some(200)/Some(51)/Some(20)".to_owned()), "{told:?}");
+    assert_eq!((usage.input, usage.output), (Some(200), Some(50)));
+    assert!(told.contains(&"usage Some(200)/Some(50)/Some(20)".to_owned()), "{told:?}");
 }
 
 #[tokio::test]
