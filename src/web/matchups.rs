@@ -203,11 +203,9 @@ impl Side {
         if self.change() < 0.0 { "bad" } else { "good" }
     }
 
-    fn made(&self) -> String {
-        match self.model.generation_time_ms {
-            None => "imported".to_owned(),
-            Some(ms) => format!("made in {:.1} s", ms as f64 / 1000.0),
-        }
+    /// How long it took, where a model was asked for it.
+    fn made(&self) -> Option<String> {
+        self.model.generation_time_ms.map(|ms| format!("made in {:.1} s", ms as f64 / 1000.0))
     }
 }
 

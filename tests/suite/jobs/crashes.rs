@@ -4,7 +4,7 @@ use buildoff::arena::builds::{Making, Packed};
 use buildoff::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
 use buildoff::arena::jobs::claims::{self, Failed, Offer};
 use buildoff::arena::jobs::{Heard, Lost};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
 use super::{Scene, begins, outcomes, says};
@@ -98,17 +98,22 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     assert_eq!(outcomes(&scene.admin.job(&job).await), ["interrupted", "accepted"]);
 }
 
+/// Takes a job from its worker in the middle of the second attempt. Returns what became of it.
+async fn taken_over(scene: &Scene, job: &str) -> Value {
+    scene.admin.job_when(job, |job| job["attempts"][1]["number"] == 2).await;
+    scene
+        .db
+        .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
+        .await;
+    scene.admin.job_ended(job).await
+}
+
 #[tokio::test]
 async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
     let scene =
         Scene::with([says("{\"version\": \"1.0\"}"), begins("{").beat(Beat::Stall), says(&hut(4))]).await;
     let job = scene.admin.want("shed", "tester").await;
-    scene.admin.job_when(&job, |job| job["attempts"][1]["number"] == 2).await;
-    scene
-        .db
-        .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
-        .await;
-    let ended = scene.admin.job_ended(&job).await;
+    let ended = taken_over(&scene, &job).await;
     assert_eq!(outcomes(&ended), ["refused", "interrupted", "accepted"], "{ended}");
     let requests = scene.provider.requests();
     let third = requests[2].body.to_string();
@@ -120,12 +125,7 @@ async fn whoever_takes_a_job_over_knows_that_the_last_answer_was_cut_off() {
     let cut_off = Voice::Compatible.says(&[Say::Text("{"), Say::Truncated]);
     let scene = Scene::with([cut_off, begins("{").beat(Beat::Stall), says(&hut(4))]).await;
     let job = scene.admin.want("shed", "tester").await;
-    scene.admin.job_when(&job, |job| job["attempts"][1]["number"] == 2).await;
-    scene
-        .db
-        .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
-        .await;
-    let ended = scene.admin.job_ended(&job).await;
+    let ended = taken_over(&scene, &job).await;
     assert_eq!(outcomes(&ended), ["failed", "interrupted", "accepted"], "{ended}");
     let third = scene.provider.requests()[2].body.to_string();
     assert!(third.contains("cut off before its end"), "it is asked for something shorter: {third}");
