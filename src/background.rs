@@ -1,20 +1,20 @@
 //! What goes on while nobody asks for it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use time::OffsetDateTime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::leaderboard::Moment;
-use crate::arena::{builds, drafts};
+use crate::arena::{builds, drafts, tidying};
 use crate::voxel::{self, Effort};
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
 
-/// The same, for votes that skill has not seen; longer where a fit takes long.
-const BREATH: Duration = Duration::from_secs(3);
+/// The same, for votes that the statistics have not seen; longer where working them out takes long.
+const STATS_INTERVAL: Duration = Duration::from_secs(3);
 
 const FORGET_EVERY: Duration = Duration::from_secs(600);
 
@@ -22,39 +22,31 @@ const FORGET_EVERY: Duration = Duration::from_secs(600);
 pub fn start(app: &App) -> JoinSet<()> {
     let mut chores = JoinSet::new();
     chores.spawn(repack(app.clone()));
-    chores.spawn(refit(app.clone()));
+    chores.spawn(keep_stats(app.clone()));
     chores.spawn(forget(app.clone()));
     chores
 }
 
-/// Keeps skill up with the votes. Several servers may do so at once: it comes out the same.
-async fn refit(app: App) {
-    let mut last = None;
+/// Keeps the ladder's statistics up with the votes, so that visitors find them made. Several servers may do so at
+/// once: whoever comes second finds what the first has stored.
+async fn keep_stats(app: App) {
     loop {
-        let begun = Instant::now();
-        match refit_since(&app, last).await {
-            Ok(moment) => last = moment,
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "skill could not be fitted"),
+        if let Err(error) = app.arena.stats().await {
+            tracing::warn!(%error, "the ladder's statistics could not be worked out");
         }
-        sleep(BREATH.max(begun.elapsed() * 10)).await;
+        sleep(STATS_INTERVAL).await;
     }
-}
-
-/// Returns up to when skill is fitted now.
-async fn refit_since(app: &App, last: Option<Moment>) -> anyhow::Result<Option<Moment>> {
-    let Some((moment, ballots)) = app.arena.ballots_since(last).await? else { return Ok(last) };
-    let fit = app.work.run(move || ballots.fit()).await?;
-    app.arena.keep_fit(&fit).await?;
-    Ok(Some(moment))
 }
 
 /// Sessions and matchups whose time is over, and visitors who have not asked for a while.
 async fn forget(app: App) {
     loop {
         app.limits.forget();
-        if let Err(error) =
-            tokio::try_join!(app.sessions.purge(), app.arena.purge(), drafts::purge(&app.pool))
-        {
+        if let Err(error) = tokio::try_join!(
+            app.sessions.purge(),
+            tidying::tidy(&app.pool, OffsetDateTime::now_utc()),
+            drafts::purge(&app.pool)
+        ) {
             tracing::warn!(%error, "what is over could not be removed");
         }
         sleep(FORGET_EVERY).await;

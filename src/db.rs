@@ -111,7 +111,7 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// What an installation consists of. Others may have tables beside these.
-pub const TABLES: [&str; 16] = [
+pub const TABLES: [&str; 18] = [
     "answer_parts",
     "attempts",
     "audit",
@@ -119,14 +119,16 @@ pub const TABLES: [&str; 16] = [
     "drafts",
     "jobs",
     "kept_runs",
+    "ladder_stats",
     "matchups",
     "models",
     "open_matchups",
     "prompts",
     "ratings",
+    "seen_pairs",
     "sessions",
     "shown",
-    "skill_fits",
+    "tallies",
     "votes",
 ];
 

@@ -20,6 +20,8 @@ pub enum Asked {
     /// To be a voter.
     Visit,
     Matchup,
+    /// To go on without a vote.
+    Skip,
     Vote,
     /// To be an admin.
     Token,
@@ -33,7 +35,7 @@ pub enum Asked {
 
 pub struct Limits {
     /// None when they are off.
-    limiters: Option<[Limiters; 7]>,
+    limiters: Option<[Limiters; 8]>,
     clock: DefaultClock,
 }
 
@@ -43,8 +45,16 @@ struct Limiters {
 }
 
 impl Asked {
-    const ALL: [Self; 7] =
-        [Self::Visit, Self::Matchup, Self::Vote, Self::Token, Self::Generate, Self::Lend, Self::Turntable];
+    const ALL: [Self; 8] = [
+        Self::Visit,
+        Self::Matchup,
+        Self::Skip,
+        Self::Vote,
+        Self::Token,
+        Self::Generate,
+        Self::Lend,
+        Self::Turntable,
+    ];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
@@ -52,6 +62,7 @@ impl Asked {
         match self {
             Self::Visit => [60, 60],
             Self::Matchup => [60, 900],
+            Self::Skip => [20, 120],
             Self::Vote => [40, 600],
             Self::Token => [40, 40],
             Self::Generate => [20, 20],

@@ -24,6 +24,46 @@ pub enum Side {
     B,
 }
 
+/// How often each choice was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    pub a: i64,
+    pub b: i64,
+    pub tie: i64,
+    pub both_bad: i64,
+}
+
+impl Verdicts {
+    pub fn of(choice: Choice, votes: i64) -> Self {
+        let mut verdicts = Self::default();
+        *verdicts.count_mut(choice) = votes;
+        verdicts
+    }
+
+    pub fn with(mut self, choice: Choice) -> Self {
+        *self.count_mut(choice) += 1;
+        self
+    }
+
+    pub fn sum(&self) -> i64 {
+        self.a + self.b + self.tie + self.both_bad
+    }
+
+    /// The same verdicts on the same two builds with their sides exchanged.
+    pub fn mirrored(self) -> Self {
+        Self { a: self.b, b: self.a, ..self }
+    }
+
+    fn count_mut(&mut self, choice: Choice) -> &mut i64 {
+        match choice {
+            Choice::A => &mut self.a,
+            Choice::B => &mut self.b,
+            Choice::Tie => &mut self.tie,
+            Choice::BothBad => &mut self.both_bad,
+        }
+    }
+}
+
 impl Choice {
     pub const ALL: [Self; 4] = [Self::A, Self::Tie, Self::BothBad, Self::B];
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use sqlx::{PgExecutor, PgPool};
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
@@ -65,7 +65,12 @@ impl FieldCache {
     }
 
     /// The field as of a revision of the catalog, or later.
-    pub async fn at(&self, revision: i64, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<Field>> {
+    pub async fn at(
+        &self,
+        revision: i64,
+        connection: &mut PgConnection,
+        settings: &Settings,
+    ) -> sqlx::Result<Arc<Field>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((known, field)) = latest
             && known == revision
@@ -73,7 +78,7 @@ impl FieldCache {
             return Ok(field);
         }
         // Read after the revision was: it may show more, and is then only read once too often.
-        let field = Arc::new(Field::of(contests(pool, settings).await?, self.references));
+        let field = Arc::new(Field::of(contests(connection, settings).await?, self.references));
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
         Ok(field)
     }
@@ -85,7 +90,7 @@ pub(super) async fn revision(executor: impl PgExecutor<'_>) -> sqlx::Result<i64>
 }
 
 /// Active prompts with the builds in force of enabled models, at these settings.
-async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contest>> {
+async fn contests(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<Vec<Contest>> {
     let rows = sqlx::query!(
         r#"
         SELECT
@@ -104,18 +109,15 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
         settings.palette.name(),
         settings.mode.as_str(),
     )
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
+    let ladder = settings.slug();
     let contest = |(prompt, text, builds, models, references): Row| {
         let entrants = builds.into_iter().zip(models).zip(references);
         let entrant = |((build, model), is_reference): ((Uuid, String), bool)| {
             Ok(Entrant { model: known(&model)?, build, is_reference })
         };
-        Ok(Contest {
-            prompt: known(&prompt)?,
-            text,
-            entrants: entrants.map(entrant).collect::<sqlx::Result<_>>()?,
-        })
+        Ok(Contest::new(&ladder, known(&prompt)?, text, entrants.map(entrant).collect::<sqlx::Result<_>>()?))
     };
     rows.into_iter()
         .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
@@ -162,11 +164,9 @@ mod tests {
                 build: Uuid::new_v4(),
                 is_reference: index < references,
             };
-            let contest = Contest {
-                prompt: "castle".parse().unwrap(),
-                text: "a castle".to_owned(),
-                entrants: (0..references + others).map(entrant).collect(),
-            };
+            let entrants = (0..references + others).map(entrant).collect();
+            let castle = "castle".parse().unwrap();
+            let contest = Contest::new("32-simple-precise", castle, "a castle".to_owned(), entrants);
             let field = Field::of(vec![contest], policy);
             let found = field.contests().map(|contest| contest.entrants.len()).sum::<usize>();
             assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");

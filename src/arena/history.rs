@@ -9,10 +9,8 @@ use super::{Arena, Choice, Voter};
 /// Votes on a page.
 pub const PAGE: i64 = 30;
 
-/// Votes that are compared with those of others, and with how many of them each, so that it takes no longer
-/// for who has voted a lot, or where many have.
+/// Votes that are compared with those of others, so that it takes no longer for who has voted a lot.
 pub const COMPARED: i64 = 100;
-pub const OTHERS: i64 = 500;
 
 /// A vote, with what its voter may know now.
 #[derive(Clone, Debug)]
@@ -135,48 +133,37 @@ pub async fn agreement(arena: &Arena, voter: Voter) -> sqlx::Result<Agreement> {
         Agreement,
         r#"
         WITH mine AS (
-            SELECT votes.id, build_a, build_b, choice
+            SELECT build_a, build_b, choice
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
-            WHERE voter_id = $1 AND settings = $4
+            WHERE voter_id = $1 AND settings = $3
             ORDER BY votes.id DESC
             LIMIT $2
         ),
-        theirs AS (
-            SELECT
-                mine.id, mine.choice AS own,
-                CASE
-                    WHEN other.choice NOT IN ('A', 'B') OR other.build_a = mine.build_a THEN other.choice
-                    WHEN other.choice = 'A' THEN 'B'
-                    ELSE 'A'
-                END AS choice
-            FROM mine
-            CROSS JOIN LATERAL (
-                SELECT votes.choice, matchups.build_a
-                FROM matchups
-                JOIN votes ON matchup_id = matchups.id
-                WHERE least(matchups.build_a, matchups.build_b) = least(mine.build_a, mine.build_b)
-                  AND greatest(matchups.build_a, matchups.build_b) = greatest(mine.build_a, mine.build_b)
-                  AND voter_id <> $1
-                LIMIT $3
-            ) other
-        ),
-        counted AS (
-            SELECT id, own, choice, count(*) AS votes
-            FROM theirs
-            GROUP BY id, own, choice
-        ),
         judged AS (
-            SELECT max(votes) AS most, max(votes) FILTER (WHERE choice = own) AS own
-            FROM counted
-            GROUP BY id
+            SELECT
+                CASE mine.choice WHEN 'A' THEN votes.a WHEN 'B' THEN votes.b WHEN 'TIE' THEN votes.tie
+                    ELSE votes.both_bad END AS own,
+                greatest(votes.a, votes.b, votes.tie, votes.both_bad) AS most
+            FROM mine
+            JOIN tallies straight ON straight.build_a = mine.build_a AND straight.build_b = mine.build_b
+            LEFT JOIN tallies turned ON turned.build_a = mine.build_b AND turned.build_b = mine.build_a
+            -- Those of others: a voter has one vote on two builds.
+            CROSS JOIN LATERAL (
+                SELECT
+                    straight.a + coalesce(turned.b, 0) - (mine.choice = 'A')::int AS a,
+                    straight.b + coalesce(turned.a, 0) - (mine.choice = 'B')::int AS b,
+                    straight.tie + coalesce(turned.tie, 0) - (mine.choice = 'TIE')::int AS tie,
+                    straight.both_bad + coalesce(turned.both_bad, 0) - (mine.choice = 'BOTH_BAD')::int AS both_bad
+            ) votes
         )
-        SELECT count(*) AS "compared!", count(*) FILTER (WHERE own = most) AS "agreed!"
+        SELECT
+            count(*) FILTER (WHERE most > 0) AS "compared!",
+            count(*) FILTER (WHERE most > 0 AND own = most) AS "agreed!"
         FROM judged
         "#,
         voter.0,
         COMPARED,
-        OTHERS,
         arena.ladder,
     )
     .fetch_one(&arena.pool)

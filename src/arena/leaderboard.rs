@@ -4,17 +4,18 @@
 //! A reference model without votes must have somebody to meet, and none is on it where references never take
 //! part. The votes on those who are not on it still count for those whom they met.
 
-mod chronicle;
-mod fits;
-mod kept;
+mod history;
+mod reading;
 mod record;
-mod tagged;
+mod refreshed;
+mod stats;
 
-pub use chronicle::{Chronicle, DayAgo, Duels, History, Point, Record, Then};
-pub use fits::{Ballots, Moment};
-pub(super) use kept::Kept;
+pub use history::{Point, RatingHistory, last_of_each};
+pub(super) use reading::Moment;
+pub use reading::TagLadder;
 pub use record::{Facts, JudgedVote, ModelRecord, Opponent, PAGE, PromptRecord};
-pub use tagged::{Cast, Tagged};
+pub(super) use refreshed::Refreshed;
+pub use stats::{Duels, LadderStats, Record};
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use std::collections::BTreeMap;
 use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
 
+use self::history::DAY;
 use super::elo::{self, Standing};
 use super::field::known;
 use super::skill::{Fit, Skill};
@@ -52,6 +54,8 @@ struct Entry {
     model: Contestant,
     standing: Standing,
     shown: i64,
+    /// In force, of an active prompt.
+    has_build: bool,
 }
 
 /// The same as the database has it.
@@ -65,6 +69,7 @@ struct EntryRow {
     ties: i64,
     both_bad: i64,
     shown: i64,
+    has_build: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,10 +94,39 @@ impl Contestant {
     }
 }
 
+impl Entry {
+    /// In place of all votes.
+    fn count(&mut self, record: Record) {
+        let Standing { elo, .. } = self.standing;
+        self.standing = Standing {
+            elo,
+            wins: record.won,
+            losses: record.losses(),
+            ties: record.tied,
+            both_bad: record.both_bad,
+        };
+    }
+}
+
 impl Leaderboard {
-    fn of(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
+    fn by_elo(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
         entries.sort_by(|a, b| higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key)));
-        let row = |(rank, Entry { model, standing, shown }): (usize, Entry)| {
+        Self::ranked(as_of, votes, entries, fit)
+    }
+
+    /// Those without a skill come last, by Elo.
+    fn by_skill(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
+        let skill =
+            |entry: &Entry| fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating);
+        entries.sort_by(|a, b| {
+            let by_elo = || higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key));
+            skill(b).total_cmp(&skill(a)).then_with(by_elo)
+        });
+        Self::ranked(as_of, votes, entries, fit)
+    }
+
+    fn ranked(as_of: OffsetDateTime, votes: i64, entries: Vec<Entry>, fit: Fit) -> Self {
+        let row = |(rank, Entry { model, standing, shown, .. }): (usize, Entry)| {
             let skill = fit.models.get(&model.key).cloned();
             Row { rank, model, standing, shown, skill }
         };
@@ -104,13 +138,14 @@ impl Leaderboard {
     }
 
     /// For each row, in their order.
-    pub fn changes(&self, day_ago: &DayAgo) -> Vec<Change> {
-        let elo = |row: &Row| day_ago.get(&row.model.key).map_or(row.standing.elo, |then| then.elo);
+    pub fn changes(&self, history: &RatingHistory) -> Vec<Change> {
+        let day_ago = |row: &Row| history.rating_at(&row.model.key, self.as_of - DAY);
+        let elo = |row: &Row| day_ago(row).unwrap_or(row.standing.elo);
         let mut then: Vec<_> = self.rows.iter().map(|row| (elo(row), &row.model.key)).collect();
         then.sort_by(|one, other| higher(*one, *other));
         let rank: BTreeMap<_, _> = then.iter().zip(1..).map(|((_, key), rank)| (*key, rank)).collect();
-        let change = |row: &Row| match day_ago.get(&row.model.key) {
-            Some(then) if then.votes_since >= row.standing.votes() => Change::New,
+        let change = |row: &Row| match day_ago(row) {
+            None if history.knows(&row.model.key) => Change::New,
             _ => Change::Moved {
                 elo: row.standing.elo - elo(row),
                 ranks: rank.get(&row.model.key).map_or(0, |then: &i64| then - row.rank as i64),
@@ -128,23 +163,13 @@ fn higher(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
 impl Arena {
     pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
         let field = self.field().await?;
+        let fit = self.stats().await?.fit.clone();
         let mut snapshot = self.snapshot().await?;
-        let state = sqlx::query!(
-            r#"
-            SELECT
-                now() AS "as_of!",
-                (SELECT fit FROM skill_fits WHERE settings = $1) AS fit
-            "#,
-            self.ladder,
-        )
-        .fetch_one(&mut *snapshot)
-        .await?;
-        // One that another version has left behind is renewed soon.
-        let fit = state.fit.and_then(|fit| serde_json::from_value(fit).ok()).unwrap_or_default();
         let votes = self.votes_in(&mut snapshot).await?;
-        let mut entries = self.entries(&mut snapshot).await?;
-        entries.retain(|entry| self.admits(&field, &entry.model, entry.standing.votes() > 0));
-        Ok(Leaderboard::of(state.as_of, votes, entries, fit))
+        let mut entries = self.entries(&mut snapshot, None).await?;
+        snapshot.commit().await?;
+        entries.retain(|entry| self.admits(&field, entry));
+        Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, fit))
     }
 
     /// The tags by which prompts of this ladder can be told apart.
@@ -188,19 +213,32 @@ impl Arena {
         .await
     }
 
-    /// Everybody on the ladder. Open matchups do not count as shown yet, so that nobody learns who is in one
-    /// by watching.
-    async fn entries(&self, connection: &mut PgConnection) -> sqlx::Result<Vec<Entry>> {
+    /// Every enabled model, with its standing on the whole ladder; of a tag, what it was shown of and has built there.
+    /// Open matchups do not count as shown yet, so that nobody learns who is in one by watching.
+    async fn entries(&self, connection: &mut PgConnection, tag: Option<&str>) -> sqlx::Result<Vec<Entry>> {
         let rows = sqlx::query_as!(
             EntryRow,
             r#"
-            WITH open AS (
-                SELECT model, count(*) AS matchups
+            WITH asked AS (
+                SELECT id, active
+                FROM prompts
+                WHERE $6::text IS NULL OR $6 = ANY(tags)
+            ),
+            open AS (
+                SELECT model_key, count(*) AS times
                 FROM open_matchups
                 JOIN matchups ON matchups.id = matchup_id
-                CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model)
-                WHERE settings = $1 AND expires_at > now()
-                GROUP BY model
+                JOIN asked ON asked.id = prompt_id
+                CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
+                WHERE settings = $1 AND expires_at > now() AND num_nulls(fetched_a, fetched_b) = 0
+                GROUP BY model_key
+            ),
+            shown AS (
+                SELECT model_key, sum(times)::bigint AS times
+                FROM shown
+                JOIN asked ON asked.id = prompt_id
+                WHERE settings = $1
+                GROUP BY model_key
             )
             SELECT
                 key, provider, display_name,
@@ -209,27 +247,25 @@ impl Arena {
                 coalesce(losses, 0) AS "losses!",
                 coalesce(ties, 0) AS "ties!",
                 coalesce(both_bad, 0) AS "both_bad!",
-                coalesce(served, 0) - coalesce(open.matchups, 0) AS "shown!"
+                coalesce(shown.times, 0) - coalesce(open.times, 0) AS "shown!",
+                EXISTS (
+                    SELECT FROM builds
+                    JOIN asked ON asked.id = prompt_id
+                    WHERE builds.model_key = key AND retired_at IS NULL AND active
+                      AND grid_size = $2 AND palette = $3 AND mode = $4
+                ) AS "has_build!"
             FROM models
             LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
-            LEFT JOIN shown ON shown.settings = $1 AND shown.model_key = key
-            LEFT JOIN open ON model = key
+            LEFT JOIN shown ON shown.model_key = key
+            LEFT JOIN open ON open.model_key = key
             WHERE enabled
-              AND (
-                  ratings.model_key IS NOT NULL
-                  OR EXISTS (
-                      SELECT FROM builds
-                      JOIN prompts ON prompts.id = prompt_id
-                      WHERE builds.model_key = key AND retired_at IS NULL AND active
-                        AND grid_size = $2 AND palette = $3 AND mode = $4
-                  )
-              )
             "#,
             self.ladder,
             self.settings.grid.get() as i16,
             self.settings.palette.name(),
             self.settings.mode.as_str(),
             elo::START,
+            tag,
         )
         .fetch_all(connection)
         .await?;
@@ -248,17 +284,20 @@ impl Arena {
                     both_bad: row.both_bad,
                 },
                 shown: row.shown,
+                has_build: row.has_build,
             })
         };
         rows.into_iter().map(entry).collect()
     }
 
-    fn admits(&self, field: &Field, model: &Contestant, has_votes: bool) -> bool {
+    fn admits(&self, field: &Field, Entry { model, standing, has_build, .. }: &Entry) -> bool {
+        let has_votes = standing.votes() > 0;
         let may_meet = || {
             let mut entrants = field.contests().flat_map(|contest| &contest.entrants);
             entrants.any(|entrant| entrant.model == model.key)
         };
         match self.field.references {
+            _ if !has_build && !has_votes => false,
             _ if !model.is_reference() => true,
             References::Off => false,
             References::Auto | References::On => has_votes || may_meet(),

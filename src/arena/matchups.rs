@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use rand::rngs::StdRng;
+use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::builds::StoredGrid;
 use super::field::{self, Field, known};
-use super::sampling::{self, Contest, Drawn, Pair, Seen, Shown};
+use super::sampling::{self, Contest, Drawn, Seen};
 use super::{Arena, PromptId, Side};
 
 /// Requests of one voter that get into each other's way are tried again.
@@ -109,13 +110,32 @@ impl Arena {
 
     /// Who takes part now.
     pub async fn field(&self) -> sqlx::Result<Arc<Field>> {
-        let revision = field::revision(&self.pool).await?;
-        self.field.at(revision, &self.pool, &self.settings).await
+        let mut connection = self.pool.acquire().await?;
+        let revision = field::revision(&mut *connection).await?;
+        self.field.at(revision, &mut connection, &self.settings).await
+    }
+
+    /// Of the matchup that this voter can vote on, if there is one.
+    pub async fn open_prompt(&self, voter: Voter) -> sqlx::Result<Option<PromptId>> {
+        let prompt = sqlx::query_scalar!(
+            "
+            SELECT prompt_id
+            FROM open_matchups
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE open_matchups.voter_id = $1 AND settings = $2 AND expires_at > now()
+            ",
+            voter.0,
+            self.ladder,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        prompt.as_deref().map(known).transpose()
     }
 
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
-        let look = self.look(voter).await?;
-        let field = self.field.at(look.revision, &self.pool, &self.settings).await?;
+        let mut connection = self.pool.acquire().await?;
+        let look = self.look(&mut connection, voter, asked).await?;
+        let field = self.field.at(look.revision, &mut connection, &self.settings).await?;
         if let Some(open) = look.open
             && asked.is_none_or(|asked| *asked == open.prompt)
         {
@@ -126,89 +146,72 @@ impl Arena {
             None => field.contests().collect(),
             Some(prompt) => match field.contest(prompt) {
                 Some(contest) => vec![contest],
-                None if self.is_active(prompt).await? => return Err(NoMatchup::NotSeeded),
+                None if is_active(&mut connection, prompt).await? => return Err(NoMatchup::NotSeeded),
                 None => return Err(NoMatchup::NoPrompt),
             },
         };
         if contests.is_empty() {
             return Err(NoMatchup::NotSeeded);
         }
-        let (seen, shown) = tokio::try_join!(self.seen(voter), self.shown())?;
+        let shown = self.shown.latest(&mut connection, &self.ladder).await?;
         let mut rng: StdRng = rand::make_rng();
-        let drawn = sampling::draw(&mut rng, contests, &shown, &seen).ok_or(NoMatchup::AllVoted)?;
-        let served = self.serve(voter, look.left, &drawn).await?;
+        let drawn = sampling::draw(&mut rng, contests, &shown, &look.seen).ok_or(NoMatchup::AllVoted)?;
+        let served = self.serve(&mut connection, voter, look.last, &drawn).await?;
         served.ok_or(NoMatchup::Raced)
     }
 
-    async fn look(&self, voter: Voter) -> sqlx::Result<Look> {
+    /// What this voter has, as of one moment. The pairs they have seen are only read where a new one is drawn.
+    async fn look(
+        &self,
+        connection: &mut PgConnection,
+        voter: Voter,
+        asked: Option<&PromptId>,
+    ) -> sqlx::Result<VoterState> {
         let row = sqlx::query!(
             r#"
             SELECT
                 catalog_revision,
                 matchup_id AS "matchup_id?", prompt_id AS "prompt_id?", prompts.text AS "text?",
                 expires_at AS "expires_at?",
-                settings = $2 AND expires_at > now() AS votable
+                votable AS "votable!",
+                CASE WHEN NOT votable OR prompt_id <> $3 THEN
+                    ARRAY(SELECT pair FROM matchups WHERE voter_id = $1)
+                    || coalesce((SELECT pairs FROM seen_pairs WHERE voter_id = $1), '{}')
+                END AS seen
             FROM installation
             LEFT JOIN open_matchups ON open_matchups.voter_id = $1
             LEFT JOIN matchups ON matchups.id = matchup_id
             LEFT JOIN prompts ON prompts.id = prompt_id
+            CROSS JOIN LATERAL (SELECT coalesce(settings = $2 AND expires_at > now(), false) AS votable) state
             "#,
             voter.0,
             self.ladder,
+            asked.map(PromptId::as_str),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(connection)
         .await?;
         let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
-            (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable == Some(true) => {
+            (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => {
                 Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
             }
             _ => None,
         };
-        Ok(Look { revision: row.catalog_revision, left: row.matchup_id, open })
+        let seen = row.seen.unwrap_or_default().into_iter().collect();
+        Ok(VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen })
     }
 
-    async fn is_active(&self, prompt: &PromptId) -> sqlx::Result<bool> {
-        sqlx::query_scalar!(
-            r#"SELECT EXISTS (SELECT FROM prompts WHERE id = $1 AND active) AS "active!""#,
-            prompt.as_str(),
-        )
-        .fetch_one(&self.pool)
-        .await
-    }
-
-    async fn seen(&self, voter: Voter) -> sqlx::Result<Seen> {
-        let rows = sqlx::query!(
-            "SELECT prompt_id, model_a, model_b FROM matchups WHERE voter_id = $1 AND settings = $2",
-            voter.0,
-            self.ladder,
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        let mut seen = Seen::new();
-        for row in rows {
-            let pair = Pair::of(&known(&row.model_a)?, &known(&row.model_b)?);
-            seen.entry(known(&row.prompt_id)?).or_default().insert(pair);
-        }
-        Ok(seen)
-    }
-
-    async fn shown(&self) -> sqlx::Result<Shown> {
-        let rows = sqlx::query!("SELECT model_key, served FROM shown WHERE settings = $1", self.ladder)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.into_iter().map(|row| Ok((known(&row.model_key)?, row.served))).collect()
-    }
-
-    /// In place of what the voter leaves; none where another request opened one meanwhile. Losing the latest of
-    /// these in a crash would cost nothing, so nobody waits for the disk. The counts come in the order of keys,
-    /// so that nobody waits in a circle.
+    /// In place of the voter's last matchup; none where another request has served one meanwhile, so that the pairs
+    /// that were read are all that the voter has seen. Losing the latest matchup in a crash would cost nothing, so
+    /// nobody waits for the disk.
     async fn serve(
         &self,
+        connection: &mut PgConnection,
         voter: Voter,
-        left: Option<Uuid>,
+        last: Option<Uuid>,
         drawn: &Drawn<'_>,
     ) -> sqlx::Result<Option<Matchup>> {
-        let (id, Contest { prompt, text, .. }) = (Uuid::new_v4(), drawn.contest);
+        // In the order of time, so that new rows and their index entries lie side by side.
+        let (id, Contest { prompt, text, .. }) = (Uuid::now_v7(), drawn.contest);
         let expires_at = sqlx::query_scalar!(
             "
             WITH opened AS (
@@ -218,7 +221,7 @@ impl Arena {
                 ON CONFLICT (voter_id) DO UPDATE
                 SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
                     fetched_a = NULL, fetched_b = NULL
-                WHERE open_matchups.matchup_id = $10 OR open_matchups.expires_at <= now()
+                WHERE open_matchups.matchup_id = $10
                 RETURNING expires_at
             ),
             matchup AS (
@@ -226,12 +229,6 @@ impl Arena {
                     (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
                 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
                 FROM opened
-            ),
-            counted AS (
-                INSERT INTO shown (settings, model_key, served)
-                SELECT $3, model_key, 1
-                FROM opened, (VALUES (least($5, $6)), (greatest($5, $6))) AS side (model_key)
-                ON CONFLICT (settings, model_key) DO UPDATE SET served = shown.served + 1
             )
             SELECT expires_at
             FROM opened
@@ -245,9 +242,9 @@ impl Arena {
             drawn.a.build,
             drawn.b.build,
             drawn.probability,
-            left,
+            last,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(connection)
         .await?;
         let house_only = drawn.contest.only_references();
         let (prompt, text) = (prompt.clone(), text.clone());
@@ -277,7 +274,9 @@ impl Arena {
     }
 
     /// A build of a matchup, for the voter whom it was served to. When it first went out is kept, though not at
-    /// the cost of waiting for the disk; whoever only has a look at the header is not `looking`.
+    /// the cost of waiting for the disk; whoever only has a look at the header is not `looking`. Once both builds of
+    /// an open matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. The
+    /// counts come in the order of keys, so that nobody waits in a circle.
     pub async fn fetch(
         &self,
         voter: Voter,
@@ -293,8 +292,20 @@ impl Arena {
                 SET fetched_a = CASE WHEN $3 THEN clock_timestamp() ELSE fetched_a END,
                     fetched_b = CASE WHEN $3 THEN fetched_b ELSE clock_timestamp() END
                 FROM set_config('synchronous_commit', 'off', true)
-                WHERE voter_id = $2 AND matchup_id = $1 AND $4
+                WHERE voter_id = $2 AND matchup_id = $1 AND $4 AND expires_at > now()
                   AND CASE WHEN $3 THEN fetched_a ELSE fetched_b END IS NULL
+                RETURNING num_nulls(fetched_a, fetched_b) = 0 AS both_sent
+            ),
+            counted AS (
+                INSERT INTO shown (settings, prompt_id, model_key, times)
+                SELECT settings, prompt_id, model_key, 1
+                FROM sent
+                JOIN matchups ON matchups.id = $1
+                CROSS JOIN LATERAL (
+                    VALUES (least(model_a, model_b)), (greatest(model_a, model_b))
+                ) AS side (model_key)
+                WHERE both_sent
+                ON CONFLICT (settings, prompt_id, model_key) DO UPDATE SET times = shown.times + 1
             )
             SELECT digest, grid AS packed
             FROM matchups
@@ -315,8 +326,9 @@ impl Arena {
         let voted = sqlx::query_scalar!(
             r#"
             WITH skipped AS (
-                DELETE FROM open_matchups
-                WHERE voter_id = $2 AND matchup_id = $1
+                UPDATE open_matchups
+                SET expires_at = now()
+                WHERE voter_id = $2 AND matchup_id = $1 AND expires_at > now()
             )
             SELECT EXISTS (SELECT FROM votes WHERE matchup_id = $1) AS "voted!"
             FROM matchups
@@ -333,24 +345,27 @@ impl Arena {
             Some(false) => Ok(()),
         }
     }
-
-    /// Forgets open matchups whose time is long over.
-    pub async fn purge(&self) -> sqlx::Result<()> {
-        sqlx::query!("DELETE FROM open_matchups WHERE expires_at < now() - interval '1 day'")
-            .execute(&self.pool)
-            .await?;
-        Ok(())
-    }
 }
 
-/// What a voter finds on coming in.
-struct Look {
+/// What a voter has, when they ask for a matchup.
+struct VoterState {
     /// The catalog's.
     revision: i64,
-    /// What is open in the books, whether or not it can still be voted on.
-    left: Option<Uuid>,
+    /// The last matchup, whether or not it can still be voted on.
+    last: Option<Uuid>,
     /// It, if it can.
     open: Option<Matchup>,
+    /// Empty where nothing new is to be drawn.
+    seen: Seen,
+}
+
+async fn is_active(connection: &mut PgConnection, prompt: &PromptId) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM prompts WHERE id = $1 AND active) AS "active!""#,
+        prompt.as_str(),
+    )
+    .fetch_one(connection)
+    .await
 }
 
 /// Another request of the same voter was faster, or two transactions waited for each other.

@@ -21,26 +21,42 @@ mod names;
 pub mod replay;
 pub mod sampling;
 mod settings;
+mod shown;
 pub mod skill;
 pub mod status;
+mod tallies;
+pub mod tidying;
 pub mod totals;
 mod votes;
 
-pub use choice::{Choice, Side};
+pub use choice::{Choice, Side, Verdicts};
 pub use field::{Field, References};
 pub use matchups::{Askable, Matchup, NoMatchup, NotSkipped, Served, Voter};
 pub use names::{ModelKey, PromptId};
 pub use settings::{Mode, Settings};
-pub use votes::{NoVote, Reveal, Revealed, Verdicts};
+pub use votes::{NoVote, Reveal, Revealed};
 
+pub use tallies::WrongTally;
+
+use std::sync::Arc;
 use std::time::Duration;
 
+use moka::future::Cache;
 use sqlx::PgPool;
+use tokio::sync::Semaphore;
 
 use field::FieldCache;
-use leaderboard::Kept;
+use leaderboard::{LadderStats, Moment, Refreshed, TagLadder};
+use shown::ShownCounts;
 
-/// One ladder's arena.
+/// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
+const MAKERS: usize = 1;
+
+/// Tags whose ladders are kept.
+const MOST_TAGS: u64 = 64;
+
+/// One ladder's arena. Cheap to clone; what it remembers is shared.
+#[derive(Clone)]
 pub struct Arena {
     pool: PgPool,
     pub settings: Settings,
@@ -48,14 +64,27 @@ pub struct Arena {
     pub ladder: String,
     /// A vote sooner than this after both builds went out is none.
     pub min_dwell: Duration,
-    field: FieldCache,
-    kept: Kept,
+    field: Arc<FieldCache>,
+    shown: Arc<ShownCounts>,
+    makers: Arc<Semaphore>,
+    stats: Arc<Refreshed<Moment, LadderStats>>,
+    tag_ladders: Cache<String, Arc<Refreshed<Moment, TagLadder>>>,
 }
 
 impl Arena {
     pub fn new(pool: PgPool, settings: Settings, references: References, min_dwell: Duration) -> Self {
         let ladder = settings.slug();
-        let field = FieldCache::new(references);
-        Self { pool, settings, ladder, min_dwell, field, kept: Kept::new() }
+        let makers = Arc::new(Semaphore::new(MAKERS));
+        Self {
+            pool,
+            settings,
+            ladder,
+            min_dwell,
+            field: Arc::new(FieldCache::new(references)),
+            shown: Arc::default(),
+            stats: Arc::new(Refreshed::new(&makers)),
+            tag_ladders: Cache::new(MOST_TAGS),
+            makers,
+        }
     }
 }

@@ -2,18 +2,19 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 /// A model's key: `openai_gpt_5_2_pro`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct ModelKey(String);
+pub struct ModelKey(Arc<str>);
 
 /// A prompt's slug: `steam-locomotive`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct PromptId(String);
+pub struct PromptId(Arc<str>);
 
 const LONGEST: usize = 64;
 
@@ -35,7 +36,7 @@ impl FromStr for ModelKey {
     fn from_str(text: &str) -> Result<Self, String> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         match (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed) {
-            true => Ok(Self(text.to_owned())),
+            true => Ok(Self(text.into())),
             false => Err(format!("a model's key is 1 to {LONGEST} of a-z, 0-9 and _")),
         }
     }
@@ -48,7 +49,7 @@ impl FromStr for PromptId {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let words = text.split('-').all(|word| !word.is_empty() && word.bytes().all(allowed));
         match words && text.len() <= LONGEST {
-            true => Ok(Self(text.to_owned())),
+            true => Ok(Self(text.into())),
             false => Err(format!("a prompt's id is a slug of a-z, 0-9 and single -, at most {LONGEST} long")),
         }
     }

@@ -6,11 +6,11 @@ use std::fmt::{self, Display};
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
-use super::ModelKey;
 use super::audit::{self, Admin};
 use super::elo::{Standing, judge};
 use super::field::known;
 use super::log::{Log, LoggedVote};
+use super::{ModelKey, WrongTally, tallies};
 
 /// Where every model stands, by settings.
 pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
@@ -58,6 +58,11 @@ pub enum Difference {
     NoStanding { settings: String, model: ModelKey },
     #[error("{model} ({settings}) is kept with a rating, and has no votes")]
     NoVotes { settings: String, model: ModelKey },
+    #[error(
+        "the tally of builds {} and {} counts {} votes differently from the {} that there are",
+        .0.build_a, .0.build_b, .0.stored, .0.counted
+    )]
+    Tally(WrongTally),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +202,7 @@ pub struct Audit {
     pub replay: Replay,
     pub differing_votes: u64,
     pub differing_ratings: u64,
+    pub differing_tallies: u64,
     pub first: Option<Difference>,
 }
 
@@ -214,16 +220,19 @@ impl Audit {
         Ok(Some(moved))
     }
 
-    fn close(&mut self, kept: &Ladders) {
+    fn close(&mut self, kept: &Ladders, tallies: Vec<WrongTally>) {
         let differences = self.replay.differences(kept);
         self.differing_ratings = differences.len() as u64;
-        self.first = self.first.take().or_else(|| differences.into_iter().next());
+        self.differing_tallies = tallies.len() as u64;
+        let mut all = differences.into_iter().chain(tallies.into_iter().map(Difference::Tally));
+        self.first = self.first.take().or_else(|| all.next());
     }
 }
 
 /// Holds all votes and ratings of one moment against a replay.
 pub async fn verify(pool: &PgPool) -> sqlx::Result<Audit> {
     let mut moment = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    take_your_time(&mut moment).await?;
     let mut audit = Audit::default();
     let mut log = Log::open(&mut *moment).await?;
     loop {
@@ -235,13 +244,14 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<Audit> {
             audit.next(vote)?;
         }
     }
-    audit.close(&kept(&mut moment).await?);
+    audit.close(&kept(&mut moment).await?, tallies::wrong(&mut moment).await?);
     Ok(audit)
 }
 
 /// The same, and makes everything what it should be. Votes wait meanwhile.
 pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<Audit> {
     let mut transaction = pool.begin().await?;
+    take_your_time(&mut transaction).await?;
     // A vote in progress holds its models' rows, and comes before this; the next one waits behind it.
     sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
     let mut audit = Audit::default();
@@ -257,16 +267,31 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<Audit> {
         }
         rewrite_votes(&mut transaction, &wrong).await?;
     }
-    audit.close(&kept(&mut transaction).await?);
+    audit.close(&kept(&mut transaction).await?, tallies::wrong(&mut transaction).await?);
     if audit.differing_ratings > 0 {
         rewrite_ratings(&mut transaction, audit.replay.ladders()).await?;
     }
+    if audit.differing_tallies > 0 {
+        tallies::rewrite(&mut transaction).await?;
+    }
     if !audit.is_clean() {
-        let detail = json!({ "votes": audit.differing_votes, "ratings": audit.differing_ratings });
+        // It was worked out of what was wrong.
+        sqlx::query!("DELETE FROM ladder_stats").execute(&mut *transaction).await?;
+        let detail = json!({
+            "votes": audit.differing_votes,
+            "ratings": audit.differing_ratings,
+            "tallies": audit.differing_tallies,
+        });
         audit::record(&mut transaction, admin, "recompute", "ladders", detail).await?;
     }
     transaction.commit().await?;
     Ok(audit)
+}
+
+/// Counting all votes may take longer than a statement otherwise may.
+async fn take_your_time(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("SET LOCAL statement_timeout = 0").execute(connection).await?;
+    Ok(())
 }
 
 async fn kept(connection: &mut PgConnection) -> sqlx::Result<Ladders> {

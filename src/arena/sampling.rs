@@ -1,19 +1,24 @@
 //! Who meets whom: a prompt, then one model after the other, those shown less often first.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
-use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::{ModelKey, PromptId};
 
-/// A prompt, and those who take part in it.
+/// A prompt of one ladder, and those who take part in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contest {
     pub prompt: PromptId,
     pub text: String,
     pub entrants: Vec<Entrant>,
+    /// The ladder, as the database names it.
+    ladder: String,
+    /// Codes of all pairs of entrants, worked out when the contest is first drawn.
+    codes: OnceLock<Vec<i64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,15 +28,20 @@ pub struct Entrant {
     pub is_reference: bool,
 }
 
-/// Two models, whichever way around.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pair(ModelKey, ModelKey);
+/// What a voter was served before, as [`pair_code`]s.
+pub type Seen = HashSet<i64>;
 
-/// What a voter was served before.
-pub type Seen = HashMap<PromptId, HashSet<Pair>>;
-
-/// How often each model was served.
+/// How often each model was shown.
 pub type Shown = HashMap<ModelKey, i64>;
+
+/// One number for a ladder, a prompt and two models, whichever way around: the first eight bytes of a SHA-256. The
+/// database has a function of the same name that agrees with this one. Two different pairs could share a number;
+/// then a voter would miss one of them, and with 64 bits nobody ever does.
+pub fn pair_code(ladder: &str, prompt: &PromptId, one: &ModelKey, other: &ModelKey) -> i64 {
+    let (low, high) = if one < other { (one, other) } else { (other, one) };
+    let digest = Sha256::digest(format!("{ladder}/{prompt}/{low}/{high}"));
+    digest.iter().take(8).fold(0, |code, byte| code << 8 | i64::from(*byte))
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn<'a> {
@@ -43,14 +53,26 @@ pub struct Drawn<'a> {
 }
 
 impl Contest {
+    pub fn new(ladder: &str, prompt: PromptId, text: String, entrants: Vec<Entrant>) -> Self {
+        Self { prompt, text, entrants, ladder: ladder.to_owned(), codes: OnceLock::new() }
+    }
+
+    /// Of the pairs (0, 1), (0, 2), … (1, 2), …
+    fn codes(&self) -> &[i64] {
+        self.codes.get_or_init(|| {
+            let pairs = self.entrants.iter().enumerate().flat_map(|(index, one)| {
+                self.entrants[index + 1..].iter().map(move |other| (&one.model, &other.model))
+            });
+            pairs.map(|(one, other)| pair_code(&self.ladder, &self.prompt, one, other)).collect()
+        })
+    }
+
+    fn has_fresh_pair(&self, seen: &Seen) -> bool {
+        self.entrants.len() > 1 && (seen.is_empty() || self.codes().iter().any(|code| !seen.contains(code)))
+    }
+
     pub fn only_references(&self) -> bool {
         self.entrants.iter().all(|entrant| entrant.is_reference)
-    }
-}
-
-impl Pair {
-    pub fn of(one: &ModelKey, other: &ModelKey) -> Self {
-        if one < other { Self(one.clone(), other.clone()) } else { Self(other.clone(), one.clone()) }
     }
 }
 
@@ -62,8 +84,7 @@ pub fn draw<'a, R: Rng + ?Sized>(
     shown: &Shown,
     seen: &Seen,
 ) -> Option<Drawn<'a>> {
-    let open: Vec<_> = contests.into_iter().filter(|contest| has_fresh_pair(contest, seen)).collect();
-    let lots = Lots::of(open.choose(rng)?, shown, seen);
+    let lots = Lots::of(draw_contest(rng, contests.into_iter().collect(), seen)?, shown, seen);
     let first = pick(rng, &lots.firsts())?;
     let second = pick(rng, &lots.partners(first))?;
     let (left, right) = if rng.random_bool(0.5) { (first, second) } else { (second, first) };
@@ -76,13 +97,20 @@ pub fn draw<'a, R: Rng + ?Sized>(
     })
 }
 
-fn has_fresh_pair(contest: &Contest, seen: &Seen) -> bool {
-    let entrants = contest.entrants.len();
-    let takes_part = |model: &ModelKey| contest.entrants.iter().any(|entrant| entrant.model == *model);
-    let met = |pairs: &HashSet<Pair>| {
-        pairs.iter().filter(|pair| takes_part(&pair.0) && takes_part(&pair.1)).count()
-    };
-    seen.get(&contest.prompt).map_or(0, met) < entrants * entrants.saturating_sub(1) / 2
+/// Uniform among those that have something new: whichever comes out and has nothing is put aside, and the others are
+/// drawn from again. So only as many are looked through as are drawn.
+fn draw_contest<'a, R: Rng + ?Sized>(
+    rng: &mut R,
+    mut contests: Vec<&'a Contest>,
+    seen: &Seen,
+) -> Option<&'a Contest> {
+    while !contests.is_empty() {
+        let contest = contests.swap_remove(rng.random_range(0..contests.len()));
+        if contest.has_fresh_pair(seen) {
+            return Some(contest);
+        }
+    }
+    None
 }
 
 /// A contest as one voter finds it.
@@ -96,14 +124,16 @@ struct Lots<'a> {
 impl<'a> Lots<'a> {
     fn of(contest: &'a Contest, shown: &Shown, seen: &Seen) -> Self {
         let entrants = &contest.entrants;
-        let seen = seen.get(&contest.prompt);
-        let fresh = |one: &Entrant, other: &Entrant| {
-            one.model != other.model
-                && seen.is_none_or(|seen| !seen.contains(&Pair::of(&one.model, &other.model)))
-        };
-        let unseen = entrants.iter().flat_map(|one| entrants.iter().map(move |other| fresh(one, other)));
+        let count = entrants.len();
+        let mut unseen = vec![false; count * count];
+        let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
+        for ((one, other), code) in pairs.zip(contest.codes()) {
+            let fresh = !seen.contains(code);
+            unseen[one * count + other] = fresh;
+            unseen[other * count + one] = fresh;
+        }
         let weight = |entrant: &Entrant| 1.0 / (shown.get(&entrant.model).copied().unwrap_or(0) + 1) as f64;
-        Self { contest, weights: entrants.iter().map(weight).collect(), unseen: unseen.collect() }
+        Self { contest, weights: entrants.iter().map(weight).collect(), unseen }
     }
 
     /// Weights by entrant; nothing for those who have met all others.

@@ -21,7 +21,7 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use self::{doubt::Doubt, field::Duel, field::Field, likelihood::Likelihood};
-use super::{Choice, ModelKey, PromptId};
+use super::{ModelKey, PromptId, Verdicts};
 
 /// Rating points per nat: a factor of ten in the odds is 400 points.
 const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
@@ -35,14 +35,13 @@ const ROUNDING: f64 = 1e-9;
 /// A model with fewer votes has no rating yet.
 pub const ENOUGH_VOTES: u64 = 30;
 
-/// Votes of one kind on two models' builds of one prompt; `a` was on the left.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Votes on two models' builds of one prompt; `a` was on the left.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     pub prompt: PromptId,
     pub a: ModelKey,
     pub b: ModelKey,
-    pub choice: Choice,
-    pub count: u32,
+    pub verdicts: Verdicts,
 }
 
 /// What the votes of one ladder say.
@@ -94,7 +93,11 @@ pub struct Fragility {
 ///
 /// The result depends on the votes alone, to the last bit, and not on the order of the tallies.
 pub fn fit(tallies: &[Tally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
-    let votes = tallies.iter().filter(|tally| tally.a != tally.b).map(|tally| u64::from(tally.count)).sum();
+    let votes = tallies
+        .iter()
+        .filter(|tally| tally.a != tally.b)
+        .map(|tally| tally.verdicts.sum().unsigned_abs())
+        .sum();
     let Some(field) = Field::main(tallies, prior > 0.0) else {
         return Fit { votes, ..Fit::default() };
     };

@@ -28,8 +28,8 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<Counts> {
             (SELECT count(*) FROM models WHERE enabled) AS "enabled_models!",
             (SELECT count(*) FROM builds WHERE retired_at IS NULL) AS "builds!",
             (SELECT count(*) FROM builds WHERE retired_at IS NOT NULL) AS "retired_builds!",
-            (SELECT coalesce(sum(served), 0)::bigint / 2 FROM shown) AS "matchups!",
-            (SELECT count(*) FROM votes) AS "votes!"
+            (SELECT coalesce(sum(times), 0)::bigint / 2 FROM shown) AS "matchups!",
+            (SELECT coalesce(sum(wins + losses + ties), 0)::bigint / 2 FROM ratings) AS "votes!"
         "#
     )
     .fetch_one(pool)
@@ -53,7 +53,7 @@ pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
         r#"
         SELECT
             (SELECT coalesce(sum(wins + losses + ties), 0)::bigint / 2 FROM ratings) AS "votes!",
-            (SELECT coalesce(sum(served), 0)::bigint / 2 FROM shown) AS "matchups!",
+            (SELECT coalesce(sum(times), 0)::bigint / 2 FROM shown) AS "matchups!",
             (SELECT count(*) FROM builds WHERE retired_at IS NULL) AS "builds!"
         "#
     )

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::types::Json;
-
 use super::Arena;
 use super::skill::SideEffect;
 
@@ -32,59 +30,36 @@ pub struct Side {
 }
 
 impl Arena {
-    /// Looks through all votes: not for every visitor.
     pub async fn totals(&self) -> sqlx::Result<Totals> {
         let field = self.field().await?;
         let entrants = || field.contests().flat_map(|contest| &contest.entrants);
         let references = entrants().filter(|entrant| entrant.is_reference);
-        let row = sqlx::query!(
-            r#"
-            SELECT count(*) AS "votes!", count(DISTINCT voter_id) AS "voters!"
-            FROM votes
-            JOIN matchups ON matchups.id = matchup_id
-            WHERE settings = $1
-            "#,
-            self.ladder,
-        )
-        .fetch_one(&self.pool)
-        .await?;
+        let stats = self.stats().await?;
         Ok(Totals {
-            votes: row.votes,
-            voters: row.voters,
+            votes: stats.votes,
+            voters: stats.voters,
             matchups: self.matchups_served().await?,
             prompts: field.contests().count(),
             models: entrants().map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
             references: references.map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
-            side: self.side().await?,
+            side: stats.fit.side.as_ref().map(|effect| Side::of(effect, stats.fit.votes)),
         })
     }
 
     async fn matchups_served(&self) -> sqlx::Result<i64> {
         let shown = sqlx::query_scalar!(
-            r#"SELECT coalesce(sum(served), 0)::bigint AS "served!" FROM shown WHERE settings = $1"#,
+            r#"SELECT coalesce(sum(times), 0)::bigint AS "served!" FROM shown WHERE settings = $1"#,
             self.ladder,
         )
         .fetch_one(&self.pool)
         .await?;
         Ok(shown / 2)
     }
+}
 
-    async fn side(&self) -> sqlx::Result<Option<Side>> {
-        let row = sqlx::query!(
-            r#"
-            SELECT votes, fit -> 'side' AS "side: Json<Option<SideEffect>>"
-            FROM skill_fits
-            WHERE settings = $1
-            "#,
-            self.ladder,
-        )
-        .fetch_optional(&self.pool)
-        .await?;
-        let found = row.and_then(|row| Some((row.votes, row.side?.0?)));
-        Ok(found.map(|(votes, effect)| Side {
-            points: effect.points,
-            interval: effect.low.zip(effect.high),
-            votes,
-        }))
+impl Side {
+    fn of(effect: &SideEffect, votes: u64) -> Self {
+        let votes = i64::try_from(votes).unwrap_or(i64::MAX);
+        Self { points: effect.points, interval: effect.low.zip(effect.high), votes }
     }
 }

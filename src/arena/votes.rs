@@ -9,14 +9,11 @@ use uuid::Uuid;
 use super::elo::{self, Standing};
 use super::field::known;
 use super::matchups::is_passing;
-use super::{Arena, Choice, ModelKey, Voter};
+use super::{Arena, Choice, ModelKey, Verdicts, Voter};
 use crate::voxel::Warning;
 
 /// Transactions that got into each other's way are tried again.
 const TRIES: usize = 5;
-
-/// Other votes on a pair that are counted for a reveal, so that it takes no longer when there are many.
-const MOST_OTHERS: i64 = 1000;
 
 /// What a vote brings to light.
 #[derive(Clone, Debug)]
@@ -25,7 +22,7 @@ pub struct Reveal {
     pub choice: Choice,
     pub a: Revealed,
     pub b: Revealed,
-    /// Other votes on these two builds, as if they had stood on these sides; no more than a thousand.
+    /// All other votes on these two builds, as if they had stood on these sides.
     pub others: Verdicts,
 }
 
@@ -41,30 +38,6 @@ pub struct Revealed {
     pub block_count: i32,
     pub generation_time_ms: Option<i64>,
     pub warnings: Vec<Warning>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts {
-    pub a: i64,
-    pub b: i64,
-    pub tie: i64,
-    pub both_bad: i64,
-}
-
-impl Verdicts {
-    pub fn with(mut self, choice: Choice) -> Self {
-        *match choice {
-            Choice::A => &mut self.a,
-            Choice::B => &mut self.b,
-            Choice::Tie => &mut self.tie,
-            Choice::BothBad => &mut self.both_bad,
-        } += 1;
-        self
-    }
-
-    pub fn sum(&self) -> i64 {
-        self.a + self.b + self.tie + self.both_bad
-    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,47 +113,34 @@ impl Arena {
         Ok(NoVote::TooSoon(self.min_dwell.saturating_sub(looked)))
     }
 
-    /// What a vote on this matchup brought to light; none without one. Other votes on the two builds are counted
-    /// whichever way around these were shown.
+    /// What a vote on this matchup brought to light; none without one.
     pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
         let row = sqlx::query!(
             r#"
             SELECT
-                choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, build_a, build_b,
+                choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, here.build_a, here.build_b,
                 a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
                 b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
                 left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
                 left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
                 right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
                 right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
-                others.a AS "others_a!", others.b AS "others_b!",
-                others.tie AS "others_tie!", others.both_bad AS "others_both_bad!"
+                straight.a + coalesce(turned.b, 0) - (choice = 'A')::int AS "others_a!",
+                straight.b + coalesce(turned.a, 0) - (choice = 'B')::int AS "others_b!",
+                straight.tie + coalesce(turned.tie, 0) - (choice = 'TIE')::int AS "others_tie!",
+                straight.both_bad + coalesce(turned.both_bad, 0) - (choice = 'BOTH_BAD')::int
+                    AS "others_both_bad!"
             FROM votes
             JOIN matchups here ON here.id = matchup_id
             JOIN models a ON a.key = model_a
             JOIN models b ON b.key = model_b
-            JOIN builds left_build ON left_build.id = build_a
-            JOIN builds right_build ON right_build.id = build_b
-            CROSS JOIN LATERAL (
-                SELECT
-                    count(*) FILTER (WHERE choice = CASE build_a WHEN here.build_a THEN 'A' ELSE 'B' END) AS a,
-                    count(*) FILTER (WHERE choice = CASE build_a WHEN here.build_a THEN 'B' ELSE 'A' END) AS b,
-                    count(*) FILTER (WHERE choice = 'TIE') AS tie,
-                    count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
-                FROM (
-                    SELECT build_a, choice
-                    FROM matchups
-                    JOIN votes ON matchup_id = matchups.id
-                    WHERE least(build_a, build_b) = least(here.build_a, here.build_b)
-                      AND greatest(build_a, build_b) = greatest(here.build_a, here.build_b)
-                      AND matchups.id <> here.id
-                    LIMIT $2
-                ) others
-            ) others
+            JOIN builds left_build ON left_build.id = here.build_a
+            JOIN builds right_build ON right_build.id = here.build_b
+            JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
+            LEFT JOIN tallies turned ON turned.build_a = here.build_b AND turned.build_b = here.build_a
             WHERE matchup_id = $1
             "#,
             matchup,
-            MOST_OTHERS,
         )
         .fetch_optional(&self.pool)
         .await?;
@@ -189,10 +149,10 @@ impl Arena {
             matchup,
             choice: known(&row.choice)?,
             others: Verdicts {
-                a: row.others_a,
-                b: row.others_b,
-                tie: row.others_tie,
-                both_bad: row.others_both_bad,
+                a: row.others_a.into(),
+                b: row.others_b.into(),
+                tie: row.others_tie.into(),
+                both_bad: row.others_both_bad.into(),
             },
             a: Revealed {
                 key: known(&row.key_a)?,
@@ -224,7 +184,10 @@ impl Arena {
 struct Claim {
     settings: String,
     models: [String; 2],
+    builds: [Uuid; 2],
     dwell_ms: Option<i64>,
+    /// Whether the voter has no other vote on this ladder.
+    is_first: bool,
 }
 
 /// The one statement that decides who votes.
@@ -237,7 +200,8 @@ async fn claim(
     let row = sqlx::query!(
         r#"
         WITH claimed AS (
-            DELETE FROM open_matchups
+            UPDATE open_matchups
+            SET expires_at = now()
             WHERE voter_id = $2 AND matchup_id = $1 AND expires_at > now()
               AND ($3 = 0 OR extract(epoch FROM clock_timestamp() - fetched_a) * 1000 >= $3
                          AND extract(epoch FROM clock_timestamp() - fetched_b) * 1000 >= $3)
@@ -246,7 +210,13 @@ async fn claim(
                     (extract(epoch FROM clock_timestamp() - greatest(fetched_a, fetched_b)) * 1000)::bigint
                 END AS dwell_ms
         )
-        SELECT settings, model_a, model_b, dwell_ms
+        SELECT
+            settings, model_a, model_b, build_a, build_b, dwell_ms,
+            NOT EXISTS (
+                SELECT FROM matchups earlier
+                JOIN votes ON matchup_id = earlier.id
+                WHERE earlier.voter_id = $2 AND earlier.settings = matchups.settings
+            ) AS "is_first!"
         FROM claimed
         JOIN matchups ON matchups.id = $1
         "#,
@@ -259,7 +229,9 @@ async fn claim(
     Ok(row.map(|row| Claim {
         settings: row.settings,
         models: [row.model_a, row.model_b],
+        builds: [row.build_a, row.build_b],
         dwell_ms: row.dwell_ms,
+        is_first: row.is_first,
     }))
 }
 
@@ -328,6 +300,16 @@ async fn record(
             INSERT INTO votes
                 (matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ),
+        tally AS (
+            INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
+            VALUES (
+                $15, $16, ($2 = 'A')::int, ($2 = 'B')::int, ($2 = 'TIE')::int, ($2 = 'BOTH_BAD')::int, $17::bool::int
+            )
+            ON CONFLICT (build_a, build_b) DO UPDATE
+            SET a = tallies.a + excluded.a, b = tallies.b + excluded.b, tie = tallies.tie + excluded.tie,
+                both_bad = tallies.both_bad + excluded.both_bad,
+                first_votes = tallies.first_votes + excluded.first_votes
         )
         UPDATE ratings
         SET elo = now.elo, wins = now.wins, losses = now.losses, ties = now.ties, both_bad = now.both_bad
@@ -349,6 +331,9 @@ async fn record(
         &column(|standing| standing.losses)[..],
         &column(|standing| standing.ties)[..],
         &column(|standing| standing.both_bad)[..],
+        claim.builds[0],
+        claim.builds[1],
+        claim.is_first,
     )
     .execute(connection)
     .await?;

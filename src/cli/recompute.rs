@@ -224,11 +224,12 @@ struct Amounts<'a>(&'a Audit);
 
 impl fmt::Display for Amounts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} and {}",
-            Counted(self.0.differing_votes, "vote"),
-            Counted(self.0.differing_ratings, "rating")
-        )
+        let Audit { differing_votes, differing_ratings, differing_tallies, .. } = *self.0;
+        let (votes, ratings) = (Counted(differing_votes, "vote"), Counted(differing_ratings, "rating"));
+        match differing_tallies {
+            0 => write!(f, "{votes} and {ratings}"),
+            1 => write!(f, "{votes}, {ratings} and 1 tally"),
+            tallies => write!(f, "{votes}, {ratings} and {tallies} tallies"),
+        }
     }
 }

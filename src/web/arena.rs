@@ -173,6 +173,12 @@ pub(super) async fn open_matchup(
     let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| no_prompt())?;
     let voter = visitor.welcome(app).await?;
     visitor.ask(app, Asked::Matchup, Some(voter))?;
+    // Asking for another prompt closes what is open, which is skipping it.
+    if let Some(prompt) = &prompt
+        && app.arena.open_prompt(voter).await?.is_some_and(|open| open != *prompt)
+    {
+        visitor.ask(app, Asked::Skip, Some(voter))?;
+    }
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
 }
 
@@ -269,6 +275,7 @@ struct Skipping {
         (status = NO_CONTENT, description = "It is closed."),
         (status = NOT_FOUND, description = "no_such_matchup"),
         (status = CONFLICT, description = "already_voted"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
     security(("session" = [])),
 )]
@@ -278,6 +285,7 @@ async fn skip(
     Json(skipping): Json<Skipping>,
 ) -> Result<StatusCode, Error> {
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
+    visitor.ask(&app, Asked::Skip, Some(voter))?;
     app.arena.skip(voter, id(&skipping.matchup_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

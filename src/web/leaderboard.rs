@@ -12,6 +12,7 @@ use askama_web::WebTemplate;
 use axum::extract::{Query, State};
 use axum::routing::get;
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,7 +21,7 @@ use super::query::escaped;
 use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{Cast, Change, Chronicle, Leaderboard, Row};
+use crate::arena::leaderboard::{Change, LadderStats, Leaderboard, RatingHistory, Row};
 
 /// A model with fewer votes has no skill.
 const ENOUGH_VOTES: i64 = crate::arena::skill::ENOUGH_VOTES as i64;
@@ -38,14 +39,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 struct Chosen {
     provider: String,
     tag: String,
-    sort: Sort,
+    sort: Option<Sort>,
     order: Option<Order>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Sort {
-    #[default]
     Elo,
     Model,
     Change,
@@ -82,7 +82,7 @@ const COLUMNS: [(Sort, &str); 10] = [
 /// A ladder, be it the whole one or that of a tag, and what the votes behind it say.
 struct Ladder {
     board: Leaderboard,
-    chronicle: Arc<Chronicle>,
+    stats: Arc<LadderStats>,
 }
 
 #[derive(Template, WebTemplate)]
@@ -98,8 +98,9 @@ struct LeaderboardPage {
     axis: Option<Axis>,
     heatmap: Option<Heatmap>,
     history: Option<Lines>,
-    /// So many votes the charts have seen.
+    /// So many votes the charts have seen, as of this moment.
     charted: i64,
+    charted_at: OffsetDateTime,
 }
 
 /// A row of the table.
@@ -110,21 +111,22 @@ struct Line {
 }
 
 async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<LeaderboardPage, Error> {
-    let Ladder { board, chronicle } = Ladder::of(&app, &chosen.tag).await?;
+    let Ladder { board, stats } = Ladder::of(&app, &chosen.tag).await?;
     let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
     let axis = Axis::over(&board.rows);
-    let mut lines = lines(&board, &chronicle, axis.as_ref());
+    let mut lines = lines(&board, &app.arena.stats().await?.history, axis.as_ref());
     lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
     chosen.sort(&mut lines);
     let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
     Ok(LeaderboardPage {
         page: Page::at("/leaderboard").with_card(Card::of_the_ladder()),
         settings: app.arena.settings.to_string(),
-        heatmap: Heatmap::of(&board.rows, &chronicle.duels),
-        history: Lines::of(&chronicle.history, models),
+        heatmap: Heatmap::of(&board.rows, &stats.duels),
+        history: Lines::of(&stats.history.lines, models),
         providers: providers.into_iter().collect(),
         tags: app.arena.tags().await?,
-        charted: chronicle.votes,
+        charted: stats.votes,
+        charted_at: stats.computed_at,
         chosen,
         board,
         lines,
@@ -136,19 +138,15 @@ impl Ladder {
     /// No tag stands for all prompts.
     async fn of(app: &App, tag: &str) -> Result<Self, Error> {
         if tag.is_empty() {
-            return Ok(Self {
-                board: app.arena.leaderboard().await?,
-                chronicle: app.arena.chronicle().await?,
-            });
+            return Ok(Self { board: app.arena.leaderboard().await?, stats: app.arena.stats().await? });
         }
-        let judge = |cast: Cast| async { Ok::<_, Error>(app.work.run(move || cast.judge()).await?) };
-        let tagged = app.arena.tagged(tag, judge).await?;
-        Ok(Self { board: tagged.board.clone(), chronicle: Arc::clone(&tagged.chronicle) })
+        let ladder = app.arena.tag_ladder(tag).await?;
+        Ok(Self { board: ladder.board.clone(), stats: Arc::clone(&ladder.stats) })
     }
 }
 
-fn lines(board: &Leaderboard, chronicle: &Chronicle, axis: Option<&Axis>) -> Vec<Line> {
-    let changes = board.changes(&chronicle.day_ago);
+fn lines(board: &Leaderboard, history: &RatingHistory, axis: Option<&Axis>) -> Vec<Line> {
+    let changes = board.changes(history);
     let line = |(row, change): (&Row, Change)| Line {
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
         row: row.clone(),
@@ -160,18 +158,24 @@ fn lines(board: &Leaderboard, chronicle: &Chronicle, axis: Option<&Axis>) -> Vec
 impl Chosen {
     /// The lines come by rank, which decides between equals.
     fn sort(&self, lines: &mut [Line]) {
-        if self.sort == Sort::Model {
+        let sort = self.sort_by();
+        if sort == Sort::Model {
             lines.sort_by_key(|line| line.row.model.display_name.to_lowercase());
         } else {
-            lines.sort_by(|a, b| b.measure(self.sort).total_cmp(&a.measure(self.sort)));
+            lines.sort_by(|a, b| b.measure(sort).total_cmp(&a.measure(sort)));
         }
-        if self.order() != self.sort.usual_order() {
+        if self.order() != sort.usual_order() {
             lines.reverse();
         }
     }
 
+    /// By rank, unless another column was asked for.
+    fn sort_by(&self) -> Sort {
+        self.sort.unwrap_or(if self.tag.is_empty() { Sort::Elo } else { Sort::Skill })
+    }
+
     fn order(&self) -> Order {
-        self.order.unwrap_or(self.sort.usual_order())
+        self.order.unwrap_or(self.sort_by().usual_order())
     }
 
     fn is_filtered(&self) -> bool {
@@ -184,7 +188,7 @@ impl Chosen {
 
     /// Sorts by its column, and the other way around when asked again.
     fn head(&self, sort: Sort, word: &'static str) -> Head {
-        let current = self.sort == sort;
+        let current = self.sort_by() == sort;
         let order = if current { self.order().reversed() } else { sort.usual_order() };
         let mut address = format!("/leaderboard?sort={}", sort.name());
         if order != sort.usual_order() {
@@ -292,6 +296,16 @@ impl Order {
 }
 
 impl LeaderboardPage {
+    /// How long ago the charts were drawn, in words.
+    fn charted_ago(&self) -> String {
+        let ago = (self.board.as_of - self.charted_at).whole_seconds().max(0);
+        match ago {
+            0..=1 => "a moment ago".to_owned(),
+            2..=119 => format!("{ago} seconds ago"),
+            _ => format!("{} minutes ago", ago / 60),
+        }
+    }
+
     /// The most votes that any model has.
     fn most_votes(&self) -> i64 {
         self.board.rows.iter().map(|row| row.standing.votes()).max().unwrap_or(0)

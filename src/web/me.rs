@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
-use crate::arena::history::{self, Agreement, COMPARED, OTHERS, Opinion, PAGE, PastVote};
+use crate::arena::history::{self, Agreement, COMPARED, Opinion, PAGE, PastVote};
 use crate::arena::{Choice, Voter};
 
 pub(super) fn routes() -> Router<App> {

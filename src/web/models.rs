@@ -1,7 +1,5 @@
 //! `/models/{key}` and `/api/models/{key}`: all that is known of one model.
 
-use std::sync::Arc;
-
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Json;
@@ -41,7 +39,7 @@ struct Found {
     facts: Facts,
     /// None if it is not on the ladder.
     row: Option<Row>,
-    record: Arc<ModelRecord>,
+    record: ModelRecord,
     builds: Vec<Card>,
 }
 
@@ -76,14 +74,15 @@ struct ModelPage {
     axis: Option<Axis>,
     interval: Option<Interval>,
     history: Option<Lines>,
-    record: Arc<ModelRecord>,
+    record: ModelRecord,
     cards: Vec<Card>,
     builds: usize,
 }
 
 async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
     let Found { board, facts, row, record, mut builds } = find(&app, &key).await?;
-    let changes = board.changes(&app.arena.chronicle().await?.day_ago);
+    let stats = app.arena.stats().await?;
+    let changes = board.changes(&stats.history);
     let axis = Axis::over(&board.rows);
     let skill = row.as_ref().and_then(|row| row.skill.as_ref());
     let total = builds.len();
@@ -102,7 +101,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
-        history: Lines::of(&record.history, [(&facts.key, facts.display_name.as_str())].into_iter()),
+        history: Lines::of(&stats.history.lines, [(&facts.key, facts.display_name.as_str())].into_iter()),
         cards: builds,
         builds: total,
         facts,

@@ -1,7 +1,6 @@
 //! One model's record: against every other, on every prompt; and the votes on a pair.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
@@ -9,8 +8,8 @@ use uuid::Uuid;
 
 use super::super::field::known;
 use super::super::gallery::Card;
-use super::super::{Arena, Choice, ModelKey, PromptId};
-use super::{History, Record};
+use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
+use super::Record;
 
 /// Votes on a page of those on a pair.
 pub const PAGE: i64 = 50;
@@ -36,7 +35,6 @@ pub struct ModelRecord {
     pub opponents: Vec<Opponent>,
     /// Where it did best first; of equals, where it has more votes.
     pub prompts: Vec<PromptRecord>,
-    pub history: History,
 }
 
 #[derive(Clone, Debug)]
@@ -125,46 +123,34 @@ impl Arena {
         .await
     }
 
-    pub async fn record(&self, model: &ModelKey) -> sqlx::Result<Arc<ModelRecord>> {
-        self.kept.records.get(model.clone(), self.votes_now(), self.read_record(model)).await
+    pub async fn record(&self, model: &ModelKey) -> sqlx::Result<ModelRecord> {
+        let stats = self.stats().await?;
+        let opponents = stats.duels.get(model).into_iter().flatten().map(|(key, record)| (key, *record));
+        let prompts = stats.prompts.get(model).into_iter().flatten().map(|(id, record)| (id, *record));
+        let mut connection = self.pool.acquire().await?;
+        Ok(ModelRecord {
+            opponents: opponents_by_name(&mut connection, opponents.collect()).await?,
+            prompts: self.best_prompts(&mut connection, model, prompts.collect()).await?,
+        })
     }
 
-    async fn read_record(&self, model: &ModelKey) -> sqlx::Result<(i64, ModelRecord)> {
-        let mut snapshot = self.snapshot().await?;
-        let votes = self.votes_in(&mut snapshot).await?;
-        let mut record = self.meetings(&mut snapshot, model).await?;
-        record.history = self.history(&mut snapshot, Some(model)).await?;
-        Ok((votes, record))
-    }
-
-    async fn meetings(&self, connection: &mut PgConnection, model: &ModelKey) -> sqlx::Result<ModelRecord> {
+    async fn best_prompts(
+        &self,
+        connection: &mut PgConnection,
+        model: &ModelKey,
+        records: BTreeMap<&PromptId, Record>,
+    ) -> sqlx::Result<Vec<PromptRecord>> {
+        let ids: Vec<_> = records.keys().map(ToString::to_string).collect();
         let rows = sqlx::query!(
             r#"
-            WITH met AS (
-                SELECT
-                    CASE model_a WHEN $2 THEN model_b ELSE model_a END AS opponent,
-                    prompt_id,
-                    count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'A' ELSE 'B' END) AS won,
-                    count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'B' ELSE 'A' END) AS lost,
-                    count(*) FILTER (WHERE choice = 'TIE') AS tied,
-                    count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
-                FROM votes
-                JOIN matchups ON matchups.id = matchup_id
-                WHERE settings = $1 AND $2 IN (model_a, model_b)
-                GROUP BY 1, 2
-            )
-            SELECT
-                opponent AS "opponent!", display_name, met.prompt_id, text,
-                won AS "won!", lost AS "lost!", tied AS "tied!", both_bad AS "both_bad!",
-                builds.id AS "build?"
-            FROM met
-            JOIN models ON models.key = opponent
-            JOIN prompts ON prompts.id = met.prompt_id
+            SELECT prompts.id, text, builds.id AS "build?"
+            FROM prompts
             LEFT JOIN builds
-                ON builds.prompt_id = met.prompt_id AND builds.model_key = $2 AND retired_at IS NULL
+                ON prompt_id = prompts.id AND model_key = $2 AND retired_at IS NULL
                AND grid_size = $3 AND palette = $4 AND mode = $5
+            WHERE prompts.id = ANY($1)
             "#,
-            self.ladder,
+            &ids,
             model.as_str(),
             self.settings.grid.get() as i16,
             self.settings.palette.name(),
@@ -172,55 +158,24 @@ impl Arena {
         )
         .fetch_all(connection)
         .await?;
-        let (mut opponents, mut prompts) = (BTreeMap::new(), BTreeMap::new());
+        let mut prompts = Vec::with_capacity(rows.len());
         for row in rows {
-            let record = Record { won: row.won, lost: row.lost, tied: row.tied, both_bad: row.both_bad };
-            let opponent = || (row.display_name, Record::default());
-            opponents.entry(row.opponent).or_insert_with(opponent).1.add(record);
-            let prompt = || (row.text, row.build, Record::default());
-            prompts.entry(row.prompt_id).or_insert_with(prompt).2.add(record);
+            let id: PromptId = known(&row.id)?;
+            let record = records.get(&id).copied().unwrap_or_default();
+            prompts.push(PromptRecord { id, text: row.text, record, build: row.build });
         }
-        let mut found = ModelRecord::default();
-        for (key, (display_name, record)) in opponents {
-            found.opponents.push(Opponent { key: known(&key)?, display_name, record });
-        }
-        for (id, (text, build, record)) in prompts {
-            found.prompts.push(PromptRecord { id: known(&id)?, text, record, build });
-        }
-        found.opponents.sort_by(|a, b| (&a.display_name, &a.key).cmp(&(&b.display_name, &b.key)));
-        found.prompts.sort_by(|a, b| {
+        prompts.sort_by(|a, b| {
             let key = |prompt: &PromptRecord| (prompt.record.share().unwrap_or(-1.0), prompt.record.votes());
             let ((a_share, a_votes), (b_share, b_votes)) = (key(a), key(b));
-            b_share.total_cmp(&a_share).then(b_votes.cmp(&a_votes))
+            b_share.total_cmp(&a_share).then(b_votes.cmp(&a_votes)).then_with(|| a.id.cmp(&b.id))
         });
-        Ok(found)
+        Ok(prompts)
     }
 
     /// How the first fared against the second, on the prompts of a tag if one is given.
     pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
-        sqlx::query_as!(
-            Record,
-            r#"
-            SELECT
-                count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'A' ELSE 'B' END) AS "won!",
-                count(*) FILTER (WHERE choice = CASE model_a WHEN $2 THEN 'B' ELSE 'A' END) AS "lost!",
-                count(*) FILTER (WHERE choice = 'TIE') AS "tied!",
-                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
-            FROM matchups
-            JOIN votes ON matchup_id = matchups.id
-            JOIN prompts ON prompts.id = prompt_id
-            WHERE settings = $1
-              AND least(model_a, model_b) = least($2::text, $3::text)
-              AND greatest(model_a, model_b) = greatest($2::text, $3::text)
-              AND ($4::text IS NULL OR $4 = ANY(tags))
-            "#,
-            self.ladder,
-            a.as_str(),
-            b.as_str(),
-            tag,
-        )
-        .fetch_one(&self.pool)
-        .await
+        let mut connection = self.pool.acquire().await?;
+        Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag).await?.into())
     }
 
     /// One page, counted from 0, of the votes behind [`Self::duel`], the newest first.
@@ -271,4 +226,22 @@ impl Arena {
         }
         Ok(votes)
     }
+}
+
+async fn opponents_by_name(
+    connection: &mut PgConnection,
+    records: BTreeMap<&ModelKey, Record>,
+) -> sqlx::Result<Vec<Opponent>> {
+    let keys: Vec<_> = records.keys().map(ToString::to_string).collect();
+    let rows = sqlx::query!("SELECT key, display_name FROM models WHERE key = ANY($1)", &keys)
+        .fetch_all(connection)
+        .await?;
+    let mut opponents = Vec::with_capacity(rows.len());
+    for row in rows {
+        let key: ModelKey = known(&row.key)?;
+        let record = records.get(&key).copied().unwrap_or_default();
+        opponents.push(Opponent { key, display_name: row.display_name, record });
+    }
+    opponents.sort_by(|a, b| (&a.display_name, &a.key).cmp(&(&b.display_name, &b.key)));
+    Ok(opponents)
 }

@@ -54,7 +54,7 @@ fn audit(log: &[LoggedVote], kept: &Ladders) -> Audit {
     for vote in log {
         audit.next(vote).unwrap();
     }
-    audit.close(kept);
+    audit.close(kept, Vec::new());
     audit
 }
 

@@ -5,14 +5,13 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::*;
 
+const LADDER: &str = "32-simple-precise";
+
 fn contest(prompt: &str, models: &[&str]) -> Contest {
     let entrant =
         |model: &&str| Entrant { model: model.parse().unwrap(), build: Uuid::new_v4(), is_reference: false };
-    Contest {
-        prompt: prompt.parse().unwrap(),
-        text: prompt.to_owned(),
-        entrants: models.iter().map(entrant).collect(),
-    }
+    let entrants = models.iter().map(entrant).collect();
+    Contest::new(LADDER, prompt.parse().unwrap(), prompt.to_owned(), entrants)
 }
 
 fn shown(counts: &[(&str, i64)]) -> Shown {
@@ -20,12 +19,10 @@ fn shown(counts: &[(&str, i64)]) -> Shown {
 }
 
 fn seen(pairs: &[(&str, &str, &str)]) -> Seen {
-    let mut seen = Seen::new();
-    for (prompt, one, other) in pairs {
-        let pair = Pair::of(&one.parse().unwrap(), &other.parse().unwrap());
-        seen.entry(prompt.parse().unwrap()).or_default().insert(pair);
-    }
-    seen
+    let code = |(prompt, one, other): &(&str, &str, &str)| {
+        pair_code(LADDER, &prompt.parse().unwrap(), &one.parse().unwrap(), &other.parse().unwrap())
+    };
+    pairs.iter().map(code).collect()
 }
 
 /// How often each outcome came, and how likely it was said to be.
@@ -155,8 +152,8 @@ proptest! {
         let met = pairs.clone().zip(&met).filter(|&(_, &met)| met);
         let met: Vec<_> = met.map(|((one, other), _)| ("castle", &*names[one], &*names[other])).collect();
         let seen = seen(&met);
-        prop_assert_eq!(has_fresh_pair(&contest, &seen), met.len() < pairs.clone().count());
-        prop_assume!(has_fresh_pair(&contest, &seen));
+        prop_assert_eq!(contest.has_fresh_pair(&seen), met.len() < pairs.clone().count());
+        prop_assume!(contest.has_fresh_pair(&seen));
         let lots = Lots::of(&contest, &shown, &seen);
         let fresh = pairs.filter(|&(one, other)| lots.partners(one)[other] > 0.0);
         let each: Vec<_> = fresh.map(|(one, other)| lots.probability(one, other)).collect();

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{Choice, ModelKey, Tally};
+use super::{ModelKey, Tally};
 
 /// Models that can be compared, and what they are compared by.
 pub(super) struct Field<'a> {
@@ -76,8 +76,10 @@ impl<'a> Field<'a> {
 
     /// All models and all votes that compare two of them.
     fn whole(tallies: &'a [Tally]) -> Self {
-        let comparing = |tally: &&Tally| tally.count > 0 && tally.a != tally.b;
-        let votes = || tallies.iter().filter(comparing).filter_map(|tally| Some((tally, outcome(tally)?)));
+        let votes = || {
+            let comparing = tallies.iter().map(|tally| (tally, outcomes(tally)));
+            comparing.filter(|(tally, outcomes)| *outcomes != [0; 3] && tally.a != tally.b)
+        };
         let models = sorted(votes().flat_map(|(tally, _)| [&tally.a, &tally.b]));
         let prompts = sorted(votes().map(|(tally, _)| &tally.prompt));
         let (number, row) = (places(&models), places(&prompts));
@@ -125,14 +127,9 @@ impl<'a> Field<'a> {
     }
 }
 
-fn outcome(tally: &Tally) -> Option<[u64; 3]> {
-    let count = u64::from(tally.count);
-    match tally.choice {
-        Choice::A => Some([count, 0, 0]),
-        Choice::Tie => Some([0, count, 0]),
-        Choice::B => Some([0, 0, count]),
-        Choice::BothBad => None,
-    }
+/// Those that compare: how often the left model won, tied and lost.
+fn outcomes(tally: &Tally) -> [u64; 3] {
+    [tally.verdicts.a, tally.verdicts.tie, tally.verdicts.b].map(i64::unsigned_abs)
 }
 
 /// Every item once, in order.

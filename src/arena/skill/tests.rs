@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::Choice::{A, B, BothBad, Tie};
+use super::super::Choice::{self, A, B, BothBad, Tie};
 use super::*;
 
 fn key(name: &str) -> ModelKey {
@@ -13,7 +13,8 @@ fn key(name: &str) -> ModelKey {
 }
 
 fn votes(prompt: &str, a: &str, b: &str, choice: Choice, count: u32) -> Tally {
-    Tally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), choice, count }
+    let verdicts = Verdicts::of(choice, count.into());
+    Tally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), verdicts }
 }
 
 fn everybody(tallies: &[Tally]) -> BTreeSet<ModelKey> {
@@ -167,12 +168,8 @@ fn first_place_hangs_on_the_votes_that_help_it_most() {
 /// The same votes, had the builds changed sides.
 fn mirrored(tallies: &[Tally]) -> Vec<Tally> {
     let mirror = |tally: &Tally| {
-        let choice = match tally.choice {
-            A => B,
-            B => A,
-            other => other,
-        };
-        Tally { a: tally.b.clone(), b: tally.a.clone(), choice, ..tally.clone() }
+        let verdicts = tally.verdicts.mirrored();
+        Tally { a: tally.b.clone(), b: tally.a.clone(), verdicts, ..tally.clone() }
     };
     tallies.iter().map(mirror).collect()
 }
@@ -283,8 +280,11 @@ proptest! {
     #[test]
     fn the_order_of_tallies_does_not_matter_to_the_last_bit((tallies, shuffled) in in_two_orders()) {
         let halves = shuffled.iter().flat_map(|tally| {
-            let half = tally.count / 2;
-            [half, tally.count - half].map(|count| Tally { count, ..tally.clone() })
+            let Verdicts { a, b, tie, both_bad } = tally.verdicts;
+            let half = Verdicts { a: a / 2, b: b / 2, tie: tie / 2, both_bad: both_bad / 2 };
+            let rest =
+                Verdicts { a: a - half.a, b: b - half.b, tie: tie - half.tie, both_bad: both_bad - half.both_bad };
+            [half, rest].map(|verdicts| Tally { verdicts, ..tally.clone() })
         });
         let (here, there) = (fit_all(&tallies, 1.0), fit_all(&halves.collect::<Vec<_>>(), 1.0));
         prop_assert_eq!(format!("{here:?}"), format!("{there:?}"));

@@ -74,8 +74,8 @@ impl Heatmap {
         let mut cells = Vec::new();
         for (row, one) in rows.iter().enumerate() {
             for (column, other) in rows.iter().enumerate() {
-                let pair = (one.model.key.clone(), other.model.key.clone());
-                let Some(record) = duels.get(&pair) else { continue };
+                let met = duels.get(&one.model.key).and_then(|duels| duels.get(&other.model.key));
+                let Some(record) = met else { continue };
                 cells.push(Cell {
                     x: left + column * side,
                     y: HEAD + row * side,

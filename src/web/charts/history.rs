@@ -3,13 +3,14 @@
 //! The plot is as wide as there is room; only its height is fixed, so that axis and names, which stand beside
 //! it, keep their size.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use time::{Duration, OffsetDateTime};
 
 use super::{round_steps, shortened};
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{History, Point};
+use crate::arena::leaderboard::{Point, last_of_each};
 
 pub(in crate::web) const HEIGHT: f64 = 360.0;
 const WIDTH: f64 = 1000.0;
@@ -25,6 +26,9 @@ const FEW: usize = 8;
 const NAMED: usize = 6;
 
 const LONGEST: usize = 22;
+
+/// A line has no more points than this.
+const MOST_POINTS: f64 = 200.0;
 
 /// Lines that stay in the background make do with one point of so many.
 const COARSE: usize = 3;
@@ -81,8 +85,11 @@ struct Frame {
 
 impl Lines {
     /// `models` are keys and names, best first; none if nothing has moved yet.
-    pub fn of<'a>(history: &History, models: impl Iterator<Item = (&'a ModelKey, &'a str)>) -> Option<Self> {
-        let rated = |(key, name)| Some(Rated { key, name, points: history.lines.get(key)? });
+    pub fn of<'a>(
+        history: &BTreeMap<ModelKey, Vec<Point>>,
+        models: impl Iterator<Item = (&'a ModelKey, &'a str)>,
+    ) -> Option<Self> {
+        let rated = |(key, name)| Some(Rated { key, name, points: history.get(key)? });
         let models: Vec<_> = models.filter_map(rated).collect();
         let points = || models.iter().flat_map(|model| model.points);
         let ratings = || points().map(|point| point.elo);
@@ -143,7 +150,8 @@ impl Frame {
 
     fn line(&self, &Rated { key, name, points }: &Rated, stride: usize, times: &[Time]) -> Line {
         let mut path = String::new();
-        for point in points.iter().step_by(stride) {
+        let drawn = last_of_each(points, |at| (self.x(at) / WIDTH * MOST_POINTS) as i64);
+        for point in drawn.iter().step_by(stride) {
             let _ = write!(path, "{:.0},{:.0} ", self.x(point.at), self.y(point.elo));
         }
         let elo = points.last().map_or(0.0, |point| point.elo);
@@ -198,17 +206,17 @@ fn clock(at: OffsetDateTime, span: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn history(lines: &[(&str, &[(i64, f64)])]) -> History {
+    fn history(lines: &[(&str, &[(i64, f64)])]) -> BTreeMap<ModelKey, Vec<Point>> {
         let point =
             |&(at, elo): &(i64, f64)| Point { at: OffsetDateTime::UNIX_EPOCH + Duration::days(at), elo };
         let line = |(key, points): &(&str, &[(i64, f64)])| {
             (key.parse().unwrap(), points.iter().map(point).collect())
         };
-        History { lines: lines.iter().map(line).collect() }
+        lines.iter().map(line).collect()
     }
 
-    fn lines(history: &History) -> Option<Lines> {
-        Lines::of(history, history.lines.keys().map(|key| (key, key.as_str())))
+    fn lines(history: &BTreeMap<ModelKey, Vec<Point>>) -> Option<Lines> {
+        Lines::of(history, history.keys().map(|key| (key, key.as_str())))
     }
 
     #[test]
@@ -225,7 +233,7 @@ mod tests {
     fn one_moment_is_enough_and_none_is_no_chart() {
         let once = history(&[("a", &[(0, 1508.0)])]);
         assert!(!lines(&once).unwrap().named[0].points.contains("NaN"));
-        assert!(lines(&History::default()).is_none());
+        assert!(lines(&BTreeMap::new()).is_none());
     }
 
     #[test]

@@ -63,21 +63,21 @@ pub(super) async fn page(State(app): State<App>, Query(wanted): Query<Wanted>) -
 }
 
 async fn all(app: &App, tag: String) -> Result<PairsPage, Error> {
-    let Ladder { board, chronicle } = Ladder::of(app, &tag).await?;
+    let Ladder { board, stats } = Ladder::of(app, &tag).await?;
     let mut pairs = Vec::new();
     for (above, one) in board.rows.iter().enumerate() {
         for other in &board.rows[above + 1..] {
             let [one, other] = [&one.model, &other.model];
-            if let Some(record) = chronicle.duels.get(&(one.key.clone(), other.key.clone())) {
+            if let Some(record) = stats.duel(&one.key, &other.key) {
                 pairs.push(Pair {
                     names: [one.display_name.clone(), other.display_name.clone()],
-                    record: *record,
+                    record,
                     votes: address(Some((one.key.as_str(), other.key.as_str())), &tag, 1),
                 });
             }
         }
     }
-    Ok(PairsPage { page: Page::at("/leaderboard"), votes: chronicle.votes, pairs, tag })
+    Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, tag })
 }
 
 async fn one(app: &App, wanted: Wanted) -> Result<PairPage, Error> {

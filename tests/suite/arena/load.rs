@@ -118,6 +118,7 @@ async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_ther
     let missing: Vec<_> = acknowledged.difference(&stored).collect();
     assert_eq!(missing, Vec::<&(String, String)>::new(), "acknowledged, and not stored as such");
     assert_replayed(&db, stored.len()).await;
-    let served = number(&db, "SELECT sum(served)::bigint FROM shown").await;
-    assert_eq!(served, 2 * number(&db, "SELECT count(*) FROM matchups").await);
+    let voted = number(&db, "SELECT count(*) FROM votes").await;
+    assert_eq!(number(&db, "SELECT sum(first_votes) FROM tallies").await, SESSIONS as i64);
+    assert_eq!(number(&db, "SELECT sum(a + b + tie + both_bad) FROM tallies").await, voted);
 }

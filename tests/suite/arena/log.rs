@@ -265,11 +265,13 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
         (code, said.as_str()),
         (0, "12 votes replayed, 2 ratings on 1 ladder\nequal to the last bit\n")
     );
-    let rows = async || -> (Vec<Value>, Vec<Value>) {
+    let rows = async || -> (Vec<Value>, Vec<Value>, Vec<Value>) {
         let votes = sqlx::query_scalar("SELECT to_jsonb(votes) FROM votes ORDER BY id").fetch_all(&db.pool);
         let ratings = sqlx::query_scalar("SELECT to_jsonb(ratings) FROM ratings ORDER BY model_key")
             .fetch_all(&db.pool);
-        (votes.await.unwrap(), ratings.await.unwrap())
+        let tallies = sqlx::query_scalar("SELECT to_jsonb(tallies) FROM tallies ORDER BY build_a, build_b")
+            .fetch_all(&db.pool);
+        (votes.await.unwrap(), ratings.await.unwrap(), tallies.await.unwrap())
     };
     let right = rows().await;
 
@@ -294,6 +296,12 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
             "INSERT INTO ratings (settings, model_key) VALUES ('64-simple-precise', 'reference_architect')",
             "reference_architect (64-simple-precise) is kept with a rating, and has no votes",
         ),
+        (
+            "UPDATE tallies SET b = b + 1 WHERE build_a = (SELECT max(build_a::text)::uuid FROM tallies)",
+            "0 votes, 0 ratings and 1 tally differ; the first: the tally of builds",
+        ),
+        ("DELETE FROM tallies", "0 votes, 0 ratings and "),
+        ("UPDATE tallies SET first_votes = 7", "0 votes, 0 ratings and "),
         (
             "UPDATE votes SET elo_a_before = 1, elo_a_after = 2; UPDATE ratings SET elo = 3",
             "12 votes and 2 ratings differ",

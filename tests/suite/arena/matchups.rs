@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use buildoff::arena::sampling::pair_code;
+use buildoff::arena::tidying;
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
@@ -40,7 +42,6 @@ async fn asking_again_returns_the_open_matchup() {
     assert_eq!(voter.matchup().await, first);
     assert_eq!(voter.matchup_on(first["prompt"]["id"].as_str().unwrap()).await.json(), first);
     assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1);
-    assert_eq!(number(&db, "SELECT sum(served)::bigint FROM shown").await, 2);
 }
 
 #[tokio::test]
@@ -83,7 +84,92 @@ async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
     let ids: BTreeSet<_> = answers.iter().map(|matchup| matchup["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 1);
     assert_eq!(number(&db, "SELECT count(*) FROM open_matchups").await, 1);
-    assert_eq!(number(&db, "SELECT sum(served)::bigint FROM shown").await, 4);
+    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 2);
+}
+
+/// Asking and skipping alone does not steer who is drawn.
+#[tokio::test]
+async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() {
+    let (db, site) = arena().await;
+    let shown = async || number(&db, "SELECT coalesce(sum(times), 0)::bigint FROM shown").await;
+    let voter = site.voter();
+    let fetch = async |matchup: &Value, side: &str| {
+        let url = matchup[side]["build"]["url"].as_str().unwrap();
+        assert_eq!(voter.get(url).await.status, 200);
+    };
+    let first = voter.matchup().await;
+    assert_eq!(shown().await, 0);
+    fetch(&first, "a").await;
+    fetch(&first, "a").await;
+    assert_eq!(shown().await, 0, "one of two");
+    fetch(&first, "b").await;
+    fetch(&first, "b").await;
+    assert_eq!(shown().await, 2);
+    assert_eq!(voter.vote(&first, "A").await.status, 200);
+    fetch(&first, "b").await;
+    assert_eq!(shown().await, 2, "the vote and looking again change nothing");
+
+    let skipped = voter.matchup().await;
+    assert_eq!(voter.skip(&skipped).await.status, 204);
+    voter.look(&skipped).await;
+    assert_eq!(shown().await, 2, "what is skipped is not shown by looking at it later");
+}
+
+#[tokio::test]
+async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_again() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let skipped = voter.matchup_on("lighthouse").await.json();
+    assert_eq!(voter.skip(&skipped).await.status, 204);
+    let voted = voter.matchup_on("treehouse").await.json();
+    assert_eq!(voter.vote(&voted, "A").await.status, 200);
+    let open = voter.matchup_on("pirate-ship").await.json();
+
+    let now = OffsetDateTime::now_utc();
+    tidying::tidy(&db.pool, now).await.unwrap();
+    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 3, "nothing is old yet");
+    assert_eq!(voter.matchup().await, open);
+
+    let tomorrow = now + Duration::DAY + Duration::HOUR;
+    let (one, other) = tokio::join!(tidying::tidy(&db.pool, tomorrow), tidying::tidy(&db.pool, tomorrow));
+    (one.unwrap(), other.unwrap());
+    tidying::tidy(&db.pool, tomorrow).await.unwrap();
+
+    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
+    assert_eq!(number(&db, "SELECT cardinality(pairs)::bigint FROM seen_pairs").await, 2);
+    assert_eq!(voter.vote(&skipped, "A").await.status, 404);
+    for prompt in ["lighthouse", "treehouse", "pirate-ship"] {
+        assert_eq!(voter.matchup_on(prompt).await.code(), "all_voted", "{prompt}");
+    }
+    let mut prompts = BTreeSet::new();
+    while let answer = voter.get("/api/arena/matchup").await
+        && answer.status == 200
+    {
+        prompts.insert(answer.json()["prompt"]["id"].as_str().unwrap().to_owned());
+        assert_eq!(voter.skip(&answer.json()).await.status, 204);
+    }
+    assert_eq!(prompts.into_iter().collect::<Vec<_>>(), ["sleeping-dragon", "steam-locomotive"]);
+
+    let next_year = now + Duration::days(401);
+    tidying::tidy(&db.pool, next_year).await.unwrap();
+    assert_eq!(number(&db, "SELECT count(*) FROM seen_pairs").await, 0, "whose session is over is forgotten");
+}
+
+#[tokio::test]
+async fn the_database_and_the_program_give_a_pair_the_same_code() {
+    let db = seeded().await;
+    for (prompt, one, other) in [("lighthouse", "b_model", "a_model"), ("owl", "z9", "z_9")] {
+        let code = pair_code(
+            "32-simple-precise",
+            &prompt.parse().unwrap(),
+            &one.parse().unwrap(),
+            &other.parse().unwrap(),
+        );
+        for (a, b) in [(one, other), (other, one)] {
+            let sql = format!("SELECT pair_code('32-simple-precise', '{prompt}', '{a}', '{b}')");
+            assert_eq!(number(&db, &sql).await, code, "{prompt}, {a} and {b}");
+        }
+    }
 }
 
 #[tokio::test]

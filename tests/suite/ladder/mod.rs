@@ -71,13 +71,13 @@ async fn small_field() -> Field {
 }
 
 impl Field {
-    /// What the arena does when it draws this very pair.
+    /// What the arena does when it draws this very pair, and both builds are fetched.
     async fn serve(&self, prompt: &str, a: &str, b: &str) -> (Voter, Uuid) {
         let (voter, matchup) = (Voter(Uuid::new_v4()), Uuid::new_v4());
         sqlx::query(
             "
             WITH opened AS (
-                INSERT INTO open_matchups VALUES ($2, $1, now() + interval '30 minutes')
+                INSERT INTO open_matchups VALUES ($2, $1, now() + interval '30 minutes', now(), now())
             )
             INSERT INTO matchups
                 (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
@@ -97,12 +97,13 @@ impl Field {
         sqlx::query(
             "
             INSERT INTO shown
-            VALUES ('32-simple-precise', $1, 1), ('32-simple-precise', $2, 1)
-            ON CONFLICT (settings, model_key) DO UPDATE SET served = shown.served + 1
+            VALUES ('32-simple-precise', $3, $1, 1), ('32-simple-precise', $3, $2, 1)
+            ON CONFLICT (settings, prompt_id, model_key) DO UPDATE SET times = shown.times + 1
             ",
         )
         .bind(a)
         .bind(b)
+        .bind(prompt)
         .execute(&self.db.pool)
         .await
         .unwrap();
@@ -168,9 +169,4 @@ async fn busy_field() -> Field {
         field.vote(prompts[round / 7 % 5].0, models[a].0, models[b].0, choice).await;
     }
     field
-}
-
-async fn refit(field: &Field) {
-    let (_, ballots) = field.arena.ballots_since(None).await.unwrap().unwrap();
-    field.arena.keep_fit(&ballots.fit()).await.unwrap();
 }

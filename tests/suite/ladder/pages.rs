@@ -2,7 +2,7 @@
 
 use buildoff::arena::Choice;
 
-use super::{busy_field, field, refit, small_field};
+use super::{busy_field, field, small_field};
 use crate::pages::{FAINT_TEXT, widest};
 use crate::support::{Theme, page};
 
@@ -52,7 +52,6 @@ async fn an_empty_ladder_says_what_to_do_next() {
 #[tokio::test]
 async fn the_lead_is_told_with_how_much_it_hangs_on() {
     let field = busy_field().await;
-    refit(&field).await;
     let html = field.html("/leaderboard").await;
     assert!(
         html.contains("First place by skill hangs on <strong>") && html.contains(" of 80</strong>"),
@@ -155,7 +154,6 @@ async fn every_cell_of_the_heatmap_leads_to_its_votes() {
 #[tokio::test]
 async fn the_pages_fit_every_size_and_theme() {
     let field = busy_field().await;
-    refit(&field).await;
     for (name, path) in [
         ("leaderboard", "/leaderboard"),
         ("leaderboard-tag", "/leaderboard?tag=animal&provider=south"),

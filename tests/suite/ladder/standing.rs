@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use buildoff::app::App;
 use buildoff::arena::elo::{self, Standing};
+use buildoff::arena::leaderboard::LadderStats;
 use buildoff::arena::{Arena, Choice, References};
 use buildoff::background;
 use buildoff::config::Config;
@@ -64,24 +65,28 @@ async fn equals_stand_in_the_order_of_their_keys_and_providers_hide_others_witho
 #[tokio::test]
 async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
     let field = busy_field().await;
-    let votes: Vec<(String, String, String, String)> = sqlx::query_as(
+    let votes: Vec<(String, String, String)> = sqlx::query_as(
         "
-        SELECT model_a, model_b, choice, prompt_id
+        SELECT model_a, model_b, choice
         FROM votes
         JOIN matchups ON matchups.id = matchup_id
         WHERE prompt_id IN ('owl', 'fox')
-        ORDER BY votes.id
         ",
     )
     .fetch_all(&field.db.pool)
     .await
     .unwrap();
     let mut expected: BTreeMap<String, Standing> = BTreeMap::new();
-    for (a, b, choice, _) in &votes {
+    for (a, b, choice) in &votes {
         let standing = |model| expected.get(model).copied().unwrap_or(Standing::NEW);
         let (left, right) = elo::judge(standing(a), standing(b), choice.parse().unwrap());
         expected.extend([(a.clone(), left), (b.clone(), right)]);
     }
+    let whole = field.api("/api/leaderboard").await;
+    let elo = |key: &Value| {
+        let mut models = whole["models"].as_array().unwrap().iter();
+        models.find(|model| model["key"] == *key).unwrap()["elo"].clone()
+    };
 
     let told = field.api("/api/leaderboard?tag=animal").await;
 
@@ -89,12 +94,18 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
     assert_eq!(models.len(), 5);
     for model in models {
         let standing = expected[model["key"].as_str().unwrap()];
-        // A reader of JSON may miss the last bit.
-        assert!((model["elo"].as_f64().unwrap() - standing.elo).abs() < 1e-9, "{model}: {}", standing.elo);
-        assert_eq!(model["votes"], standing.votes(), "{model}");
-        assert_eq!(model["shown"], standing.votes(), "{model}");
+        for (column, count) in [
+            ("votes", standing.votes()),
+            ("shown", standing.votes()),
+            ("wins", standing.wins),
+            ("losses", standing.losses),
+            ("ties", standing.ties),
+            ("bothBad", standing.both_bad),
+        ] {
+            assert_eq!(model[column], count, "{column} of {model}");
+        }
+        assert_eq!(model["elo"], elo(&model["key"]), "Elo is that of the whole ladder");
     }
-    assert_ne!(told["models"], field.api("/api/leaderboard").await["models"]);
 
     field.vote("owl", "yew", "elm", Choice::A).await;
     let votes_now: i64 = field
@@ -107,6 +118,28 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
     let html = field.html("/leaderboard?tag=animal").await;
     assert!(html.contains("A ladder of its own") && html.contains("on prompts tagged animal"), "{html}");
     assert!(field.html("/leaderboard?tag=%3Cb%3E").await.contains("No model on the ladder is like that"));
+}
+
+#[tokio::test]
+async fn the_ladder_of_a_tag_goes_by_skill_on_its_prompts() {
+    let models = [("elm", "north"), ("fir", "south"), ("ash", "south")];
+    let prompts = [("castle", "house"), ("owl", "animal")];
+    let field = field(&models, &prompts).await;
+    // Elm is best at castles, and ash at owls.
+    for (prompt, first, last) in [("castle", "elm", "ash"), ("owl", "ash", "elm")] {
+        for round in 0..16 {
+            let upset = round % 4 == 3;
+            for (a, b) in [(first, "fir"), ("fir", last), (first, last)] {
+                let (a, b) = if upset { (b, a) } else { (a, b) };
+                field.vote(prompt, a, b, Choice::A).await;
+            }
+        }
+    }
+    assert_eq!(field.column("/api/leaderboard?tag=animal", "key").await, ["ash", "fir", "elm"]);
+    assert_eq!(field.column("/api/leaderboard?tag=house", "key").await, ["elm", "fir", "ash"]);
+    assert_eq!(field.column("/api/leaderboard?tag=house", "rank").await, [1, 2, 3]);
+    let html = field.html("/leaderboard?tag=animal").await;
+    assert!(html.find("/models/ash").unwrap() < html.find("/models/elm").unwrap(), "{html}");
 }
 
 #[tokio::test]
@@ -200,22 +233,70 @@ async fn skill_follows_the_votes_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_fit_of_fewer_votes_never_takes_the_place_of_a_later_one() {
+async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
     let field = busy_field().await;
-    let (moment, early) = field.arena.ballots_since(None).await.unwrap().unwrap();
-    assert!(field.arena.ballots_since(Some(moment)).await.unwrap().is_none(), "nothing has changed");
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    let (later, late) = field.arena.ballots_since(Some(moment)).await.unwrap().unwrap();
-    field.arena.keep_fit(&late.fit()).await.unwrap();
-    field.arena.keep_fit(&early.fit()).await.unwrap();
+    let first = field.arena.stats().await.unwrap();
+    assert_eq!(first.votes, 90);
+    let stored = async || -> i64 {
+        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&field.db.pool).await.unwrap()
+    };
+    assert_eq!(stored().await, 90);
 
-    let stored: i64 =
-        sqlx::query_scalar("SELECT votes FROM skill_fits").fetch_one(&field.db.pool).await.unwrap();
-    assert_eq!(stored, 91);
+    let next = Arena::new(field.db.pool.clone(), settings(), References::Auto, Duration::ZERO);
+    let found = next.stats().await.unwrap();
+    assert_eq!(
+        found.computed_at.unix_timestamp(),
+        first.computed_at.unix_timestamp(),
+        "it was not made again"
+    );
+    assert_eq!((&found.duels, &found.fit), (&first.duels, &first.fit));
+
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    let later = next.stats().await.unwrap();
+    assert_eq!((later.votes, stored().await), (91, 91));
+    let points = |stats: &LadderStats| stats.history.lines.values().map(Vec::len).sum::<usize>();
+    assert_eq!(points(&later), points(&first) + 2, "the history goes on with the new vote alone");
 
     field.execute("UPDATE models SET enabled = false WHERE key = 'yew'").await;
-    let (_, without) = field.arena.ballots_since(Some(later)).await.unwrap().expect("the field has changed");
-    assert!(!without.fit().models.keys().any(|model| model.as_str() == "yew"));
+    let without = next.stats().await.unwrap();
+    assert!(!without.fit.models.keys().any(|model| model.as_str() == "yew"));
+
+    field.execute("DELETE FROM ladder_stats").await;
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    let anew = next.stats().await.unwrap();
+    assert_eq!(points(&anew), points(&later) + 2, "what is deleted is read again from the votes");
+}
+
+#[tokio::test]
+async fn statistics_of_fewer_votes_never_take_the_place_of_later_ones() {
+    let field = busy_field().await;
+    field.arena.stats().await.unwrap();
+    field.execute("UPDATE ladder_stats SET votes = 1000").await;
+    field.vote("castle", "elm", "fir", Choice::A).await;
+    assert_eq!(field.arena.stats().await.unwrap().votes, 91);
+    let stored: i64 =
+        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&field.db.pool).await.unwrap();
+    assert_eq!(stored, 1000);
+}
+
+#[tokio::test]
+async fn a_visitor_who_leaves_leaves_the_statistics_to_the_next() {
+    let field = busy_field().await;
+    let mut blocked = field.db.pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE tallies IN ACCESS EXCLUSIVE MODE").execute(&mut *blocked).await.unwrap();
+    for _ in 0..40 {
+        let impatient = field.site.get("/leaderboard").timeout(Duration::from_millis(20)).send().await;
+        assert!(impatient.is_err(), "nothing can be told yet");
+    }
+    let waiting: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    )
+    .fetch_one(&field.db.pool)
+    .await
+    .unwrap();
+    assert!(waiting <= 1, "{waiting} connections read the same statistics");
+    blocked.rollback().await.unwrap();
+    assert!(field.html("/leaderboard").await.contains("Who beats whom"));
 }
 
 #[tokio::test]

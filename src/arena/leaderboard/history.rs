@@ -1,0 +1,232 @@
+//! How ratings went, thinned to what a chart can show.
+//!
+//! A history goes on from the latest vote that it has read and never reads one twice, so keeping it up costs what
+//! the new votes cost. Votes are numbered under the locks of both their models, but different models' votes may be
+//! committed out of order: one that is committed late is passed over. That leaves out a point where many are left
+//! out anyway, and [`RatingHistory::settle`] makes every line end where its model stands.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use time::{Duration, OffsetDateTime};
+
+use super::super::ModelKey;
+use super::super::field::known;
+
+/// What a change is measured from.
+pub(super) const DAY: Duration = Duration::DAY;
+
+/// Votes that are read at a time.
+const BATCH: i64 = 20_000;
+
+/// A line with more points is thinned.
+const MOST_POINTS: usize = 600;
+
+/// What a thinned line has of its older part.
+const SLOTS: i64 = 200;
+
+/// The last day, and a little more, keeps one point in each of these, so that a day's change can be told.
+const FINE_SLOT: Duration = Duration::minutes(10);
+const FINE_PART: Duration = Duration::hours(25);
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RatingHistory {
+    /// The number of the latest vote that was read.
+    through: i64,
+    /// Whether there were no more then.
+    pub(super) is_whole: bool,
+    pub lines: BTreeMap<ModelKey, Vec<Point>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(i64, f64)", into = "(i64, f64)")]
+pub struct Point {
+    pub at: OffsetDateTime,
+    pub elo: f64,
+}
+
+/// A vote's time, and where it left both models.
+#[derive(Clone, Debug)]
+pub(super) struct RatedVote {
+    at: OffsetDateTime,
+    models: [(ModelKey, f64); 2],
+}
+
+/// The next votes that a history has not read.
+pub(super) struct Unread {
+    votes: Vec<RatedVote>,
+    through: i64,
+    /// Whether there are no more.
+    is_all: bool,
+}
+
+impl RatingHistory {
+    /// Where a model stood at a moment; none before its first vote.
+    pub fn rating_at(&self, model: &ModelKey, at: OffsetDateTime) -> Option<f64> {
+        let line = self.lines.get(model)?;
+        line[..line.partition_point(|point| point.at <= at)].last().map(|point| point.elo)
+    }
+
+    /// Whether anything is known of a model.
+    pub fn knows(&self, model: &ModelKey) -> bool {
+        self.lines.contains_key(model)
+    }
+
+    pub(super) fn extend(&mut self, unread: Unread, now: OffsetDateTime) {
+        (self.through, self.is_whole) = (unread.through, unread.is_all);
+        for RatedVote { at, models } in unread.votes {
+            for (model, elo) in models {
+                let line = self.lines.entry(model).or_default();
+                line.push(Point { at, elo });
+                if line.len() > MOST_POINTS {
+                    *line = thinned(line, now);
+                }
+            }
+        }
+    }
+
+    /// Makes every line end where its model stands, once all votes are read.
+    pub(super) fn settle<'a>(
+        &mut self,
+        ratings: impl Iterator<Item = (&'a ModelKey, f64)>,
+        now: OffsetDateTime,
+    ) {
+        for (model, elo) in ratings {
+            let line = self.lines.entry(model.clone()).or_default();
+            if line.last().is_none_or(|last| last.elo.to_bits() != elo.to_bits()) {
+                line.push(Point { at: now, elo });
+            }
+        }
+    }
+
+    pub(super) async fn unread(&self, connection: &mut PgConnection, ladder: &str) -> sqlx::Result<Unread> {
+        let rows = sqlx::query!(
+            "
+            SELECT votes.id, at, model_a, model_b, elo_a_after, elo_b_after, settings
+            FROM (
+                SELECT id, at, matchup_id, elo_a_after, elo_b_after
+                FROM votes
+                WHERE id > $1
+                ORDER BY id
+                LIMIT $2
+            ) votes
+            JOIN matchups ON matchups.id = matchup_id
+            ORDER BY votes.id
+            ",
+            self.through,
+            BATCH,
+        )
+        .fetch_all(connection)
+        .await?;
+        let is_all = rows.len() < BATCH as usize;
+        let through = rows.last().map_or(self.through, |row| row.id);
+        let mut votes = Vec::with_capacity(rows.len());
+        for row in rows.into_iter().filter(|row| row.settings == ladder) {
+            votes.push(RatedVote {
+                at: row.at,
+                models: [(known(&row.model_a)?, row.elo_a_after), (known(&row.model_b)?, row.elo_b_after)],
+            });
+        }
+        Ok(Unread { votes, through, is_all })
+    }
+}
+
+/// The last point in each slot of time: short ones for the last day, long ones before.
+fn thinned(line: &[Point], now: OffsetDateTime) -> Vec<Point> {
+    let (Some(first), Some(last)) = (line.first(), line.last()) else { return Vec::new() };
+    let fine_from = now - FINE_PART;
+    let span = (fine_from.min(last.at) - first.at).whole_milliseconds().max(1);
+    last_of_each(line, |at| match at > fine_from {
+        true => (true, (at - fine_from).whole_milliseconds() / FINE_SLOT.whole_milliseconds()),
+        false => (false, i128::from(SLOTS) * (at - first.at).whole_milliseconds() / span),
+    })
+}
+
+/// Of points that come in the order of time, the last one in each slot.
+pub fn last_of_each<K: PartialEq>(line: &[Point], slot: impl Fn(OffsetDateTime) -> K) -> Vec<Point> {
+    let is_last = |index: usize| line.get(index + 1).is_none_or(|next| slot(next.at) != slot(line[index].at));
+    (0..line.len()).filter(|&index| is_last(index)).map(|index| line[index]).collect()
+}
+
+impl From<(i64, f64)> for Point {
+    fn from((milliseconds, elo): (i64, f64)) -> Self {
+        let at = OffsetDateTime::UNIX_EPOCH.saturating_add(Duration::milliseconds(milliseconds));
+        Self { at, elo }
+    }
+}
+
+impl From<Point> for (i64, f64) {
+    fn from(point: Point) -> Self {
+        let milliseconds = point.at.unix_timestamp_nanos() / 1_000_000;
+        (i64::try_from(milliseconds).unwrap_or_default(), point.elo)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn model() -> ModelKey {
+        "elm".parse().unwrap()
+    }
+
+    fn votes(count: i64, apart: Duration) -> Unread {
+        let vote = |index: i64| RatedVote {
+            at: NOON + apart * i32::try_from(index).unwrap(),
+            models: [(model(), 1500.0 + index as f64), ("fir".parse().unwrap(), 1500.0 - index as f64)],
+        };
+        Unread { votes: (0..count).map(vote).collect(), through: count, is_all: true }
+    }
+
+    #[test]
+    fn a_long_line_is_thinned_and_keeps_its_end_and_the_last_day_by_ten_minutes() {
+        let now = NOON + Duration::days(100);
+        let mut history = RatingHistory::default();
+        history.extend(votes(100 * 24 * 60, Duration::minutes(1)), now);
+
+        let line = &history.lines[&model()];
+        assert!(line.len() <= MOST_POINTS, "{}", line.len());
+        assert!(line.is_sorted_by_key(|point| point.at));
+        assert_eq!(line.last().unwrap().elo, 1500.0 + (100.0 * 24.0 * 60.0 - 1.0));
+        let yesterday = history.rating_at(&model(), now - DAY).unwrap();
+        let exact = 1500.0 + 99.0 * 24.0 * 60.0;
+        assert!(
+            (exact - 10.0..=exact).contains(&yesterday),
+            "{yesterday} is not within ten minutes of {exact}"
+        );
+    }
+
+    #[test]
+    fn a_short_line_keeps_every_vote() {
+        let mut history = RatingHistory::default();
+        history.extend(votes(300, Duration::SECOND), NOON + Duration::HOUR);
+        assert_eq!(history.lines[&model()].len(), 300);
+        assert_eq!(history.through, 300);
+        assert_eq!(history.rating_at(&model(), NOON + Duration::seconds(7)), Some(1507.0));
+        assert_eq!(history.rating_at(&model(), NOON - Duration::SECOND), None);
+    }
+
+    #[test]
+    fn a_settled_line_ends_where_its_model_stands() {
+        let mut history = RatingHistory::default();
+        history.extend(votes(3, Duration::SECOND), NOON);
+        let now = NOON + Duration::MINUTE;
+        history.settle([(&model(), 1502.0)].into_iter(), now);
+        assert_eq!(history.lines[&model()].len(), 3, "it does already");
+        history.settle([(&model(), 1510.0)].into_iter(), now);
+        assert_eq!(history.lines[&model()].last(), Some(&Point { at: now, elo: 1510.0 }));
+    }
+
+    #[test]
+    fn a_history_survives_json_to_the_last_bit() {
+        let mut history = RatingHistory::default();
+        let mut odd = votes(2, Duration::MILLISECOND * 7);
+        odd.votes[1].models[0].1 = 1500.0 + 1.0 / 3.0;
+        history.extend(odd, NOON);
+        let json = serde_json::to_string(&history).unwrap();
+        assert_eq!(serde_json::from_str::<RatingHistory>(&json).unwrap(), history);
+    }
+}

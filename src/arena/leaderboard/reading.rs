@@ -1,0 +1,187 @@
+//! Keeping a ladder's statistics up with its votes, and where they are stored for the next server that starts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::PgConnection;
+use sqlx::types::Json;
+use time::OffsetDateTime;
+use tokio::task::spawn_blocking;
+
+use super::super::tallies::{self, Tallies};
+use super::super::{Arena, ModelKey, field};
+use super::refreshed::{Made, Refreshed};
+use super::{LadderStats, Leaderboard, RatingHistory};
+
+/// Batches of votes that one making reads for the history; what is left is for the next.
+const HISTORY_BATCHES: usize = 10;
+
+/// What statistics depend on, in numbers that move when it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::arena) struct Moment {
+    votes: i64,
+    catalog: i64,
+}
+
+/// The ladder of one tag's prompts.
+#[derive(Clone, Debug)]
+pub struct TagLadder {
+    pub board: Leaderboard,
+    pub stats: Arc<LadderStats>,
+}
+
+impl Arena {
+    /// What all votes say together; a moment late where there are many.
+    pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
+        let now = self.moment(&mut *self.pool.acquire().await?).await?;
+        let make = |is_first| {
+            let arena = self.clone();
+            async move { arena.make_stats(is_first).await }
+        };
+        self.stats.get(now, make).await
+    }
+
+    /// The ladder of one tag's prompts, by skill; an empty one where no prompt has the tag.
+    pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<TagLadder>> {
+        if !self.tags().await?.iter().any(|known| known == tag) {
+            return Ok(Arc::new(TagLadder::empty()));
+        }
+        let now = self.moment(&mut *self.pool.acquire().await?).await?;
+        let ladder =
+            self.tag_ladders.get_with(tag.to_owned(), async { Arc::new(Refreshed::new(&self.makers)) }).await;
+        let make = |_| {
+            let (arena, tag) = (self.clone(), tag.to_owned());
+            async move { arena.make_tag_ladder(&tag).await }
+        };
+        ladder.get(now, make).await
+    }
+
+    async fn moment(&self, connection: &mut PgConnection) -> sqlx::Result<Moment> {
+        let votes = self.votes_in(connection).await?;
+        Ok(Moment { votes, catalog: field::revision(connection).await? })
+    }
+
+    /// Goes on from what this or another server has stored: to begin with, and where nothing has changed since, that
+    /// is it.
+    async fn make_stats(&self, is_first: bool) -> sqlx::Result<Made<Moment, LadderStats>> {
+        let begun = Instant::now();
+        let now = OffsetDateTime::now_utc();
+        let field = self.field().await?;
+        let stored = self.stored_stats().await?;
+        let mut snapshot = self.snapshot().await?;
+        let moment = self.moment(&mut snapshot).await?;
+        let mut history = match stored {
+            Some(stored) if is_first || stored.of == Some(moment) => return Ok(stored),
+            Some(stored) => stored.value.history,
+            None => RatingHistory::default(),
+        };
+        self.read_on(&mut snapshot, &mut history, now).await?;
+        let entries = self.entries(&mut snapshot, None).await?;
+        if history.is_whole {
+            let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
+            history.settle(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
+        }
+        let on_ladder = entries.into_iter().filter(|entry| self.admits(&field, entry));
+        let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
+        let tallies = tallies::read(&mut snapshot, &self.settings, None).await?;
+        snapshot.commit().await?;
+        let stats = heavy(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
+        self.store_stats(moment, &stats, begun.elapsed()).await?;
+        Ok(Made { of: stats.history.is_whole.then_some(moment), value: stats, stored: None })
+    }
+
+    async fn read_on(
+        &self,
+        connection: &mut PgConnection,
+        history: &mut RatingHistory,
+        now: OffsetDateTime,
+    ) -> sqlx::Result<()> {
+        for _ in 0..HISTORY_BATCHES {
+            let unread = history.unread(connection, &self.ladder).await?;
+            history.extend(unread, now);
+            if history.is_whole {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_tag_ladder(&self, tag: &str) -> sqlx::Result<Made<Moment, TagLadder>> {
+        let now = OffsetDateTime::now_utc();
+        let field = self.field().await?;
+        let mut snapshot = self.snapshot().await?;
+        let moment = self.moment(&mut snapshot).await?;
+        let mut entries = self.entries(&mut snapshot, Some(tag)).await?;
+        let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag)).await?;
+        snapshot.commit().await?;
+        let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
+        let mut stats =
+            heavy(move || LadderStats::of(&tallies, &candidates, RatingHistory::default(), now)).await?;
+        for entry in &mut entries {
+            entry.count(stats.total(&entry.model.key));
+        }
+        entries.retain(|entry| self.admits(&field, entry));
+        stats.fit.models.retain(|model, _| entries.iter().any(|entry| entry.model.key == *model));
+        let board = Leaderboard::by_skill(now, stats.votes, entries, stats.fit.clone());
+        Ok(Made { of: Some(moment), value: TagLadder { board, stats: Arc::new(stats) }, stored: None })
+    }
+
+    /// What was stored last; none if another version has stored it, or nobody yet.
+    async fn stored_stats(&self) -> sqlx::Result<Option<Made<Moment, LadderStats>>> {
+        let row = sqlx::query!(
+            "SELECT votes, catalog, took_ms, computed_at, stats::text FROM ladder_stats WHERE settings = $1",
+            self.ladder,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let Some(text) = row.stats else { return Ok(None) };
+        let read: Option<LadderStats> = heavy(move || serde_json::from_str(&text).ok()).await?;
+        let age = (OffsetDateTime::now_utc() - row.computed_at).unsigned_abs();
+        let took = Duration::from_millis(row.took_ms.unsigned_abs());
+        let of = Moment { votes: row.votes, catalog: row.catalog };
+        let made = |value: LadderStats| Made {
+            of: value.history.is_whole.then_some(of),
+            value,
+            stored: Some((took, age)),
+        };
+        Ok(read.map(made))
+    }
+
+    /// Unless what is stored saw more votes.
+    async fn store_stats(&self, of: Moment, stats: &LadderStats, took: Duration) -> sqlx::Result<()> {
+        sqlx::query!(
+            "
+            INSERT INTO ladder_stats (settings, votes, catalog, took_ms, computed_at, stats)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (settings) DO UPDATE
+            SET votes = excluded.votes, catalog = excluded.catalog, took_ms = excluded.took_ms,
+                computed_at = excluded.computed_at, stats = excluded.stats
+            WHERE ladder_stats.votes <= excluded.votes
+            ",
+            self.ladder,
+            of.votes,
+            of.catalog,
+            i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+            stats.computed_at,
+            Json(stats) as _,
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+}
+
+impl TagLadder {
+    fn empty() -> Self {
+        let now = OffsetDateTime::now_utc();
+        let stats = LadderStats::of(&Tallies::default(), &BTreeSet::new(), RatingHistory::default(), now);
+        Self { board: Leaderboard::by_skill(now, 0, Vec::new(), stats.fit.clone()), stats: Arc::new(stats) }
+    }
+}
+
+/// Off the async threads. How many run at a time is bounded by the makers of [`super::refreshed`].
+async fn heavy<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
+    spawn_blocking(work).await.map_err(|lost| sqlx::Error::Protocol(lost.to_string()))
+}

@@ -1,0 +1,209 @@
+//! How often each choice was made on two builds: written with every vote, and what is said of many votes at once is
+//! worked out of.
+//!
+//! A build determines its prompt, model and settings, so a tally names two builds and nothing else.
+
+use std::collections::HashMap;
+
+use futures_util::TryStreamExt;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::field::known;
+use super::skill::Tally;
+use super::{ModelKey, PromptId, Settings, Verdicts};
+
+/// The tallies of a ladder, or of one tag's prompts on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tallies {
+    pub tallies: Vec<Tally>,
+    /// How many voters have voted at least once; of a tag, how many did so there first.
+    pub voters: i64,
+}
+
+/// A tally that is not what the votes say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongTally {
+    pub build_a: Uuid,
+    pub build_b: Uuid,
+    pub stored: i64,
+    pub counted: i64,
+}
+
+/// Of retired builds as well: their votes still count for the models.
+pub(super) async fn read(
+    connection: &mut PgConnection,
+    settings: &Settings,
+    tag: Option<&str>,
+) -> sqlx::Result<Tallies> {
+    let builds = builds(&mut *connection, settings).await?;
+    let mut rows = sqlx::query!(
+        "
+        SELECT build_a, build_b, a, b, tie, both_bad, first_votes
+        FROM tallies
+        JOIN builds ON builds.id = build_a
+        JOIN prompts ON prompts.id = prompt_id
+        WHERE grid_size = $1 AND palette = $2 AND mode = $3 AND ($4::text IS NULL OR $4 = ANY(tags))
+        ",
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+        tag,
+    )
+    .fetch(connection);
+    let mut read = Tallies::default();
+    while let Some(row) = rows.try_next().await? {
+        let (Some((prompt, a)), Some((_, b))) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
+            continue;
+        };
+        let verdicts =
+            Verdicts { a: row.a.into(), b: row.b.into(), tie: row.tie.into(), both_bad: row.both_bad.into() };
+        read.tallies.push(Tally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), verdicts });
+        read.voters += i64::from(row.first_votes);
+    }
+    Ok(read)
+}
+
+/// What each build of a ladder is of, and by whom. Names are shared, as many tallies name the same.
+async fn builds(
+    connection: &mut PgConnection,
+    settings: &Settings,
+) -> sqlx::Result<HashMap<Uuid, (PromptId, ModelKey)>> {
+    let rows = sqlx::query!(
+        "
+        SELECT id, prompt_id, model_key
+        FROM builds
+        WHERE grid_size = $1 AND palette = $2 AND mode = $3
+        ",
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+    )
+    .fetch_all(connection)
+    .await?;
+    let (mut prompts, mut models) = (HashMap::new(), HashMap::new());
+    let mut builds = HashMap::with_capacity(rows.len());
+    for row in rows {
+        let prompt = match prompts.get(&row.prompt_id) {
+            Some(prompt) => PromptId::clone(prompt),
+            None => {
+                let prompt: PromptId = known(&row.prompt_id)?;
+                prompts.entry(row.prompt_id).or_insert(prompt).clone()
+            }
+        };
+        let model = match models.get(&row.model_key) {
+            Some(model) => ModelKey::clone(model),
+            None => {
+                let model: ModelKey = known(&row.model_key)?;
+                models.entry(row.model_key).or_insert(model).clone()
+            }
+        };
+        builds.insert(row.id, (prompt, model));
+    }
+    Ok(builds)
+}
+
+/// Votes on two models, as if the first had always stood on side A; on the prompts of a tag if one is given.
+pub(super) async fn on_pair(
+    connection: &mut PgConnection,
+    settings: &Settings,
+    [a, b]: [&ModelKey; 2],
+    tag: Option<&str>,
+) -> sqlx::Result<Verdicts> {
+    let row = sqlx::query!(
+        r#"
+        WITH met AS (
+            SELECT one.id AS one, other.id AS other
+            FROM builds one
+            JOIN builds other USING (prompt_id, grid_size, palette, mode)
+            JOIN prompts ON prompts.id = prompt_id
+            WHERE one.model_key = $1 AND other.model_key = $2
+              AND grid_size = $3 AND palette = $4 AND mode = $5
+              AND ($6::text IS NULL OR $6 = ANY(tags))
+        ),
+        votes AS (
+            SELECT a, b, tie, both_bad FROM met JOIN tallies ON build_a = one AND build_b = other
+            UNION ALL
+            SELECT b, a, tie, both_bad FROM met JOIN tallies ON build_a = other AND build_b = one
+        )
+        SELECT
+            coalesce(sum(a), 0) AS "a!", coalesce(sum(b), 0) AS "b!",
+            coalesce(sum(tie), 0) AS "tie!", coalesce(sum(both_bad), 0) AS "both_bad!"
+        FROM votes
+        "#,
+        a.as_str(),
+        b.as_str(),
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+        tag,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(Verdicts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad })
+}
+
+/// All tallies that are not what the votes say, those among them that are missing or should not be there.
+pub(super) async fn wrong(connection: &mut PgConnection) -> sqlx::Result<Vec<WrongTally>> {
+    sqlx::query_as!(
+        WrongTally,
+        r#"
+        WITH counted AS (
+            SELECT
+                build_a, build_b,
+                count(*) FILTER (WHERE choice = 'A') AS a,
+                count(*) FILTER (WHERE choice = 'B') AS b,
+                count(*) FILTER (WHERE choice = 'TIE') AS tie,
+                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad,
+                count(*) FILTER (WHERE is_first) AS first_votes
+            FROM (
+                SELECT
+                    build_a, build_b, choice,
+                    votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
+                FROM votes
+                JOIN matchups ON matchups.id = matchup_id
+            ) voted
+            GROUP BY build_a, build_b
+        )
+        SELECT
+            build_a AS "build_a!", build_b AS "build_b!",
+            coalesce(tallies.a + tallies.b + tallies.tie + tallies.both_bad, 0)::bigint AS "stored!",
+            coalesce(counted.a + counted.b + counted.tie + counted.both_bad, 0) AS "counted!"
+        FROM counted
+        FULL JOIN tallies USING (build_a, build_b)
+        WHERE (counted.a, counted.b, counted.tie, counted.both_bad, counted.first_votes)
+            IS DISTINCT FROM (tallies.a, tallies.b, tallies.tie, tallies.both_bad, tallies.first_votes)
+        ORDER BY 1, 2
+        "#
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// Makes all tallies what the votes say.
+pub(super) async fn rewrite(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("DELETE FROM tallies").execute(&mut *connection).await?;
+    sqlx::query!(
+        "
+        INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
+        SELECT
+            build_a, build_b,
+            count(*) FILTER (WHERE choice = 'A'),
+            count(*) FILTER (WHERE choice = 'B'),
+            count(*) FILTER (WHERE choice = 'TIE'),
+            count(*) FILTER (WHERE choice = 'BOTH_BAD'),
+            count(*) FILTER (WHERE is_first)
+        FROM (
+            SELECT
+                build_a, build_b, choice,
+                votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+        ) voted
+        GROUP BY build_a, build_b
+        "
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What is left of matchups that nobody voted on: after a day only that the voter has seen the pair.
+
+use std::collections::HashMap;
+
+use sqlx::{PgConnection, PgPool};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+/// How long a matchup without a vote is kept, for whoever asks what became of it.
+const UNVOTED_FOR: Duration = Duration::DAY;
+
+/// Matchups of so long are tidied in one transaction, so that none becomes large.
+const STRIDE: Duration = Duration::minutes(10);
+
+/// A voter who has not come for so long has lost the session, and is nobody's memory any more.
+const VOTERS_FOR: Duration = Duration::days(400);
+
+/// Drops matchups that are old `now` and have no vote, keeping which pairs their voters have seen. Servers that share
+/// a database take turns: whoever comes second leaves it to the first.
+pub async fn tidy(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
+    while tidy_stride(pool, now - UNVOTED_FOR).await? {}
+    sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_FOR).execute(pool).await?;
+    sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTERS_FOR).execute(pool).await?;
+    Ok(())
+}
+
+/// Returns whether there is more to do.
+async fn tidy_stride(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool> {
+    let mut transaction = pool.begin().await?;
+    let from =
+        sqlx::query_scalar!("SELECT matchups_tidied_until FROM installation FOR NO KEY UPDATE SKIP LOCKED")
+            .fetch_optional(&mut *transaction)
+            .await?;
+    let Some(from) = from.filter(|from| *from < until) else { return Ok(false) };
+    let to = (from + STRIDE).min(until);
+    let dropped = drop_unvoted(&mut transaction, from, to).await?;
+    remember(&mut transaction, dropped).await?;
+    sqlx::query!("UPDATE installation SET matchups_tidied_until = $1", to).execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(to < until)
+}
+
+/// The ids of matchups begin with the time in milliseconds: the first that one of this time can have.
+fn first_id(at: OffsetDateTime) -> Uuid {
+    let milliseconds = at.unix_timestamp_nanos().max(0).unsigned_abs() / 1_000_000;
+    Uuid::from_u128(milliseconds << 80)
+}
+
+/// A matchup of that age is no longer open, so nobody can vote on it any more.
+async fn drop_unvoted(
+    connection: &mut PgConnection,
+    from: OffsetDateTime,
+    to: OffsetDateTime,
+) -> sqlx::Result<HashMap<Uuid, Vec<i64>>> {
+    let rows = sqlx::query!(
+        "
+        WITH unvoted AS (
+            SELECT id
+            FROM matchups
+            WHERE id >= $1 AND id < $2
+              AND NOT EXISTS (SELECT FROM votes WHERE matchup_id = matchups.id)
+        )
+        DELETE FROM matchups
+        USING unvoted
+        WHERE matchups.id = unvoted.id
+        RETURNING voter_id, pair
+        ",
+        first_id(from),
+        first_id(to),
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut dropped = HashMap::<_, Vec<_>>::new();
+    for row in rows {
+        dropped.entry(row.voter_id).or_default().push(row.pair);
+    }
+    Ok(dropped)
+}
+
+async fn remember(connection: &mut PgConnection, seen: HashMap<Uuid, Vec<i64>>) -> sqlx::Result<()> {
+    let (voters, pairs): (Vec<_>, Vec<_>) =
+        seen.into_iter().flat_map(|(voter, pairs)| pairs.into_iter().map(move |pair| (voter, pair))).unzip();
+    sqlx::query!(
+        "
+        INSERT INTO seen_pairs (voter_id, pairs, last_at)
+        SELECT voter_id, array_agg(pair), now()
+        FROM unnest($1::uuid[], $2::bigint[]) AS seen (voter_id, pair)
+        GROUP BY voter_id
+        ON CONFLICT (voter_id) DO UPDATE
+        SET pairs = seen_pairs.pairs || excluded.pairs, last_at = excluded.last_at
+        ",
+        &voters,
+        &pairs,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
