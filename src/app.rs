@@ -28,6 +28,8 @@ const PICTURES: u64 = 128 << 20;
 pub struct App {
     pub config: Arc<Config>,
     pub pool: PgPool,
+    /// For reading what may lag behind.
+    pub replica: PgPool,
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
     pub limits: Arc<Limits>,
@@ -46,11 +48,17 @@ pub struct App {
 
 impl App {
     pub fn new(config: Arc<Config>, pool: PgPool) -> Self {
+        let replica = pool.clone();
+        Self::with_replica(config, pool, replica)
+    }
+
+    pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> Self {
         let weigh =
             |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
         let pictures = Cache::builder().weigher(weigh).max_capacity(PICTURES).build();
         let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
-        let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell);
+        let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
+            .with_replica(replica.clone());
         let limits = Limits::new(config.rate_limits);
         let work = Work::of_this_machine();
         let closing = CancellationToken::new();
@@ -60,6 +68,7 @@ impl App {
             config,
             sessions: Sessions::new(pool.clone()),
             pool,
+            replica,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
             meters: Meters::default(),

@@ -184,12 +184,16 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
     fn database(&mut self) -> Source {
         let url = self.postgres_url("DATABASE_URL");
         let direct_url = self.postgres_url("DIRECT_URL");
+        let replica_url = self.postgres_url("DATABASE_REPLICA_URL");
         let (data_dir, pg_bin) = (self.path("DATA_DIR"), self.path("PG_BIN_DIR"));
         match url {
-            Some(url) => Source::Url { url, direct_url },
+            Some(url) => Source::Url { url, direct_url, replica_url },
             None => {
                 if direct_url.is_some() {
                     self.refuse("DIRECT_URL", "needs DATABASE_URL beside it");
+                }
+                if replica_url.is_some() {
+                    self.refuse("DATABASE_REPLICA_URL", "needs DATABASE_URL beside it");
                 }
                 Source::Embedded { data_dir, pg_bin }
             }

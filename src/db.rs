@@ -41,6 +41,8 @@ pub enum Source {
         url: String,
         /// For migrations, where a pooler stands behind `url`.
         direct_url: Option<String>,
+        /// A copy that follows it, for reading what may lag.
+        replica_url: Option<String>,
     },
     Embedded {
         /// [`default_data_dir`], unless given.
@@ -147,6 +149,7 @@ pub async fn empty(pool: &PgPool) -> sqlx::Result<()> {
 #[derive(Debug)]
 pub struct Database {
     pool: PgPool,
+    replica: Option<PgPool>,
     cluster: Option<Arc<Cluster>>,
 }
 
@@ -154,7 +157,9 @@ impl Database {
     pub async fn open(source: &Source) -> Result<Self> {
         let begun = Instant::now();
         let database = match source {
-            Source::Url { url, direct_url } => Self::elsewhere(url, direct_url.as_deref()).await?,
+            Source::Url { url, direct_url, replica_url } => {
+                Self::elsewhere(url, direct_url.as_deref(), replica_url.as_deref()).await?
+            }
             Source::Embedded { data_dir, pg_bin } => Self::embedded(data_dir.clone(), pg_bin.clone()).await?,
         };
         match database.announce(begun).await {
@@ -168,6 +173,11 @@ impl Database {
 
     pub fn pool(&self) -> &PgPool {
         &self.pool
+    }
+
+    /// For reading what may lag behind; the same as [`Self::pool`] where there is no replica.
+    pub fn replica(&self) -> &PgPool {
+        self.replica.as_ref().unwrap_or(&self.pool)
     }
 
     /// Starts the embedded server again whenever it has gone. Goes on for ever.
@@ -191,6 +201,9 @@ impl Database {
 
     /// Closes the connections, then stops the server if nobody else uses it.
     pub async fn close(self) {
+        if let Some(replica) = self.replica {
+            let _ = timeout(CLOSE_TIMEOUT, replica.close()).await;
+        }
         if timeout(CLOSE_TIMEOUT, self.pool.close()).await.is_err() {
             tracing::warn!("some database connections were still in use");
         }
@@ -199,14 +212,16 @@ impl Database {
         }
     }
 
-    async fn elsewhere(url: &str, direct_url: Option<&str>) -> Result<Self> {
+    async fn elsewhere(url: &str, direct_url: Option<&str>, replica_url: Option<&str>) -> Result<Self> {
         let access = Access::by_url("DATABASE_URL", url)?;
         let (access, direct) = match direct_url {
             Some(direct) => (access, Access::by_url("DIRECT_URL", direct)?),
             None => (access.clone().with_statement_timeout(), access),
         };
         migrate(&direct).await?;
-        Ok(Self { pool: access.pool(), cluster: None })
+        let replica = replica_url.map(|url| Access::by_url("DATABASE_REPLICA_URL", url)).transpose()?;
+        let replica = replica.map(|access| access.with_statement_timeout().pool());
+        Ok(Self { pool: access.pool(), replica, cluster: None })
     }
 
     async fn embedded(data_dir: Option<PathBuf>, pg_bin: Option<PathBuf>) -> Result<Self> {
@@ -220,7 +235,8 @@ impl Database {
             leave(cluster).await;
             return Err(error);
         }
-        Ok(Self { pool: access.with_statement_timeout().pool(), cluster: Some(Arc::new(cluster)) })
+        let pool = access.with_statement_timeout().pool();
+        Ok(Self { pool, replica: None, cluster: Some(Arc::new(cluster)) })
     }
 
     async fn announce(&self, begun: Instant) -> Result<()> {

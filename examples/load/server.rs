@@ -15,12 +15,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::past;
 
 pub const SWITCHED_OFF: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
 
 /// How long a server may take to come up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+#[derive(Clone, Copy)]
 pub struct Field {
     pub models: usize,
     pub prompts: usize,
@@ -29,8 +31,10 @@ pub struct Field {
 pub struct Server {
     pub address: SocketAddr,
     program: PathBuf,
-    dir: PathBuf,
-    child: Child,
+    pub dir: PathBuf,
+    /// Each with its own address.
+    children: Vec<(SocketAddr, Child)>,
+    proxy: Option<Child>,
 }
 
 /// What a command of the program did.
@@ -40,28 +44,58 @@ pub struct Told {
 }
 
 impl Server {
-    pub async fn start(program: &Path, inside: &Path, field: Field) -> Result<Self> {
+    pub async fn start(
+        program: &Path,
+        inside: &Path,
+        field: Field,
+        votes: usize,
+        servers: usize,
+    ) -> Result<Self> {
         let program = program.canonicalize().with_context(|| format!("there is no {}", program.display()))?;
         let dir = new_dir(inside)?;
-        field.write(&dir)?;
+        // With a past, a few builds are imported, and copied to all places.
+        let imported = if votes > 0 { Field { models: 4, prompts: 6 } } else { field };
+        imported.write(&dir)?;
         let imported = run(&program, &dir, &["import", &dir.join("specs").to_string_lossy()], None)?;
         ensure!(imported.succeeded, "the builds were not imported: {}", imported.said);
-        let address = free_address()?;
-        let child = spawn(&program, &dir, address)?;
-        let mut server = Self { address, program, dir, child };
+        if votes > 0 {
+            println!("Writing {votes} votes");
+            past::write(&dir, &field, votes).await?;
+        }
+        let mut children = Vec::new();
+        for _ in 0..servers.max(1) {
+            let address = free_address()?;
+            children.push((address, spawn(&program, &dir, address)?));
+        }
+        let proxy = match &children[..] {
+            [_] => None,
+            several => Some(start_nginx(&dir, several.iter().map(|(address, _)| *address))?),
+        };
+        let address = proxy.as_ref().map_or(children[0].0, |(address, _)| *address);
+        let mut server = Self { address, program, dir, children, proxy: proxy.map(|(_, child)| child) };
         server.wait().await?;
         Ok(server)
     }
 
-    /// The database's server is another process, and lives on.
+    /// The first of them. The database's server is another process, and lives on.
     pub async fn kill_and_restart(&mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
+        let (address, child) = &mut self.children[0];
+        child.kill()?;
+        child.wait()?;
         println!("  killed");
-        self.child = spawn(&self.program, &self.dir, self.address)?;
+        *child = spawn(&self.program, &self.dir, *address)?;
         self.wait().await?;
         println!("  up again");
         Ok(())
+    }
+
+    /// Stops it and its database, and starts both.
+    pub async fn restart(&mut self) -> Result<()> {
+        self.interrupt()?;
+        for (address, child) in &mut self.children {
+            *child = spawn(&self.program, &self.dir, *address)?;
+        }
+        self.wait().await
     }
 
     /// Runs another command of the program on the same data.
@@ -76,26 +110,36 @@ impl Server {
 
     pub fn stop(mut self) -> Result<()> {
         self.interrupt()?;
+        if let Some(mut proxy) = self.proxy.take() {
+            end(&proxy)?;
+            proxy.wait()?;
+        }
         fs::remove_dir_all(&self.dir).context("the data directory stays behind")
     }
 
     fn interrupt(&mut self) -> Result<()> {
-        let pid = Pid::from_raw(self.child.id().cast_signed()).context("the server has no number")?;
-        kill_process(pid, Signal::INT)?;
-        self.child.wait()?;
+        for (_, child) in &self.children {
+            end(child)?;
+        }
+        for (_, child) in &mut self.children {
+            child.wait()?;
+        }
         Ok(())
     }
 
     async fn wait(&mut self) -> Result<()> {
         let begun = Instant::now();
         loop {
-            if let Ok(answer) = Client::new(self.address).get("/readyz").await
-                && answer.status == 200
-            {
+            let mut ready = 0;
+            for address in self.children.iter().map(|(address, _)| *address).chain([self.address]) {
+                let answer = Client::new(address).get("/readyz").await;
+                ready += usize::from(answer.is_ok_and(|answer| answer.status == 200));
+            }
+            if ready == self.children.len() + 1 {
                 return Ok(());
             }
-            let gone = self.child.try_wait()?;
-            if gone.is_some() || begun.elapsed() > PATIENCE {
+            let gone = self.children.iter_mut().any(|(_, child)| !matches!(child.try_wait(), Ok(None)));
+            if gone || begun.elapsed() > PATIENCE {
                 let log = fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
                 bail!("the server does not come up. It says:\n{log}");
             }
@@ -106,10 +150,40 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if self.children.iter_mut().any(|(_, child)| matches!(child.try_wait(), Ok(None))) {
             let _ = self.interrupt();
         }
+        if let Some(proxy) = &mut self.proxy {
+            let _ = end(proxy);
+            let _ = proxy.wait();
+        }
     }
+}
+
+fn end(child: &Child) -> Result<()> {
+    let pid = Pid::from_raw(child.id().cast_signed()).context("the server has no number")?;
+    Ok(kill_process(pid, Signal::INT)?)
+}
+
+/// The proxy of docs/nginx.conf, at other addresses.
+fn start_nginx(dir: &Path, servers: impl Iterator<Item = SocketAddr>) -> Result<(SocketAddr, Child)> {
+    let address = free_address()?;
+    let upstream: String = servers.map(|server| format!("server {server};\n")).collect();
+    let example = include_str!("../../docs/nginx.conf");
+    let lines = example.lines().filter(|line| !line.trim_start().starts_with("server app"));
+    let conf = lines.collect::<Vec<_>>().join("\n");
+    let conf = conf.replace("least_conn;", &format!("least_conn;\n{upstream}"));
+    let conf = conf.replace("listen 8080;", &format!("listen {address};"));
+    let file = dir.join("nginx.conf");
+    fs::write(
+        &file,
+        format!("daemon off;\npid {}/nginx.pid;\nerror_log stderr warn;\n{conf}", dir.display()),
+    )?;
+    let log = File::create(dir.join("nginx.log"))?;
+    let mut nginx = Command::new("nginx");
+    nginx.arg("-c").arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let child = nginx.spawn().context("nginx does not start; is it installed (apt install nginx-light)?")?;
+    Ok((address, child))
 }
 
 /// The database's server runs as another user, who has to get in.
@@ -126,6 +200,7 @@ fn command(program: &Path, dir: &Path) -> Command {
     for kept in ["PATH", "HOME", "PG_BIN_DIR"] {
         command.envs(std::env::var_os(kept).map(|value| (kept, value)));
     }
+    command.env("TRUSTED_PROXIES", "127.0.0.1");
     command.envs(SWITCHED_OFF.iter().filter_map(|setting| setting.split_once('=')));
     command
 }

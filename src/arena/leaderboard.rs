@@ -188,7 +188,7 @@ impl Arena {
             self.settings.palette.name(),
             self.settings.mode.as_str(),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.replica)
         .await?;
         tags.sort_unstable();
         Ok(tags)
@@ -196,7 +196,7 @@ impl Arena {
 
     /// All that is read in it belongs together.
     async fn snapshot(&self) -> sqlx::Result<Transaction<'static, Postgres>> {
-        self.pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+        self.replica.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 
     /// How many votes there are on this ladder: each counts for two models.

@@ -59,6 +59,8 @@ const MOST_TAGS: u64 = 64;
 #[derive(Clone)]
 pub struct Arena {
     pool: PgPool,
+    /// For reading what may lag behind: standings, statistics, votes on a pair.
+    replica: PgPool,
     pub settings: Settings,
     /// The settings as the database names them.
     pub ladder: String,
@@ -76,6 +78,7 @@ impl Arena {
         let ladder = settings.slug();
         let makers = Arc::new(Semaphore::new(MAKERS));
         Self {
+            replica: pool.clone(),
             pool,
             settings,
             ladder,
@@ -86,5 +89,10 @@ impl Arena {
             tag_ladders: Cache::new(MOST_TAGS),
             makers,
         }
+    }
+
+    #[must_use]
+    pub fn with_replica(self, replica: PgPool) -> Self {
+        Self { replica, ..self }
     }
 }

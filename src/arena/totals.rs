@@ -51,7 +51,7 @@ impl Arena {
             r#"SELECT coalesce(sum(times), 0)::bigint AS "served!" FROM shown WHERE settings = $1"#,
             self.ladder,
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&self.replica)
         .await?;
         Ok(shown / 2)
     }

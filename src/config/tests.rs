@@ -83,12 +83,16 @@ fn a_database_elsewhere_takes_the_place_of_the_embedded_one() {
     let config = accepted(&[
         ("DATABASE_URL", "postgres://pool/buildoff"),
         ("DIRECT_URL", "postgresql://direct/buildoff"),
+        ("DATABASE_REPLICA_URL", "postgres://replica/buildoff"),
         ("DATA_DIR", "/srv/buildoff"),
     ]);
 
-    let Source::Url { url, direct_url } = config.database else { panic!("the embedded database was chosen") };
+    let Source::Url { url, direct_url, replica_url } = config.database else {
+        panic!("the embedded database was chosen")
+    };
     assert_eq!(url, "postgres://pool/buildoff");
     assert_eq!(direct_url.as_deref(), Some("postgresql://direct/buildoff"));
+    assert_eq!(replica_url.as_deref(), Some("postgres://replica/buildoff"));
 }
 
 #[test]

@@ -59,11 +59,11 @@ struct PageLink {
 async fn gallery(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Gallery, Error> {
     let number = i64::from(chosen.page.unwrap_or(1).max(1));
     let filter = chosen.filter()?;
-    let (cards, total) = gallery::page(&app.pool, &filter, number - 1).await?;
+    let (cards, total) = gallery::page(&app.replica, &filter, number - 1).await?;
     Ok(Gallery {
         page: Page::at("/builds"),
-        prompts: catalog::prompts_with_builds(&app.pool).await?,
-        models: catalog::models_with_builds(&app.pool).await?,
+        prompts: catalog::prompts_with_builds(&app.replica).await?,
+        models: catalog::models_with_builds(&app.replica).await?,
         pages: chosen.pages(number, total),
         chosen,
         cards,

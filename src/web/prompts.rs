@@ -33,13 +33,13 @@ struct Prompt {
 }
 
 async fn all(State(app): State<App>) -> Result<Prompts, Error> {
-    Ok(Prompts { page: Page::at("/prompts"), prompts: gallery::prompts(&app.pool).await? })
+    Ok(Prompts { page: Page::at("/prompts"), prompts: gallery::prompts(&app.replica).await? })
 }
 
 async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Prompt, Error> {
-    let prompt = gallery::prompt(&app.pool, &id).await?;
+    let prompt = gallery::prompt(&app.replica, &id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
-    let builds = gallery::of_prompt(&app.pool, &id).await?;
+    let builds = gallery::of_prompt(&app.replica, &id).await?;
     let eligible = app.arena.is_eligible(&id).await?;
     let title = capitalised(&prompt.text);
     let alt = format!("{title}, as models built it with blocks.");

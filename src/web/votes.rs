@@ -58,12 +58,12 @@ async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
 }
 
 async fn answer(app: App, format: Format) -> Result<Response, Error> {
-    let log = Log::open(&app.pool).await?;
+    let log = Log::open(&app.replica).await?;
     let (kind, name) = match format {
         Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),
         Format::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
     };
-    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.pool, log, format)).into_response())
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica, log, format)).into_response())
 }
 
 /// Cut off, and so seen to be, when something fails on the way.

@@ -12,7 +12,7 @@ use tokio::{
 use crate::support::db::TestDb;
 
 fn at(url: impl Into<String>) -> Source {
-    Source::Url { url: url.into(), direct_url: None }
+    Source::Url { url: url.into(), direct_url: None, replica_url: None }
 }
 
 async fn refusal(source: &Source) -> String {
@@ -43,7 +43,8 @@ async fn a_database_given_by_url_is_opened_and_ready() {
 #[tokio::test]
 async fn migrations_go_over_the_direct_url() {
     let db = TestDb::new().await;
-    let source = |direct_url: String| Source::Url { url: db.url(), direct_url: Some(direct_url) };
+    let source =
+        |direct_url: String| Source::Url { url: db.url(), direct_url: Some(direct_url), replica_url: None };
     Database::open(&source(db.url())).await.unwrap().close().await;
     let told = refusal(&source("postgres://admin@nowhere:hunter2/".into())).await;
     assert!(told.starts_with("DIRECT_URL is not the URL"), "{told}");

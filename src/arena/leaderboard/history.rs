@@ -68,6 +68,11 @@ impl RatingHistory {
         line[..line.partition_point(|point| point.at <= at)].last().map(|point| point.elo)
     }
 
+    /// Whether every vote was read.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
     /// Whether anything is known of a model.
     pub fn knows(&self, model: &ModelKey) -> bool {
         self.lines.contains_key(model)

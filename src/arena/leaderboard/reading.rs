@@ -34,7 +34,7 @@ pub struct TagLadder {
 impl Arena {
     /// What all votes say together; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
-        let now = self.moment(&mut *self.pool.acquire().await?).await?;
+        let now = self.moment(&mut *self.replica.acquire().await?).await?;
         let make = |is_first| {
             let arena = self.clone();
             async move { arena.make_stats(is_first).await }
@@ -47,7 +47,7 @@ impl Arena {
         if !self.tags().await?.iter().any(|known| known == tag) {
             return Ok(Arc::new(TagLadder::empty()));
         }
-        let now = self.moment(&mut *self.pool.acquire().await?).await?;
+        let now = self.moment(&mut *self.replica.acquire().await?).await?;
         let ladder =
             self.tag_ladders.get_with(tag.to_owned(), async { Arc::new(Refreshed::new(&self.makers)) }).await;
         let make = |_| {

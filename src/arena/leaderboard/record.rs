@@ -82,7 +82,7 @@ impl Arena {
             ",
             key.as_str(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&self.replica)
         .await?;
         Ok(row.map(|row| Facts {
             key: key.clone(),
@@ -119,7 +119,7 @@ impl Arena {
             self.settings.mode.as_str(),
             MOST_BUILDS,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.replica)
         .await
     }
 
@@ -127,7 +127,7 @@ impl Arena {
         let stats = self.stats().await?;
         let opponents = stats.duels.get(model).into_iter().flatten().map(|(key, record)| (key, *record));
         let prompts = stats.prompts.get(model).into_iter().flatten().map(|(id, record)| (id, *record));
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.replica.acquire().await?;
         Ok(ModelRecord {
             opponents: opponents_by_name(&mut connection, opponents.collect()).await?,
             prompts: self.best_prompts(&mut connection, model, prompts.collect()).await?,
@@ -174,7 +174,7 @@ impl Arena {
 
     /// How the first fared against the second, on the prompts of a tag if one is given.
     pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.replica.acquire().await?;
         Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag).await?.into())
     }
 
@@ -209,7 +209,7 @@ impl Arena {
             PAGE,
             page.saturating_mul(PAGE),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.replica)
         .await?;
         let mut votes = Vec::with_capacity(rows.len());
         for row in rows {

@@ -15,6 +15,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::{busy_field, field, settings, small_field};
+use crate::support::db::TestDb;
+use crate::support::{Instance, Voter};
 
 #[tokio::test]
 async fn the_ladder_is_told_whole() {
@@ -332,4 +334,21 @@ async fn a_models_record_adds_up_to_its_standing() {
     for path in ["/models/nobody", "/api/models/nobody", "/models/No%20Body"] {
         assert_eq!(field.site.get(path).send().await.unwrap().status(), 404, "{path}");
     }
+}
+
+#[tokio::test]
+async fn pages_that_may_lag_are_read_from_a_replica_and_votes_go_to_the_database() {
+    // A copy that has stopped following is the plainest replica.
+    let (db, replica) = (TestDb::seeded().await, TestDb::seeded().await);
+    let server = Instance::over(&db, &[("DATABASE_REPLICA_URL", &replica.url())]);
+    let voter = Voter::at(&server.url);
+    let matchup = voter.matchup().await;
+    voter.look(&matchup).await;
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200);
+
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
+    let told = voter.get("/api/leaderboard").await.json();
+    assert!(told["models"].as_array().unwrap().iter().all(|model| model["votes"] == 0), "{told}");
+    assert_eq!(voter.get("/api/votes.jsonl").await.text(), "");
+    assert!(voter.get("/me").await.text().contains("1 vote"), "one's own votes are never late");
 }
