@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sqlx::PgConnection;
 use sqlx::types::Json;
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use super::elo::{self, Standing};
@@ -57,22 +57,29 @@ pub enum NoVote {
 
 impl Arena {
     pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, NoVote> {
+        let mut connection = self.pool.acquire().await?;
         let mut tries = 1;
         let counted = loop {
-            match self.try_to_vote(voter, matchup, choice).await {
+            match self.try_to_vote(&mut connection, voter, matchup, choice).await {
                 Err(sqlx::Error::Database(error)) if is_passing(&*error) && tries < TRIES => tries += 1,
                 other => break other?,
             }
         };
         if !counted {
-            return Err(self.why_not(voter, matchup).await?);
+            return Err(self.why_not(&mut connection, voter, matchup).await?);
         }
-        self.reveal(matchup).await?.ok_or(NoVote::Unknown)
+        reveal(&mut connection, matchup).await?.ok_or(NoVote::Unknown)
     }
 
     /// All that a vote changes, or nothing. Returns whether it counted.
-    async fn try_to_vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> sqlx::Result<bool> {
-        let mut transaction = self.pool.begin().await?;
+    async fn try_to_vote(
+        &self,
+        connection: &mut PgConnection,
+        voter: Voter,
+        matchup: Uuid,
+        choice: Choice,
+    ) -> sqlx::Result<bool> {
+        let mut transaction = connection.begin().await?;
         let Some(claim) = claim(&mut transaction, voter, matchup, self.min_dwell).await? else {
             return Ok(false);
         };
@@ -83,7 +90,12 @@ impl Arena {
         Ok(true)
     }
 
-    async fn why_not(&self, voter: Voter, matchup: Uuid) -> Result<NoVote, NoVote> {
+    async fn why_not(
+        &self,
+        connection: &mut PgConnection,
+        voter: Voter,
+        matchup: Uuid,
+    ) -> Result<NoVote, NoVote> {
         let row = sqlx::query!(
             r#"
             SELECT
@@ -99,11 +111,11 @@ impl Arena {
             matchup,
             voter.0,
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *connection)
         .await?;
         let Some(row) = row else { return Ok(NoVote::Unknown) };
         if row.voted {
-            let reveal = self.reveal(matchup).await?;
+            let reveal = reveal(connection, matchup).await?;
             return Ok(reveal.map_or(NoVote::Unknown, |reveal| NoVote::Already(Box::new(reveal))));
         }
         if row.open != Some(true) {
@@ -115,69 +127,73 @@ impl Arena {
 
     /// What a vote on this matchup brought to light; none without one.
     pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
-        let row = sqlx::query!(
-            r#"
-            SELECT
-                choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, here.build_a, here.build_b,
-                a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
-                b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
-                left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
-                left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
-                right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
-                right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
-                straight.a + coalesce(turned.b, 0) - (choice = 'A')::int AS "others_a!",
-                straight.b + coalesce(turned.a, 0) - (choice = 'B')::int AS "others_b!",
-                straight.tie + coalesce(turned.tie, 0) - (choice = 'TIE')::int AS "others_tie!",
-                straight.both_bad + coalesce(turned.both_bad, 0) - (choice = 'BOTH_BAD')::int
-                    AS "others_both_bad!"
-            FROM votes
-            JOIN matchups here ON here.id = matchup_id
-            JOIN models a ON a.key = model_a
-            JOIN models b ON b.key = model_b
-            JOIN builds left_build ON left_build.id = here.build_a
-            JOIN builds right_build ON right_build.id = here.build_b
-            JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
-            LEFT JOIN tallies turned ON turned.build_a = here.build_b AND turned.build_b = here.build_a
-            WHERE matchup_id = $1
-            "#,
-            matchup,
-        )
-        .fetch_optional(&self.pool)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Reveal {
-            matchup,
-            choice: known(&row.choice)?,
-            others: Verdicts {
-                a: row.others_a.into(),
-                b: row.others_b.into(),
-                tie: row.others_tie.into(),
-                both_bad: row.others_both_bad.into(),
-            },
-            a: Revealed {
-                key: known(&row.key_a)?,
-                provider: row.provider_a,
-                display_name: row.name_a,
-                elo_before: row.elo_a_before,
-                elo_after: row.elo_a_after,
-                build: row.build_a,
-                block_count: row.blocks_a,
-                generation_time_ms: row.time_a,
-                warnings: row.warnings_a.0,
-            },
-            b: Revealed {
-                key: known(&row.key_b)?,
-                provider: row.provider_b,
-                display_name: row.name_b,
-                elo_before: row.elo_b_before,
-                elo_after: row.elo_b_after,
-                build: row.build_b,
-                block_count: row.blocks_b,
-                generation_time_ms: row.time_b,
-                warnings: row.warnings_b.0,
-            },
-        }))
+        reveal(&mut *self.pool.acquire().await?, matchup).await
     }
+}
+
+async fn reveal(connection: &mut PgConnection, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
+    let row = sqlx::query!(
+        r#"
+        SELECT
+            choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, here.build_a, here.build_b,
+            a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
+            b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
+            left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
+            left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
+            right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
+            right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
+            straight.a + coalesce(turned.b, 0) - (choice = 'A')::int AS "others_a!",
+            straight.b + coalesce(turned.a, 0) - (choice = 'B')::int AS "others_b!",
+            straight.tie + coalesce(turned.tie, 0) - (choice = 'TIE')::int AS "others_tie!",
+            straight.both_bad + coalesce(turned.both_bad, 0) - (choice = 'BOTH_BAD')::int
+                AS "others_both_bad!"
+        FROM votes
+        JOIN matchups here ON here.id = matchup_id
+        JOIN models a ON a.key = model_a
+        JOIN models b ON b.key = model_b
+        JOIN builds left_build ON left_build.id = here.build_a
+        JOIN builds right_build ON right_build.id = here.build_b
+        JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
+        LEFT JOIN tallies turned ON turned.build_a = here.build_b AND turned.build_b = here.build_a
+        WHERE matchup_id = $1
+        "#,
+        matchup,
+    )
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(Reveal {
+        matchup,
+        choice: known(&row.choice)?,
+        others: Verdicts {
+            a: row.others_a.into(),
+            b: row.others_b.into(),
+            tie: row.others_tie.into(),
+            both_bad: row.others_both_bad.into(),
+        },
+        a: Revealed {
+            key: known(&row.key_a)?,
+            provider: row.provider_a,
+            display_name: row.name_a,
+            elo_before: row.elo_a_before,
+            elo_after: row.elo_a_after,
+            build: row.build_a,
+            block_count: row.blocks_a,
+            generation_time_ms: row.time_a,
+            warnings: row.warnings_a.0,
+        },
+        b: Revealed {
+            key: known(&row.key_b)?,
+            provider: row.provider_b,
+            display_name: row.name_b,
+            elo_before: row.elo_b_before,
+            elo_after: row.elo_b_after,
+            build: row.build_b,
+            block_count: row.blocks_b,
+            generation_time_ms: row.time_b,
+            warnings: row.warnings_b.0,
+        },
+    }))
 }
 
 /// A matchup that this vote has closed.

@@ -131,7 +131,7 @@ async fn about_tells_the_numbers_of_this_installation() {
     }
     let voter = site.voter();
     judge(&db, &voter, "treehouse", ARCHITECT).await;
-    voter.matchup().await;
+    voter.look(&voter.matchup().await).await;
     // Another server, since this one has counted a moment ago. It finds statistics that were stored.
     let later = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
     later.get("/about").send().await.unwrap();

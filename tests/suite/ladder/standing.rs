@@ -350,5 +350,5 @@ async fn pages_that_may_lag_are_read_from_a_replica_and_votes_go_to_the_database
     let told = voter.get("/api/leaderboard").await.json();
     assert!(told["models"].as_array().unwrap().iter().all(|model| model["votes"] == 0), "{told}");
     assert_eq!(voter.get("/api/votes.jsonl").await.text(), "");
-    assert!(voter.get("/me").await.text().contains("1 vote"), "one's own votes are never late");
+    assert!(voter.get("/me").await.text().contains("One vote"), "one's own votes are never late");
 }
