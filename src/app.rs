@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use moka::future::Cache;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +10,7 @@ use crate::config::Config;
 use crate::db::Sessions;
 use crate::limits::Limits;
 use crate::meters::Meters;
+use crate::pictures::Pictures;
 use crate::sandbox::Line;
 use crate::turntables::Turntables;
 use crate::work::{Memory, Work};
@@ -19,9 +18,6 @@ use crate::workshop::Workshop;
 
 /// What all large bodies together may take.
 const LARGE_BODIES: usize = 256 << 20;
-
-/// Bytes of pictures that are kept.
-const PICTURES: u64 = 128 << 20;
 
 /// Cheap to clone; every field is a handle.
 #[derive(Clone)]
@@ -39,8 +35,7 @@ pub struct App {
     /// For runs in the sandbox.
     pub line: Line,
     pub memory: Memory,
-    /// Pictures of builds, by what they show and how.
-    pub pictures: Cache<Arc<str>, Bytes>,
+    pub pictures: Pictures,
     pub turntables: Turntables,
     /// Cancelled when the server is going down, for answers that have no end of their own.
     pub closing: CancellationToken,
@@ -53,9 +48,6 @@ impl App {
     }
 
     pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> Self {
-        let weigh =
-            |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
-        let pictures = Cache::builder().weigher(weigh).max_capacity(PICTURES).build();
         let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone());
@@ -73,9 +65,9 @@ impl App {
             limits: Arc::new(limits),
             meters: Meters::default(),
             turntables: Turntables::new(work.clone(), closing.clone()),
+            pictures: Pictures::new(work.clone()),
             work,
             memory,
-            pictures,
             closing,
         }
     }

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use crate::app::App;
 use crate::arena::{builds, drafts, tidying};
 use crate::voxel::{self, Effort};
+use crate::work::Client;
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
@@ -70,8 +71,8 @@ async fn repack(app: App) {
 /// Returns whether there was one.
 async fn repack_next(app: &App) -> anyhow::Result<bool> {
     let Some((id, grid)) = builds::next_to_repack(&app.pool).await? else { return Ok(false) };
-    let packed =
-        app.work.run(move || grid.encoding().map(|encoded| voxel::pack(&encoded, Effort::Best))).await?;
+    let repack = move || grid.encoding().map(|encoded| voxel::pack(&encoded, Effort::Best));
+    let packed = app.work.run(Client::BACKGROUND, repack).await?;
     match packed {
         Ok(packed) => builds::repacked(&app.pool, id, Some(&packed)).await?,
         Err(damaged) => {

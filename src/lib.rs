@@ -10,6 +10,7 @@ pub mod generate;
 pub mod limits;
 pub mod logging;
 pub mod meters;
+pub mod pictures;
 pub mod sandbox;
 mod tls;
 pub mod turntables;

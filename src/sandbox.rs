@@ -20,7 +20,7 @@ pub use self::side::Event;
 use crate::arena::Settings;
 use crate::arena::catalog::Options;
 use crate::generate::Provider;
-use crate::work::Work;
+use crate::work::{Client, Work};
 use sqlx::PgPool;
 
 /// Whoever takes nothing for so long has gone.
@@ -78,7 +78,13 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn begin(pool: &PgPool, work: &Work, task: &Task, contestants: Vec<(Slot, Contestant)>) -> Self {
+    pub fn begin(
+        pool: &PgPool,
+        work: &Work,
+        client: Client,
+        task: &Task,
+        contestants: Vec<(Slot, Contestant)>,
+    ) -> Self {
         let (tell, events) = mpsc::channel(WAITING);
         let mut sides = JoinSet::new();
         for (slot, contestant) in contestants {
@@ -88,6 +94,7 @@ impl Run {
                 task: task.clone(),
                 pool: pool.clone(),
                 work: work.clone(),
+                client,
                 tell: tell.clone(),
             };
             sides.spawn(side.play(contestant.asked));

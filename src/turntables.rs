@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arena::builds::{Damaged, StoredGrid};
 use crate::voxel::{Animation, NotEncoded, Turntable};
-use crate::work::{Work, WorkLost};
+use crate::work::{Client, Work, WorkLost};
 
 /// Drawn at a time.
 const AT_ONCE: usize = 2;
@@ -147,15 +147,15 @@ impl Entry {
         let Turntables { work, kept, lathes, .. } = &self.all;
         let _lathe = lathes.acquire().await.map_err(|_| Failed::Closing)?;
         let stored = stored.clone();
-        let grid = Arc::new(work.run_in_turn(move || stored.open()).await??);
+        let grid = Arc::new(work.run(Client::BACKGROUND, move || stored.open()).await??);
         let mut turntable = Turntable::new(animation);
         while !turntable.is_whole() {
             let grid = Arc::clone(&grid);
             let draw = move || turntable.draw(&grid, 1).map(|()| turntable);
-            turntable = work.run_in_turn(draw).await??;
+            turntable = work.run(Client::BACKGROUND, draw).await??;
             tell.send_replace(Stage::Frame(turntable.frames()));
         }
-        let bytes = Bytes::from(work.run_in_turn(move || turntable.finish()).await??);
+        let bytes = Bytes::from(work.run(Client::BACKGROUND, move || turntable.finish()).await??);
         kept.insert(Arc::clone(&self.name), bytes.clone()).await;
         Ok(bytes)
     }

@@ -1,23 +1,78 @@
 //! Heavy work: a gate in front of the cores, and a measure for the memory that large bodies take.
+//!
+//! Checking, drawing and packing take up to seconds of a core, and anybody may ask for them. So they run off the
+//! async threads, no more at once than there are cores, and whoever asks says for whom: a [`Client`].
+//!
+//! - Clients take turns. A client is the network that somebody asks from, and has a queue of its own, so that one
+//!   who asks for 400 things at once delays another by one piece a core, not by 400.
+//! - Voters come first, then whoever else waits for an answer, then what nobody waits for. The lower ones still
+//!   get every ninth turn, so that no flood shuts anybody out. The last slot is kept from the background, whose
+//!   pieces may be long and cannot be interrupted.
+//! - What waits is bounded. A client with too many pieces waiting is refused alone. If too many wait altogether,
+//!   the longest queue gives way. What the server does by itself asks for one piece at a time and is never refused.
+//! - Whoever stops waiting leaves the queue at once. A piece that has begun keeps its slot until it really ends,
+//!   whether or not anybody still wants it.
 
-use std::sync::Arc;
+mod queue;
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 use tracing::Span;
 
-/// Pieces of heavy work that may wait; more would wait longer than anybody does.
-const QUEUE: usize = 256;
+use self::queue::{Place, Queue};
+use crate::limits;
 
-/// Runs CPU-heavy closures off the async threads, no more at once than there are cores, so that a burst of
-/// big inputs queues instead of starving every other request.
+/// Runs CPU-heavy closures off the async threads, no more at once than there are cores. Cheap to clone.
 #[derive(Clone)]
 pub struct Work {
-    permits: usize,
-    gate: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    queue: Arc<Mutex<Queue<oneshot::Sender<Slot>>>>,
+}
+
+/// Whom a piece of heavy work is done for, which decides when its turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Client {
+    priority: Priority,
+    /// None for what the server does by itself.
+    network: Option<IpAddr>,
+}
+
+/// Highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Priority {
+    Voter,
+    Visitor,
+    Background,
+}
+
+impl Priority {
+    const ALL: [Self; 3] = [Self::Voter, Self::Visitor, Self::Background];
+}
+
+impl Client {
+    /// What nobody waits for.
+    pub const BACKGROUND: Self = Self { priority: Priority::Background, network: None };
+
+    /// What every page needs, made once in a server's life.
+    pub const EVERYBODY: Self = Self { priority: Priority::Voter, network: None };
+
+    /// A voter with an open matchup, for what this matchup needs.
+    pub fn voter(address: IpAddr) -> Self {
+        Self { priority: Priority::Voter, network: Some(limits::network(address)) }
+    }
+
+    /// Anybody who waits for anything else.
+    pub fn visitor(address: IpAddr) -> Self {
+        Self { priority: Priority::Visitor, network: Some(limits::network(address)) }
+    }
+
+    fn is_bounded(self) -> bool {
+        self.network.is_some()
+    }
 }
 
 /// Why a piece of heavy work was not done.
@@ -25,9 +80,11 @@ pub struct Work {
 pub enum WorkLost {
     #[error("too much heavy work is waiting already")]
     Busy,
+    #[error("too much heavy work of this client is waiting already")]
+    TooManyOfYours,
     /// It panicked, or the runtime is going down.
     #[error("a piece of heavy work did not finish")]
-    Unfinished(#[source] Option<tokio::task::JoinError>),
+    Unfinished(#[source] tokio::task::JoinError),
 }
 
 impl Work {
@@ -36,56 +93,89 @@ impl Work {
         Self::new(thread::available_parallelism().map_or(1, usize::from))
     }
 
-    pub fn new(permits: usize) -> Self {
-        Self { permits, gate: Arc::new(Semaphore::new(permits)), queue: Arc::new(Semaphore::new(QUEUE)) }
+    pub fn new(slots: usize) -> Self {
+        Self { queue: Arc::new(Mutex::new(Queue::new(slots))) }
     }
 
     /// Pieces that are being worked on.
     pub fn running(&self) -> usize {
-        self.permits - self.gate.available_permits()
+        self.queue().running()
     }
 
     /// Pieces that wait for their turn.
     pub fn waiting(&self) -> usize {
-        QUEUE - self.queue.available_permits()
+        self.queue().waiting()
     }
 
-    pub async fn run<T, F>(&self, heavy: F) -> Result<T, WorkLost>
+    /// Does it when it is this client's turn.
+    ///
+    /// # Errors
+    /// If too much is waiting, or if it panicked.
+    pub async fn run<T, F>(&self, client: Client, heavy: F) -> Result<T, WorkLost>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        let place = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| WorkLost::Busy)?;
-        let permit = self.permit().await?;
-        drop(place);
-        Self::work(permit, heavy).await
-    }
-
-    /// The same for what nobody can ask again: it waits as long as it takes.
-    pub async fn run_in_turn<T, F>(&self, heavy: F) -> Result<T, WorkLost>
-    where
-        T: Send + 'static,
-        F: FnOnce() -> T + Send + 'static,
-    {
-        Self::work(self.permit().await?, heavy).await
-    }
-
-    async fn permit(&self) -> Result<OwnedSemaphorePermit, WorkLost> {
-        Arc::clone(&self.gate).acquire_owned().await.map_err(|_| WorkLost::Unfinished(None))
-    }
-
-    async fn work<T, F>(permit: OwnedSemaphorePermit, heavy: F) -> Result<T, WorkLost>
-    where
-        T: Send + 'static,
-        F: FnOnce() -> T + Send + 'static,
-    {
+        let slot = self.slot(client).await?;
         let span = Span::current();
         let task = tokio::task::spawn_blocking(move || {
             // Kept until the closure ends, even when whoever asked has gone away.
-            let _permit = permit;
+            let _slot = slot;
             span.in_scope(heavy)
         });
-        task.await.map_err(|lost| WorkLost::Unfinished(Some(lost)))
+        task.await.map_err(WorkLost::Unfinished)
+    }
+
+    async fn slot(&self, client: Client) -> Result<Slot, WorkLost> {
+        let (sender, receiver) = oneshot::channel();
+        let (place, made_room) = self.queue().enter(client, sender)?;
+        drop(made_room);
+        let mut waiting = Waiting { work: self.clone(), place, receiver };
+        self.hand_out();
+        // Without a slot, it had to make room for somebody else's.
+        (&mut waiting.receiver).await.map_err(|_| WorkLost::Busy)
+    }
+
+    /// Hands free slots to those whose turn it is.
+    fn hand_out(&self) {
+        loop {
+            // The queue must not be locked while a slot may be dropped, which locks it.
+            let Some((priority, sender)) = self.queue().next() else { return };
+            // Whoever has just stopped waiting sends the slot back, which hands it out again.
+            drop(sender.send(Slot { work: self.clone(), priority }));
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Slot>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A slot that a piece of work has until it ends.
+struct Slot {
+    work: Work,
+    priority: Priority,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.work.queue().free(self.priority);
+        self.work.hand_out();
+    }
+}
+
+/// Somebody who waits for a slot, and leaves the queue when that ends. A slot that arrives too late is dropped
+/// with the receiver, and so given back.
+struct Waiting {
+    work: Work,
+    place: Place,
+    receiver: oneshot::Receiver<Slot>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let left = self.work.queue().leave(self.place);
+        drop(left);
     }
 }
 
@@ -117,12 +207,50 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Barrier, LazyLock};
+    use std::sync::{Barrier, LazyLock, mpsc};
+
+    use tokio::task::JoinHandle;
 
     use super::*;
 
+    fn visitor(last: u8) -> Client {
+        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    }
+
+    /// Takes a slot, and keeps it until the sender is dropped.
+    async fn occupied(work: &Work) -> mpsc::Sender<()> {
+        let (keep, kept) = mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let work = work.clone();
+        tokio::spawn(async move {
+            let piece = move || {
+                begin.send(()).unwrap();
+                let _ = kept.recv();
+            };
+            work.run(visitor(255), piece).await
+        });
+        begun.await.unwrap();
+        keep
+    }
+
+    /// Has a piece wait that notes its number.
+    async fn waits(
+        work: &Work,
+        client: Client,
+        number: u32,
+        done: &mpsc::Sender<u32>,
+    ) -> JoinHandle<Result<(), WorkLost>> {
+        let before = work.waiting();
+        let (done, its) = (done.clone(), work.clone());
+        let task = tokio::spawn(async move { its.run(client, move || done.send(number).unwrap()).await });
+        while work.waiting() == before {
+            tokio::task::yield_now().await;
+        }
+        task
+    }
+
     #[tokio::test]
-    async fn no_more_closures_run_at_once_than_there_are_permits() {
+    async fn no_more_closures_run_at_once_than_there_are_slots() {
         static NOW: AtomicUsize = AtomicUsize::new(0);
         static MOST: AtomicUsize = AtomicUsize::new(0);
         // Nobody goes on before two have met.
@@ -133,7 +261,7 @@ mod tests {
             .map(|_| {
                 let work = work.clone();
                 tokio::spawn(async move {
-                    work.run(|| {
+                    work.run(visitor(1), || {
                         MOST.fetch_max(NOW.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         MEETING.wait();
                         NOW.fetch_sub(1, Ordering::SeqCst);
@@ -147,15 +275,125 @@ mod tests {
         }
 
         assert_eq!(MOST.load(Ordering::SeqCst), 2);
+        assert_eq!((work.running(), work.waiting()), (0, 0));
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_error_and_gives_its_permit_back() {
+    async fn a_panic_is_an_error_and_gives_its_slot_back() {
         let work = Work::new(1);
 
-        let lost = work.run(|| panic!("the crane fell over")).await;
+        let lost = work.run(visitor(1), || panic!("the crane fell over")).await;
 
         assert!(lost.is_err());
-        assert_eq!(work.run(|| 7).await.unwrap(), 7);
+        assert_eq!(work.run(visitor(1), || 7).await.unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_are_served_in_turns_and_voters_first() {
+        let work = Work::new(1);
+        let busy = occupied(&work).await;
+        let (done, order) = mpsc::channel();
+        let voter = Client::voter(IpAddr::from([192, 0, 2, 1]));
+        let mut tasks = Vec::new();
+        for (client, number) in [
+            (Client::BACKGROUND, 5),
+            (visitor(1), 1),
+            (visitor(1), 3),
+            (visitor(1), 4),
+            (visitor(2), 2),
+            (voter, 0),
+        ] {
+            tasks.push(waits(&work, client, number, &done).await);
+        }
+        drop((busy, done));
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(order.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[tokio::test]
+    async fn whoever_stops_waiting_leaves_at_once_and_gives_back_nothing_it_does_not_hold() {
+        let work = Work::new(1);
+        let busy = occupied(&work).await;
+        let (done, order) = mpsc::channel();
+        let leaves = waits(&work, visitor(1), 0, &done).await;
+        let stays = waits(&work, visitor(1), 1, &done).await;
+
+        leaves.abort();
+        assert!(leaves.await.unwrap_err().is_cancelled());
+        assert_eq!((work.running(), work.waiting()), (1, 1));
+
+        drop((busy, done));
+        stays.await.unwrap().unwrap();
+        assert_eq!(order.iter().collect::<Vec<_>>(), [1]);
+        assert_eq!((work.running(), work.waiting()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_slot_that_is_handed_out_to_somebody_who_leaves_goes_to_the_next() {
+        let work = Work::new(1);
+        let busy = occupied(&work).await;
+        let mut leaves = Box::pin(work.run(visitor(1), || 0));
+        assert!(futures_util::poll!(&mut leaves).is_pending());
+        drop(busy);
+        // Its slot arrives, and nobody takes it.
+        while work.waiting() > 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(leaves);
+        assert_eq!(work.run(visitor(2), || 7).await.unwrap(), 7);
+        assert_eq!((work.running(), work.waiting()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_slot_is_taken_until_the_work_ends_even_if_nobody_waits_for_it() {
+        let work = Work::new(1);
+        let (keep, kept) = mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let abandoned = tokio::spawn({
+            let work = work.clone();
+            let piece = move || {
+                begin.send(()).unwrap();
+                let _ = kept.recv();
+            };
+            async move { work.run(visitor(1), piece).await }
+        });
+        begun.await.unwrap();
+        abandoned.abort();
+        assert!(abandoned.await.unwrap_err().is_cancelled());
+        assert_eq!(work.running(), 1);
+
+        let (done, order) = mpsc::channel();
+        let next = waits(&work, visitor(2), 1, &done).await;
+        assert!(order.try_recv().is_err());
+        drop(keep);
+        next.await.unwrap().unwrap();
+        assert_eq!(order.recv().unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_client_with_too_much_waiting_is_refused_alone() {
+        let work = Work::new(1);
+        let busy = occupied(&work).await;
+        let (done, order) = mpsc::channel();
+        let mut tasks = Vec::new();
+        for number in 0..queue::WAITING_OF_ONE as u32 {
+            tasks.push(waits(&work, visitor(1), number, &done).await);
+        }
+        assert!(matches!(work.run(visitor(1), || ()).await, Err(WorkLost::TooManyOfYours)));
+        tasks.push(waits(&work, visitor(2), 1000, &done).await);
+        drop((busy, done));
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(order.iter().position(|number| number == 1000), Some(1));
+    }
+
+    #[test]
+    fn neighbours_in_a_network_share_a_queue() {
+        let [one, other] = ["2001:db8:1:2::5", "2001:db8:1:2:3:4:5:6"].map(|text| text.parse().unwrap());
+        assert_eq!(Client::visitor(one), Client::visitor(other));
+        assert_ne!(Client::visitor(one), Client::voter(one));
     }
 }

@@ -18,7 +18,7 @@ use crate::arena::drafts::{self, NotStored, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
 use crate::voxel::Warning;
-use crate::work::Work;
+use crate::work::{Client, Work};
 
 /// Between words of progress.
 const BREATH: Duration = Duration::from_millis(250);
@@ -94,6 +94,8 @@ pub(super) struct Side {
     pub task: Task,
     pub pool: PgPool,
     pub work: Work,
+    /// Whoever watches.
+    pub client: Client,
     pub tell: mpsc::Sender<Event>,
 }
 
@@ -118,10 +120,10 @@ impl Side {
         commission.max_bytes = *max_bytes;
         let heard = Heard::default();
         let mut ears = Ears { side: self, heard: heard.clone(), last: String::new() };
-        let work = self.work.clone();
+        let (work, client) = (self.work.clone(), self.client);
         let off_thread = move |look| {
             let work = work.clone();
-            async move { Ok(work.run(look).await?) }
+            async move { Ok(work.run(client, look).await?) }
         };
         let result = tokio::select! {
             result = commission.carry_out(off_thread, &mut ears) => result,
@@ -156,7 +158,7 @@ impl Side {
         let Made { build, spec, warnings, attempts, generation_time, .. } = made;
         let raw = clip(&spec);
         let generation_time_ms = u64::try_from(generation_time.as_millis()).unwrap_or(u64::MAX);
-        let packing = self.work.run(move || {
+        let packing = self.work.run(self.client, move || {
             let packed = Packed::new(&build, &spec, warnings);
             let sent = (spec.len() <= LARGEST_SPEC).then(|| in_one_line(spec)).flatten();
             (packed, sent)

@@ -28,6 +28,7 @@ use crate::app::App;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, NoMatchup, NotSkipped, PromptId, Side};
 use crate::limits::Asked;
+use crate::work::Client;
 
 const NO_STORE: (axum::http::HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
@@ -203,6 +204,7 @@ struct Seat {
     responses(
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
         (status = NOT_FOUND, description = "no_such_matchup, not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
     security(("session" = [])),
 )]
@@ -218,7 +220,11 @@ async fn build(
     let mut response = if encoding == Encoding::Brotli {
         (about, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
     } else {
-        let bytes = app.work.run(move || grid.encoding()).await?.map_err(damaged)?;
+        let bytes = app
+            .work
+            .run(Client::voter(visitor.address()), move || grid.encoding())
+            .await?
+            .map_err(damaged)?;
         (about, Body::from(bytes)).into_response()
     };
     response.extensions_mut().insert(AsIs);
@@ -234,6 +240,7 @@ async fn build(
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_FOUND, description = "no_such_matchup, not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
     security(("session" = [])),
 )]
@@ -246,7 +253,7 @@ async fn image(
 ) -> Result<Response, Error> {
     wanted.check()?;
     let grid = fetch(&app, &visitor, &seat, &method).await?;
-    let bytes = pictures::draw(&app, grid, wanted).await?;
+    let bytes = pictures::draw(&app, Client::voter(visitor.address()), grid, wanted).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, wanted.kind())], Body::from(bytes)).into_response())
 }
 

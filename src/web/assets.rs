@@ -23,7 +23,7 @@ use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
 use crate::voxel::{self, Effort};
-use crate::work::Work;
+use crate::work::{Client, Work};
 
 const ASK_AGAIN: &str = "no-cache";
 const A_DAY: &str = "public, max-age=86400";
@@ -153,7 +153,7 @@ impl File {
         };
         let plain = self.plain.clone();
         let squeeze = || async {
-            let squeezed = work.run(move || {
+            let squeezed = work.run(Client::EVERYBODY, move || {
                 if encoding == Encoding::Brotli {
                     Ok(voxel::pack(&plain, Effort::Best))
                 } else {

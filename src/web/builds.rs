@@ -16,9 +16,11 @@ use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
 use super::openapi::shapes;
 use super::pictures::{self, Wanted, damaged, hex, no_build};
+use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
 use crate::voxel::{self, Bounds, Warning};
+use crate::work::Client;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -110,10 +112,15 @@ struct Settings {
     responses(
         (status = OK, description = "The build.", body = Facts),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
-async fn facts(State(app): State<App>, Path(build): Path<String>) -> Result<Json<Facts>, Error> {
-    let (build, census) = with_census(&app, id(&build)?).await?;
+async fn facts(
+    State(app): State<App>,
+    address: ClientAddress,
+    Path(build): Path<String>,
+) -> Result<Json<Facts>, Error> {
+    let (build, census) = with_census(&app, address.client(), id(&build)?).await?;
     let blocks = census.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     Ok(Json(Facts {
         id: build.id.to_string(),
@@ -133,10 +140,15 @@ async fn facts(State(app): State<App>, Path(build): Path<String>) -> Result<Json
 }
 
 /// A build, and what its grid holds.
-pub(super) async fn with_census(app: &App, id: Uuid) -> Result<(Build, voxel::Census), Error> {
+pub(super) async fn with_census(
+    app: &App,
+    client: Client,
+    id: Uuid,
+) -> Result<(Build, voxel::Census), Error> {
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    let census = app.work.run(move || grid.open().map(|grid| grid.census())).await?.map_err(damaged)?;
+    let count = move || grid.open().map(|grid| grid.census());
+    let census = app.work.run(client, count).await?.map_err(damaged)?;
     Ok((build, census))
 }
 
@@ -151,32 +163,36 @@ pub(super) async fn with_census(app: &App, id: Uuid) -> Result<(Build, voxel::Ce
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn grid(
     State(app): State<App>,
+    address: ClientAddress,
     Path(build): Path<String>,
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    grid_answer(&app, id(&build)?, encoding, FOREVER, &headers).await
+    grid_answer(&app, address.client(), id(&build)?, encoding, FOREVER, &headers).await
 }
 
 /// The encoded grid as it is stored, which is compressed with brotli; unpacked for those who don't read that.
 pub(super) async fn grid_answer(
     app: &App,
+    client: Client,
     id: Uuid,
     encoding: Encoding,
     keep: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    stored_grid(app, grid, encoding, keep, headers).await
+    stored_grid(app, client, grid, encoding, keep, headers).await
 }
 
 /// The same, wherever it was stored.
 pub(super) async fn stored_grid(
     app: &App,
+    client: Client,
     grid: StoredGrid,
     encoding: Encoding,
     keep: &'static str,
@@ -190,7 +206,7 @@ pub(super) async fn stored_grid(
     }
     let bytes = match encoding {
         Encoding::Brotli => grid.packed,
-        _ => app.work.run(move || grid.encoding()).await?.map_err(damaged)?,
+        _ => app.work.run(client, move || grid.encoding()).await?.map_err(damaged)?,
     };
     Ok(representation.answer(bytes.into()))
 }
@@ -205,15 +221,17 @@ pub(super) async fn stored_grid(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn image(
     State(app): State<App>,
+    address: ClientAddress,
     Path(build): Path<String>,
     Query(wanted): Query<Wanted>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    pictures::answer(&app, id(&build)?, wanted, FOREVER, &headers).await
+    pictures::answer(&app, address.client(), id(&build)?, wanted, FOREVER, &headers).await
 }
 
 /// A build’s spec
@@ -226,10 +244,12 @@ async fn image(
         (status = OK, description = "The spec.", body = shapes::Spec),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn spec(
     State(app): State<App>,
+    address: ClientAddress,
     Path(build): Path<String>,
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
@@ -245,7 +265,7 @@ async fn spec(
     }
     let bytes = match encoding {
         Encoding::Brotli => packed,
-        _ => app.work.run(move || builds::unpack_spec(&packed)).await?.map_err(damaged)?,
+        _ => app.work.run(address.client(), move || builds::unpack_spec(&packed)).await?.map_err(damaged)?,
     };
     Ok(representation.answer(bytes.into()))
 }

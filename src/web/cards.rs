@@ -8,7 +8,6 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -22,11 +21,13 @@ use super::builds::id;
 use super::derived::Representation;
 use super::encoding::Encoding;
 use super::pictures::{damaged, hex, no_build};
+use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Damaged, StoredGrid};
 use crate::arena::leaderboard::{Leaderboard, Row};
 use crate::arena::{ModelKey, exhibition, gallery};
 use crate::voxel::{self, Digest, Grid, GridSize, Palette};
+use crate::work::Client;
 
 /// What can only be renamed.
 const A_DAY: &str = "public, max-age=86400";
@@ -48,16 +49,19 @@ pub(super) fn routes() -> Router<App> {
 
 async fn build(
     State(app): State<App>,
+    address: ClientAddress,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = id(stem(&file)?)?;
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    answer(&app, layouts::build(&build.prompt_text, &build.model_name, id), A_DAY, &headers).await
+    answer(&app, address.client(), layouts::build(&build.prompt_text, &build.model_name, id), A_DAY, &headers)
+        .await
 }
 
 async fn prompt(
     State(app): State<App>,
+    address: ClientAddress,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
@@ -65,11 +69,13 @@ async fn prompt(
     let prompt = gallery::prompt(&app.pool, id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
-    answer(&app, layouts::prompt(&prompt.text, prompt.builds, &covers), MINUTES, &headers).await
+    answer(&app, address.client(), layouts::prompt(&prompt.text, prompt.builds, &covers), MINUTES, &headers)
+        .await
 }
 
 async fn model(
     State(app): State<App>,
+    address: ClientAddress,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
@@ -80,12 +86,13 @@ async fn model(
     let build = exemplar(&app, &key).await?;
     let standing = board.row(&key).map(|row| standing(row, build));
     let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
-    answer(&app, poster, MINUTES, &headers).await
+    answer(&app, address.client(), poster, MINUTES, &headers).await
 }
 
 /// There is one only once somebody has voted: until then, who built what is nobody's to know.
 async fn matchup(
     State(app): State<App>,
+    address: ClientAddress,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
@@ -94,20 +101,31 @@ async fn matchup(
     let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
     let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
     let sides = [&reveal.a, &reveal.b].map(|side| Side { name: &side.display_name, build: side.build });
-    answer(&app, layouts::matchup(&asked.prompt_text, sides, reveal.choice), A_DAY, &headers).await
+    answer(
+        &app,
+        address.client(),
+        layouts::matchup(&asked.prompt_text, sides, reveal.choice),
+        A_DAY,
+        &headers,
+    )
+    .await
 }
 
-async fn leaderboard(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
+async fn leaderboard(
+    State(app): State<App>,
+    address: ClientAddress,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
     let Leaderboard { rows, votes, .. } = app.arena.leaderboard().await?;
     let mut leaders = Vec::new();
     for row in rows.iter().take(if votes == 0 { 0 } else { 3 }) {
         leaders.push(standing(row, exemplar(&app, &row.model.key).await?));
     }
-    answer(&app, layouts::ladder(&leaders), MINUTES, &headers).await
+    answer(&app, address.client(), layouts::ladder(&leaders), MINUTES, &headers).await
 }
 
-async fn site(State(app): State<App>, headers: HeaderMap) -> Result<Response, Error> {
-    answer(&app, layouts::site(), A_DAY, &headers).await
+async fn site(State(app): State<App>, address: ClientAddress, headers: HeaderMap) -> Result<Response, Error> {
+    answer(&app, address.client(), layouts::site(), A_DAY, &headers).await
 }
 
 /// What is before the `.png` of an address.
@@ -132,6 +150,7 @@ fn standing(row: &Row, build: Option<Uuid>) -> Standing {
 /// Answers with a card, which is drawn once for all who want it while it says the same.
 async fn answer(
     app: &App,
+    client: Client,
     poster: Poster<Pictured>,
     keep: &'static str,
     headers: &HeaderMap,
@@ -142,9 +161,8 @@ async fn answer(
     if let Some(known) = representation.if_known(headers) {
         return Ok(known);
     }
-    let drawn: Result<Bytes, Arc<Error>> =
-        app.pictures.try_get_with(Arc::clone(&name), draw(app, poster)).await;
-    Ok(representation.answer(drawn.map_err(|error| Error::clone(&error))?))
+    let drawn = app.pictures.get(client, Arc::clone(&name), load(app, poster)).await?;
+    Ok(representation.answer(drawn))
 }
 
 /// Raised whenever a card that says the same is drawn otherwise than before.
@@ -155,7 +173,11 @@ fn name(poster: &impl Debug) -> Arc<str> {
     format!("card-{DRAWN}-{}", hex(&Digest::of(format!("{poster:?}").as_bytes()).0[..16])).into()
 }
 
-async fn draw(app: &App, poster: Poster<Pictured>) -> Result<Bytes, Error> {
+/// Finds what hangs on a card, and returns what draws it.
+async fn load(
+    app: &App,
+    poster: Poster<Pictured>,
+) -> Result<impl FnOnce() -> Result<Vec<u8>, Error> + Send + use<>, Error> {
     let mut found = Vec::new();
     for hung in &poster.pictures {
         found.push(match hung.what {
@@ -163,11 +185,10 @@ async fn draw(app: &App, poster: Poster<Pictured>) -> Result<Bytes, Error> {
             Pictured::Shipped(file) => Found::Shipped(file),
         });
     }
-    let draw = move || {
+    Ok(move || {
         let grids = found.iter().map(Found::open).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
         poster.with(grids).draw().map_err(Error::internal)
-    };
-    app.work.run(draw).await?.map(Bytes::from)
+    })
 }
 
 enum Found {

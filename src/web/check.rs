@@ -17,6 +17,7 @@ use super::encoding::Encoding;
 use super::layers::AsIs;
 use super::openapi::shapes;
 use super::query::flag;
+use super::voter::ClientAddress;
 use super::{Error, layers};
 use crate::app::App;
 use crate::voxel::{self, Code, Effort, Grid, GridSize, Palette, Report, Verdict};
@@ -74,10 +75,12 @@ struct Parameters {
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
         (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::Report),
         (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn check(
     State(app): State<App>,
+    address: ClientAddress,
     Query(parameters): Query<Parameters>,
     Extension(encoding): Extension<Encoding>,
     request: Request,
@@ -98,7 +101,7 @@ async fn check(
         }
         Ok::<_, Error>(told.packed(encoding))
     };
-    let told = app.work.run(judge).await??;
+    let told = app.work.run(address.client(), judge).await??;
     let mut response = Body::new(Held::new(&app.memory, told.json.into()).await?).into_response();
     *response.status_mut() = told.status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -16,7 +16,7 @@ use super::derived::Representation;
 use super::encoding::Encoding;
 use super::openapi::shapes;
 use super::pictures::{self, hex};
-use super::voter::Visitor;
+use super::voter::{ClientAddress, Visitor};
 use super::{Error, exports, layers};
 use crate::app::App;
 use crate::arena::Settings;
@@ -25,6 +25,7 @@ use crate::arena::catalog::prompt_problem;
 use crate::arena::drafts::{self, Draft, NotStored, Origin};
 use crate::limits::Asked;
 use crate::voxel::{GridSize, Palette, Warning};
+use crate::work::Client;
 
 /// It is gone sooner or later, here too.
 const KEEP: &str = "private, max-age=3600, immutable";
@@ -103,7 +104,7 @@ async fn bring(
         let whole = &large;
         Packed::read(&whole.bytes, &settings, limit)
     };
-    let build = app.work.run(read).await?.map_err(refused)?;
+    let build = app.work.run(Client::visitor(visitor.address()), read).await?.map_err(refused)?;
     let id = drafts::store(&app.pool, &origin, &build).await.map_err(full)?;
     let Packed { block_count, warnings, .. } = build;
     Ok(Json(Brought {
@@ -140,16 +141,18 @@ impl Parameters {
         (status = OK, description = "The encoded grid.", content_type = "application/octet-stream"),
         (status = NOT_FOUND, description = "no_draft"),
         (status = INTERNAL_SERVER_ERROR, description = "build_damaged"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn grid(
     State(app): State<App>,
+    address: ClientAddress,
     Path(id): Path<String>,
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let grid = stored(&app, id_of(&id)?).await?;
-    stored_grid(&app, grid, encoding, KEEP, &headers).await
+    stored_grid(&app, address.client(), grid, encoding, KEEP, &headers).await
 }
 
 /// The picture of a sandbox build
@@ -162,10 +165,12 @@ async fn grid(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "no_draft"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
 async fn image(
     State(app): State<App>,
+    address: ClientAddress,
     Path(id): Path<String>,
     Query(wanted): Query<pictures::Wanted>,
     headers: HeaderMap,
@@ -178,7 +183,7 @@ async fn image(
     if let Some(known) = representation.if_known(&headers) {
         return Ok(known);
     }
-    Ok(representation.answer(pictures::draw(&app, grid, wanted).await?))
+    Ok(representation.answer(pictures::draw(&app, address.client(), grid, wanted).await?))
 }
 
 /// A sandbox build as a file
@@ -194,11 +199,13 @@ async fn image(
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "no_draft"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
         (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
     ),
 )]
 async fn export(
     State(app): State<App>,
+    address: ClientAddress,
     Path(id): Path<String>,
     Query(wanted): Query<exports::Wanted>,
     headers: HeaderMap,
@@ -206,7 +213,8 @@ async fn export(
     let id = id_of(&id)?;
     let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
     let name = format!("{}-{}", in_a_file_name(&prompt), in_a_file_name(&model));
-    exports::answer(&app, &digest, stored(&app, id), name, wanted.format, KEEP, &headers).await
+    let load = stored(&app, id);
+    exports::answer(&app, address.client(), &digest, load, name, wanted.format, KEEP, &headers).await
 }
 
 async fn stored(app: &App, id: Uuid) -> Result<StoredGrid, Error> {

@@ -268,6 +268,12 @@ impl From<WorkLost> for Error {
                 Self::unavailable("busy", "There is a lot to do here just now. Please try again in a moment.")
                     .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
             }
+            WorkLost::TooManyOfYours => {
+                let message =
+                    "Too many requests from your network are waiting already. Try again in 5 seconds.";
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+                    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+            }
             WorkLost::Unfinished(_) => Self::internal(lost),
         }
     }

@@ -18,9 +18,11 @@ use super::encoding::Encoding;
 use super::filters::capitalised;
 use super::openapi::shapes;
 use super::pictures::{damaged, hex, no_build};
+use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
 use crate::voxel::{self, Format, NotExported};
+use crate::work::Client;
 
 /// Raised whenever one and the same grid is written otherwise than before.
 const WRITTEN: u8 = 2;
@@ -57,11 +59,13 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
         (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
     ),
 )]
 async fn export(
     State(app): State<App>,
+    address: ClientAddress,
     Path(build): Path<String>,
     Query(Wanted { format }): Query<Wanted>,
     headers: HeaderMap,
@@ -70,12 +74,14 @@ async fn export(
     let Build { prompt_id, model_key, digest, .. } =
         builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
-    answer(&app, &digest, load, format!("{prompt_id}-{model_key}"), format, FOREVER, &headers).await
+    let name = format!("{prompt_id}-{model_key}");
+    answer(&app, address.client(), &digest, load, name, format, FOREVER, &headers).await
 }
 
 /// A grid as a file of this name.
 pub(super) async fn answer(
     app: &App,
+    client: Client,
     digest: &[u8],
     load: impl Future<Output = Result<StoredGrid, Error>>,
     name: String,
@@ -96,7 +102,7 @@ pub(super) async fn answer(
         let grid = grid.open().map_err(damaged)?;
         voxel::export(&grid, format, &name).map_err(|reason| not_exported(&reason))
     };
-    let bytes = app.work.run(make).await??;
+    let bytes = app.work.run(client, make).await??;
     let body = Body::new(Held::new(&app.memory, bytes.into()).await?);
     Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
 }

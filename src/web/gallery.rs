@@ -12,12 +12,14 @@ use super::builds::{id, with_census};
 use super::filters::capitalised;
 use super::pictures::{damaged, hex, no_build};
 use super::query::escaped;
+use super::voter::ClientAddress;
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
 use crate::voxel::{Block, Bounds, Format, GridSize, Palette};
+use crate::work::Client;
 
 /// A spec up to this size, compressed, is shown on the page.
 const READABLE: usize = 1 << 15;
@@ -140,8 +142,13 @@ struct Material {
     bar: u32,
 }
 
-async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<BuildPage, Error> {
-    let (build, census) = with_census(&app, id(&build)?).await?;
+async fn build(
+    State(app): State<App>,
+    address: ClientAddress,
+    Path(build): Path<String>,
+) -> Result<BuildPage, Error> {
+    let client = address.client();
+    let (build, census) = with_census(&app, client, id(&build)?).await?;
     let materials = materials(&census.blocks());
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
     let alt = format!("{title}, built with blocks.");
@@ -152,19 +159,19 @@ async fn build(State(app): State<App>, Path(build): Path<String>) -> Result<Buil
         summary: summary(census.bounds, census.block_count, &materials),
         digest: hex(&build.digest),
         made: made(&build),
-        spec: spec(&app, build.id).await?,
+        spec: spec(&app, client, build.id).await?,
         materials,
         build,
     })
 }
 
 /// The text of a build's spec, if somebody may want to read it.
-async fn spec(app: &App, id: Uuid) -> Result<Option<String>, Error> {
+async fn spec(app: &App, client: Client, id: Uuid) -> Result<Option<String>, Error> {
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
     if packed.len() > READABLE {
         return Ok(None);
     }
-    let text = app.work.run(move || builds::unpack_spec(&packed)).await?.map_err(damaged)?;
+    let text = app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged)?;
     Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * READABLE))
 }
 

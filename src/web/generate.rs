@@ -30,6 +30,7 @@ use crate::generate::Secret;
 use crate::limits::{self, Asked as Limited};
 use crate::sandbox::{Contestant, Event, Run, SLOWEST, Slot, Task, Ticket, TooMany};
 use crate::voxel::{GridSize, Palette};
+use crate::work::Client;
 
 /// A proxy that hears nothing for longer may hang up.
 const PING: Duration = Duration::from_secs(15);
@@ -123,6 +124,7 @@ async fn generate(
     };
     Ok(told(Telling {
         app,
+        client: Client::visitor(visitor.address()),
         ticket,
         stage: Stage::Opening(Box::new((task, contestants))),
         pinged: Instant::now(),
@@ -207,6 +209,7 @@ impl Named {
 /// A run, told as it happens. Dropping it frees everything.
 struct Telling {
     app: App,
+    client: Client,
     ticket: Ticket,
     stage: Stage,
     pinged: Instant,
@@ -264,7 +267,7 @@ impl Telling {
                 Stage::InLine(wanted, told) => match self.ticket.position() {
                     None => {
                         let (task, contestants) = *wanted;
-                        let run = Run::begin(&self.app.pool, &self.app.work, &task, contestants);
+                        let run = Run::begin(&self.app.pool, &self.app.work, self.client, &task, contestants);
                         self.stage = Stage::Running(run);
                     }
                     Some(position) if told != Some(position) => {

@@ -32,6 +32,7 @@ use super::pictures::hex;
 use super::{error, voter};
 use crate::app::App;
 use crate::voxel::{Digest, Effort, pack};
+use crate::work::Client;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -143,7 +144,8 @@ async fn answer(
 ) -> Result<Response, Error> {
     let write = || async {
         let url = app.config.public_url.clone();
-        app.work.run(move || Served::of(&document, url)).await?.map_err(Error::internal)
+        let write = move || Served::of(&document, url);
+        app.work.run(Client::EVERYBODY, write).await?.map_err(Error::internal)
     };
     let served = served.get_or_try_init(write).await?;
     let (encoding, bytes) = match encoding {

@@ -17,15 +17,20 @@ use super::filters::capitalised;
 use crate::app::App;
 use crate::arena::builds::{self, StoredGrid};
 use crate::voxel::{self, Background, View};
+use crate::work::Client;
 
 const SIZE: u16 = 512;
+
+/// The sizes that pictures are made in, all that the pages use among them: others would only be more to draw and
+/// to keep.
+const SIZES: [u16; 7] = [64, 128, 256, 384, 512, 768, 1024];
 
 /// What to show of a build, as a query says it.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Wanted {
-    /// Width and height, in pixels.
+    /// Width and height, in pixels, rounded up to 64, 128, 256, 384, 512, 768 or 1024.
     #[param(minimum = 64, maximum = 1024, default = 512)]
     size: Option<u16>,
     /// From where to look: eighths of a turn.
@@ -61,6 +66,7 @@ enum Behind {
 /// Answers with a picture of a build.
 pub(super) async fn answer(
     app: &App,
+    client: Client,
     id: Uuid,
     wanted: Wanted,
     keep: &'static str,
@@ -74,20 +80,34 @@ pub(super) async fn answer(
     if let Some(known) = representation.if_known(headers) {
         return Ok(known);
     }
-    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    Ok(representation.answer(draw(app, grid, wanted).await?))
+    let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
+    Ok(representation.answer(make(app, client, &name, wanted, load).await?))
 }
 
-/// Makes a picture, or finds it made. Those who want the same one at the same time wait for one to be made.
-pub(super) async fn draw(app: &App, grid: StoredGrid, wanted: Wanted) -> Result<Bytes, Error> {
-    let view = wanted.view()?;
+/// A picture of this grid.
+pub(super) async fn draw(
+    app: &App,
+    client: Client,
+    grid: StoredGrid,
+    wanted: Wanted,
+) -> Result<Bytes, Error> {
     let name = name(&grid.digest, wanted);
-    let make = async {
-        let draw = move || Ok(wanted.format.encode(&voxel::render(&grid.open().map_err(damaged)?, &view, 1)));
-        app.work.run(draw).await?.map(Bytes::from)
+    make(app, client, &name, wanted, async { Ok(grid) }).await
+}
+
+async fn make(
+    app: &App,
+    client: Client,
+    name: &Arc<str>,
+    wanted: Wanted,
+    load: impl Future<Output = Result<StoredGrid, Error>>,
+) -> Result<Bytes, Error> {
+    let view = wanted.view()?;
+    let load = async {
+        let grid = load.await?;
+        Ok(move || Ok(wanted.format.encode(&voxel::render(&grid.open().map_err(damaged)?, &view, 1))))
     };
-    let made: Result<Bytes, Arc<Error>> = app.pictures.try_get_with(name, make).await;
-    made.map_err(|error| Error::clone(&error))
+    app.pictures.get(client, Arc::clone(name), load).await
 }
 
 fn name(digest: &[u8], wanted: Wanted) -> Arc<str> {
@@ -115,15 +135,25 @@ impl Wanted {
             Behind::Sky => Background::Sky,
             Behind::Transparent => Background::Transparent,
         };
-        View::new(self.angle.unwrap_or(0), self.size.unwrap_or(SIZE), background)
+        // What was asked for has to be allowed, not only what it becomes.
+        let angle = self.angle.unwrap_or(0);
+        let asked = View::new(angle, self.size.unwrap_or(SIZE), background);
+        asked
+            .and_then(|_| View::new(angle, self.size(), background))
             .map_err(|allowed| Error::bad_request("bad_request", format!("{}.", capitalised(&allowed))))
+    }
+
+    /// The smallest that is no smaller than what was asked for.
+    fn size(self) -> u16 {
+        let asked = self.size.unwrap_or(SIZE);
+        SIZES.into_iter().find(|size| *size >= asked).unwrap_or(asked)
     }
 }
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { size, angle, format, background } = self;
-        write!(f, "{}-{}-{format:?}-{background:?}", size.unwrap_or(SIZE), angle.unwrap_or(0))
+        let Self { size: _, angle, format, background } = self;
+        write!(f, "{}-{}-{format:?}-{background:?}", self.size(), angle.unwrap_or(0))
     }
 }
 

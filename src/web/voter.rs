@@ -18,6 +18,7 @@ use crate::arena::Voter;
 use crate::db::Sessions;
 use crate::generate::Secret;
 use crate::limits::Asked;
+use crate::work::Client;
 
 pub(super) const COOKIE: &str = "session";
 const KEPT: Duration = Duration::days(365);
@@ -57,9 +58,28 @@ impl FromRequestParts<App> for Visitor {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let session = Session::from_request_parts(parts, app).await;
         let session = session.map_err(|(_, why)| Error::internal(anyhow::anyhow!(why)))?;
+        let ClientAddress(address) = ClientAddress::from_request_parts(parts, app).await?;
+        Ok(Self { session, address })
+    }
+}
+
+/// The address that a request came from, for whoever needs to know no more of a visitor.
+pub(super) struct ClientAddress(pub IpAddr);
+
+impl FromRequestParts<App> for ClientAddress {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
         let peer = peer.ok_or_else(|| Error::internal(anyhow::anyhow!("a request came from nowhere")))?;
-        Ok(Self { session, address: address(peer, &parts.headers, &app.config.trusted_proxies) })
+        Ok(Self(address(peer, &parts.headers, &app.config.trusted_proxies)))
+    }
+}
+
+impl ClientAddress {
+    /// Whom heavy work is done for that this request asks for.
+    pub fn client(&self) -> Client {
+        Client::visitor(self.0)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::arena::jobs::claims::{Claim, Failed};
 use crate::arena::jobs::{Heard, Lease, Lost};
 use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
 use crate::generate::{self, Delta, Usage};
-use crate::work::Work;
+use crate::work::{Client, Work};
 
 /// Between signs of life.
 const BEAT: Duration = Duration::from_secs(3);
@@ -147,8 +147,8 @@ async fn store(workshop: &Workshop, claim: &Claim, made: Made) -> Result<(), Los
         attempts: i32::try_from(made.attempts).ok(),
         generation_time_ms: i64::try_from(made.generation_time.as_millis()).ok(),
     };
-    let packed = workshop.work.run_in_turn(move || Packed::new(&made.build, &made.spec, made.warnings)).await;
-    let build = match packed {
+    let pack = move || Packed::new(&made.build, &made.spec, made.warnings);
+    let build = match workshop.work.run(Client::BACKGROUND, pack).await {
         Ok(build) => build,
         Err(lost) => {
             let message =
@@ -225,7 +225,7 @@ fn off_thread(
     let work = work.clone();
     move |look| {
         let work = work.clone();
-        Box::pin(async move { Ok(work.run_in_turn(look).await?) })
+        Box::pin(async move { Ok(work.run(Client::BACKGROUND, look).await?) })
     }
 }
 

@@ -11,6 +11,7 @@ use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{Making, Packed, Place, StoreError};
 use crate::arena::jobs::{self, Job, attempts, claims};
 use crate::generate::attempts::look;
+use crate::work::Client;
 
 /// What came of reading a job's answers again.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ impl Workshop {
                 Err(fault) => Err(fault.refusal.message),
             }
         };
-        Ok(self.work.run_in_turn(read).await?)
+        Ok(self.work.run(Client::BACKGROUND, read).await?)
     }
 
     async fn redeem(

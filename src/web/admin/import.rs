@@ -1,5 +1,7 @@
 //! `POST /api/admin/import-build`: a build that somebody brings.
 
+use std::net::Ipv4Addr;
+
 use axum::Json;
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
@@ -21,6 +23,7 @@ use crate::web::body::{self, refused, too_large};
 use crate::web::leaderboard::api::Settings;
 use crate::web::openapi::shapes;
 use crate::web::query::flag;
+use crate::work::Client;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(import))
@@ -127,7 +130,9 @@ async fn import(
         let whole = &large;
         Packed::read(&whole.bytes, &settings, limit)
     };
-    let build = app.work.run(read).await?.map_err(refused)?;
+    // On the command line there is nobody else.
+    let address = admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    let build = app.work.run(Client::visitor(address), read).await?.map_err(refused)?;
     let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
         .await
         .map_err(|reason| not_stored(reason, &destination))?;

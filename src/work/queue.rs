@@ -1,0 +1,369 @@
+//! Who waits for a slot, and whose turn is next. It knows no threads and no clock, so that its rules can be
+//! tested one step at a time.
+
+use std::collections::VecDeque;
+
+use super::{Client, Priority, WorkLost};
+
+/// Pieces that one client may have waiting: more than a page has pictures that a browser asks for at once.
+pub(super) const WAITING_OF_ONE: usize = 64;
+
+/// Pieces of one priority that may wait; more would wait longer than anybody does.
+pub(super) const WAITING_OF_ALL: usize = 256;
+
+/// How many turns others get before a lower priority that waits gets one.
+pub(super) const PASSED_OVER: usize = 8;
+
+/// Pieces of work that wait, each as a `T`, and the slots that are taken.
+pub(super) struct Queue<T> {
+    slots: usize,
+    running: [usize; Priority::ALL.len()],
+    levels: [Level<T>; Priority::ALL.len()],
+    entered: u64,
+}
+
+/// Where a piece waits, for whoever wants to leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    client: Client,
+    number: u64,
+}
+
+/// All who wait at one priority.
+struct Level<T> {
+    /// Clients that have something waiting, in the order of their turns. There are never many, so they are
+    /// searched one by one.
+    clients: VecDeque<Backlog<T>>,
+    /// Turns of a higher priority since the last one of this.
+    passed_over: usize,
+}
+
+/// What one client has waiting, first come first.
+struct Backlog<T> {
+    client: Client,
+    pieces: VecDeque<(u64, T)>,
+}
+
+impl<T> Queue<T> {
+    pub fn new(slots: usize) -> Self {
+        let levels = Priority::ALL.map(|_| Level { clients: VecDeque::new(), passed_over: 0 });
+        Self { slots: slots.max(1), running: [0; 3], levels, entered: 0 }
+    }
+
+    pub fn running(&self) -> usize {
+        self.running.iter().sum()
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.levels.iter().map(Level::waiting).sum()
+    }
+
+    /// Takes a piece in, and returns another one that had to make room for it, if any.
+    ///
+    /// When too many wait already, the newest piece of the client with the most of them makes room, so that one
+    /// who brings many keeps nobody out who brings few.
+    ///
+    /// # Errors
+    /// If this client, or all clients together, have too many waiting.
+    pub fn enter(&mut self, client: Client, piece: T) -> Result<(Place, Option<T>), WorkLost> {
+        let level = &mut self.levels[client.priority as usize];
+        let mut made_room = None;
+        if client.is_bounded() {
+            let own = level.backlog(client).map_or(0, |backlog| backlog.pieces.len());
+            if own >= WAITING_OF_ONE {
+                return Err(WorkLost::TooManyOfYours);
+            }
+            if level.waiting() >= WAITING_OF_ALL {
+                made_room = Some(level.drop_newest_of_longest(own + 1).ok_or(WorkLost::Busy)?);
+            }
+        }
+        self.entered += 1;
+        let number = self.entered;
+        match level.backlog(client) {
+            Some(backlog) => backlog.pieces.push_back((number, piece)),
+            None => level.clients.push_back(Backlog { client, pieces: [(number, piece)].into() }),
+        }
+        Ok((Place { client, number }, made_room))
+    }
+
+    /// Takes a piece out again, unless its turn has come or it had to make room.
+    pub fn leave(&mut self, place: Place) -> Option<T> {
+        let level = &mut self.levels[place.client.priority as usize];
+        let pieces = &mut level.backlog(place.client)?.pieces;
+        let index = pieces.iter().position(|(number, _)| *number == place.number)?;
+        let (_, piece) = pieces.remove(index)?;
+        level.forget_idle_clients();
+        Some(piece)
+    }
+
+    /// The piece whose turn it is, and the slot that it has from now on; none while no slot is free for anybody
+    /// who waits.
+    pub fn next(&mut self) -> Option<(Priority, T)> {
+        if self.running() >= self.slots {
+            return None;
+        }
+        let may_begin = |priority: &Priority| {
+            !self.levels[*priority as usize].clients.is_empty() && self.has_a_slot_for(*priority)
+        };
+        let overdue = |priority: &Priority| self.levels[*priority as usize].passed_over >= PASSED_OVER;
+        let lowest_first = || Priority::ALL.into_iter().rev().filter(may_begin);
+        let chosen = lowest_first().find(overdue).or_else(|| lowest_first().last())?;
+        let waits_below: Vec<_> = lowest_first().take_while(|priority| *priority > chosen).collect();
+        for priority in waits_below {
+            self.levels[priority as usize].passed_over += 1;
+        }
+        let piece = self.levels[chosen as usize].take()?;
+        self.running[chosen as usize] += 1;
+        Some((chosen, piece))
+    }
+
+    /// Gives back the slot of a piece that has ended.
+    pub fn free(&mut self, priority: Priority) {
+        self.running[priority as usize] -= 1;
+    }
+
+    /// One slot is kept from what nobody waits for, if there is more than one: such pieces may be long.
+    fn has_a_slot_for(&self, priority: Priority) -> bool {
+        priority != Priority::Background || self.running[priority as usize] < (self.slots - 1).max(1)
+    }
+}
+
+impl<T> Level<T> {
+    fn waiting(&self) -> usize {
+        self.clients.iter().map(|backlog| backlog.pieces.len()).sum()
+    }
+
+    fn backlog(&mut self, client: Client) -> Option<&mut Backlog<T>> {
+        self.clients.iter_mut().find(|backlog| backlog.client == client)
+    }
+
+    fn forget_idle_clients(&mut self) {
+        self.clients.retain(|backlog| !backlog.pieces.is_empty());
+        if self.clients.is_empty() {
+            self.passed_over = 0;
+        }
+    }
+
+    /// The first piece of the client whose turn it is; that client comes last from then on.
+    fn take(&mut self) -> Option<T> {
+        let mut backlog = self.clients.pop_front()?;
+        let first = backlog.pieces.pop_front();
+        self.clients.push_back(backlog);
+        self.forget_idle_clients();
+        self.passed_over = 0;
+        first.map(|(_, piece)| piece)
+    }
+
+    /// None if nobody has more waiting than `fewer`.
+    fn drop_newest_of_longest(&mut self, fewer: usize) -> Option<T> {
+        let bounded = self.clients.iter_mut().filter(|backlog| backlog.client.is_bounded());
+        let longest = bounded.max_by_key(|backlog| backlog.pieces.len())?;
+        if longest.pieces.len() <= fewer {
+            return None;
+        }
+        longest.pieces.pop_back().map(|(_, piece)| piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::net::IpAddr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn visitor(last: u8) -> Client {
+        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    }
+
+    fn voter(last: u8) -> Client {
+        Client::voter(IpAddr::from([192, 0, 2, last]))
+    }
+
+    /// A queue with one slot, and pieces that are called by these clients and numbers.
+    fn queue(pieces: &[(Client, u32)]) -> Queue<(Client, u32)> {
+        let mut queue = Queue::new(1);
+        for piece in pieces {
+            queue.enter(piece.0, *piece).unwrap();
+        }
+        queue
+    }
+
+    /// Everything that waits, in the order in which one slot would take it.
+    fn drained(queue: &mut Queue<(Client, u32)>) -> Vec<(Client, u32)> {
+        let mut order = Vec::new();
+        while let Some((priority, piece)) = queue.next() {
+            assert_eq!(priority, piece.0.priority);
+            order.push(piece);
+            queue.free(priority);
+        }
+        order
+    }
+
+    #[test]
+    fn clients_take_turns_and_each_is_served_in_order() {
+        let [a, b, c] = [1, 2, 3].map(visitor);
+        let mut queue = queue(&[(a, 0), (a, 1), (a, 2), (b, 0), (b, 1), (c, 0)]);
+        assert_eq!(drained(&mut queue), [(a, 0), (b, 0), (c, 0), (a, 1), (b, 1), (a, 2)]);
+    }
+
+    #[test]
+    fn a_full_backlog_delays_whoever_comes_next_by_one_piece() {
+        let mut queue = queue(&[]);
+        for number in 0..WAITING_OF_ONE as u32 {
+            queue.enter(visitor(1), (visitor(1), number)).unwrap();
+        }
+        queue.enter(visitor(2), (visitor(2), 0)).unwrap();
+        let place = drained(&mut queue).iter().position(|(client, _)| *client == visitor(2));
+        assert_eq!(place, Some(1));
+    }
+
+    #[test]
+    fn voters_come_before_visitors_and_both_before_the_background() {
+        let (a, b) = (voter(1), visitor(1));
+        let mut queue = queue(&[(Client::BACKGROUND, 0), (b, 0), (b, 1), (a, 0), (a, 1)]);
+        assert_eq!(drained(&mut queue), [(a, 0), (a, 1), (b, 0), (b, 1), (Client::BACKGROUND, 0)]);
+    }
+
+    #[test]
+    fn nobody_is_passed_over_for_ever() {
+        let mut queue = queue(&[(Client::BACKGROUND, 0), (visitor(1), 0)]);
+        let mut turns = Vec::new();
+        for number in 0..3 * PASSED_OVER as u32 {
+            queue.enter(voter(1), (voter(1), number)).unwrap();
+            let (priority, _) = queue.next().unwrap();
+            queue.free(priority);
+            turns.push(priority);
+        }
+        let place = |wanted| turns.iter().position(|priority| *priority == wanted);
+        assert_eq!(place(Priority::Background), Some(PASSED_OVER), "{turns:?}");
+        assert_eq!(place(Priority::Visitor), Some(PASSED_OVER + 1), "{turns:?}");
+        assert_eq!(turns.iter().filter(|priority| **priority != Priority::Voter).count(), 2);
+    }
+
+    #[test]
+    fn a_slot_is_kept_from_the_background() {
+        let mut two = Queue::new(2);
+        for piece in 0..3 {
+            two.enter(Client::BACKGROUND, piece).unwrap();
+        }
+        assert_eq!(two.next(), Some((Priority::Background, 0)));
+        assert_eq!(two.next(), None);
+        two.enter(visitor(1), 9).unwrap();
+        assert_eq!(two.next(), Some((Priority::Visitor, 9)));
+        two.free(Priority::Background);
+        assert_eq!(two.next(), Some((Priority::Background, 1)));
+
+        let mut one = Queue::new(1);
+        one.enter(Client::BACKGROUND, 0).unwrap();
+        assert_eq!(one.next(), Some((Priority::Background, 0)), "where there is only one, it has to do");
+    }
+
+    #[test]
+    fn one_client_has_a_bounded_number_waiting_and_others_are_let_in() {
+        let mut queue = Queue::new(1);
+        for piece in 0..WAITING_OF_ONE {
+            queue.enter(visitor(1), piece).unwrap();
+        }
+        assert!(matches!(queue.enter(visitor(1), 0), Err(WorkLost::TooManyOfYours)));
+        assert!(queue.enter(visitor(2), 0).is_ok());
+        assert!(queue.enter(voter(1), 0).is_ok(), "a voter at the same address waits elsewhere");
+    }
+
+    #[test]
+    fn when_too_many_wait_the_longest_backlog_makes_room() {
+        let mut queue = Queue::new(1);
+        for piece in 0..WAITING_OF_ALL {
+            queue.enter(visitor((piece / WAITING_OF_ONE) as u8), piece).unwrap();
+        }
+        let (_, made_room) = queue.enter(visitor(200), 1000).unwrap();
+        assert_eq!(made_room, Some(WAITING_OF_ALL - 1));
+        assert_eq!(queue.waiting(), WAITING_OF_ALL);
+
+        let mut queue = Queue::new(1);
+        for piece in 0..WAITING_OF_ALL {
+            queue.enter(visitor(piece as u8), piece).unwrap();
+        }
+        assert!(matches!(queue.enter(visitor(0), 0), Err(WorkLost::Busy)), "all have one");
+        assert!(queue.enter(Client::BACKGROUND, 0).is_ok(), "what nobody can ask again is never refused");
+    }
+
+    /// What may happen to a queue.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Enter(Client),
+        Leave(usize),
+        Next,
+        Free,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let client = (0..3_u8, 0..4_u8).prop_map(|(priority, last)| match priority {
+            0 => voter(last),
+            1 => visitor(last),
+            _ => Client::BACKGROUND,
+        });
+        prop_oneof![
+            4 => client.prop_map(Step::Enter),
+            1 => any::<usize>().prop_map(Step::Leave),
+            3 => Just(Step::Next),
+            2 => Just(Step::Free),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_every_piece_is_served_once_in_the_order_of_its_client(
+            slots in 1..4_usize,
+            steps in prop::collection::vec(step(), 0..400),
+        ) {
+            let mut queue = Queue::new(slots);
+            let mut places: Vec<(Client, u32, Place)> = Vec::new();
+            let mut running = Vec::new();
+            let mut latest: HashMap<Client, u32> = HashMap::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                let number = number as u32;
+                match step {
+                    Step::Enter(client) => {
+                        if let Ok((place, made_room)) = queue.enter(client, (client, number)) {
+                            places.push((client, number, place));
+                            places.retain(|(client, number, _)| made_room != Some((*client, *number)));
+                        }
+                    }
+                    Step::Leave(index) if !places.is_empty() => {
+                        let (client, number, place) = places.swap_remove(index % places.len());
+                        prop_assert_eq!(queue.leave(place), Some((client, number)));
+                        prop_assert_eq!(queue.leave(place), None);
+                    }
+                    Step::Leave(_) => {}
+                    Step::Next => if let Some((priority, (client, number))) = queue.next() {
+                        prop_assert_eq!(priority, client.priority);
+                        prop_assert!(latest.insert(client, number).is_none_or(|before| before < number));
+                        let before = places.len();
+                        places.retain(|(_, other, _)| *other != number);
+                        prop_assert_eq!(places.len() + 1, before);
+                        running.push(priority);
+                    },
+                    Step::Free => if let Some(priority) = running.pop() {
+                        queue.free(priority);
+                    },
+                }
+                prop_assert!(running.len() <= slots);
+                prop_assert_eq!(queue.running(), running.len());
+                prop_assert_eq!(queue.waiting(), places.len());
+            }
+            // Whoever still waits is served in the end.
+            while !places.is_empty() {
+                if let Some(priority) = running.pop() {
+                    queue.free(priority);
+                }
+                while let Some((priority, (_, number))) = queue.next() {
+                    places.retain(|(_, other, _)| *other != number);
+                    running.push(priority);
+                }
+            }
+        }
+    }
+}
