@@ -105,3 +105,161 @@ impl Wanted {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::{self, Receiver, Sender};
+
+    use tokio::task::JoinHandle;
+
+    use super::*;
+
+    fn visitor(last: u8) -> Client {
+        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    }
+
+    /// An artist who begins when told, and tells when it has begun.
+    struct Studio {
+        pictures: Pictures,
+        drawn: Arc<AtomicUsize>,
+        brush: Arc<Mutex<Receiver<()>>>,
+        begun: Sender<()>,
+    }
+
+    /// With a brush for each picture that may be finished.
+    fn studio(slots: usize) -> (Studio, Sender<()>, Receiver<()>) {
+        let (hand_over, brush) = mpsc::channel();
+        let (begun, begins) = mpsc::channel();
+        let pictures = Pictures::new(Work::new(slots));
+        let brush = Arc::new(Mutex::new(brush));
+        (Studio { pictures, drawn: Arc::default(), brush, begun }, hand_over, begins)
+    }
+
+    impl Studio {
+        fn ask(&self, client: Client, name: &str) -> JoinHandle<Result<Bytes, Failure>> {
+            let (pictures, name) = (self.pictures.clone(), Arc::from(name));
+            let (drawn, brush, begun) =
+                (Arc::clone(&self.drawn), Arc::clone(&self.brush), self.begun.clone());
+            tokio::spawn(async move {
+                let draw = move || {
+                    begun.send(()).unwrap();
+                    brush.lock().unwrap().recv().map_err(|_| Failure)?;
+                    drawn.fetch_add(1, Ordering::SeqCst);
+                    Ok(b"a picture".to_vec())
+                };
+                pictures.get(client, name, async { Ok(draw) }).await
+            })
+        }
+
+        fn drawn(&self) -> usize {
+            self.drawn.load(Ordering::SeqCst)
+        }
+
+        /// Until so many pieces run and so many wait.
+        async fn until(&self, running: usize, waiting: usize) {
+            while (self.pictures.work.running(), self.pictures.work.waiting()) != (running, waiting) {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    #[derive(Debug)]
+    struct Failure;
+
+    impl From<WorkLost> for Failure {
+        fn from(_: WorkLost) -> Self {
+            Self
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_hangs_up_while_a_picture_is_drawn_takes_it_from_nobody_else() {
+        let (studio, brush, begins) = studio(2);
+        let first = studio.ask(visitor(1), "tower");
+        studio.until(1, 0).await;
+        begins.recv().unwrap();
+        let same_client = studio.ask(visitor(1), "tower");
+        let another = studio.ask(visitor(2), "tower");
+        studio.until(2, 0).await;
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+
+        brush.send(()).unwrap();
+        for asked in [same_client, another] {
+            assert_eq!(asked.await.unwrap().unwrap(), "a picture");
+        }
+        assert_eq!(studio.drawn(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_everybody_has_left_is_drawn_to_the_end_and_kept() {
+        let (studio, brush, begins) = studio(1);
+        let gone = studio.ask(visitor(1), "tower");
+        studio.until(1, 0).await;
+        begins.recv().unwrap();
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        brush.send(()).unwrap();
+        studio.until(0, 0).await;
+        assert_eq!(studio.ask(visitor(2), "tower").await.unwrap().unwrap(), "a picture");
+        assert_eq!(studio.drawn(), 1);
+    }
+
+    #[tokio::test]
+    async fn many_requests_of_one_client_for_one_picture_take_one_place_and_free_it_when_they_leave() {
+        let (studio, brush, _begins) = studio(1);
+        let in_the_way = studio.ask(visitor(9), "wall");
+        studio.until(1, 0).await;
+        let many: Vec<_> = (0..100).map(|_| studio.ask(visitor(1), "tower")).collect();
+        studio.until(1, 1).await;
+        for asked in many {
+            asked.abort();
+            let _ = asked.await;
+        }
+        assert_eq!(studio.pictures.work.waiting(), 0);
+        brush.send(()).unwrap();
+        in_the_way.await.unwrap().unwrap();
+        assert_eq!(studio.drawn(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_waits_in_a_long_queue_of_one_client_is_drawn_at_the_turn_of_another() {
+        let (studio, brush, _begins) = studio(1);
+        let in_the_way = studio.ask(visitor(9), "wall");
+        studio.until(1, 0).await;
+        let mut waiting = Vec::new();
+        for name in ["a", "b", "c", "tower"] {
+            waiting.push(studio.ask(visitor(1), name));
+            studio.until(1, waiting.len()).await;
+        }
+        let voter = studio.ask(Client::voter(IpAddr::from([192, 0, 2, 2])), "tower");
+        studio.until(1, 5).await;
+        brush.send(()).unwrap();
+        brush.send(()).unwrap();
+        in_the_way.await.unwrap().unwrap();
+        assert_eq!(voter.await.unwrap().unwrap(), "a picture");
+        assert_eq!(studio.drawn(), 2);
+
+        (0..3).for_each(|_| brush.send(()).unwrap());
+        for asked in waiting {
+            asked.await.unwrap().unwrap();
+        }
+        assert_eq!(studio.drawn(), 5, "the tower was there already");
+    }
+
+    #[tokio::test]
+    async fn after_a_failure_whoever_still_waits_tries_again() {
+        let (studio, brush, begins) = studio(1);
+        let pictures = studio.pictures.clone();
+        let fails =
+            pictures.get(visitor(1), "tower".into(), async { Ok(|| -> Result<_, Failure> { panic!("oh") }) });
+        assert!(fails.await.is_err());
+        let second = studio.ask(visitor(1), "tower");
+        studio.until(1, 0).await;
+        begins.recv().unwrap();
+        brush.send(()).unwrap();
+        assert_eq!(second.await.unwrap().unwrap(), "a picture");
+    }
+}

@@ -55,8 +55,8 @@ async fn build(
 ) -> Result<Response, Error> {
     let id = id(stem(&file)?)?;
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    answer(&app, address.client(), layouts::build(&build.prompt_text, &build.model_name, id), A_DAY, &headers)
-        .await
+    let poster = layouts::build(&build.prompt_text, &build.model_name, id);
+    answer(&app, address.client(), poster, A_DAY, &headers).await
 }
 
 async fn prompt(
@@ -69,8 +69,8 @@ async fn prompt(
     let prompt = gallery::prompt(&app.pool, id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
-    answer(&app, address.client(), layouts::prompt(&prompt.text, prompt.builds, &covers), MINUTES, &headers)
-        .await
+    let poster = layouts::prompt(&prompt.text, prompt.builds, &covers);
+    answer(&app, address.client(), poster, MINUTES, &headers).await
 }
 
 async fn model(
@@ -101,14 +101,8 @@ async fn matchup(
     let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
     let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
     let sides = [&reveal.a, &reveal.b].map(|side| Side { name: &side.display_name, build: side.build });
-    answer(
-        &app,
-        address.client(),
-        layouts::matchup(&asked.prompt_text, sides, reveal.choice),
-        A_DAY,
-        &headers,
-    )
-    .await
+    let poster = layouts::matchup(&asked.prompt_text, sides, reveal.choice);
+    answer(&app, address.client(), poster, A_DAY, &headers).await
 }
 
 async fn leaderboard(

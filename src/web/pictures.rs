@@ -180,3 +180,55 @@ pub(super) fn no_build() -> Error {
 pub(super) fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    fn of_size(size: u16) -> Wanted {
+        Wanted { size: Some(size), angle: None, format: Format::Webp, background: Behind::Sky }
+    }
+
+    #[test]
+    fn a_picture_is_at_least_as_large_as_asked_and_comes_in_few_sizes() {
+        let allowed = View::MIN_SIZE..=View::MAX_SIZE;
+        assert!(allowed.clone().all(|size| of_size(size).size() >= size && of_size(size).check().is_ok()));
+        let names: BTreeSet<_> = allowed.map(|size| name(b"", of_size(size))).collect();
+        assert_eq!(names.len(), SIZES.len());
+        for size in [0, View::MIN_SIZE - 1, View::MAX_SIZE + 1, u16::MAX] {
+            assert!(of_size(size).check().is_err(), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_pages_ask_for_sizes_that_are_made() {
+        let mut asked = BTreeSet::new();
+        for folder in ["templates", "static"] {
+            collect_sizes(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut asked);
+        }
+        assert!(asked.len() > 3, "{asked:?}");
+        assert!(asked.iter().all(|size| SIZES.contains(size)), "{asked:?}");
+    }
+
+    /// The sizes in the addresses of pictures, in all files of a folder.
+    fn collect_sizes(folder: &Path, asked: &mut BTreeSet<u16>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect_sizes(&path, asked);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+            for query in text.split("image?").skip(1) {
+                let query = query.split(['"', '`']).next().unwrap_or_default();
+                let size = query.split("size=").nth(1).unwrap_or_default();
+                let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
+                asked.extend(digits.parse::<u16>());
+            }
+        }
+    }
+}

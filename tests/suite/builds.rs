@@ -149,6 +149,11 @@ async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() 
         let known = site.get(&format!("{path}{query}")).header(IF_NONE_MATCH, tag).send().await.unwrap();
         assert_eq!(known.status(), 304);
     }
+    let [odd, even] = ["?size=65&format=png", "?size=128&format=png"].map(|query| format!("{path}{query}"));
+    let (odd, even) = (site.get(&odd).send().await.unwrap(), site.get(&even).send().await.unwrap());
+    assert_eq!(odd.headers()[ETAG], even.headers()[ETAG]);
+    let png = odd.bytes().await.unwrap();
+    assert_eq!(png[16..24], [0, 0, 0, 128, 0, 0, 0, 128], "rounded up to a size that is made");
     for (query, allowed) in [
         ("?angle=8", "0 to 7"),
         ("?angle=-1", "invalid digit"),

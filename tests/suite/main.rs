@@ -14,6 +14,7 @@ mod database;
 mod embedded;
 mod exhibition;
 mod exports;
+mod heavy_work;
 mod http;
 mod imports;
 mod jobs;
