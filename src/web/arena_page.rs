@@ -5,12 +5,13 @@ use std::time::Duration;
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::routing::get;
 use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::gallery::formats_of_grid;
+use super::query::PageQuery;
 use super::{Page, filters};
 use crate::app::App;
 use crate::arena::{Arena, Askable, Choice};
@@ -48,10 +49,10 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/", get(arena))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Asking {
     /// Empty where a form leaves it open.
-    #[serde(default)]
     prompt: String,
 }
 
@@ -67,7 +68,10 @@ struct ArenaPage {
     formats: Vec<Format>,
 }
 
-async fn arena(State(app): State<App>, Query(Asking { prompt: chosen }): Query<Asking>) -> ArenaPage {
+async fn arena(
+    State(app): State<App>,
+    PageQuery(Asking { prompt: chosen }): PageQuery<Asking>,
+) -> ArenaPage {
     let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
     let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
     ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }

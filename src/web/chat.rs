@@ -3,10 +3,11 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::routing::get;
 use serde::Deserialize;
 
+use super::query::PageQuery;
 use super::{Error, Page, filters};
 use crate::app::App;
 use crate::arena::Settings;
@@ -24,13 +25,13 @@ pub(super) fn routes() -> Router<App> {
 
 /// The query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct Chosen {
     prompt: String,
     /// In the visitor's own words, which count before the chosen prompt.
     words: String,
-    grid: String,
-    palette: String,
+    grid: Option<GridSize>,
+    palette: Option<Palette>,
 }
 
 #[derive(Template, WebTemplate)]
@@ -45,14 +46,14 @@ struct Chat {
     text: String,
 }
 
-async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Chat, Error> {
-    let settings = chosen.settings(&app.config.arena)?;
-    let words = chosen.words()?;
+async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> Result<Chat, Error> {
+    let settings = chosen.settings(&app.config.arena);
+    let words: String = chosen.words.trim().chars().take(LONGEST_PROMPT).collect();
     let prompts = gallery::prompts(&app.pool).await?;
-    let prompt = match (words.as_str(), chosen.prompt.as_str()) {
-        ("", "") => prompts.first().cloned(),
-        ("", id) => Some(gallery::prompt(&app.pool, id).await?.ok_or_else(no_prompt)?),
-        _ => None,
+    let prompt = match chosen.prompt.as_str() {
+        _ if !words.is_empty() => None,
+        "" => prompts.first().cloned(),
+        id => gallery::prompt(&app.pool, id).await?.or_else(|| prompts.first().cloned()),
     };
     let asked = prompt.as_ref().map_or(words.as_str(), |prompt| &prompt.text);
     let asked = if asked.is_empty() { EXAMPLE } else { asked };
@@ -61,17 +62,11 @@ async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Ch
 }
 
 impl Chosen {
-    fn settings(&self, arena: &Settings) -> Result<Settings, Error> {
-        let grid = given(&self.grid).map_or(Ok(arena.grid), str::parse).map_err(wrong)?;
-        let palette = given(&self.palette).map_or(Ok(arena.palette), str::parse).map_err(wrong)?;
-        Ok(Settings { grid, palette, mode: arena.mode.clone() })
-    }
-
-    fn words(&self) -> Result<String, Error> {
-        let words = self.words.trim();
-        match words.chars().count() <= LONGEST_PROMPT {
-            true => Ok(words.to_owned()),
-            false => Err(wrong(format!("a prompt has at most {LONGEST_PROMPT} characters"))),
+    fn settings(&self, arena: &Settings) -> Settings {
+        Settings {
+            grid: self.grid.unwrap_or(arena.grid),
+            palette: self.palette.unwrap_or(arena.palette),
+            mode: arena.mode.clone(),
         }
     }
 }
@@ -85,16 +80,4 @@ impl Chat {
     fn is_listed(&self) -> bool {
         self.prompt.is_none() || self.prompts.iter().any(|prompt| self.is_chosen(prompt))
     }
-}
-
-fn given(field: &str) -> Option<&str> {
-    (!field.is_empty()).then_some(field)
-}
-
-fn wrong(message: String) -> Error {
-    Error::bad_request("bad_request", message)
-}
-
-fn no_prompt() -> Error {
-    Error::not_found("There is no such prompt.")
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::routing::get;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::builds::{id, with_census};
 use super::filters::capitalised;
 use super::pictures::{damaged, hex, no_build};
-use super::query::escaped;
+use super::query::{PageNumber, PageQuery, escaped};
 use super::voter::ClientAddress;
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
@@ -30,14 +30,14 @@ pub(super) fn routes() -> Router<App> {
 
 /// The gallery's query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 struct Chosen {
     prompt: String,
     model: String,
-    grid: String,
-    palette: String,
+    grid: Option<GridSize>,
+    palette: Option<Palette>,
     sort: Sort,
-    page: Option<u32>,
+    page: PageNumber,
 }
 
 #[derive(Template, WebTemplate)]
@@ -58,10 +58,18 @@ struct PageLink {
     current: bool,
 }
 
-async fn gallery(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Gallery, Error> {
-    let number = i64::from(chosen.page.unwrap_or(1).max(1));
-    let filter = chosen.filter()?;
-    let (cards, total) = gallery::page(&app.replica, &filter, number - 1).await?;
+async fn gallery(
+    State(app): State<App>,
+    PageQuery(chosen): PageQuery<Chosen>,
+) -> Result<Gallery, Error> {
+    let chosen = chosen.among_known(&app).await?;
+    let filter = chosen.filter();
+    let mut number = chosen.page.get();
+    let (mut cards, total) = gallery::page(&app.replica, &filter, number - 1).await?;
+    if number > last_page(total) {
+        number = last_page(total);
+        (cards, _) = gallery::page(&app.replica, &filter, number - 1).await?;
+    }
     Ok(Gallery {
         page: Page::at("/builds"),
         prompts: catalog::prompts_with_builds(&app.replica).await?,
@@ -74,27 +82,40 @@ async fn gallery(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result
 }
 
 impl Chosen {
-    fn filter(&self) -> Result<Filter, Error> {
+    /// Without filters by prompts and models that do not exist.
+    async fn among_known(mut self, app: &App) -> Result<Self, Error> {
+        if !self.prompt.is_empty() && gallery::prompt(&app.pool, &self.prompt).await?.is_none() {
+            self.prompt.clear();
+        }
+        let is_known = match self.model.parse() {
+            Ok(key) => app.arena.model(&key).await?.is_some(),
+            Err(_) => false,
+        };
+        if !is_known {
+            self.model.clear();
+        }
+        Ok(self)
+    }
+
+    fn filter(&self) -> Filter {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let wrong = |message: String| Error::bad_request("bad_request", message);
-        let grid = given(&self.grid).map(|grid| grid.parse::<GridSize>().map_err(wrong)).transpose()?;
-        let palette = given(&self.palette).map(|name| name.parse::<Palette>().map_err(wrong)).transpose()?;
-        Ok(Filter {
+        Filter {
             prompt: given(&self.prompt),
             model: given(&self.model),
-            grid_size: grid.map(|grid| grid.get() as i16),
-            palette: palette.map(|palette| palette.name().to_owned()),
+            grid_size: self.grid.map(|grid| grid.get() as i16),
+            palette: self.palette.map(|palette| palette.name().to_owned()),
             sort: self.sort,
-        })
+        }
     }
 
     fn is_filtered(&self) -> bool {
-        [&self.prompt, &self.model, &self.grid, &self.palette].into_iter().any(|field| !field.is_empty())
+        let Filter { prompt, model, grid_size, palette, sort: _ } = self.filter();
+        prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some()
     }
 
     /// The pages around this one, and the ends.
     fn pages(&self, current: i64, total: i64) -> Vec<PageLink> {
-        let last = ((total + PAGE - 1) / PAGE).max(1);
+        let last = last_page(total);
         let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
         let link = |number| PageLink { number, address: self.address(number), current: number == current };
         (1..=last).filter(near).map(link).collect()
@@ -104,8 +125,8 @@ impl Chosen {
         let mut fields = vec![
             ("prompt", self.prompt.clone()),
             ("model", self.model.clone()),
-            ("grid", self.grid.clone()),
-            ("palette", self.palette.clone()),
+            ("grid", self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
+            ("palette", self.palette.map(|palette| palette.name().to_owned()).unwrap_or_default()),
         ];
         if self.sort != Sort::default() {
             fields.push(("sort", self.sort.name().to_owned()));
@@ -115,6 +136,10 @@ impl Chosen {
         let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
         format!("/builds?{}", query.join("&"))
     }
+}
+
+fn last_page(total: i64) -> i64 {
+    ((total + PAGE - 1) / PAGE).max(1)
 }
 
 #[derive(Template, WebTemplate)]

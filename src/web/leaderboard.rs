@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use askama_web::WebTemplate;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::routing::get;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -17,7 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::charts::{Axis, Heatmap, Interval, Lines};
-use super::query::escaped;
+use super::query::{PageQuery, escaped};
 use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
@@ -110,9 +110,19 @@ struct Line {
     interval: Option<Interval>,
 }
 
-async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<LeaderboardPage, Error> {
+async fn page(
+    State(app): State<App>,
+    PageQuery(mut chosen): PageQuery<Chosen>,
+) -> Result<LeaderboardPage, Error> {
+    let tags = app.arena.tags().await?;
+    if !tags.contains(&chosen.tag) {
+        chosen.tag.clear();
+    }
     let Ladder { board, stats } = Ladder::of(&app, &chosen.tag).await?;
     let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
+    if !providers.contains(&chosen.provider) {
+        chosen.provider.clear();
+    }
     let axis = Axis::over(&board.rows);
     let mut lines = lines(&board, &app.arena.stats().await?.history, axis.as_ref());
     lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
@@ -124,7 +134,7 @@ async fn page(State(app): State<App>, Query(chosen): Query<Chosen>) -> Result<Le
         heatmap: Heatmap::of(&board.rows, &stats.duels),
         history: Lines::of(&stats.history.lines, models),
         providers: providers.into_iter().collect(),
-        tags: app.arena.tags().await?,
+        tags,
         charted: stats.votes,
         charted_at: stats.computed_at,
         chosen,

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Form, Path, State};
 use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -15,6 +15,7 @@ use super::arena::{Refusal, TOO_SOON, cast, id, no_matchup, open_matchup};
 use super::arena_page::{BALLOT, words};
 use super::filters::capitalised;
 use super::gallery::formats_of_grid;
+use super::query::PageQuery;
 use super::voter::Visitor;
 use super::{Card, Error, Page, filters};
 use crate::app::App;
@@ -95,9 +96,9 @@ async fn start(
     Ok(back_to(matchup.id))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Looking {
-    #[serde(default)]
     angle: usize,
 }
 
@@ -105,7 +106,7 @@ async fn matchup(
     State(app): State<App>,
     Path(matchup): Path<String>,
     visitor: Visitor,
-    Query(looking): Query<Looking>,
+    PageQuery(looking): PageQuery<Looking>,
 ) -> Result<Response, Error> {
     let id = id(&matchup)?;
     let served = served(&app, &visitor, id).await?;

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::HeaderName;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
@@ -11,6 +11,7 @@ use axum::routing::get;
 use serde::Deserialize;
 use time::OffsetDateTime;
 
+use super::query::{self, PageQuery};
 use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
@@ -21,9 +22,11 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/me", get(me))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Asked {
     /// Only votes older than this one.
+    #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
 }
 
@@ -52,7 +55,7 @@ const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 async fn me(
     State(app): State<App>,
     visitor: Visitor,
-    Query(asked): Query<Asked>,
+    PageQuery(asked): PageQuery<Asked>,
 ) -> Result<impl IntoResponse, Error> {
     let own = match visitor.voter().await? {
         Some(voter) => Own::of(&app, voter, asked.before).await?,

@@ -1,6 +1,98 @@
 //! How query strings are read and written.
+//!
+//! The API is strict: a parameter that it does not know or cannot read is an error. Pages are not: their addresses
+//! are shared, and come back with parameters of mail programs and social networks, cut off, or years later. A page
+//! therefore passes over whatever it cannot use ([`PageQuery`]).
 
-use serde::de::{Deserialize, Deserializer, Error};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::Uri;
+use axum::http::request::Parts;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+use url::form_urlencoded;
+
+/// More than any form of ours sends.
+const MOST_PARAMETERS: usize = 32;
+/// In bytes; a prompt in the visitor's own words is the longest, with 800 characters.
+const LONGEST_VALUE: usize = 4096;
+
+/// The query of a page. Parameters that are unknown or that cannot be read are passed over; of those that are
+/// repeated, the last that can be read counts. What is not said is as in the default.
+///
+/// `T` says `#[serde(default)]`, so that each of its fields can be missing, and does not deny unknown fields.
+pub(super) struct PageQuery<T>(pub T);
+
+impl<S: Sync, T: DeserializeOwned + Default> FromRequestParts<S> for PageQuery<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(read(parts.uri.query().unwrap_or_default())))
+    }
+}
+
+/// See [`PageQuery`].
+pub(super) fn read<T: DeserializeOwned + Default>(query: &str) -> T {
+    let mut readable = BTreeMap::new();
+    for (name, value) in parameters(query) {
+        if parse::<T>([(&*name, &*value)]).is_some() {
+            readable.insert(name, value);
+        }
+    }
+    parse(readable.iter().map(|(name, value)| (&**name, &**value))).unwrap_or_default()
+}
+
+fn parse<'a, T: DeserializeOwned>(parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Option<T> {
+    let query = form_urlencoded::Serializer::new(String::from("/?")).extend_pairs(parameters).finish();
+    let Query(value) = Query::try_from_uri(&query.parse::<Uri>().ok()?).ok()?;
+    Some(value)
+}
+
+/// The first parameters of a query, without those that are not text. Long values are cut.
+pub(super) fn parameters(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    let is_text = |(_, value): &(_, Cow<'_, str>)| !value.contains(['\0', char::REPLACEMENT_CHARACTER]);
+    form_urlencoded::parse(query.as_bytes()).take(MOST_PARAMETERS).filter(is_text).map(|(name, value)| {
+        let end = value.floor_char_boundary(LONGEST_VALUE);
+        let value = if end < value.len() { value[..end].to_owned().into() } else { value };
+        (name, value)
+    })
+}
+
+/// Which page of a list, counted from 1. A number beyond every list stays beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PageNumber(u32);
+
+impl PageNumber {
+    pub fn get(self) -> i64 {
+        self.0.into()
+    }
+}
+
+impl Default for PageNumber {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl<'de> Deserialize<'de> for PageNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(D::Error::custom(format!("{text:?} is not the number of a page")));
+        }
+        Ok(Self(text.parse().unwrap_or(u32::MAX).max(1)))
+    }
+}
+
+/// An id in a list; those count from 1.
+pub(super) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    match i64::deserialize(deserializer)? {
+        id @ 1.. => Ok(Some(id)),
+        other => Err(D::Error::custom(format!("{other} is not an id"))),
+    }
+}
 
 /// `cells=1`, and the other ways to say yes and no.
 pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
@@ -15,4 +107,65 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
 pub(super) fn escaped(value: &str) -> String {
     let keep = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
     value.bytes().map(|b| if keep(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, PartialEq, serde::Deserialize)]
+    #[serde(default)]
+    struct Asked {
+        words: String,
+        page: PageNumber,
+        sort: Option<Sort>,
+        #[serde(deserialize_with = "id")]
+        before: Option<i64>,
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Sort {
+        BothBad,
+    }
+
+    fn page(number: u32) -> Asked {
+        Asked { page: PageNumber(number), ..Asked::default() }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_passed_over() {
+        let words = |words: &str| Asked { words: words.to_owned(), ..Asked::default() };
+        for (query, expected) in [
+            ("", page(1)),
+            ("page=3", page(3)),
+            ("utm_source=x&page=3&fbclid=%ff", page(3)),
+            ("page=abc", page(1)),
+            ("page=-1", page(1)),
+            ("page=0", page(1)),
+            ("page=", page(1)),
+            ("page=1.5", page(1)),
+            ("page=99999999999999999999", page(u32::MAX)),
+            ("page=2&page=5", page(5)),
+            ("page=2&page=x", page(2)),
+            ("page[]=2&a&b&&==&%", page(1)),
+            ("sort=both-bad", Asked { sort: Some(Sort::BothBad), ..Asked::default() }),
+            ("sort=best", page(1)),
+            ("before=7", Asked { before: Some(7), ..Asked::default() }),
+            ("before=-7&before=99999999999999999999", page(1)),
+            ("words=a+b%20%C3%A9", words("a b é")),
+            ("words=%ff", page(1)),
+            ("words=a%00b", page(1)),
+        ] {
+            assert_eq!(read::<Asked>(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_is_bounded() {
+        let long = read::<Asked>(&format!("words={}", "%C3%A9".repeat(10_000)));
+        assert_eq!(long.words, "é".repeat(LONGEST_VALUE / 2));
+        let late = format!("{}page=2", "x=y&".repeat(MOST_PARAMETERS));
+        assert_eq!(read::<Asked>(&late), page(1));
+    }
 }

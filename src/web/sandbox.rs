@@ -5,7 +5,7 @@ mod compare;
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Redirect};
@@ -13,6 +13,7 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 
 use super::generate::house::{lends, route_for_visitors, takes_visitors};
+use super::query::PageQuery;
 use super::runs::{delete, found, id_of};
 use super::voter::Visitor;
 use super::{Error, Page, filters};
@@ -45,8 +46,8 @@ pub(super) fn routes() -> Router<App> {
 struct Begun {
     prompt: String,
     words: String,
-    grid: String,
-    palette: String,
+    grid: Option<GridSize>,
+    palette: Option<Palette>,
 }
 
 #[derive(Template, WebTemplate)]
@@ -104,10 +105,10 @@ async fn live(
     State(app): State<App>,
     visitor: Visitor,
     headers: HeaderMap,
-    Query(begun): Query<Begun>,
+    PageQuery(begun): PageQuery<Begun>,
 ) -> Result<impl IntoResponse, Error> {
     let lends = lends(&app, &headers);
-    let settings = begun.settings(&app.config.arena)?;
+    let settings = begun.settings(&app.config.arena);
     let words = begun.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
     let kept = match visitor.voter().await? {
@@ -162,8 +163,8 @@ fn providers(app: &App, lends: bool) -> Vec<Provider> {
     all
 }
 
-async fn paste(State(app): State<App>, Query(begun): Query<Begun>) -> Result<Paste, Error> {
-    let settings = begun.settings(&app.config.arena)?;
+async fn paste(State(app): State<App>, PageQuery(begun): PageQuery<Begun>) -> Result<Paste, Error> {
+    let settings = begun.settings(&app.config.arena);
     Ok(Paste { page: Page::at("/sandbox"), words: begun.words(&app).await?, settings })
 }
 
@@ -183,22 +184,22 @@ async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>
 }
 
 impl Begun {
-    fn settings(&self, arena: &Settings) -> Result<Settings, Error> {
-        let given = |field: &str| (!field.is_empty()).then(|| field.to_owned());
-        let wrong = |message: String| Error::bad_request("bad_request", message);
-        let grid = given(&self.grid).map_or(Ok(arena.grid), |grid| grid.parse()).map_err(wrong)?;
-        let palette =
-            given(&self.palette).map_or(Ok(arena.palette), |palette| palette.parse()).map_err(wrong)?;
-        Ok(Settings { grid, palette, mode: arena.mode.clone() })
+    fn settings(&self, arena: &Settings) -> Settings {
+        Settings {
+            grid: self.grid.unwrap_or(arena.grid),
+            palette: self.palette.unwrap_or(arena.palette),
+            mode: arena.mode.clone(),
+        }
     }
 
-    /// What is to be built, in the visitor's own words or a prompt's.
+    /// What is to be built, in a prompt's words or the visitor's own.
     async fn words(&self, app: &App) -> Result<String, Error> {
-        if self.prompt.is_empty() {
-            return Ok(self.words.trim().chars().take(LONGEST_PROMPT).collect());
+        if !self.prompt.is_empty()
+            && let Some(prompt) = gallery::prompt(&app.pool, &self.prompt).await?
+        {
+            return Ok(prompt.text);
         }
-        let prompt = gallery::prompt(&app.pool, &self.prompt).await?;
-        Ok(prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?.text)
+        Ok(self.words.trim().chars().take(LONGEST_PROMPT).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::routing::get;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::audit;
 use crate::web::admin::record::Entry;
+use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, filters};
 
 const PAGE: usize = 50;
@@ -21,9 +22,11 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/admin/audit", get(log))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Asked {
     /// Only what came before the entry with this id.
+    #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
 }
 
@@ -48,7 +51,7 @@ struct Detail<'a> {
 async fn log(
     State(app): State<App>,
     _: SignedIn,
-    Query(Asked { before }): Query<Asked>,
+    PageQuery(Asked { before }): PageQuery<Asked>,
 ) -> Result<Log, Error> {
     let mut entries = audit::entries(&app.pool, before, PAGE as i64 + 1).await?;
     let is_more = entries.len() > PAGE;

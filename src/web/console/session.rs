@@ -3,7 +3,7 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
-use axum::extract::{Form, FromRequestParts, Query, State};
+use axum::extract::{Form, FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::arena::audit::{self, Admin, Via};
 use crate::limits::Asked;
-use crate::web::query::escaped;
+use crate::web::query::{self, escaped};
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page};
 
@@ -120,7 +120,7 @@ fn way_in(parts: &Parts) -> Response {
         let here = parts.uri.path_and_query().map_or(HOME, |here| here.as_str());
         return Redirect::to(&format!("{HOME}?next={}", escaped(here))).into_response();
     }
-    let Query(Wish { next }) = Query::try_from_uri(&parts.uri).unwrap_or_default();
+    let Wish { next } = query::read(parts.uri.query().unwrap_or_default());
     door(&next, "").into_response()
 }
 

@@ -1,11 +1,11 @@
 //! `/leaderboard/pairs`: how every two models fared, or, of two that are named, the votes.
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
-use super::super::query::escaped;
+use super::super::query::{PageNumber, PageQuery, escaped};
 use super::super::{Error, Page, filters};
 use super::Ladder;
 use crate::app::App;
@@ -18,7 +18,7 @@ pub(super) struct Wanted {
     a: String,
     b: String,
     tag: String,
-    page: Option<u32>,
+    page: PageNumber,
 }
 
 #[derive(Template)]
@@ -26,6 +26,8 @@ pub(super) struct Wanted {
 struct PairsPage {
     page: Page,
     tag: String,
+    /// Why these are all pairs, where one was asked for.
+    notice: Option<&'static str>,
     votes: i64,
     pairs: Vec<Pair>,
 }
@@ -53,16 +55,33 @@ struct PageLink {
     current: bool,
 }
 
-pub(super) async fn page(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<Response, Error> {
-    let html = if wanted.a.is_empty() && wanted.b.is_empty() {
-        all(&app, wanted.tag).await?.render()
-    } else {
-        one(&app, wanted).await?.render()
+pub(super) async fn page(
+    State(app): State<App>,
+    PageQuery(mut wanted): PageQuery<Wanted>,
+) -> Result<Response, Error> {
+    if !app.arena.tags().await?.contains(&wanted.tag) {
+        wanted.tag.clear();
+    }
+    let html = match pair(&app, &wanted).await? {
+        Ok(models) => one(&app, models, wanted).await?.render(),
+        Err(notice) => all(&app, wanted.tag, notice).await?.render(),
     };
     Ok(Html(html.map_err(anyhow::Error::from)?).into_response())
 }
 
-async fn all(app: &App, tag: String) -> Result<PairsPage, Error> {
+/// The two models that are asked for, or what to say if there are no two.
+async fn pair(app: &App, wanted: &Wanted) -> Result<Result<[Facts; 2], Option<&'static str>>, Error> {
+    if wanted.a.is_empty() && wanted.b.is_empty() {
+        return Ok(Err(None));
+    }
+    Ok(match (model(app, &wanted.a).await?, model(app, &wanted.b).await?) {
+        (Some(a), Some(b)) if a.key == b.key => Err(Some("A model is not compared with itself.")),
+        (Some(a), Some(b)) => Ok([a, b]),
+        _ => Err(Some("This pair is not on the leaderboard.")),
+    })
+}
+
+async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<PairsPage, Error> {
     let Ladder { board, stats } = Ladder::of(app, &tag).await?;
     let mut pairs = Vec::new();
     for (above, one) in board.rows.iter().enumerate() {
@@ -77,16 +96,12 @@ async fn all(app: &App, tag: String) -> Result<PairsPage, Error> {
             }
         }
     }
-    Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, tag })
+    Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, notice, tag })
 }
 
-async fn one(app: &App, wanted: Wanted) -> Result<PairPage, Error> {
-    let [a, b] = [model(app, &wanted.a).await?, model(app, &wanted.b).await?];
-    if a.key == b.key {
-        return Err(Error::bad_request("bad_request", "A model is not compared with itself."));
-    }
+async fn one(app: &App, [a, b]: [Facts; 2], wanted: Wanted) -> Result<PairPage, Error> {
     let tag = (!wanted.tag.is_empty()).then_some(wanted.tag.as_str());
-    let number = i64::from(wanted.page.unwrap_or(1).max(1));
+    let number = wanted.page.get();
     let record = app.arena.duel(&a.key, &b.key, tag).await?;
     let votes = app.arena.votes_on_pair(&a.key, &b.key, tag, number - 1).await?;
     Ok(PairPage {
@@ -99,10 +114,9 @@ async fn one(app: &App, wanted: Wanted) -> Result<PairPage, Error> {
     })
 }
 
-async fn model(app: &App, key: &str) -> Result<Facts, Error> {
-    let missing = || Error::not_found("There is no such model.");
-    let key: ModelKey = key.parse().map_err(|_| missing())?;
-    app.arena.model(&key).await?.ok_or_else(missing)
+async fn model(app: &App, key: &str) -> Result<Option<Facts>, Error> {
+    let Ok(key) = key.parse::<ModelKey>() else { return Ok(None) };
+    Ok(app.arena.model(&key).await?)
 }
 
 /// The pages around this one, and the ends.

@@ -3,17 +3,21 @@
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::extract::{RawQuery, State};
-use url::form_urlencoded;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card};
-use crate::web::pictures::no_build;
+use crate::web::query::parameters;
 use crate::web::{Error, Page, filters};
 
 const MOST: usize = 4;
+
+/// Why not all that were asked for are shown.
+const MISSING: &str = "Some of these builds could not be found.";
+const OTHER_PROMPT: &str = "Only builds of one prompt can be compared, so builds of other prompts are left out.";
+const TOO_MANY: &str = "Only four builds fit side by side, so the others are left out.";
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/compare.html")]
@@ -25,6 +29,7 @@ pub(super) struct Compare {
     /// What there is of it.
     cards: Vec<Card>,
     chosen: Vec<Build>,
+    notices: Vec<&'static str>,
 }
 
 /// The query: `prompt`, and `build` up to four times.
@@ -32,50 +37,58 @@ pub(super) struct Compare {
 struct Asked {
     prompt: String,
     builds: Vec<Uuid>,
+    notices: Vec<&'static str>,
 }
 
 pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> Result<Compare, Error> {
-    let asked = Asked::read(query.as_deref().unwrap_or_default())?;
-    let mut chosen = Vec::new();
-    for id in &asked.builds {
-        chosen.push(builds::find(&app.pool, *id).await?.ok_or_else(no_build)?);
+    let Asked { prompt, builds, mut notices } = Asked::read(query.as_deref().unwrap_or_default());
+    let mut chosen: Vec<Build> = Vec::new();
+    for id in builds {
+        match builds::find(&app.pool, id).await? {
+            None => say(&mut notices, MISSING),
+            Some(build) if chosen.first().is_some_and(|first| first.prompt_id != build.prompt_id) => {
+                say(&mut notices, OTHER_PROMPT);
+            }
+            Some(build) => chosen.push(build),
+        }
     }
-    let prompts = catalog::prompts_with_builds(&app.pool).await?;
-    let prompt = match (chosen.first(), asked.prompt.as_str()) {
+    let prompt = match (chosen.first(), prompt.as_str()) {
         (Some(build), _) => Some(Choice { id: build.prompt_id.clone(), name: build.prompt_text.clone() }),
         (None, "") => None,
-        (None, id) => Some(gallery::prompt(&app.pool, id).await?.ok_or_else(no_prompt)?)
+        (None, id) => gallery::prompt(&app.pool, id)
+            .await?
             .map(|prompt| Choice { id: prompt.id, name: prompt.text }),
     };
-    if chosen.iter().any(|build| Some(&build.prompt_id) != prompt.as_ref().map(|prompt| &prompt.id)) {
-        return Err(wrong("These builds answer different prompts; compare builds of one."));
-    }
     let cards = match &prompt {
         Some(prompt) => gallery::of_prompt(&app.pool, &prompt.id).await?,
         None => Vec::new(),
     };
-    Ok(Compare { page: Page::at("/sandbox"), prompts, prompt, cards, chosen })
+    let prompts = catalog::prompts_with_builds(&app.pool).await?;
+    Ok(Compare { page: Page::at("/sandbox"), prompts, prompt, cards, chosen, notices })
 }
 
 impl Asked {
-    fn read(query: &str) -> Result<Self, Error> {
+    fn read(query: &str) -> Self {
         let mut asked = Self::default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        for (name, value) in parameters(query) {
             match &*name {
                 "prompt" => asked.prompt = value.into_owned(),
-                "build" => {
-                    let id = Uuid::try_parse(&value).map_err(|_| no_build())?;
-                    if !asked.builds.contains(&id) {
-                        asked.builds.push(id);
-                    }
-                }
+                "build" => match Uuid::try_parse(&value) {
+                    Ok(id) if asked.builds.contains(&id) => {}
+                    Ok(_) if asked.builds.len() == MOST => say(&mut asked.notices, TOO_MANY),
+                    Ok(id) => asked.builds.push(id),
+                    Err(_) => say(&mut asked.notices, MISSING),
+                },
                 _ => {}
             }
         }
-        if asked.builds.len() > MOST {
-            return Err(wrong("At most four builds fit side by side."));
-        }
-        Ok(asked)
+        asked
+    }
+}
+
+fn say(notices: &mut Vec<&'static str>, notice: &'static str) {
+    if !notices.contains(&notice) {
+        notices.push(notice);
     }
 }
 
@@ -102,12 +115,4 @@ impl Compare {
             (None, _) => "Compare builds".to_owned(),
         }
     }
-}
-
-fn no_prompt() -> Error {
-    Error::not_found("There is no such prompt.")
-}
-
-fn wrong(message: &str) -> Error {
-    Error::bad_request("bad_request", message.to_owned())
 }
