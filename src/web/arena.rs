@@ -303,12 +303,11 @@ pub(super) fn id(text: &str) -> Result<Uuid, Error> {
 }
 
 pub(super) fn no_matchup() -> Error {
-    Error::not_found("There is no such matchup, or it was served to somebody else.")
-        .with_code("no_such_matchup")
+    Error::coded("no_such_matchup")
 }
 
 fn no_prompt() -> Error {
-    Error::not_found("There is no such prompt.").with_code("no_such_prompt")
+    Error::coded("no_such_prompt")
 }
 
 impl From<NoMatchup> for Error {

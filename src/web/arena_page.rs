@@ -68,10 +68,7 @@ struct ArenaPage {
     formats: Vec<Format>,
 }
 
-async fn arena(
-    State(app): State<App>,
-    PageQuery(Asking { prompt: chosen }): PageQuery<Asking>,
-) -> ArenaPage {
+async fn arena(State(app): State<App>, PageQuery(Asking { prompt: chosen }): PageQuery<Asking>) -> ArenaPage {
     let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
     let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
     ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }

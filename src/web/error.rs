@@ -4,6 +4,8 @@
 //! for: JSON for programs, a page of the site for people. Answers that axum makes itself (a bad query string,
 //! a wrong method, a body too large) pass through the same place and come out looking the same.
 
+pub(super) mod codes;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -12,12 +14,13 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Request};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use self::codes::ErrorCode;
 use super::Page;
 use super::layers::{Code, RequestId};
 use crate::work::WorkLost;
@@ -36,9 +39,17 @@ pub struct Error {
 }
 
 impl Error {
-    /// `code` is for programs, in `snake_case`; `message` is a sentence for people.
+    /// `code` is for programs, one of [`codes::CODES`]; `message` is a sentence for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self { status, code: code.into(), message: message.into(), headers: Vec::new(), cause: None }
+    }
+
+    /// What its code alone tells: the status and the sentence are those of the table.
+    pub fn coded(code: &'static str) -> Self {
+        match ErrorCode::named(code) {
+            Some(known) => Self::new(known.status.unwrap_or(StatusCode::BAD_REQUEST), code, known.sentence),
+            None => Self::internal(anyhow::anyhow!("nobody knows the code {code}")),
+        }
     }
 
     pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
@@ -74,26 +85,18 @@ impl Error {
 
     /// What there is to say when only the status is known.
     fn standard(status: StatusCode) -> Self {
-        let (code, message) = match status {
-            StatusCode::NOT_FOUND => ("not_found", "There is no such page here."),
-            StatusCode::FORBIDDEN => ("cross_site", "Another site sent this request, so it was not done."),
-            StatusCode::METHOD_NOT_ALLOWED => {
-                ("method_not_allowed", "This address does not take that method.")
-            }
-            StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "That is more than this address accepts."),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-                ("unsupported_media_type", "The body has the wrong content type.")
-            }
-            status if status.is_server_error() => {
-                ("internal", "Something broke on our side. It has been logged.")
-            }
-            _ => ("bad_request", "The request could not be understood."),
-        };
-        Self::new(status, code, message)
+        let ErrorCode { code, sentence, .. } = ErrorCode::of(status);
+        Self::new(status, code, *sentence)
+    }
+
+    /// What is known of its code.
+    fn known(&self) -> &'static ErrorCode {
+        ErrorCode::named(&self.code).unwrap_or(ErrorCode::of(self.status))
     }
 
     /// The error an answer stands for, or the answer back if it stands for none or has been told already.
-    async fn found_in(mut response: Response) -> Result<Self, Response> {
+    /// What axum says of a request is for programs: it speaks of fields and parsers.
+    async fn found_in(mut response: Response, is_for_programs: bool) -> Result<Self, Response> {
         if let Some(error) = response.extensions_mut().remove::<Self>() {
             return Ok(error);
         }
@@ -112,7 +115,7 @@ impl Error {
         let said = plain_text(body).await;
         if status.is_server_error() {
             error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {said}")));
-        } else if explains(status) && !said.is_empty() {
+        } else if is_for_programs && explains(status) && !said.is_empty() {
             error.message = in_plain_words(&said).into();
         }
         Ok(error)
@@ -130,12 +133,14 @@ impl Error {
         Json(Told { error: &self.message, code: &self.code }).into_response()
     }
 
-    fn as_page(&self, request_id: &RequestId) -> Response {
+    fn as_page(&self, request_id: &RequestId, method: &Method, path: &str) -> Response {
+        let known = self.known();
         let page = ErrorPage {
             page: Page::nowhere(),
             status: self.status.as_u16(),
-            title: title(self.status),
+            title: known.title,
             message: &self.message,
+            way_out: known.way_out.link(method, path),
             request_id: self.status.is_server_error().then(|| request_id.to_string()),
         };
         match page.render() {
@@ -165,6 +170,8 @@ struct ErrorPage<'a> {
     status: u16,
     title: &'static str,
     message: &'a str,
+    /// An address and the words of the link to it.
+    way_out: (&'static str, &'static str),
     request_id: Option<String>,
 }
 
@@ -174,13 +181,17 @@ pub(super) async fn render(
     request: Request,
     next: Next,
 ) -> Response {
-    let for_programs = is_for_programs(request.uri().path());
-    let error = match Error::found_in(next.run(request).await).await {
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let for_programs = is_for_programs(uri.path());
+    let error = match Error::found_in(next.run(request).await, for_programs).await {
         Ok(error) => error,
         Err(response) => return response,
     };
     error.log();
-    let mut response = if for_programs { error.as_json() } else { error.as_page(&request_id) };
+    let mut response = match for_programs {
+        true => error.as_json(),
+        false => error.as_page(&request_id, &method, uri.path()),
+    };
     *response.status_mut() = error.status;
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().extend(error.headers);
@@ -190,21 +201,6 @@ pub(super) async fn render(
 
 fn is_for_programs(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json") || path.starts_with("/api/")
-}
-
-fn title(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::NOT_FOUND => "This plot is empty",
-        StatusCode::FORBIDDEN => "That came from elsewhere",
-        StatusCode::METHOD_NOT_ALLOWED => "That does not work here",
-        StatusCode::PAYLOAD_TOO_LARGE => "That is too much",
-        StatusCode::CONFLICT => "Nothing to compare just now",
-        StatusCode::GONE => "That is over",
-        StatusCode::TOO_MANY_REQUESTS => "One moment, please",
-        StatusCode::SERVICE_UNAVAILABLE => "Closed for the moment",
-        status if status.is_server_error() => "Something fell over",
-        _ => "That was not understood",
-    }
 }
 
 /// Whether axum's own words about this status tell more than ours.

@@ -58,10 +58,7 @@ struct PageLink {
     current: bool,
 }
 
-async fn gallery(
-    State(app): State<App>,
-    PageQuery(chosen): PageQuery<Chosen>,
-) -> Result<Gallery, Error> {
+async fn gallery(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> Result<Gallery, Error> {
     let chosen = chosen.among_known(&app).await?;
     let filter = chosen.filter();
     let mut number = chosen.page.get();

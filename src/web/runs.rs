@@ -158,8 +158,7 @@ pub(super) fn id_of(text: &str) -> Result<Uuid, Error> {
 }
 
 fn no_run() -> Error {
-    let message = "There is no such run: it was deleted, or its thirty days are over.";
-    Error::not_found(message).with_code("no_run")
+    Error::coded("no_run")
 }
 
 impl From<KeptRun> for Kept {

@@ -151,7 +151,7 @@ async fn a_failure_shows_the_number_it_was_logged_under() {
     let site = site().await;
     let page = page(&site.at("/broken")).await;
 
-    assert_eq!(page.text("h1").await, "Something fell over");
+    assert_eq!(page.text("h1").await, "Something went wrong");
     let id = page.text("#request-id").await;
     assert_eq!(uuid::Uuid::parse_str(&id).unwrap().get_version_num(), 7);
     assert!(!page.text("body").await.contains("on purpose"), "the cause is for the log");

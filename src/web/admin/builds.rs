@@ -50,9 +50,9 @@ async fn retire(
 }
 
 fn no_build() -> Error {
-    Error::not_found("There is no such build.").with_code("no_build")
+    Error::coded("no_build")
 }
 
 fn retired_already() -> Error {
-    Error::new(StatusCode::CONFLICT, "retired", "That build is retired already.")
+    Error::coded("retired")
 }

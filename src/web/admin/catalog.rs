@@ -372,11 +372,11 @@ fn put_status(is_new: bool) -> StatusCode {
 }
 
 pub(super) fn no_model() -> Error {
-    Error::not_found("There is no such model.").with_code("no_model")
+    Error::coded("no_model")
 }
 
 pub(super) fn no_prompt() -> Error {
-    Error::not_found("There is no such prompt.").with_code("no_prompt")
+    Error::coded("no_prompt")
 }
 
 fn wrong(message: String) -> Error {

@@ -369,5 +369,5 @@ fn id(text: &str) -> Result<Uuid, Error> {
 }
 
 fn no_job() -> Error {
-    Error::not_found("There is no such job.").with_code("no_job")
+    Error::coded("no_job")
 }

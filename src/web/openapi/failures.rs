@@ -1,74 +1,15 @@
 //! What can go wrong. A handler names a status and its codes, as in
-//! `(status = CONFLICT, description = "not_seeded, all_voted")`; here these get their sentences, their body, and the
+//! `(status = CONFLICT, description = "not_seeded, all_voted")`; here these get what they mean, their body, and the
 //! company of what can go wrong anywhere. Other words about that status follow after a colon.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// Every code and what it means, whoever says it.
-const CODES: [(&str, &str); 57] = [
-    ("admin_off", "No `ADMIN_TOKEN` is set, so the admin’s side is closed."),
-    ("all_voted", "There is no pair left that you have not seen."),
-    ("already_voted", "You have voted on this matchup already, and that vote stands."),
-    ("bad_choice", "A choice is A, B, TIE or BOTH_BAD."),
-    ("bad_file", "It is a file of another tool, and broken, or of a kind that is not read."),
-    ("bad_json", "It holds no JSON that can be read."),
-    ("bad_request", "A parameter or the body is not as described."),
-    ("bad_spec", "What it holds is no spec; the place is told."),
-    ("bad_token", "That is not the admin’s token."),
-    ("body_cut_off", "The body ended before it was whole."),
-    ("body_stalled", "The body stopped coming."),
-    ("build_damaged", "The stored build cannot be read."),
-    ("busy", "There is a lot to do just now. `Retry-After` says when to try again."),
-    ("cross_site", "Another site sent this request, so it was not done."),
-    ("does_not_fit", "It is a file of another tool, and larger than the grid."),
-    ("ended", "The job has ended already."),
-    ("equal_models", "Both sides name the same model."),
-    ("exists", "There is a build already."),
-    ("footprint_too_small", "It is too small along x and z."),
-    ("gone", "A build of the run is not there any more."),
-    ("height_too_small", "It is too low."),
-    ("internal", "Something broke on our side. It has been logged under the number in `x-request-id`."),
-    ("matchup_over", "It was skipped, or its half hour has passed."),
-    ("no_blocks", "There are no blocks."),
-    ("no_build", "There is no such build."),
-    ("no_draft", "There is no such build in the sandbox, or its time is over."),
-    ("no_job", "There is no such job."),
-    ("no_key", "The model cannot be asked: there is no key of its provider."),
-    ("no_model", "There is no such model."),
-    ("no_prompt", "There is no such prompt."),
-    ("no_run", "Nobody keeps such a run, or its thirty days are over."),
-    ("no_such_matchup", "There is no such matchup, or it was served to somebody else."),
-    ("no_such_prompt", "There is no such prompt."),
-    ("no_token", "Send the token as `Authorization: Bearer`, or sign in at /admin."),
-    ("not_exported", "The build does not fit into that format; the reason is told."),
-    ("not_found", "There is nothing at this address."),
-    ("not_one_run", "The two are not of one run."),
-    ("not_ready", "The database does not answer, or is not of this version."),
-    ("not_seeded", "There is nothing to compare: that needs builds of one prompt by two models."),
-    ("not_yours", "Somebody else keeps it."),
-    ("nothing_to_read", "Only a failed job whose place is still empty is read again."),
-    ("rate_limited", "You asked too much in a short time. `Retry-After` says when to go on."),
-    ("retired", "The build is retired already."),
-    ("text_is_fixed", "The prompt has builds, and its text stays as it is."),
-    ("timed_out", "It took too long, and was stopped."),
-    ("too_few_blocks", "It has too few blocks."),
-    ("too_large", "The body is larger than this address accepts."),
-    ("too_many_blocks", "It has more blocks than the grid may hold."),
-    ("too_many_cells", "The build has too many blocks to list them all here."),
-    ("too_many_kept", "You keep a hundred runs already; delete one first."),
-    ("too_many_runs", "Several runs of yours are under way."),
-    ("too_much_work", "It would write too many blocks."),
-    ("try_again", "You asked several times at once."),
-    ("under_way", "It is being made already."),
-    ("unknown_model", "There is no such model or provider here, or it cannot be asked."),
-    ("unsupported_encoding", "A body may be plain or gzipped, not encoded otherwise."),
-    ("unsupported_media_type", "The body has to come as application/json."),
-];
+use crate::web::error::codes::ErrorCode;
 
 pub(super) fn meaning(code: &str) -> Option<&'static str> {
-    CODES.iter().find(|(known, _)| *known == code).map(|(_, meaning)| *meaning)
+    ErrorCode::named(code).map(|known| known.meaning)
 }
 
 /// Tells all of every operation.

@@ -16,7 +16,8 @@ const MOST: usize = 4;
 
 /// Why not all that were asked for are shown.
 const MISSING: &str = "Some of these builds could not be found.";
-const OTHER_PROMPT: &str = "Only builds of one prompt can be compared, so builds of other prompts are left out.";
+const OTHER_PROMPT: &str =
+    "Only builds of one prompt can be compared, so builds of other prompts are left out.";
 const TOO_MANY: &str = "Only four builds fit side by side, so the others are left out.";
 
 #[derive(Template, WebTemplate)]
@@ -55,9 +56,9 @@ pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> R
     let prompt = match (chosen.first(), prompt.as_str()) {
         (Some(build), _) => Some(Choice { id: build.prompt_id.clone(), name: build.prompt_text.clone() }),
         (None, "") => None,
-        (None, id) => gallery::prompt(&app.pool, id)
-            .await?
-            .map(|prompt| Choice { id: prompt.id, name: prompt.text }),
+        (None, id) => {
+            gallery::prompt(&app.pool, id).await?.map(|prompt| Choice { id: prompt.id, name: prompt.text })
+        }
     };
     let cards = match &prompt {
         Some(prompt) => gallery::of_prompt(&app.pool, &prompt.id).await?,

@@ -95,15 +95,15 @@ async fn a_wrong_method_is_told_which_ones_are_right() {
 async fn people_get_a_page_of_the_site() {
     let site = Site::open_with(routes()).await;
     let cases = [
-        ("/panic", 500, "Something fell over"),
-        ("/database", 500, "Something fell over"),
-        ("/crowded", 503, "Closed for the moment"),
-        ("/slow", 503, "Closed for the moment"),
-        ("/nothing", 404, "This plot is empty"),
-        ("/api", 404, "This plot is empty"),
-        ("/apiary", 404, "This plot is empty"),
-        ("/bytes", 405, "That does not work here"),
-        ("/query", 400, "That was not understood"),
+        ("/panic", 500, "Something went wrong"),
+        ("/database", 500, "Something went wrong"),
+        ("/crowded", 503, "Too busy right now"),
+        ("/slow", 503, "This took too long"),
+        ("/nothing", 404, "Page not found"),
+        ("/api", 404, "Page not found"),
+        ("/apiary", 404, "Page not found"),
+        ("/bytes", 405, "This page cannot be opened"),
+        ("/query", 400, "Request not understood"),
     ];
     for (path, status, title) in cases {
         let response = site.get(path).send().await.unwrap();
@@ -115,7 +115,7 @@ async fn people_get_a_page_of_the_site() {
     }
     let too_much = site.post("/bytes").body(vec![0; 100_000]).send().await.unwrap();
     assert_eq!(too_much.status(), 413);
-    assert!(too_much.text().await.unwrap().contains(">That is too much</h1>"));
+    assert!(too_much.text().await.unwrap().contains(">Too large</h1>"));
 }
 
 #[tokio::test]
@@ -140,7 +140,37 @@ async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
 async fn text_from_the_visitor_is_escaped_on_an_error_page() {
     let site = Site::open_with(routes()).await;
     let html = site.get("/query?size=%3Cscript%3E").send().await.unwrap().text().await.unwrap();
-    assert!(!html.contains("<script>"), "{html}");
+    assert!(!html.contains("<script>") && !html.contains("&#60;script"), "{html}");
+    assert!(html.contains("The request could not be understood."), "a parser's words are for programs");
+}
+
+#[tokio::test]
+async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
+    let fails = |status: StatusCode, code: &'static str| {
+        get(move || async move { Err::<(), _>(Error::new(status, code, "Said by the handler.")) })
+    };
+    let site = Site::open_with(
+        Router::new()
+            .route("/sandbox/runs/7/delete", fails(StatusCode::FORBIDDEN, "not_yours"))
+            .route("/models/nobody", fails(StatusCode::NOT_FOUND, "not_found"))
+            .route("/matchup", fails(StatusCode::CONFLICT, "all_voted"))
+            .route("/unknown", fails(StatusCode::CONFLICT, "nobody_knows_this")),
+    )
+    .await;
+    for (path, title, way_out) in [
+        ("/sandbox/runs/7/delete", "This run belongs to another browser", "\"/sandbox\">Go to the sandbox"),
+        ("/models/nobody", "Page not found", "\"/leaderboard\">See the leaderboard"),
+        ("/matchup", "You have seen every pair", "\"/leaderboard\">See the leaderboard"),
+        ("/unknown", "Request not understood", "\"/\">Go to the arena"),
+        ("/panic/and/nothing?x=y", "Page not found", "\"/\">Go to the arena"),
+    ] {
+        let html = site.get(path).send().await.unwrap().text().await.unwrap();
+        assert!(html.contains(&format!(">{title}</h1>")), "{path}: {html}");
+        assert!(html.contains(&format!("<title>{title} · Buildoff</title>")), "{path}: {html}");
+        assert!(html.contains(&format!("class=\"button\" href={way_out}</a>")), "{path}: {html}");
+    }
+    let html = site.get("/matchup").send().await.unwrap().text().await.unwrap();
+    assert!(html.contains("Said by the handler."), "{html}");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod compression;
 mod failures;
 mod headers;
 mod health;
+mod queries;
 mod server;
 
 use std::io::Write;
