@@ -32,6 +32,18 @@ impl Sessions {
         Self { pool, recent: Cache::builder().max_capacity(MOST).time_to_live(FRESH).build() }
     }
 
+    /// Whether a session that was just read lasts for less than `left`. From then on it counts as lasting until
+    /// `renewed`, so that of requests that come side by side one renews it.
+    pub async fn falls_due(&self, id: &Id, left: time::Duration, renewed: OffsetDateTime) -> bool {
+        let Some(mut record) = self.recent.get(id).await else { return false };
+        if record.expiry_date - OffsetDateTime::now_utc() >= left {
+            return false;
+        }
+        record.expiry_date = renewed;
+        self.recent.insert(*id, record).await;
+        true
+    }
+
     /// Forgets those whose time is over.
     pub async fn purge(&self) -> sqlx::Result<u64> {
         let purged =

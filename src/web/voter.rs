@@ -22,6 +22,8 @@ use crate::work::Client;
 
 pub(super) const COOKIE: &str = "session";
 const KEPT: Duration = Duration::days(365);
+/// A voter whose session lasts no longer than this gets it renewed, and so writes it once a month at most.
+const RENEWED_BELOW: Duration = Duration::days(365 - 30);
 const VOTER: &str = "voter";
 const ADMIN: &str = "admin";
 /// How long an admin need not type the token again.
@@ -49,6 +51,7 @@ struct Admission {
 /// Whoever sent a request.
 pub(super) struct Visitor {
     session: Session,
+    sessions: Sessions,
     address: IpAddr,
 }
 
@@ -59,7 +62,7 @@ impl FromRequestParts<App> for Visitor {
         let session = Session::from_request_parts(parts, app).await;
         let session = session.map_err(|(_, why)| Error::internal(anyhow::anyhow!(why)))?;
         let ClientAddress(address) = ClientAddress::from_request_parts(parts, app).await?;
-        Ok(Self { session, address })
+        Ok(Self { session, sessions: app.sessions.clone(), address })
     }
 }
 
@@ -111,7 +114,20 @@ impl Visitor {
     /// None before the first matchup.
     pub async fn voter(&self) -> Result<Option<Voter>, Error> {
         let known: Option<String> = self.session.get(VOTER).await.map_err(Error::internal)?;
-        Ok(known.and_then(|id| Uuid::try_parse(&id).ok()).map(Voter))
+        let voter = known.and_then(|id| Uuid::try_parse(&id).ok()).map(Voter);
+        if voter.is_some() {
+            self.renew().await;
+        }
+        Ok(voter)
+    }
+
+    /// Has the session written and its cookie sent again when a month of its year has passed, so that whoever keeps
+    /// coming stays known. How long an admin is admitted stands in the session, and does not change.
+    async fn renew(&self) {
+        let Some(id) = self.session.id() else { return };
+        if self.sessions.falls_due(&id, RENEWED_BELOW, OffsetDateTime::now_utc() + KEPT).await {
+            self.session.set_expiry(Some(Expiry::OnInactivity(KEPT)));
+        }
     }
 
     /// Whoever was not known yet is now.

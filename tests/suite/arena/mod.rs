@@ -6,6 +6,7 @@ mod load;
 mod log;
 mod matchups;
 mod me;
+mod sessions;
 mod votes;
 
 use sqlx::AssertSqlSafe;
