@@ -1,5 +1,7 @@
 //! The pages as a visitor meets them: in a browser, at several sizes, in both themes, by keyboard.
 
+use axum::Router;
+use axum::http::StatusCode;
 use axum::routing::get;
 use buildoff::web;
 
@@ -12,8 +14,48 @@ const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dar
 
 async fn site() -> Site {
     let broken = get(|| async { Err::<(), _>(web::Error::internal(anyhow::anyhow!("broken on purpose"))) });
-    Site::open_with(web::routes().merge(specimen::routes()).route("/broken", broken)).await
+    let failing = FAILURES.into_iter().fold(Router::new(), |routes, (path, status, code, message)| {
+        let error = move || async move { Err::<(), _>(web::Error::new(status, code, message)) };
+        routes.route(path, get(error))
+    });
+    let routes = web::routes().merge(specimen::routes()).merge(failing).route("/broken", broken);
+    Site::open_with(routes).await
 }
+
+/// As handlers say them.
+const FAILURES: [(&str, StatusCode, &str, &str); 6] = [
+    (
+        "/sandbox/failing/403",
+        StatusCode::FORBIDDEN,
+        "not_yours",
+        "Only the browser that keeps a run can delete it.",
+    ),
+    ("/models/failing/404", StatusCode::NOT_FOUND, "not_found", "There is no such model."),
+    (
+        "/failing/409",
+        StatusCode::CONFLICT,
+        "all_voted",
+        "There is no pair left that you have not seen. Come back when there are new builds.",
+    ),
+    (
+        "/failing/410",
+        StatusCode::GONE,
+        "matchup_over",
+        "This matchup is over: it was skipped, or its half hour has passed.",
+    ),
+    (
+        "/failing/429",
+        StatusCode::TOO_MANY_REQUESTS,
+        "rate_limited",
+        "That was a little fast. Please wait 12 seconds and go on.",
+    ),
+    (
+        "/failing/503",
+        StatusCode::SERVICE_UNAVAILABLE,
+        "busy",
+        "Too many people are here at once. Please try again in a moment.",
+    ),
+];
 
 #[tokio::test]
 async fn every_page_fits_every_size_and_theme_without_complaint() {
@@ -24,6 +66,12 @@ async fn every_page_fits_every_size_and_theme_without_complaint() {
         ("specimen", "/specimen"),
         ("missing", "/no/such/page"),
         ("broken", "/broken"),
+        ("failing-403", "/sandbox/failing/403"),
+        ("failing-404", "/models/failing/404"),
+        ("failing-409", "/failing/409"),
+        ("failing-410", "/failing/410"),
+        ("failing-429", "/failing/429"),
+        ("failing-503", "/failing/503"),
     ] {
         let mut page = page(&site.at(path)).await;
         for (size, width, height) in SIZES {
