@@ -139,9 +139,14 @@ pub async fn empty(pool: &PgPool) -> sqlx::Result<()> {
     let mut transaction = pool.begin().await?;
     let truncate = format!("TRUNCATE {} RESTART IDENTITY", TABLES.join(", "));
     sqlx::query(AssertSqlSafe(truncate)).execute(&mut *transaction).await?;
-    sqlx::query!("UPDATE installation SET id = gen_random_uuid(), catalog_revision = catalog_revision + 1")
-        .execute(&mut *transaction)
-        .await?;
+    sqlx::query!(
+        "
+        UPDATE installation
+        SET id = gen_random_uuid(), catalog_revision = catalog_revision + 1, spent = 0, unpriced_attempts = 0
+        "
+    )
+    .execute(&mut *transaction)
+    .await?;
     transaction.commit().await
 }
 

@@ -344,17 +344,16 @@ pub async fn usual_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<
     Ok(rows.into_iter().map(|row| (row.model_key, row.cost.unsigned_abs())).collect())
 }
 
-/// What all attempts have cost, in millionths of a dollar, as far as it is known; and how many are not.
+/// What all attempts have cost, in millionths of a dollar, as far as it is known; and how many are not. A trigger
+/// keeps both sums with the attempts, in the transactions that price and end them.
 pub async fn spent(pool: &PgPool) -> sqlx::Result<(i64, i64)> {
     let row = sqlx::query!(
         r#"
-        SELECT
-            coalesce(sum(cost), 0)::bigint AS "micros!",
-            count(*) FILTER (WHERE cost IS NULL AND ended_at IS NOT NULL) AS "unknown!"
-        FROM attempts
+        SELECT spent, unpriced_attempts
+        FROM installation
         "#
     )
     .fetch_one(pool)
     .await?;
-    Ok((row.micros, row.unknown))
+    Ok((row.spent, row.unpriced_attempts))
 }

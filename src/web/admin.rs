@@ -9,6 +9,7 @@ pub(super) mod jobs;
 pub(super) mod record;
 mod seed;
 mod session;
+mod shared;
 mod status;
 
 use std::time::Duration;

@@ -2,18 +2,22 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Sse};
 use futures_util::stream;
-use tokio::time::sleep;
+use serde_json::json;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::AsAdmin;
 use super::coverage::{Cell, Matrix, Sum};
+use super::shared::{Shared, Watcher};
 use crate::app::App;
 use crate::web::Error;
 
@@ -21,13 +25,14 @@ use crate::web::Error;
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// A browser asks again by itself; by then a session that has ended is noticed.
-const GLANCES: u32 = 600;
+const WATCHED: Duration = Duration::from_secs(10 * 60);
 
 /// How soon it asks again. Browsers would take longer, and tell that the connection is lost.
 const AGAIN: Duration = Duration::from_millis(500);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(events))
+    // One look for all tabs that are open on this server.
+    OpenApiRouter::new().routes(routes!(events)).layer(Extension(Shared::<Snapshot>::every(GLANCE)))
 }
 
 /// The same, as it changes
@@ -39,8 +44,18 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     security(("adminToken" = [])),
     responses((status = OK, description = "Events, until one side leaves.", body = String, content_type = "text/event-stream")),
 )]
-async fn events(State(app): State<App>, _admin: AsAdmin) -> Result<impl IntoResponse, Error> {
-    let watch = Watch { app, seen: None, sum: None, glances: 0 };
+async fn events(
+    State(app): State<App>,
+    Extension(shared): Extension<Shared<Snapshot>>,
+    _admin: AsAdmin,
+) -> Result<impl IntoResponse, Error> {
+    let reader = app.clone();
+    let read = move || {
+        let app = reader.clone();
+        async move { Matrix::read(&app).await.ok().map(Snapshot::of) }
+    };
+    let watcher = shared.watch(read, app.closing.clone());
+    let watch = Watch { watcher, told: None, until: Instant::now() + WATCHED, closing: app.closing };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?.retry(AGAIN);
         Some((Ok::<_, Infallible>(event), watch))
@@ -49,52 +64,52 @@ async fn events(State(app): State<App>, _admin: AsAdmin) -> Result<impl IntoResp
     Ok(([("x-accel-buffering", "no")], Sse::new(events).keep_alive(KeepAlive::default())))
 }
 
-type Seen = HashMap<(String, String), Cell>;
+/// The matrix as it was at one look.
+#[derive(PartialEq)]
+struct Snapshot {
+    /// By prompt and model.
+    cells: HashMap<(String, String), Cell>,
+    sum: Sum,
+}
 
+/// One who watches.
 struct Watch {
-    app: App,
-    seen: Option<Seen>,
-    sum: Option<Sum>,
-    glances: u32,
+    watcher: Watcher<Snapshot>,
+    /// What they know.
+    told: Option<Arc<Snapshot>>,
+    until: Instant,
+    closing: CancellationToken,
+}
+
+impl Snapshot {
+    fn of(matrix: Matrix) -> Self {
+        let cells = matrix.cells().into_iter();
+        let cells = cells.map(|cell| ((cell.prompt_id.clone(), cell.model_key.clone()), cell)).collect();
+        Self { cells, sum: matrix.sum }
+    }
+
+    /// The cells that are other than they were.
+    fn changes(&self, before: &Self) -> Vec<Cell> {
+        let changed = self.cells.iter().filter(|(place, cell)| before.cells.get(*place) != Some(cell));
+        let gone = before.cells.iter().filter(|(place, _)| !self.cells.contains_key(*place));
+        changed.map(|(_, cell)| cell.clone()).chain(gone.map(|(_, cell)| cell.emptied())).collect()
+    }
 }
 
 impl Watch {
     /// The next event; none when it is time to end.
     async fn next(&mut self) -> Option<Event> {
-        while self.glances < GLANCES {
-            if self.glances > 0 {
-                tokio::select! {
-                    () = sleep(GLANCE) => {}
-                    () = self.app.closing.cancelled() => return None,
-                }
-            }
-            self.glances += 1;
-            let Ok(matrix) = Matrix::read(&self.app).await else { continue };
-            if let Some(event) = self.changes(&matrix) {
-                return Some(event);
-            }
-        }
-        None
-    }
-
-    fn changes(&mut self, matrix: &Matrix) -> Option<Event> {
-        let now: Seen = matrix
-            .cells()
-            .into_iter()
-            .map(|cell| ((cell.prompt_id.clone(), cell.model_key.clone()), cell))
-            .collect();
-        let before = self.seen.replace(now.clone());
-        let first = before.is_none();
-        let before = before.unwrap_or_default();
-        let gone =
-            before.iter().filter(|(place, _)| !now.contains_key(*place)).map(|(_, cell)| cell.emptied());
-        let changed = now.iter().filter(|(place, cell)| before.get(*place) != Some(cell));
-        let cells: Vec<_> = changed.map(|(_, cell)| cell.clone()).chain(gone).collect();
-        let same_sum = self.sum.replace(matrix.sum.clone()).as_ref() == Some(&matrix.sum);
-        if !first && cells.is_empty() && same_sum {
-            return None;
-        }
-        let told = serde_json::json!({ "whole": first, "cells": cells, "sum": matrix.sum });
+        let now = tokio::select! {
+            now = self.watcher.changed() => now?,
+            () = sleep_until(self.until) => return None,
+            () = self.closing.cancelled() => return None,
+        };
+        let before = self.told.replace(Arc::clone(&now));
+        let cells = match &before {
+            Some(before) => now.changes(before),
+            None => now.cells.values().cloned().collect(),
+        };
+        let told = json!({ "whole": before.is_none(), "cells": cells, "sum": now.sum });
         Event::default().event("matrix").json_data(told).ok()
     }
 }

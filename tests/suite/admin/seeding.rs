@@ -363,3 +363,33 @@ async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
     let page = reqwest::get(&anew.url).await.unwrap();
     assert_eq!(page.status(), 200);
 }
+
+/// The sum that the next event tells.
+async fn sum(events: &mut reqwest::Response) -> Value {
+    let mut heard = String::new();
+    while !heard.ends_with("\n\n") || !heard.contains("event: matrix") {
+        heard += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
+    }
+    let told = heard.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    serde_json::from_str::<Value>(told).unwrap()["sum"].clone()
+}
+
+#[tokio::test]
+async fn whoever_looks_after_an_action_sees_it_done_and_so_do_all_others() {
+    let Scene { site, admin, .. } = &open().await;
+    admin.post("/api/admin/seed?generateBuilds=0", "").await;
+    let look = async || {
+        site.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap()
+    };
+    let mut first = look().await;
+    let all = sum(&mut first).await["expected"].as_i64().unwrap();
+    for enabled in [false, true, false] {
+        let change = json!({ "enabled": enabled });
+        let changed = admin.json(Method::PATCH, "/api/admin/models/one", &change).await;
+        assert_eq!(changed.status, 200, "{}", changed.text());
+        let mut next = look().await;
+        let expected = sum(&mut next).await["expected"].as_i64().unwrap();
+        assert_eq!(expected == all, enabled, "{expected} of {all} as soon as it is done");
+        assert_eq!(sum(&mut first).await["expected"], expected, "whoever watches is told as well");
+    }
+}

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use buildoff::arena::jobs::Heard;
 use buildoff::arena::jobs::attempts;
 use buildoff::arena::jobs::claims::{self, Offer};
+use buildoff::arena::jobs::{self, Heard};
 use serde_json::{Value, json};
 
 use super::{Scene, begins, outcomes, says};
@@ -281,4 +281,48 @@ async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
     let change = json!({ "text": "a palace" });
     let refused = scene.admin.json(reqwest::Method::PATCH, "/api/admin/prompts/shed", &change).await;
     assert_eq!((refused.status, refused.code().as_str()), (409, "text_is_fixed"));
+}
+
+#[tokio::test]
+async fn what_was_spent_is_kept_in_step_with_the_attempts() {
+    let db = TestDb::seeded().await;
+    db.run(
+        "INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode, state, ended_at)
+         SELECT gen_random_uuid(), prompt_id, model_key, 32, 'simple', 'precise', 'cancelled', now() FROM builds",
+    )
+    .await;
+    let in_step = async || {
+        let summed: (i64, i64) = sqlx::query_as(
+            "SELECT coalesce(sum(cost), 0)::bigint, count(*) FILTER (WHERE cost IS NULL AND ended_at IS NOT NULL)
+             FROM attempts",
+        )
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
+        assert_eq!(jobs::spent(&db.pool).await.unwrap(), summed);
+        summed
+    };
+    let jobs = "(SELECT id FROM jobs ORDER BY prompt_id, model_key LIMIT 4)";
+    assert_eq!(in_step().await, (0, 0));
+    for (step, expected) in [
+        ("INSERT INTO attempts (job_id, number) SELECT id, 1 FROM jobs".to_owned(), (0, 0)),
+        (format!("UPDATE attempts SET cost = 7 WHERE job_id IN {jobs}"), (28, 0)),
+        (format!("UPDATE attempts SET cost = 9 WHERE job_id IN {jobs}"), (36, 0)),
+        (
+            "UPDATE attempts SET ended_at = now(), outcome = 'cancelled', code = 'cancelled'".to_owned(),
+            (36, 6),
+        ),
+        ("UPDATE attempts SET cost = 100 WHERE cost IS NULL".to_owned(), (636, 0)),
+        (
+            "BEGIN; UPDATE attempts SET cost = NULL; UPDATE attempts SET cost = 1; ROLLBACK".to_owned(),
+            (636, 0),
+        ),
+        ("BEGIN; UPDATE attempts SET cost = NULL; UPDATE attempts SET cost = 1; COMMIT".to_owned(), (10, 0)),
+        (format!("DELETE FROM attempts WHERE job_id IN {jobs}"), (6, 0)),
+    ] {
+        db.run(&step).await;
+        assert_eq!(in_step().await, expected, "{step}");
+    }
+    buildoff::db::empty(&db.pool).await.unwrap();
+    assert_eq!(in_step().await, (0, 0));
 }
