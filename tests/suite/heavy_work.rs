@@ -1,90 +1,125 @@
 //! Heavy work over HTTP: who floods the site waits, and nobody else does.
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::Duration;
 
+use buildoff::app::App;
 use buildoff::arena::builds;
+use buildoff::work::Client;
 use reqwest::RequestBuilder;
 use reqwest::header::{ACCEPT_ENCODING, COOKIE, RETRY_AFTER};
 use serde_json::Value;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 
 use crate::support::db::TestDb;
 use crate::support::{Site, hut};
 
 /// A site behind a proxy, which says where requests come from.
-async fn behind_a_proxy(db: &TestDb) -> Site {
+async fn behind_a_proxy(db: &TestDb) -> (Site, App) {
     let variables = [("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0"), ("TRUSTED_PROXIES", "127.0.0.0/8")];
-    Site::open_as(db.pool.clone(), &variables).await
+    Site::open_with_app(db.pool.clone(), &variables).await
 }
 
 fn from(address: &str, request: RequestBuilder) -> RequestBuilder {
     request.header("x-forwarded-for", address)
 }
 
-/// Pieces of heavy work that wait.
-async fn waiting(site: &Site) -> usize {
-    let metrics = site.get("/metrics").send().await.unwrap().text().await.unwrap();
-    let line = metrics.lines().find_map(|line| line.strip_prefix(r#"buildoff_heavy_work{state="waiting"} "#));
-    line.unwrap().parse().unwrap()
+/// Takes all slots for heavy work, each until its sender is dropped.
+async fn occupy(app: &App) -> Vec<mpsc::Sender<()>> {
+    let slots = thread::available_parallelism().map_or(1, usize::from);
+    let occupied = (0..slots).map(|_| {
+        let (keep, kept) = mpsc::channel::<()>();
+        let work = app.work.clone();
+        let address = [203, 0, 113, 1].into();
+        tokio::spawn(async move { work.run(Client::visitor(address), move || kept.recv()).await });
+        keep
+    });
+    let occupied = occupied.collect();
+    while app.work.running() < slots {
+        yield_now().await;
+    }
+    occupied
 }
 
 #[tokio::test]
 async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
+    const FLOOD: &str = "198.51.100.1";
+    const OTHER: &str = "198.51.100.2";
     let db = TestDb::seeded().await;
-    let site = behind_a_proxy(&db).await;
+    let (site, app) = behind_a_proxy(&db).await;
     let ids = builds::ids(&db.pool).await.unwrap();
     let voter = site.voter();
     let matchup = voter.matchup().await;
+    let mut slots = occupy(&app).await;
 
     let mut flood = JoinSet::new();
+    let drawn = Arc::new(Mutex::new(0));
     for n in 0..400 {
-        let [build, angle, size] = [n % 10, n / 10 % 8, [1024, 768, 512, 384, 256][n / 80]];
+        let [build, angle, size] = [n % 10, n / 10 % 8, [64, 128, 256, 384, 512][n / 80]];
         let path = format!("/api/builds/{}/image?size={size}&angle={angle}", ids[build]);
-        let request = from("198.51.100.1", site.get(&path));
-        flood.spawn(async move { request.send().await.unwrap() });
+        let (request, drawn) = (from(FLOOD, site.get(&path)), Arc::clone(&drawn));
+        flood.spawn(async move {
+            let answer = request.send().await.unwrap();
+            if answer.status() == 200 {
+                *drawn.lock().unwrap() += 1;
+            }
+            answer
+        });
     }
-    // Whoever is sent away is so because the queue of that address is full.
-    let refused = loop {
-        let answer = flood.join_next().await.expect("some are too many").unwrap();
-        if answer.status() != 200 {
-            break answer;
-        }
-    };
-    assert_eq!(refused.status(), 429);
-    assert!(refused.headers().contains_key(RETRY_AFTER));
-    assert_eq!(refused.json::<Value>().await.unwrap()["code"], "rate_limited");
+    for _ in 0..400 - 64 {
+        let refused = flood.join_next().await.unwrap().unwrap();
+        assert_eq!(refused.status(), 429);
+        assert!(refused.headers().contains_key(RETRY_AFTER));
+        assert_eq!(refused.json::<Value>().await.unwrap()["code"], "rate_limited");
+    }
+    assert_eq!(app.work.waiting(), 64);
 
-    let other = "198.51.100.2";
-    let check = from(other, site.post("/api/check")).body(hut(4)).send().await.unwrap();
-    assert_eq!(check.status(), 200);
-    let picture = format!("/api/builds/{}/image?size=128&background=transparent", ids[0]);
-    assert_eq!(from(other, site.get(&picture)).send().await.unwrap().status(), 200);
-    let export = format!("/api/builds/{}/export?format=schem", ids[0]);
-    assert_eq!(from(other, site.get(&export)).send().await.unwrap().status(), 200);
-    assert_eq!(from(other, site.get("/cards/buildoff.png")).send().await.unwrap().status(), 200);
-    let left = waiting(&site).await;
-    assert!(left > 32, "the flood had to wait for others, and not the other way around: {left} left");
-
+    let build = format!("/api/builds/{}", ids[0]);
+    let mut visits = vec![from(OTHER, site.post("/api/check")).body(hut(4))];
+    for path in ["/image?size=128&background=transparent", "/export?format=schem"] {
+        visits.push(from(OTHER, site.get(&format!("{build}{path}"))));
+    }
+    visits.push(from(OTHER, site.get("/cards/buildoff.png")));
+    let mut looks = Vec::new();
     for side in ["a", "b"] {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
         // From the very address of the flood, as voters have a queue of their own.
-        for path in [url.to_owned(), format!("{url}/image?size=128")] {
-            let request = from("198.51.100.1", site.get(&path)).header(ACCEPT_ENCODING, "identity");
-            let answer = request.header(COOKIE, voter.cookie().unwrap()).send().await.unwrap();
-            assert_eq!(answer.status(), 200, "{path}");
+        for path in [url.to_owned(), format!("{url}/image?size=128&format=png")] {
+            let request = from(FLOOD, site.get(&path)).header(ACCEPT_ENCODING, "identity");
+            looks.push(request.header(COOKIE, voter.cookie().unwrap()));
         }
     }
-    let left = waiting(&site).await;
-    assert!(left > 24, "a voter does not wait for pictures: {left} left");
+    let begin = |requests: Vec<RequestBuilder>| {
+        let mut all = JoinSet::new();
+        for request in requests {
+            all.spawn(async move { request.send().await.unwrap().status().as_u16() });
+        }
+        all
+    };
+    let (visits, looks) = (begin(visits), begin(looks));
+    while app.work.waiting() < 64 + 4 + 4 {
+        yield_now().await;
+    }
+    // One slot alone, so that what is next shows.
+    slots.pop();
+    assert_eq!(looks.join_all().await, [200; 4]);
+    let before_voters = *drawn.lock().unwrap();
+    assert!(before_voters < 8, "a voter waited for {before_voters} pictures");
+    assert_eq!(visits.join_all().await, [200; 4]);
+    let before_others = *drawn.lock().unwrap();
+    assert!(before_others < 24, "four requests waited for {before_others} pictures");
 
     flood.shutdown().await;
-    while waiting(&site).await > 0 {}
+    while app.work.waiting() > 0 {
+        yield_now().await;
+    }
 }
 
 #[tokio::test]
 async fn whoever_hangs_up_leaves_the_picture_to_others() {
     let db = TestDb::seeded().await;
-    let site = behind_a_proxy(&db).await;
+    let (site, _) = behind_a_proxy(&db).await;
     let path = format!("/api/builds/{}/image?size=1024", builds::ids(&db.pool).await.unwrap()[0]);
     for ms in [1, 5, 20, 50, 100] {
         let gone = from("198.51.100.1", site.get(&path)).timeout(Duration::from_millis(ms)).send();

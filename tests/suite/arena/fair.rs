@@ -76,6 +76,37 @@ async fn whoever_asks_too_much_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
+async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
+    let db = seeded().await;
+    let site = Site::open_as(db.pool.clone(), &[]).await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let mut skips = 0;
+    let refused = loop {
+        let answer = voter.skip(&matchup).await;
+        if answer.status != 204 {
+            break answer;
+        }
+        skips += 1;
+    };
+    assert_eq!((refused.status, refused.code().as_str()), (429, "rate_limited"));
+    assert!((10..20).contains(&skips), "{skips} skips at once");
+
+    // Another prompt in place of the open one is a skip as well.
+    let open = voter.matchup().await;
+    let prompts = ["lighthouse", "pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"];
+    let others = prompts.into_iter().filter(|prompt| open["prompt"]["id"] != *prompt);
+    let mut answers = Vec::new();
+    for prompt in others {
+        answers.push(voter.matchup_on(prompt).await);
+    }
+    assert!(answers.iter().any(|answer| answer.status == 429 && answer.code() == "rate_limited"));
+    let open = voter.matchup().await;
+    let same = voter.matchup_on(open["prompt"]["id"].as_str().unwrap()).await;
+    assert_eq!(same.status, 200, "asking for what is open is none");
+}
+
+#[tokio::test]
 async fn new_sessions_from_one_address_are_limited_and_proxies_are_believed_only_if_trusted() {
     let db = seeded().await;
     let visits = async |site: &Site| {

@@ -42,6 +42,12 @@ impl Site {
         Self::serve(web::router(app_over(pool, variables)), Patience::default()).await
     }
 
+    /// The same, and what its handlers reach.
+    pub async fn open_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
+        let app = app_over(pool, variables);
+        (Self::serve(web::router(app.clone()), Patience::default()).await, app)
+    }
+
     /// The same, with its workshop at work until the test ends.
     pub async fn open_working(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         let app = app_over(pool, variables);
