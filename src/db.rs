@@ -22,6 +22,7 @@ use tokio::{
 
 use self::access::{Access, has_code};
 pub use self::{
+    access::pool_options,
     binaries::Places,
     cluster::Cluster,
     schema::{MIGRATOR, NotReady, ready},
@@ -32,7 +33,10 @@ pub use self::{
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between looks whether the embedded server is there.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// One look of so many connects to it.
+const THOROUGH: u32 = 10;
 
 /// Where the database is.
 #[derive(Clone)]
@@ -188,10 +192,10 @@ impl Database {
     /// Starts the embedded server again whenever it has gone. Goes on for ever.
     pub async fn keep_up(&self) {
         let Some(cluster) = &self.cluster else { return pending().await };
-        loop {
+        for look in (0..THOROUGH).cycle() {
             sleep(LOOK_EVERY).await;
             let cluster = Arc::clone(cluster);
-            match spawn_blocking(move || cluster.revive()).await {
+            match spawn_blocking(move || cluster.revive(look > 0)).await {
                 Ok(Ok(true)) => tracing::warn!("the database had gone, and was started again"),
                 Ok(Err(error)) => {
                     tracing::error!(
@@ -221,11 +225,11 @@ impl Database {
         let access = Access::by_url("DATABASE_URL", url)?;
         let (access, direct) = match direct_url {
             Some(direct) => (access, Access::by_url("DIRECT_URL", direct)?),
-            None => (access.clone().with_statement_timeout(), access),
+            None => (access.clone().with_timeouts(), access),
         };
         migrate(&direct).await?;
         let replica = replica_url.map(|url| Access::by_url("DATABASE_REPLICA_URL", url)).transpose()?;
-        let replica = replica.map(|access| access.with_statement_timeout().pool());
+        let replica = replica.map(|access| access.with_timeouts().pool());
         Ok(Self { pool: access.pool(), replica, cluster: None })
     }
 
@@ -240,7 +244,7 @@ impl Database {
             leave(cluster).await;
             return Err(error);
         }
-        let pool = access.with_statement_timeout().pool();
+        let pool = access.with_timeouts().pool();
         Ok(Self { pool, replica: None, cluster: Some(Arc::new(cluster)) })
     }
 

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use anyhow::{Result, anyhow, ensure};
 use sqlx::{
-    Connection, PgConnection, PgPool,
+    Connection, Executor, PgConnection, PgPool,
     error::DatabaseError,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
@@ -17,9 +17,17 @@ use super::cluster::Cluster;
 const MAX_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const STATEMENT_TIMEOUT: &str = "30s";
-const IDLE_TIMEOUT: &str = "15s";
-const LOCK_TIMEOUT: &str = "10s";
+
+/// How long the server lets a session go on with one thing.
+const TIMEOUTS: [(&str, &str); 3] = [
+    ("statement_timeout", "30s"),
+    // A server that vanished in the middle of a vote must not keep others from voting.
+    ("idle_in_transaction_session_timeout", "15s"),
+    ("lock_timeout", "10s"),
+];
+
+/// A connection that answered this recently is handed out without being asked again.
+const FRESH: Duration = Duration::from_millis(100);
 
 /// A server elsewhere may be starting at the same time as we are.
 const UNREACHABLE_PATIENCE: Duration = Duration::from_secs(10);
@@ -55,25 +63,18 @@ impl Access {
         Self { name: "The embedded database".into(), options: cluster.options().database(database) }
     }
 
-    /// Limits every statement's time. Not for a pooler: it shares sessions
+    /// Limits the time of statements, locks and idle transactions, except
+    /// where the URL sets its own limit. Not for a pooler: it shares sessions
     /// among clients, and refuses settings that come with a connection.
-    pub fn with_statement_timeout(mut self) -> Self {
-        if self.options.get_options().is_none_or(|options| !options.contains("statement_timeout")) {
-            self.options = self.options.options([
-                ("statement_timeout", STATEMENT_TIMEOUT),
-                // A server that vanished in the middle of a vote must not keep others from voting.
-                ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
-                ("lock_timeout", LOCK_TIMEOUT),
-            ]);
-        }
+    pub fn with_timeouts(mut self) -> Self {
+        let set = self.options.get_options().unwrap_or_default().to_owned();
+        let missing = TIMEOUTS.into_iter().filter(|(name, _)| !set.contains(name));
+        self.options = self.options.options(missing);
         self
     }
 
     pub fn pool(&self) -> PgPool {
-        PgPoolOptions::new()
-            .max_connections(MAX_CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_lazy_with(self.options.clone())
+        pool_options().connect_lazy_with(self.options.clone())
     }
 
     /// Connects, and waits for a server that is still coming up.
@@ -107,6 +108,38 @@ impl Access {
             _ => anyhow!("{name} does not work: {reason}."),
         }
     }
+}
+
+/// How every pool of the program treats its connections.
+///
+/// A future may be dropped at any await, as when a visitor leaves. sqlx rolls
+/// back the transactions it knows of, but it learns of one only from the
+/// answer to `BEGIN`: when that future is dropped, the transaction stays open,
+/// and whoever gets the connection next writes into it without ever
+/// committing (sqlx issue 4393). So a connection is reset before it goes back
+/// into the pool, and once more before it is handed out, unless it was in use
+/// a moment ago; the second also finds out whether the server is still there,
+/// in place of sqlx's own test. One that cannot be reset is closed.
+pub fn pool_options() -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(MAX_CONNECTIONS)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .after_release(|connection, _| Box::pin(async { Ok(reset(connection).await.is_ok()) }))
+        .before_acquire(|connection, state| {
+            Box::pin(async move { Ok(state.idle_for < FRESH || reset(connection).await.is_ok()) })
+        })
+}
+
+/// Waits for the answers to abandoned statements, then ends any transaction.
+///
+/// `ROLLBACK` alone would have the server log a warning wherever there is no
+/// transaction, which is nearly always. `BEGIN` in the same message opens one
+/// first, silently; inside a transaction it changes nothing, and in a failed
+/// one it is an error.
+async fn reset(connection: &mut PgConnection) -> sqlx::Result<()> {
+    connection.execute("BEGIN; ROLLBACK").await?;
+    Ok(())
 }
 
 fn patience_with(error: &sqlx::Error) -> Duration {

@@ -50,9 +50,10 @@ impl Cluster {
             .ssl_mode(PgSslMode::Disable)
     }
 
-    /// Starts the server again if it is gone; returns whether it was.
-    pub fn revive(&self) -> Result<bool> {
-        if self.server.is_running() {
+    /// Starts the server again if it is gone; returns whether it was. A `quick`
+    /// look sees only that its process has ended.
+    pub fn revive(&self, quick: bool) -> Result<bool> {
+        if quick && !self.server.has_died() || self.server.is_running() {
             return Ok(false);
         }
         let _starting = self.server.home.lock_starting(LEAVE_PATIENCE)?;

@@ -1,10 +1,15 @@
 //! What is true of every answer, whichever handler gave it.
 
+mod run_to_end;
+
+pub(super) use self::run_to_end::run_to_end;
+
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -20,6 +25,7 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
+use self::run_to_end::Overdue;
 use super::Error;
 use crate::meters::{Answer, Meters};
 
@@ -56,9 +62,11 @@ pub(super) struct Code(pub Cow<'static, str>);
 /// Names the request, opens its span, counts it, and logs how it ended.
 pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let _in_flight = meters.begin();
     let id = RequestId(Uuid::now_v7());
     request.extensions_mut().insert(id);
+    // Shared with the task of a request that runs to its end.
+    let in_flight = Arc::new(meters.begin());
+    request.extensions_mut().insert(Arc::clone(&in_flight));
     let path = request.uri().path().to_owned();
     let (method, route) = (known(request.method()), route(&request));
     let span = info_span!("request", %id, method = %request.method(), path);
@@ -78,6 +86,7 @@ pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, 
         if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
             response.headers_mut().insert("x-request-id", value);
         }
+        drop(in_flight);
         response
     }
     .instrument(span)
@@ -136,17 +145,25 @@ fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensio
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone.
+/// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone,
+/// and a request that runs to its end goes on without an answer.
 pub fn deadline(
     patience: Duration,
 ) -> FromFnLayer<impl Fn(Request, Next) -> Answering + Clone, (), (Request,)> {
     from_fn(move |request: Request, next: Next| -> Answering {
         Box::pin(async move {
-            match tokio::time::timeout(patience, next.run(request)).await {
+            let overdue = request.extensions().get::<Overdue>().cloned();
+            let mut answer = pin!(next.run(request));
+            match tokio::time::timeout(patience, &mut answer).await {
                 Ok(response) => response,
-                Err(_) => {
-                    Error::unavailable("timed_out", "This took too long, and was stopped.").into_response()
-                }
+                Err(_) => match overdue {
+                    Some(Overdue(overdue)) => {
+                        overdue.cancel();
+                        answer.await
+                    }
+                    None => Error::unavailable("timed_out", "This took too long, and was stopped.")
+                        .into_response(),
+                },
             }
         })
     })

@@ -128,6 +128,7 @@ pub fn dress(routes: Router<App>, app: App) -> Router {
         .fallback(nothing_here)
         .with_state(app)
         .layer(sessions)
+        .layer(from_fn(layers::run_to_end))
         .layer(CsrfLayer::new())
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(layers::catch_panics())

@@ -29,6 +29,11 @@ pub(super) async fn addressed(public_url: Option<String>, request: Request, next
     ASKED.scope(Asked { site, path }, next.run(request)).await
 }
 
+/// Lets pages in another task know the same address.
+pub(super) fn carried_over<F: Future>(inside: F) -> impl Future<Output = F::Output> {
+    ASKED.scope(ASKED.try_with(Asked::clone).unwrap_or_default(), inside)
+}
+
 /// The main menu, in reading order: address and word.
 const MENU: [(&str, &str); 8] = [
     ("/", "Arena"),

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use buildoff::db::{Cluster, Database, Durability, MIGRATOR, NotReady, Places, Source, ready};
+use buildoff::db::{Cluster, Database, Durability, MIGRATOR, NotReady, Places, Source, pool_options, ready};
 use sqlx::PgPool;
 use tokio::{
     task::spawn_blocking,
@@ -139,6 +139,52 @@ async fn what_the_server_objects_to_is_told() {
     let server = db.url();
     let told = refusal(&at(server.replace("/test_", "/untest_"))).await;
     assert!(told.starts_with("The database of DATABASE_URL says: database \"untest_"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_ends_what_hangs_wherever_it_is() {
+    let (db, home) = (TestDb::new().await, tempfile::tempdir().unwrap());
+    let embedded = Source::Embedded { data_dir: Some(home.path().to_owned()), pg_bin: None };
+    let patient = format!("{}&options=-c%20statement_timeout%3D20s", db.url());
+    for (source, statement) in [(at(db.url()), "30s"), (at(patient), "20s"), (embedded, "30s")] {
+        let database = Database::open(&source).await.unwrap();
+        for (name, expected) in [
+            ("statement_timeout", statement),
+            ("idle_in_transaction_session_timeout", "15s"),
+            ("lock_timeout", "10s"),
+        ] {
+            let set: String = sqlx::query_scalar("SELECT current_setting($1)")
+                .bind(name)
+                .fetch_one(database.pool())
+                .await
+                .unwrap();
+            assert_eq!(set, expected, "{name} at {source:?}");
+        }
+        database.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_changes_hands_leaves_no_word_in_the_servers_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().to_owned();
+    let start = move || Cluster::start(&path, &Places::of_this_machine(None), Durability::None).unwrap();
+    let cluster = spawn_blocking(start).await.unwrap();
+    let pool = pool_options().max_connections(1).connect_lazy_with(cluster.options());
+    let log = || fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();
+    // Whatever the start has to say is said once somebody was served.
+    sqlx::query("SELECT 1").execute(&pool).await.unwrap();
+    let before = log();
+    for _ in 0..20 {
+        sqlx::query("SELECT 1").execute(&pool).await.unwrap();
+        pool.begin().await.unwrap().commit().await.unwrap();
+    }
+    // Idle for long enough to be tested before it is used.
+    sleep(Duration::from_millis(200)).await;
+    sqlx::query("SELECT 1").execute(&pool).await.unwrap();
+    pool.close().await;
+    assert_eq!(log().strip_prefix(&before), Some(""));
+    spawn_blocking(move || drop(cluster)).await.unwrap();
 }
 
 /// Every test's database is its own, also among many threads.

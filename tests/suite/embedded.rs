@@ -228,6 +228,11 @@ async fn a_killed_server_is_started_again_and_has_lost_nothing() {
     let home = Home::new();
     let bereft = home.open().await;
     keep_a_row(bereft.pool()).await;
+    if cfg!(target_os = "linux") {
+        let sync = sqlx::query_scalar::<_, String>("SHOW recovery_init_sync_method");
+        let sync = sync.fetch_one(bereft.pool()).await.unwrap();
+        assert_eq!(sync, "syncfs", "what makes a recovery quick");
+    }
     kill_process(home.postmaster().unwrap(), Signal::KILL).unwrap();
 
     let next = home.open().await;

@@ -459,7 +459,7 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         "timed_out",
         StatusCode::SERVICE_UNAVAILABLE,
         "This took too long",
-        "It took too long, and was stopped.",
+        "It took too long. What changes something goes on, and may be done later; all else was stopped.",
         WayOut::TryAgain,
     ),
     ErrorCode::new(

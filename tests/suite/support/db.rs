@@ -20,7 +20,7 @@ use std::{
 use buildoff::arena::builds::{self, Making, Packed};
 use buildoff::arena::catalog::Catalog;
 use buildoff::arena::exhibition;
-use buildoff::db::{Cluster, Durability, MIGRATOR, Places};
+use buildoff::db::{Cluster, Durability, MIGRATOR, Places, pool_options};
 use rustix::process::{Pid, geteuid, test_kill_process};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool,
@@ -69,11 +69,16 @@ impl TestDb {
         let mut admin = server.connect().await.unwrap();
         clone_template(&mut admin, &server, content, &name).await;
         admin.close().await.unwrap();
-        let pool = PgPoolOptions::new()
+        let pool = pool_options()
             .max_connections(8)
             .acquire_timeout(Duration::from_secs(10))
             .connect_lazy_with(server.clone().database(&name));
         Self { pool, server, name }
+    }
+
+    /// How to connect to it.
+    pub fn options(&self) -> PgConnectOptions {
+        self.server.clone().database(&self.name)
     }
 
     pub async fn run(&self, sql: &str) {
@@ -103,7 +108,7 @@ impl TestDb {
 
     /// For a program that is to use this database.
     pub fn url(&self) -> String {
-        self.server.clone().database(&self.name).to_url_lossy().into()
+        self.options().to_url_lossy().into()
     }
 }
 

@@ -1,0 +1,282 @@
+//! Many visitors at once, who hang up at random moments on every kind of route.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::time::Duration;
+
+use buildoff::arena::replay;
+use futures_util::future::join_all;
+use hyper::Method;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::{FAR_AWAY, far_away, reading, until_quiet};
+use crate::support::admin::TOKEN;
+use crate::support::db::TestDb;
+use crate::support::voter::Answer;
+use crate::support::{Call, Site, hut};
+
+const VISITORS: usize = 24;
+const CALLS: usize = 2000;
+
+/// The program's own.
+const MOST_CONNECTIONS: i64 = 16;
+
+/// Longer than a newcomer would wait.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
+
+/// Somebody who asks for this and that, and seldom waits for the answer.
+struct Visitor {
+    site: String,
+    rng: StdRng,
+    builds: Vec<String>,
+    cookie: Option<String>,
+    /// The open matchup, as far as is known.
+    matchup: Option<String>,
+    draft: Option<String>,
+    /// Matchup and choice of each vote that was answered with 200, to the end.
+    acknowledged: Vec<(String, String)>,
+    /// How often what was answered, by status; 0 where nobody waited for it.
+    answers: BTreeMap<u16, usize>,
+}
+
+impl Visitor {
+    async fn call_often(mut self, calls: usize) -> Self {
+        for _ in 0..calls {
+            match self.rng.random_range(0..10) {
+                0..5 => self.play().await,
+                5..8 => self.look_around().await,
+                8 => self.administer().await,
+                _ => self.use_the_sandbox().await,
+            }
+        }
+        self
+    }
+
+    /// The answer, from whoever waits for it.
+    async fn ask(&mut self, mut call: Call) -> Option<Answer> {
+        if let Some(cookie) = &self.cookie {
+            call = call.with("cookie", cookie);
+        }
+        let answer = if self.rng.random_bool(0.5) {
+            call.at(&self.site).await
+        } else {
+            // As likely within a millisecond as between ten and a hundred.
+            let ms = 10_f64.powf(self.rng.random_range(-1.0..2.3));
+            call.for_a_while(&self.site, Duration::from_secs_f64(ms / 1000.0)).await
+        };
+        *self.answers.entry(answer.as_ref().map_or(0, |answer| answer.status)).or_default() += 1;
+        if let Some(cookie) = answer.as_ref().and_then(Answer::cookie) {
+            self.cookie = Some(cookie);
+        }
+        answer
+    }
+
+    /// A step in the arena: with script or without.
+    async fn play(&mut self) {
+        let Some(id) = self.matchup.clone() else { return self.open().await };
+        let choice = *CHOICES.choose(&mut self.rng).unwrap();
+        match self.rng.random_range(0..10) {
+            0 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/a"))).await),
+            1 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/b"))).await),
+            2 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/a/image?size=64"))).await),
+            3 => drop(self.ask(Call::get(format!("/matchups/{id}"))).await),
+            4 => {
+                let skip = Call::json("/api/arena/skip", &json!({ "matchupId": id }));
+                self.matchup = self.ask(skip).await.map_or(Some(id), |_| None);
+            }
+            5 => {
+                self.ask(Call::form(format!("/matchups/{id}/skip"), "")).await;
+                self.matchup = None;
+            }
+            6 => {
+                let vote = Call::form(format!("/matchups/{id}/vote"), &format!("choice={choice}"));
+                if self.ask(vote).await.is_some_and(|answer| answer.status == 303) {
+                    self.matchup = None;
+                }
+            }
+            _ => {
+                let vote = json!({ "matchupId": id, "choice": choice });
+                let Some(answer) = self.ask(Call::json("/api/arena/vote", &vote)).await else { return };
+                if answer.status == 200 {
+                    self.acknowledged.push((id, choice.to_owned()));
+                }
+                self.matchup = None;
+            }
+        }
+    }
+
+    async fn open(&mut self) {
+        if self.rng.random_bool(0.2) {
+            let Some(answer) = self.ask(Call::form("/matchup", "")).await else { return };
+            self.matchup = answer.header("location").strip_prefix("/matchups/").map(str::to_owned);
+            return;
+        }
+        let Some(answer) = self.ask(Call::get("/api/arena/matchup")).await else { return };
+        self.matchup = (answer.status == 200).then(|| answer.json()["id"].as_str().unwrap().to_owned());
+        if answer.status == 409 {
+            // Everything is seen; somebody else comes.
+            self.cookie = None;
+        }
+    }
+
+    async fn look_around(&mut self) {
+        let build = self.builds.choose(&mut self.rng).unwrap().clone();
+        let one = self.builds[0].clone();
+        let size = *[64, 65, 66, 67].choose(&mut self.rng).unwrap();
+        let paths = [
+            "/leaderboard".to_owned(),
+            "/api/leaderboard".to_owned(),
+            "/api/leaderboard?tag=vehicle".to_owned(),
+            "/leaderboard/pairs".to_owned(),
+            "/models/reference_architect".to_owned(),
+            "/api/models/reference_sculptor".to_owned(),
+            "/about".to_owned(),
+            "/builds".to_owned(),
+            "/prompts".to_owned(),
+            "/me".to_owned(),
+            "/api/votes.jsonl".to_owned(),
+            format!("/builds/{build}"),
+            format!("/api/builds/{build}/export?format=vox"),
+            format!("/api/builds/{build}/image?size={size}"),
+            format!("/cards/builds/{one}.png"),
+            format!("/api/builds/{one}/turntable?format=webp"),
+        ];
+        let path = paths.choose(&mut self.rng).unwrap();
+        self.ask(Call::get(path.as_str())).await;
+    }
+
+    async fn administer(&mut self) {
+        let bearer = format!("Bearer {TOKEN}");
+        let number = self.rng.random_range(1..100);
+        let call = match self.rng.random_range(0..6) {
+            0 => {
+                let path = "/api/admin/import-build?overwrite=1&modelKey=openai_gpt_5_5&promptId=lighthouse";
+                Call::post(path, "text/plain", hut(number % 10)).with("authorization", bearer)
+            }
+            1 => Call::post("/api/admin/seed?dryRun=1", "", "").with("authorization", bearer),
+            2 => Call::json(
+                "/api/admin/models/openai_gpt_5_5",
+                &json!({ "displayName": format!("GPT {number}") }),
+            )
+            .by(Method::PATCH)
+            .with("authorization", bearer),
+            3 => Call::get("/api/admin/status").with("authorization", bearer),
+            4 => Call::form("/admin/session", &format!("token={TOKEN}")),
+            _ => Call::form("/admin/sign-out", ""),
+        };
+        self.ask(call).await;
+    }
+
+    async fn use_the_sandbox(&mut self) {
+        let storeys = self.rng.random_range(0..10);
+        let call = match (self.rng.random_range(0..4), &self.draft) {
+            (0, _) | (_, None) => Call::post("/api/sandbox/drafts", "text/plain", hut(storeys)),
+            (1, Some(draft)) => Call::json("/api/sandbox/runs", &json!({ "a": draft })),
+            (2, Some(draft)) => Call::get(format!("/api/sandbox/drafts/{draft}/grid")),
+            _ => Call::post("/api/check", "text/plain", hut(storeys)),
+        };
+        let Some(answer) = self.ask(call).await.filter(|answer| answer.status == 200) else { return };
+        let told: Value = serde_json::from_slice(&answer.bytes).unwrap_or_default();
+        if let Some(draft) = told["draftId"].as_str() {
+            self.draft = Some(draft.to_owned());
+        }
+        if let Some(run) = told["url"].as_str().filter(|url| url.starts_with("/sandbox/runs/")) {
+            self.ask(Call::form(format!("{run}/delete"), "")).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_calls_hung_up_at_random_moments_leave_a_site_that_serves_at_once() {
+    let seed: u64 = env::var("LEAVING_SEED").map_or_else(|_| rand::random(), |seed| seed.parse().unwrap());
+    eprintln!("LEAVING_SEED={seed}");
+    let db = TestDb::seeded().await;
+    let (_line, site) = far_away(&db).await;
+    let builds: Vec<String> =
+        sqlx::query_scalar("SELECT id::text FROM builds ORDER BY id").fetch_all(&db.pool).await.unwrap();
+
+    let visitors = (0..VISITORS).map(|number| {
+        let visitor = Visitor {
+            site: site.url.clone(),
+            rng: StdRng::seed_from_u64(seed ^ number as u64),
+            builds: builds.clone(),
+            cookie: None,
+            matchup: None,
+            draft: None,
+            acknowledged: Vec::new(),
+            answers: BTreeMap::new(),
+        };
+        tokio::spawn(visitor.call_often(CALLS / VISITORS))
+    });
+    let begun = Instant::now();
+    let visitors: Vec<Visitor> = join_all(visitors).await.into_iter().map(Result::unwrap).collect();
+    let mut answers = BTreeMap::<u16, usize>::new();
+    for (status, count) in visitors.iter().flat_map(|visitor| &visitor.answers) {
+        *answers.entry(*status).or_default() += count;
+    }
+    eprintln!("{:.1} s; answers by status, 0 for none: {answers:?}", begun.elapsed().as_secs_f64());
+    assert!(answers.keys().all(|status| *status < 500), "{answers:?}");
+    assert!(answers[&0] > CALLS / 5 && answers[&200] > CALLS / 5, "{answers:?}");
+
+    a_newcomer_is_served(&site).await;
+    until_quiet(&site).await;
+    until_idle(&db, &site).await;
+    let acknowledged: Vec<_> = visitors.into_iter().flat_map(|visitor| visitor.acknowledged).collect();
+    assert!(acknowledged.len() > 20, "only {} votes were acknowledged", acknowledged.len());
+    assert_stored(&db, acknowledged).await;
+}
+
+async fn a_newcomer_is_served(site: &Site) {
+    let begun = Instant::now();
+    let served = tokio::time::timeout(AT_ONCE, async {
+        let voter = site.voter();
+        let matchup = voter.matchup().await;
+        voter.look(&matchup).await;
+        let vote = voter.vote(&matchup, "TIE").await;
+        assert_eq!(vote.status, 200, "{}", vote.text());
+    });
+    served.await.unwrap_or_else(|_| panic!("a newcomer has waited for {:?}", begun.elapsed()));
+}
+
+/// No transaction is left open, no connection beyond those of the pool, and no heavy work.
+async fn until_idle(db: &TestDb, site: &Site) {
+    let begun = Instant::now();
+    loop {
+        let states: Vec<Option<String>> = sqlx::query_scalar(
+            "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1",
+        )
+        .bind(FAR_AWAY)
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+        let waiting = reading(site, r#"buildoff_heavy_work{state="waiting"} "#).await;
+        let running = reading(site, r#"buildoff_heavy_work{state="running"} "#).await;
+        let busy: Vec<_> = states.iter().flatten().filter(|state| *state != "idle").collect();
+        if busy.is_empty() && states.len() as i64 <= MOST_CONNECTIONS && waiting + running == 0 {
+            return;
+        }
+        assert!(
+            begun.elapsed() < AT_ONCE,
+            "connections: {states:?}; heavy work: {running} running, {waiting} waiting"
+        );
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Every acknowledged vote is there, as it was cast; every vote that is there, whole.
+async fn assert_stored(db: &TestDb, acknowledged: Vec<(String, String)>) {
+    let stored: Vec<(String, String)> =
+        sqlx::query_as("SELECT matchup_id::text, choice FROM votes").fetch_all(&db.pool).await.unwrap();
+    let stored: BTreeSet<_> = stored.into_iter().collect();
+    let lost: Vec<_> = acknowledged.iter().filter(|vote| !stored.contains(*vote)).collect();
+    assert!(lost.is_empty(), "acknowledged, and not there: {lost:?}");
+    let audit = replay::verify(&db.pool).await.unwrap();
+    assert!(audit.is_clean(), "{:?}", audit.first);
+    assert_eq!(audit.replay.votes(), stored.len() as u64);
+}

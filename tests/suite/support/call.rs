@@ -1,0 +1,86 @@
+//! One request over a connection of its own, which can be hung up at any moment.
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::handshake;
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use reqwest::header::SET_COOKIE;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::voter::Answer;
+
+#[derive(Clone, Debug)]
+pub struct Call {
+    method: Method,
+    path: String,
+    headers: Vec<(&'static str, String)>,
+    body: Vec<u8>,
+}
+
+impl Call {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::GET, path: path.into(), headers: Vec::new(), body: Vec::new() }
+    }
+
+    pub fn post(path: impl Into<String>, kind: &str, body: impl Into<Vec<u8>>) -> Self {
+        let headers = vec![("content-type", kind.to_owned())];
+        Self { method: Method::POST, path: path.into(), headers, body: body.into() }
+    }
+
+    pub fn json(path: impl Into<String>, body: &serde_json::Value) -> Self {
+        Self::post(path, "application/json", body.to_string())
+    }
+
+    pub fn form(path: impl Into<String>, body: &str) -> Self {
+        Self::post(path, "application/x-www-form-urlencoded", body)
+    }
+
+    pub fn by(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    pub fn with(mut self, header: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((header, value.into()));
+        self
+    }
+
+    /// The answer, read to its end; none if the connection ends before. Dropping this hangs up.
+    pub async fn at(self, site: &str) -> Option<Answer> {
+        let host = site.trim_start_matches("http://");
+        let stream = TcpStream::connect(host).await.ok()?;
+        let (mut sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(self.path)
+            .header("host", host)
+            .header("connection", "close");
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(Full::new(Bytes::from(self.body))).unwrap();
+        let answer = async move {
+            let response = sender.send_request(request).await.ok()?;
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            let bytes = response.into_body().collect().await.ok()?.to_bytes().to_vec();
+            Some(Answer { status, headers, bytes })
+        };
+        tokio::join!(answer, connection).0
+    }
+
+    /// The same, hung up after a while.
+    pub async fn for_a_while(self, site: &str, patience: Duration) -> Option<Answer> {
+        timeout(patience, self.at(site)).await.ok()?
+    }
+}
+
+impl Answer {
+    /// The cookie it sets, as it is to be sent back.
+    pub fn cookie(&self) -> Option<String> {
+        let set = self.headers.get(SET_COOKIE)?.to_str().unwrap();
+        Some(set.split(';').next().unwrap().to_owned())
+    }
+}

@@ -1,0 +1,134 @@
+//! A line to a database that takes its time, as between two data centres.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sqlx::ConnectOptions;
+use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::db::TestDb;
+
+/// Ends with this value, and all connections over it.
+pub struct SlowLine {
+    options: PgConnectOptions,
+    sent: Arc<AtomicUsize>,
+    _connections: JoinSet<()>,
+}
+
+#[derive(Clone)]
+enum Server {
+    Socket(PathBuf),
+    Host(String, u16),
+}
+
+impl SlowLine {
+    /// To this database; what is said arrives so much later, either way.
+    pub async fn to(db: &TestDb, delay: Duration) -> Self {
+        let there = db.options();
+        let server = match there.get_socket() {
+            Some(folder) => Server::Socket(folder.join(format!(".s.PGSQL.{}", there.get_port()))),
+            None => Server::Host(there.get_host().to_owned(), there.get_port()),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = there.to_url_lossy();
+        let mut options = PgConnectOptions::new_without_pgpass()
+            .host("127.0.0.1")
+            .port(listener.local_addr().unwrap().port())
+            .username(url.username())
+            .database(there.get_database().unwrap())
+            .ssl_mode(PgSslMode::Disable);
+        if let Some(password) = url.password() {
+            options = options.password(password);
+        }
+        let sent = Arc::default();
+        let mut connections = JoinSet::new();
+        connections.spawn(accept(listener, server, delay, Arc::clone(&sent)));
+        Self { options, sent, _connections: connections }
+    }
+
+    pub fn options(&self) -> PgConnectOptions {
+        self.options.clone()
+    }
+
+    /// Messages to the server so far, or rather pieces of the stream.
+    pub fn sent(&self) -> usize {
+        self.sent.load(Ordering::SeqCst)
+    }
+
+    pub async fn until_sent(&self, pieces: usize) {
+        while self.sent() < pieces {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, server: Server, delay: Duration, sent: Arc<AtomicUsize>) {
+    let mut connections = JoinSet::new();
+    while let Ok((client, _)) = listener.accept().await {
+        client.set_nodelay(true).unwrap();
+        let (server, sent) = (server.clone(), Arc::clone(&sent));
+        connections.spawn(async move {
+            let (from_client, to_client) = client.into_split();
+            // Of lines to nobody, their loss is what can be told.
+            match server {
+                Server::Socket(path) => {
+                    let Ok(there) = UnixStream::connect(path).await else { return };
+                    let (from_server, to_server) = there.into_split();
+                    both(
+                        carry(from_client, to_server, delay, &sent),
+                        carry(from_server, to_client, delay, &AtomicUsize::default()),
+                    )
+                    .await;
+                }
+                Server::Host(host, port) => {
+                    let Ok(there) = TcpStream::connect((host, port)).await else { return };
+                    let (from_server, to_server) = there.into_split();
+                    both(
+                        carry(from_client, to_server, delay, &sent),
+                        carry(from_server, to_client, delay, &AtomicUsize::default()),
+                    )
+                    .await;
+                }
+            }
+        });
+    }
+}
+
+/// Either way ends in its own time, as on a real line.
+async fn both(there: impl Future<Output = ()>, back: impl Future<Output = ()>) {
+    tokio::join!(there, back);
+}
+
+/// Every piece after the same delay; the end as well.
+async fn carry(
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    delay: Duration,
+    count: &AtomicUsize,
+) {
+    let (write, mut pieces) = unbounded_channel::<(Instant, Vec<u8>)>();
+    let reading = async move {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = from.read(&mut buffer).await {
+            count.fetch_add(1, Ordering::SeqCst);
+            let _ = write.send((Instant::now() + delay, buffer[..length].to_vec()));
+        }
+    };
+    let writing = async move {
+        while let Some((moment, piece)) = pieces.recv().await {
+            sleep_until(moment).await;
+            if to.write_all(&piece).await.is_err() {
+                return;
+            }
+        }
+        let _ = to.shutdown().await;
+    };
+    tokio::join!(reading, writing);
+}
