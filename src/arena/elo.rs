@@ -26,6 +26,12 @@ impl Standing {
         self.wins + self.losses + self.ties
     }
 
+    /// Of the votes that compare, ties counting half: from 0 to 1, and less where there are none.
+    pub fn share(&self) -> f64 {
+        let compared = self.votes() - self.both_bad;
+        if compared == 0 { -1.0 } else { (self.wins as f64 + 0.5 * self.ties as f64) / compared as f64 }
+    }
+
     fn won(self, elo: f64) -> Self {
         Self { elo, wins: self.wins + 1, ..self }
     }

@@ -114,13 +114,14 @@ impl Leaderboard {
         Self::ranked(as_of, votes, entries, fit)
     }
 
-    /// Those without a skill come last, by Elo.
+    /// Those without a skill come last, by the share of votes that they won.
     fn by_skill(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
         let skill =
             |entry: &Entry| fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating);
         entries.sort_by(|a, b| {
             let by_elo = || higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key));
-            skill(b).total_cmp(&skill(a)).then_with(by_elo)
+            let by_share = b.standing.share().total_cmp(&a.standing.share());
+            skill(b).total_cmp(&skill(a)).then(by_share).then_with(by_elo)
         });
         Self::ranked(as_of, votes, entries, fit)
     }

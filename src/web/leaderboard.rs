@@ -276,6 +276,11 @@ impl Sort {
         }
     }
 
+    /// What a tag's votes alone have none of: Elo depends on the order of all votes.
+    fn is_of_the_whole_ladder(self) -> bool {
+        matches!(self, Self::Elo | Self::Change)
+    }
+
     fn usual_order(self) -> Order {
         if self == Self::Model { Order::Asc } else { Order::Desc }
     }

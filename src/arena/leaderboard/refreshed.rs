@@ -47,7 +47,8 @@ struct State<S, V> {
 struct Latest<S, V> {
     of: Option<S>,
     value: Arc<V>,
-    begun: Instant,
+    /// None if it was found stored.
+    begun: Option<Instant>,
     took: Duration,
     rests_until: Instant,
 }
@@ -87,7 +88,8 @@ where
                 let _ = changes.changed().await;
                 continue;
             };
-            if latest.of.as_ref() == Some(&now) || (latest.of.is_some() && latest.begun >= asked) {
+            let made_since = latest.begun.is_some_and(|begun| begun >= asked);
+            if latest.of.as_ref() == Some(&now) || (latest.of.is_some() && made_since) {
                 return Ok(latest.value);
             }
             let rests = latest.rests_until > Instant::now();
@@ -136,11 +138,18 @@ where
 
 impl<S, V> Latest<S, V> {
     fn new(made: Made<S, V>, begun: Instant) -> Self {
+        let is_stored = made.stored.is_some();
         let (took, age) = made.stored.unwrap_or_else(|| (begun.elapsed(), Duration::ZERO));
         let rest = if took > QUICK { took.saturating_mul(REST) } else { took };
         let rests_until =
             Instant::now() + if made.of.is_some() { rest.saturating_sub(age) } else { Duration::ZERO };
-        Self { of: made.of, value: Arc::new(made.value), begun, took, rests_until }
+        Self {
+            of: made.of,
+            value: Arc::new(made.value),
+            begun: (!is_stored).then_some(begun),
+            took,
+            rests_until,
+        }
     }
 }
 
@@ -225,6 +234,18 @@ mod tests {
         let never = |_| std::future::pending();
         assert_eq!(*values.get(2, never).await.unwrap(), 1);
         assert!(values.making.load(Ordering::SeqCst), "the next one is on its way");
+    }
+
+    #[tokio::test]
+    async fn what_was_stored_of_an_earlier_state_is_made_anew_where_that_is_quick() {
+        let values = refreshed();
+        let make = |is_first| async move {
+            match is_first {
+                true => Ok(Made { of: Some(1), value: 1, stored: Some((Duration::ZERO, Duration::ZERO)) }),
+                false => made(2, 2),
+            }
+        };
+        assert_eq!(*values.get(2, make).await.unwrap(), 2);
     }
 
     #[tokio::test]

@@ -20,7 +20,8 @@ pub(super) struct Wanted {
     /// Only models of this provider. Ranks stay what they are among all.
     #[param(example = "reference")]
     provider: String,
-    /// Only votes on prompts with this tag, as if there were no others.
+    /// Only votes on prompts with this tag, as if there were no others. Ranks go by skill then, or by the share of
+    /// votes won where there are too few; `elo` stays that of all votes.
     #[param(example = "vehicle")]
     tag: String,
 }
