@@ -214,7 +214,8 @@ async fn export(
     let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
     let name = format!("{}-{}", in_a_file_name(&prompt), in_a_file_name(&model));
     let load = stored(&app, id);
-    exports::answer(&app, address.client(), &digest, load, name, wanted.format, KEEP, &headers).await
+    let file = exports::ExportedFile { digest: &digest, name, format: wanted.format, keep: KEEP };
+    exports::answer(&app, address.client(), file, load, &headers).await
 }
 
 async fn stored(app: &App, id: Uuid) -> Result<StoredGrid, Error> {

@@ -75,18 +75,25 @@ async fn export(
         builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
     let name = format!("{prompt_id}-{model_key}");
-    answer(&app, address.client(), &digest, load, name, format, FOREVER, &headers).await
+    let file = ExportedFile { digest: &digest, name, format, keep: FOREVER };
+    answer(&app, address.client(), file, load, &headers).await
 }
 
-/// A grid as a file of this name.
+/// What is to be written as a file, and how long it may be kept.
+pub(super) struct ExportedFile<'a> {
+    /// Of the grid.
+    pub digest: &'a [u8],
+    /// Without its ending.
+    pub name: String,
+    pub format: Format,
+    pub keep: &'static str,
+}
+
 pub(super) async fn answer(
     app: &App,
     client: Client,
-    digest: &[u8],
+    ExportedFile { digest, name, format, keep }: ExportedFile<'_>,
     load: impl Future<Output = Result<StoredGrid, Error>>,
-    name: String,
-    format: Format,
-    keep: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     // The file follows from the grid, and from the name, which is in it.

@@ -107,7 +107,7 @@ impl<T> Queue<T> {
         };
         let overdue = |priority: &Priority| self.levels[*priority as usize].passed_over >= PASSED_OVER;
         let lowest_first = || Priority::ALL.into_iter().rev().filter(may_begin);
-        let chosen = lowest_first().find(overdue).or_else(|| lowest_first().last())?;
+        let chosen = lowest_first().find(overdue).or_else(|| lowest_first().next_back())?;
         let waits_below: Vec<_> = lowest_first().take_while(|priority| *priority > chosen).collect();
         for priority in waits_below {
             self.levels[priority as usize].passed_over += 1;

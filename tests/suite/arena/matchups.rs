@@ -132,7 +132,8 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
 
     let tomorrow = now + Duration::DAY + Duration::HOUR;
     let (one, other) = tokio::join!(tidying::tidy(&db.pool, tomorrow), tidying::tidy(&db.pool, tomorrow));
-    (one.unwrap(), other.unwrap());
+    one.unwrap();
+    other.unwrap();
     tidying::tidy(&db.pool, tomorrow).await.unwrap();
 
     assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
