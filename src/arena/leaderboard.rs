@@ -12,13 +12,13 @@ mod stats;
 
 pub use history::{Point, RatingHistory, last_of_each};
 pub(super) use reading::Moment;
-pub use reading::TagLadder;
 pub use record::{Facts, JudgedVote, ModelRecord, Opponent, PAGE, PromptRecord};
 pub(super) use refreshed::Refreshed;
 pub use stats::{Duels, LadderStats, Record};
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
@@ -26,7 +26,7 @@ use time::OffsetDateTime;
 use self::history::DAY;
 use super::elo::{self, Standing};
 use super::field::known;
-use super::skill::{Fit, Skill};
+use super::skill::Skill;
 use super::{Arena, Field, ModelKey, References};
 
 /// Who stands where, best first.
@@ -36,8 +36,8 @@ pub struct Leaderboard {
     /// All there are on this ladder.
     pub votes: i64,
     pub rows: Vec<Row>,
-    /// May have seen fewer votes than there are by now.
-    pub fit: Fit,
+    /// What the votes say together; it may have seen fewer than there are by now.
+    pub stats: Arc<LadderStats>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,29 +109,30 @@ impl Entry {
 }
 
 impl Leaderboard {
-    fn by_elo(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
+    fn by_elo(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
         entries.sort_by(|a, b| higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key)));
-        Self::ranked(as_of, votes, entries, fit)
+        Self::ranked(as_of, votes, entries, stats)
     }
 
     /// Those without a skill come last, by the share of votes that they won.
-    fn by_skill(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, fit: Fit) -> Self {
-        let skill =
-            |entry: &Entry| fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating);
+    fn by_skill(as_of: OffsetDateTime, mut entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
+        let skill = |entry: &Entry| {
+            stats.fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating)
+        };
         entries.sort_by(|a, b| {
             let by_elo = || higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key));
             let by_share = b.standing.share().total_cmp(&a.standing.share());
             skill(b).total_cmp(&skill(a)).then(by_share).then_with(by_elo)
         });
-        Self::ranked(as_of, votes, entries, fit)
+        Self::ranked(as_of, stats.votes, entries, stats)
     }
 
-    fn ranked(as_of: OffsetDateTime, votes: i64, entries: Vec<Entry>, fit: Fit) -> Self {
+    fn ranked(as_of: OffsetDateTime, votes: i64, entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
         let row = |(rank, Entry { model, standing, shown, .. }): (usize, Entry)| {
-            let skill = fit.models.get(&model.key).cloned();
+            let skill = stats.fit.models.get(&model.key).cloned();
             Row { rank, model, standing, shown, skill }
         };
-        Self { as_of, votes, rows: (1..).zip(entries).map(row).collect(), fit }
+        Self { as_of, votes, rows: (1..).zip(entries).map(row).collect(), stats }
     }
 
     pub fn row(&self, model: &ModelKey) -> Option<&Row> {
@@ -139,7 +140,8 @@ impl Leaderboard {
     }
 
     /// For each row, in their order.
-    pub fn changes(&self, history: &RatingHistory) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<Change> {
+        let history = &self.stats.history;
         let day_ago = |row: &Row| history.rating_at(&row.model.key, self.as_of - DAY);
         let elo = |row: &Row| day_ago(row).unwrap_or(row.standing.elo);
         let mut then: Vec<_> = self.rows.iter().map(|row| (elo(row), &row.model.key)).collect();
@@ -164,13 +166,13 @@ fn higher(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
 impl Arena {
     pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
         let field = self.field().await?;
-        let fit = self.stats().await?.fit.clone();
+        let stats = self.stats().await?;
         let mut snapshot = self.snapshot().await?;
         let votes = self.votes_in(&mut snapshot).await?;
         let mut entries = self.entries(&mut snapshot, None).await?;
         snapshot.commit().await?;
         entries.retain(|entry| self.admits(&field, entry));
-        Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, fit))
+        Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }
 
     /// The tags by which prompts of this ladder can be told apart.

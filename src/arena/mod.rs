@@ -46,7 +46,7 @@ use sqlx::PgPool;
 use tokio::sync::Semaphore;
 
 use field::FieldCache;
-use leaderboard::{LadderStats, Moment, Refreshed, TagLadder};
+use leaderboard::{LadderStats, Leaderboard, Moment, Refreshed};
 use shown::ShownCounts;
 
 /// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
@@ -70,7 +70,7 @@ pub struct Arena {
     shown: Arc<ShownCounts>,
     makers: Arc<Semaphore>,
     stats: Arc<Refreshed<Moment, LadderStats>>,
-    tag_ladders: Cache<String, Arc<Refreshed<Moment, TagLadder>>>,
+    tag_ladders: Cache<String, Arc<Refreshed<Moment, Leaderboard>>>,
 }
 
 impl Arena {

@@ -83,7 +83,7 @@ async fn model(
     let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
     let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
     let board = app.arena.leaderboard().await?;
-    let build = exemplar(&app, &key).await?;
+    let build = exemplar(&app, &board, &key).await?;
     let standing = board.row(&key).map(|row| standing(row, build));
     let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
     answer(&app, address.client(), poster, MINUTES, &headers).await
@@ -110,10 +110,10 @@ async fn leaderboard(
     address: ClientAddress,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let Leaderboard { rows, votes, .. } = app.arena.leaderboard().await?;
+    let board = app.arena.leaderboard().await?;
     let mut leaders = Vec::new();
-    for row in rows.iter().take(if votes == 0 { 0 } else { 3 }) {
-        leaders.push(standing(row, exemplar(&app, &row.model.key).await?));
+    for row in board.rows.iter().take(if board.votes == 0 { 0 } else { 3 }) {
+        leaders.push(standing(row, exemplar(&app, &board, &row.model.key).await?));
     }
     answer(&app, address.client(), layouts::ladder(&leaders), MINUTES, &headers).await
 }
@@ -128,8 +128,8 @@ fn stem(file: &str) -> Result<&str, Error> {
 }
 
 /// The build that a model is known by: of the prompt that it does best in, or any.
-async fn exemplar(app: &App, key: &ModelKey) -> Result<Option<Uuid>, Error> {
-    let record = app.arena.record(key).await?;
+async fn exemplar(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Option<Uuid>, Error> {
+    let record = app.arena.record(key, &board.stats).await?;
     let best = record.prompts.iter().find_map(|prompt| prompt.record.share().and(prompt.build));
     match best {
         Some(build) => Ok(Some(build)),

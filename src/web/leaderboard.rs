@@ -11,6 +11,7 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::extract::State;
 use axum::routing::get;
+use moka::future::Cache;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,14 +22,15 @@ use super::query::{PageQuery, escaped};
 use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{Change, LadderStats, Leaderboard, RatingHistory, Row};
+use crate::arena::leaderboard::{Change, Leaderboard, Row};
 
 /// A model with fewer votes has no skill.
 const ENOUGH_VOTES: i64 = crate::arena::skill::ENOUGH_VOTES as i64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
+    let drawn = DrawnCharts::new(MOST_CHARTS);
     OpenApiRouter::new()
-        .route("/leaderboard", get(page))
+        .route("/leaderboard", get(move |app, query| page(app, query, drawn)))
         .route("/leaderboard/pairs", get(pairs::page))
         .routes(routes!(api::leaderboard))
 }
@@ -79,29 +81,38 @@ const COLUMNS: [(Sort, &str); 10] = [
     (Sort::Shown, "Shown"),
 ];
 
-/// A ladder, be it the whole one or that of a tag, and what the votes behind it say.
-struct Ladder {
-    board: Leaderboard,
-    stats: Arc<LadderStats>,
-}
-
 #[derive(Template, WebTemplate)]
 #[template(path = "leaderboard.html")]
 struct LeaderboardPage {
     page: Page,
     settings: String,
     chosen: Chosen,
-    board: Leaderboard,
+    board: Arc<Leaderboard>,
     lines: Vec<Line>,
     providers: Vec<String>,
     tags: Vec<String>,
     axis: Option<Axis>,
+    /// As HTML.
+    charts: Arc<str>,
+}
+
+/// What follows from the statistics alone.
+#[derive(Template)]
+#[template(path = "leaderboard_charts.html")]
+struct Charts<'a> {
+    chosen: &'a Chosen,
     heatmap: Option<Heatmap>,
     history: Option<Lines>,
-    /// So many votes the charts have seen, as of this moment.
-    charted: i64,
-    charted_at: OffsetDateTime,
 }
+
+/// Charts that were drawn, by what they show. With sixty models they are most of the page, and of the work on it.
+type DrawnCharts = Cache<ChartsKey, Arc<str>>;
+
+/// The tag, when the statistics were worked out, and the models in their order.
+type ChartsKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
+
+/// So many are kept; a large one has a megabyte.
+const MOST_CHARTS: u64 = 16;
 
 /// A row of the table.
 struct Line {
@@ -113,30 +124,27 @@ struct Line {
 async fn page(
     State(app): State<App>,
     PageQuery(mut chosen): PageQuery<Chosen>,
+    drawn: DrawnCharts,
 ) -> Result<LeaderboardPage, Error> {
     let tags = app.arena.tags().await?;
     if !tags.contains(&chosen.tag) {
         chosen.tag.clear();
     }
-    let Ladder { board, stats } = Ladder::of(&app, &chosen.tag).await?;
+    let board = board(&app, &chosen.tag).await?;
     let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
     if !providers.contains(&chosen.provider) {
         chosen.provider.clear();
     }
     let axis = Axis::over(&board.rows);
-    let mut lines = lines(&board, &app.arena.stats().await?.history, axis.as_ref());
+    let mut lines = lines(&board, axis.as_ref());
     lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
     chosen.sort(&mut lines);
-    let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
     Ok(LeaderboardPage {
         page: Page::at("/leaderboard").with_card(Card::of_the_ladder()),
         settings: app.arena.settings.to_string(),
-        heatmap: Heatmap::of(&board.rows, &stats.duels),
-        history: Lines::of(&stats.history.lines, models),
+        charts: charts(&drawn, &board, &chosen).await?,
         providers: providers.into_iter().collect(),
         tags,
-        charted: stats.votes,
-        charted_at: stats.computed_at,
         chosen,
         board,
         lines,
@@ -144,25 +152,38 @@ async fn page(
     })
 }
 
-impl Ladder {
-    /// No tag stands for all prompts.
-    async fn of(app: &App, tag: &str) -> Result<Self, Error> {
-        if tag.is_empty() {
-            return Ok(Self { board: app.arena.leaderboard().await?, stats: app.arena.stats().await? });
-        }
-        let ladder = app.arena.tag_ladder(tag).await?;
-        Ok(Self { board: ladder.board.clone(), stats: Arc::clone(&ladder.stats) })
+async fn charts(drawn: &DrawnCharts, board: &Leaderboard, chosen: &Chosen) -> Result<Arc<str>, Error> {
+    let models = board.rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
+    let key = (chosen.tag.clone(), board.stats.computed_at, models.collect());
+    if let Some(charts) = drawn.get(&key).await {
+        return Ok(charts);
+    }
+    let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
+    let charts = Charts {
+        chosen,
+        heatmap: Heatmap::of(&board.rows, &board.stats.duels),
+        history: Lines::of(&board.stats.history.lines, models),
+    };
+    let charts: Arc<str> = charts.render().map_err(anyhow::Error::from)?.into();
+    drawn.insert(key, Arc::clone(&charts)).await;
+    Ok(charts)
+}
+
+/// The whole ladder, or that of a tag.
+async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
+    match tag {
+        "" => Ok(Arc::new(app.arena.leaderboard().await?)),
+        tag => Ok(app.arena.tag_ladder(tag).await?),
     }
 }
 
-fn lines(board: &Leaderboard, history: &RatingHistory, axis: Option<&Axis>) -> Vec<Line> {
-    let changes = board.changes(history);
+fn lines(board: &Leaderboard, axis: Option<&Axis>) -> Vec<Line> {
     let line = |(row, change): (&Row, Change)| Line {
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
         row: row.clone(),
         change,
     };
-    board.rows.iter().zip(changes).map(line).collect()
+    board.rows.iter().zip(board.changes()).map(line).collect()
 }
 
 impl Chosen {
@@ -311,9 +332,9 @@ impl Order {
 }
 
 impl LeaderboardPage {
-    /// How long ago the charts were drawn, in words.
-    fn charted_ago(&self) -> String {
-        let ago = (self.board.as_of - self.charted_at).whole_seconds().max(0);
+    /// How long ago the statistics were worked out, in words.
+    fn counted_ago(&self) -> String {
+        let ago = (self.board.as_of - self.board.stats.computed_at).whole_seconds().max(0);
         match ago {
             0..=1 => "a moment ago".to_owned(),
             2..=119 => format!("{ago} seconds ago"),

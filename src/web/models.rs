@@ -50,9 +50,9 @@ async fn find(app: &App, key: &str) -> Result<Found, Error> {
     let board = app.arena.leaderboard().await?;
     Ok(Found {
         row: board.row(&key).cloned(),
-        board,
-        record: app.arena.record(&key).await?,
+        record: app.arena.record(&key, &board.stats).await?,
         builds: app.arena.builds_of(&key).await?,
+        board,
         facts,
     })
 }
@@ -81,8 +81,7 @@ struct ModelPage {
 
 async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
     let Found { board, facts, row, record, mut builds } = find(&app, &key).await?;
-    let stats = app.arena.stats().await?;
-    let changes = board.changes(&stats.history);
+    let changes = board.changes();
     let axis = Axis::over(&board.rows);
     let skill = row.as_ref().and_then(|row| row.skill.as_ref());
     let total = builds.len();
@@ -101,7 +100,10 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
-        history: Lines::of(&stats.history.lines, [(&facts.key, facts.display_name.as_str())].into_iter()),
+        history: Lines::of(
+            &board.stats.history.lines,
+            [(&facts.key, facts.display_name.as_str())].into_iter(),
+        ),
         cards: builds,
         builds: total,
         facts,

@@ -24,13 +24,6 @@ pub(in crate::arena) struct Moment {
     catalog: i64,
 }
 
-/// The ladder of one tag's prompts.
-#[derive(Clone, Debug)]
-pub struct TagLadder {
-    pub board: Leaderboard,
-    pub stats: Arc<LadderStats>,
-}
-
 impl Arena {
     /// What all votes say together; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
@@ -43,9 +36,9 @@ impl Arena {
     }
 
     /// The ladder of one tag's prompts, by skill; an empty one where no prompt has the tag.
-    pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<TagLadder>> {
+    pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
         if !self.tags().await?.iter().any(|known| known == tag) {
-            return Ok(Arc::new(TagLadder::empty()));
+            return Ok(Arc::new(Leaderboard::empty()));
         }
         let now = self.moment(&mut *self.replica.acquire().await?).await?;
         let ladder =
@@ -107,7 +100,7 @@ impl Arena {
         Ok(())
     }
 
-    async fn make_tag_ladder(&self, tag: &str) -> sqlx::Result<Made<Moment, TagLadder>> {
+    async fn make_tag_ladder(&self, tag: &str) -> sqlx::Result<Made<Moment, Leaderboard>> {
         let now = OffsetDateTime::now_utc();
         let field = self.field().await?;
         let mut snapshot = self.snapshot().await?;
@@ -123,8 +116,8 @@ impl Arena {
         }
         entries.retain(|entry| self.admits(&field, entry));
         stats.fit.models.retain(|model, _| entries.iter().any(|entry| entry.model.key == *model));
-        let board = Leaderboard::by_skill(now, stats.votes, entries, stats.fit.clone());
-        Ok(Made { of: Some(moment), value: TagLadder { board, stats: Arc::new(stats) }, stored: None })
+        let board = Leaderboard::by_skill(now, entries, Arc::new(stats));
+        Ok(Made { of: Some(moment), value: board, stored: None })
     }
 
     /// What was stored last; none if another version has stored it, or nobody yet.
@@ -173,11 +166,11 @@ impl Arena {
     }
 }
 
-impl TagLadder {
+impl Leaderboard {
     fn empty() -> Self {
         let now = OffsetDateTime::now_utc();
         let stats = LadderStats::of(&Tallies::default(), &BTreeSet::new(), RatingHistory::default(), now);
-        Self { board: Leaderboard::by_skill(now, 0, Vec::new(), stats.fit.clone()), stats: Arc::new(stats) }
+        Self::by_skill(now, Vec::new(), Arc::new(stats))
     }
 }
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::super::field::known;
 use super::super::gallery::Card;
 use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
-use super::Record;
+use super::{LadderStats, Record};
 
 /// Votes on a page of those on a pair.
 pub const PAGE: i64 = 50;
@@ -123,8 +123,7 @@ impl Arena {
         .await
     }
 
-    pub async fn record(&self, model: &ModelKey) -> sqlx::Result<ModelRecord> {
-        let stats = self.stats().await?;
+    pub async fn record(&self, model: &ModelKey, stats: &LadderStats) -> sqlx::Result<ModelRecord> {
         let opponents = stats.duels.get(model).into_iter().flatten().map(|(key, record)| (key, *record));
         let prompts = stats.prompts.get(model).into_iter().flatten().map(|(id, record)| (id, *record));
         let mut connection = self.replica.acquire().await?;

@@ -3,7 +3,7 @@
 //!
 //! Whoever asks may leave at any moment; the making goes on, and its value is there for the next one. A value that
 //! was made fast is waited for whenever something has changed. One that took long is shown as it was last while
-//! another is made, and rests for ten times as long as it took, so that making it never takes more than a tenth of
+//! another is made, and rests for twenty times as long as it took, so that making it takes no more than a twentieth of
 //! a core.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const QUICK: Duration = Duration::from_millis(250);
 const WAIT: Duration = Duration::from_secs(1);
 
 /// What took long rests for so many times as long, and what was quick for as long as it took.
-const REST: u32 = 10;
+const REST: u32 = 20;
 
 /// A value that was just made, or found where it was stored.
 pub(in crate::arena) struct Made<S, V> {

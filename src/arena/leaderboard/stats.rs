@@ -1,12 +1,13 @@
 //! What all votes of a ladder say together, worked out of its tallies: the one engine behind skill, duels, records
 //! and what a tag's prompts say. Pure; reading and keeping is done elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::super::skill::{self, Fit};
+use super::super::skill::{self, Fit, Tally};
 use super::super::tallies::Tallies;
 use super::super::{ModelKey, PromptId, Verdicts};
 use super::RatingHistory;
@@ -25,7 +26,7 @@ pub struct LadderStats {
     pub fit: Fit,
     pub duels: Duels,
     /// How each model fared on each prompt.
-    pub prompts: BTreeMap<ModelKey, BTreeMap<PromptId, Record>>,
+    pub prompts: PromptRecords,
     /// Of a whole ladder: one of a tag's prompts has none.
     pub history: RatingHistory,
 }
@@ -52,18 +53,8 @@ impl LadderStats {
         history: RatingHistory,
         computed_at: OffsetDateTime,
     ) -> Self {
-        let (mut duels, mut prompts) = (Duels::new(), BTreeMap::<_, BTreeMap<_, Record>>::new());
-        let mut votes = 0;
-        for tally in &tallies.tallies {
-            votes += tally.verdicts.sum();
-            for (model, other, record) in [
-                (&tally.a, &tally.b, Record::from(tally.verdicts)),
-                (&tally.b, &tally.a, Record::from(tally.verdicts.mirrored())),
-            ] {
-                add(&mut duels, model, other, record);
-                add(&mut prompts, model, &tally.prompt, record);
-            }
-        }
+        let votes = tallies.tallies.iter().map(|tally| tally.verdicts.sum()).sum();
+        let (duels, prompts) = records(&tallies.tallies);
         let fit = skill::fit(&tallies.tallies, PRIOR, ranked);
         Self { votes, voters: tallies.voters, computed_at, fit, duels, prompts, history }
     }
@@ -80,21 +71,46 @@ impl LadderStats {
     }
 }
 
-/// Most keys are there already, and need not be cloned.
-fn add<K: Ord + Clone>(
-    records: &mut BTreeMap<ModelKey, BTreeMap<K, Record>>,
-    model: &ModelKey,
-    key: &K,
-    record: Record,
-) {
-    let of_model = match records.get_mut(model) {
-        Some(of_model) => of_model,
-        None => records.entry(model.clone()).or_default(),
-    };
-    match of_model.get_mut(key) {
-        Some(sum) => sum.add(record),
-        None => drop(of_model.insert(key.clone(), record)),
+type PromptRecords = BTreeMap<ModelKey, BTreeMap<PromptId, Record>>;
+
+/// How every model fared against every other, and on every prompt. There may be hundreds of thousands of tallies of
+/// some dozens of models, so they are summed by number, and get their names afterwards.
+fn records(tallies: &[Tally]) -> (Duels, PromptRecords) {
+    let models = numbered(tallies.iter().flat_map(|tally| [&tally.a, &tally.b]));
+    let prompts = numbered(tallies.iter().map(|tally| &tally.prompt));
+    let mut against = vec![Record::default(); models.len() * models.len()];
+    let mut on_prompt = vec![Record::default(); models.len() * prompts.len()];
+    for tally in tallies {
+        let (a, b, prompt) = (models[&tally.a], models[&tally.b], prompts[&tally.prompt]);
+        let (of_a, of_b) = (Record::from(tally.verdicts), Record::from(tally.verdicts.mirrored()));
+        against[a * models.len() + b].add(of_a);
+        against[b * models.len() + a].add(of_b);
+        on_prompt[a * prompts.len() + prompt].add(of_a);
+        on_prompt[b * prompts.len() + prompt].add(of_b);
     }
+    (named(&models, &models, &against), named(&models, &prompts, &on_prompt))
+}
+
+fn numbered<'a, K: Eq + Hash>(keys: impl Iterator<Item = &'a K>) -> HashMap<&'a K, usize> {
+    let mut numbers = HashMap::new();
+    for key in keys {
+        let next = numbers.len();
+        numbers.entry(key).or_insert(next);
+    }
+    numbers
+}
+
+/// Those with votes, row by row.
+fn named<K: Ord + Clone>(
+    models: &HashMap<&ModelKey, usize>,
+    keys: &HashMap<&K, usize>,
+    records: &[Record],
+) -> BTreeMap<ModelKey, BTreeMap<K, Record>> {
+    let row = |model: usize| {
+        let record = |(key, column): (&&K, &usize)| ((*key).clone(), records[model * keys.len() + column]);
+        keys.iter().map(record).filter(|(_, record)| record.votes() > 0).collect()
+    };
+    models.iter().map(|(model, number)| ((*model).clone(), row(*number))).collect()
 }
 
 impl Record {

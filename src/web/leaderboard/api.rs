@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::super::Error;
 use super::super::openapi::shapes;
-use super::Ladder;
+use super::board;
 use crate::app::App;
 use crate::arena;
 use crate::arena::leaderboard::Row;
@@ -106,17 +106,13 @@ pub(super) async fn leaderboard(
     State(app): State<App>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Json<Told>, Error> {
-    let board = if wanted.tag.is_empty() {
-        app.arena.leaderboard().await?
-    } else {
-        Ladder::of(&app, &wanted.tag).await?.board
-    };
-    let mut rows = board.rows;
-    rows.retain(|row| wanted.provider.is_empty() || row.model.provider == wanted.provider);
+    let board = board(&app, &wanted.tag).await?;
+    let rows = board.rows.iter();
+    let rows = rows.filter(|row| wanted.provider.is_empty() || row.model.provider == wanted.provider);
     Ok(Json(Told {
         settings: Settings::of(&app.arena.settings),
         as_of: board.as_of,
-        models: rows.into_iter().map(Model::of).collect(),
+        models: rows.cloned().map(Model::of).collect(),
     }))
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::super::query::{PageNumber, PageQuery, escaped};
 use super::super::{Error, Page, filters};
-use super::Ladder;
+use super::board;
 use crate::app::App;
 use crate::arena::leaderboard::{Facts, JudgedVote, PAGE, Record};
 use crate::arena::{Choice, ModelKey};
@@ -82,7 +82,8 @@ async fn pair(app: &App, wanted: &Wanted) -> Result<Result<[Facts; 2], Option<&'
 }
 
 async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<PairsPage, Error> {
-    let Ladder { board, stats } = Ladder::of(app, &tag).await?;
+    let board = board(app, &tag).await?;
+    let stats = &board.stats;
     let mut pairs = Vec::new();
     for (above, one) in board.rows.iter().enumerate() {
         for other in &board.rows[above + 1..] {
