@@ -91,7 +91,7 @@ async fn write_into(pool: &PgPool, field: &Field, votes: usize) -> Result<()> {
     done("ratings and tallies");
     keep_up(pool).await?;
     done("statistics");
-    sqlx::raw_sql("VACUUM ANALYZE; CHECKPOINT").execute(&mut *untimed(pool).await?).await.ok();
+    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *untimed(pool).await?).await?;
     let size: i64 = sqlx::query_scalar("SELECT pg_database_size(current_database())").fetch_one(pool).await?;
     println!("  {votes} votes, {:.1} GB, in {:.0} s", size as f64 / 1e9, begun.elapsed().as_secs_f64());
     for table in ["votes", "matchups", "tallies"] {

@@ -139,6 +139,18 @@ impl Leaderboard {
         self.rows.iter().find(|row| row.model.key == *model)
     }
 
+    /// The rows in the order that they had when the statistics were worked out, which stays until they are again,
+    /// while the board itself moves with every vote.
+    pub fn rows_as_of_stats(&self) -> Vec<Row> {
+        let mut rows = self.rows.clone();
+        let elo = |row: &Row| self.stats.history.latest(&row.model.key).unwrap_or(row.standing.elo);
+        if !self.stats.history.lines.is_empty() {
+            rows.sort_by(|a, b| higher((elo(a), &a.model.key), (elo(b), &b.model.key)));
+        }
+        (1..).zip(&mut rows).for_each(|(rank, row)| row.rank = rank);
+        rows
+    }
+
     /// For each row, in their order.
     pub fn changes(&self) -> Vec<Change> {
         let history = &self.stats.history;

@@ -153,15 +153,16 @@ async fn page(
 }
 
 async fn charts(drawn: &DrawnCharts, board: &Leaderboard, chosen: &Chosen) -> Result<Arc<str>, Error> {
-    let models = board.rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
+    let rows = board.rows_as_of_stats();
+    let models = rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
     let key = (chosen.tag.clone(), board.stats.computed_at, models.collect());
     if let Some(charts) = drawn.get(&key).await {
         return Ok(charts);
     }
-    let models = board.rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
+    let models = rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
     let charts = Charts {
         chosen,
-        heatmap: Heatmap::of(&board.rows, &board.stats.duels),
+        heatmap: Heatmap::of(&rows, &board.stats.duels),
         history: Lines::of(&board.stats.history.lines, models),
     };
     let charts: Arc<str> = charts.render().map_err(anyhow::Error::from)?.into();

@@ -68,6 +68,11 @@ impl RatingHistory {
         line[..line.partition_point(|point| point.at <= at)].last().map(|point| point.elo)
     }
 
+    /// Where a model stood last; none before its first vote.
+    pub fn latest(&self, model: &ModelKey) -> Option<f64> {
+        self.lines.get(model)?.last().map(|point| point.elo)
+    }
+
     /// Whether every vote was read.
     pub fn is_whole(&self) -> bool {
         self.is_whole
