@@ -10,7 +10,9 @@ const TOKEN: &str = "a token for tests only";
 
 /// Somebody who has been served a matchup.
 async fn voter(db: &TestDb) -> Voter {
-    let voter = open(db).await.voter();
+    // The server is there for as long as this is.
+    let site = open(db).await;
+    let voter = site.voter();
     voter.matchup().await;
     voter
 }
