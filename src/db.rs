@@ -38,6 +38,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// One look of so many connects to it.
 const THOROUGH: u32 = 10;
 
+/// Before the next try, where it does not start.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+
 /// Where the database is.
 #[derive(Clone)]
 pub enum Source {
@@ -202,6 +205,7 @@ impl Database {
                         error = format!("{error:#}"),
                         "the database has gone, and does not start"
                     );
+                    sleep(TRY_AGAIN).await;
                 }
                 Ok(Ok(false)) | Err(_) => {}
             }

@@ -67,7 +67,7 @@ impl Server {
     /// Its process has ended. Costs nothing, whereas being connected to costs the server a process; but a
     /// process with its number may be another's, or a dead one that nobody has waited for.
     pub fn has_died(&self) -> bool {
-        let pid = first_line(&self.home.pid_file()).and_then(Pid::from_raw);
+        let pid = process_in(&self.home.pid_file());
         pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
     }
 
@@ -168,9 +168,7 @@ impl Server {
             return Ok(());
         }
         let lock = self.home.socket_lock();
-        let pid = first_line(&lock)
-            .and_then(Pid::from_raw)
-            .context("Another server holds the socket of this database")?;
+        let pid = process_in(&lock).context("Another server holds the socket of this database")?;
         tracing::info!(pid = pid.as_raw_nonzero(), "ending the server of a deleted database");
         kill_process(pid, Signal::QUIT).context("Cannot end the server of a deleted database")?;
         let begun = Instant::now();
@@ -223,9 +221,10 @@ impl Server {
     }
 }
 
-/// The number of a process, as a lock file of Postgres begins with it.
-fn first_line(lock: &Path) -> Option<i32> {
-    fs::read_to_string(lock).ok()?.lines().next()?.parse().ok()
+/// The process that a lock file of Postgres names in its first line.
+fn process_in(lock: &Path) -> Option<Pid> {
+    let number: i32 = fs::read_to_string(lock).ok()?.lines().next()?.parse().ok()?;
+    Pid::from_raw(number.max(0))
 }
 
 /// A log that has grown for long makes room for a new one; the one before it is kept.
