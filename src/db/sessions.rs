@@ -18,6 +18,8 @@ type Data = HashMap<String, Value>;
 
 /// What another server did to a session is noticed this late.
 const FRESH: Duration = Duration::from_secs(10);
+/// By then every server knows that a session was renewed.
+const RENEWING: Duration = Duration::from_secs(60);
 const MOST: u64 = 20_000;
 
 #[derive(Clone, Debug)]
@@ -25,23 +27,25 @@ pub struct Sessions {
     pool: PgPool,
     /// A voter comes several times for each vote.
     recent: Cache<Id, Record>,
+    /// Those that are being renewed, or have just been.
+    renewing: Cache<Id, ()>,
 }
 
 impl Sessions {
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, recent: Cache::builder().max_capacity(MOST).time_to_live(FRESH).build() }
+        Self {
+            pool,
+            recent: Cache::builder().max_capacity(MOST).time_to_live(FRESH).build(),
+            renewing: Cache::builder().max_capacity(MOST).time_to_live(RENEWING).build(),
+        }
     }
 
-    /// Whether a session that was just read lasts for less than `left`. From then on it counts as lasting until
-    /// `renewed`, so that of requests that come side by side one renews it.
-    pub async fn falls_due(&self, id: &Id, left: time::Duration, renewed: OffsetDateTime) -> bool {
-        let Some(mut record) = self.recent.get(id).await else { return false };
-        if record.expiry_date - OffsetDateTime::now_utc() >= left {
-            return false;
-        }
-        record.expiry_date = renewed;
-        self.recent.insert(*id, record).await;
-        true
+    /// Whether a session that was just read lasts for less than this, and nobody has been told so in the last
+    /// minute: of requests that come side by side, one renews it.
+    pub async fn falls_due(&self, id: &Id, left: time::Duration) -> bool {
+        let Some(record) = self.recent.get(id).await else { return false };
+        record.expiry_date - OffsetDateTime::now_utc() < left
+            && self.renewing.entry(*id).or_insert(()).await.is_fresh()
     }
 
     /// Forgets those whose time is over.

@@ -125,7 +125,7 @@ impl Visitor {
     /// coming stays known. How long an admin is admitted stands in the session, and does not change.
     async fn renew(&self) {
         let Some(id) = self.session.id() else { return };
-        if self.sessions.falls_due(&id, RENEWED_BELOW, OffsetDateTime::now_utc() + KEPT).await {
+        if self.sessions.falls_due(&id, RENEWED_BELOW).await {
             self.session.set_expiry(Some(Expiry::OnInactivity(KEPT)));
         }
     }

@@ -131,7 +131,7 @@ const METHOD_NOT_ALLOWED: ErrorCode = ErrorCode::new(
     "method_not_allowed",
     StatusCode::METHOD_NOT_ALLOWED,
     "This page cannot be opened",
-    "This address does not take that method.",
+    "This address cannot be used in that way.",
     WayOut::Section,
 );
 

@@ -62,10 +62,9 @@ async fn of_many_requests_at_once_one_renews() {
     last_for(&db, 100).await;
     let site = open(&db).await;
     let voter = voter.moved_to(&site.url);
-    // It is read once, and not by all at the same time.
-    assert_ne!(voter.get("/me").await.header(SET_COOKIE.as_str()), "");
-    let again = futures_util::future::join_all((0..8).map(|_| voter.get("/me"))).await;
-    assert!(again.iter().all(|answer| answer.header(SET_COOKIE.as_str()).is_empty()));
+    let answers = futures_util::future::join_all((0..16).map(|_| voter.get("/me"))).await;
+    let renewed = answers.iter().filter(|answer| !answer.header(SET_COOKIE.as_str()).is_empty()).count();
+    assert_eq!((renewed, left(&db).await), (1, 365));
 }
 
 #[tokio::test]
