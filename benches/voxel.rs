@@ -7,11 +7,11 @@
 
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
-use buildoff::voxel::{
+use divan::{Bencher, black_box, counter::BytesCount};
+use voxel::{
     Background, Effort, Format, GridSize, Palette, Verdict, View, check, decode, encode, export, find_spec,
     pack, render, unpack,
 };
-use divan::{Bencher, black_box, counter::BytesCount};
 
 /// A spec's text and the settings it is for.
 struct Sample {
@@ -40,7 +40,7 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
 const NAMES: [&str; 7] = ["solid256", "noise128", "checker64", "castle", "terrain256", "city256", "duck"];
 
 /// A build of the usual size, with a bit of everything.
-const HOMESTEAD: &str = include_str!("../tests/data/homestead.json");
+const HOMESTEAD: &str = include_str!("../crates/voxel/tests/data/homestead.json");
 
 fn main() {
     sizes();

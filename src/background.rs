@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use crate::app::App;
 use crate::arena::{builds, drafts, tidying};
-use crate::voxel::{self, Effort};
 use crate::work::Client;
+use voxel::{self, Effort};
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);

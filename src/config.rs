@@ -20,7 +20,7 @@ use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, References, Settings};
 use crate::db::{self, Source};
 use crate::generate::{Patience, Providers, Secret, attempts};
-use crate::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";

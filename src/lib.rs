@@ -14,7 +14,6 @@ pub mod pictures;
 pub mod sandbox;
 mod tls;
 pub mod turntables;
-pub mod voxel;
 pub mod web;
 pub mod work;
 pub mod workshop;

@@ -15,8 +15,8 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::arena::builds::{Damaged, StoredGrid};
-use crate::voxel::{Animation, NotEncoded, Turntable};
 use crate::work::{Client, Work, WorkLost};
+use voxel::{Animation, NotEncoded, Turntable};
 
 /// Drawn at a time.
 const AT_ONCE: usize = 2;

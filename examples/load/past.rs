@@ -10,7 +10,7 @@ use buildoff::arena::audit::Admin;
 use buildoff::arena::elo::{Standing, judge};
 use buildoff::arena::{Arena, Choice, Mode, References, Settings, replay};
 use buildoff::db::{Database, Source};
-use buildoff::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::PgPool;

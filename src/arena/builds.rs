@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{ModelKey, PromptId, Settings};
-use crate::voxel::{self, Checked, DecodeError, Digest, Effort, Grid, Refusal, Verdict, Warning};
+use voxel::{self, Checked, DecodeError, Digest, Effort, Grid, Refusal, Verdict, Warning};
 
 /// Encodings up to this size are compressed as well as can be while they are stored; it takes some
 /// milliseconds. Larger ones are compressed quickly first, and again in the background.

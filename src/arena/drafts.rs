@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Settings;
 use super::builds::{Making, Packed, StoredGrid};
-use crate::voxel::Warning;
+use voxel::Warning;
 
 /// How long a draft is there, unless its run is kept.
 const FLEETING: Duration = Duration::hours(1);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 
 /// A grid size, a palette and a mode, such as `32 · simple · precise`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

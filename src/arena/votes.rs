@@ -10,7 +10,7 @@ use super::elo::{self, Standing};
 use super::field::known;
 use super::matchups::is_passing;
 use super::{Arena, Choice, ModelKey, Verdicts, Voter};
-use crate::voxel::Warning;
+use voxel::Warning;
 
 /// Transactions that got into each other's way are tried again.
 const TRIES: usize = 5;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 
 use crate::config::Config;
-use crate::voxel::{self, GridSize, Palette, Report};
+use voxel::{self, GridSize, Palette, Report};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

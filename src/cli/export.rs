@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 
 use crate::config::Config;
-use crate::voxel::{self, Format, GridSize, Palette};
+use voxel::{self, Format, GridSize, Palette};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

@@ -15,8 +15,8 @@ use crate::arena::builds::Place;
 use crate::arena::exhibition::ENDINGS;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, exhibition};
 use crate::config::Config;
-use crate::voxel::{GridSize, Palette, Warning};
 use crate::web::Seeded;
+use voxel::{GridSize, Palette, Warning};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

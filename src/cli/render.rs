@@ -9,9 +9,7 @@ use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 
 use crate::config::Config;
-use crate::voxel::{
-    self, Animation, Background, Grid, GridSize, Palette, Picture, Textures, Turntable, View,
-};
+use voxel::{self, Animation, Background, Grid, GridSize, Palette, Picture, Textures, Turntable, View};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::voxel::{GridSize, Palette, schema};
+use voxel::{GridSize, Palette, schema};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

@@ -18,7 +18,7 @@ use super::{
     Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage, schema,
 };
 use crate::arena::{Settings, catalog};
-use crate::voxel::{self, Checked, Refusal, Verdict, Warning};
+use voxel::{self, Checked, Refusal, Verdict, Warning};
 
 /// How often a model is asked, unless told otherwise.
 pub const ATTEMPTS: u32 = 3;

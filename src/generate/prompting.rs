@@ -9,7 +9,7 @@ use self::excerpt::excerpt;
 use self::swatches::{Group, groups};
 use crate::arena::Settings;
 use crate::arena::catalog::LONGEST_PROMPT;
-use crate::voxel::{Census, Code, GridSize, MAX_OVERDRAW, Palette, Refusal, Rules, Warning};
+use voxel::{Census, Code, GridSize, MAX_OVERDRAW, Palette, Refusal, Rules, Warning};
 
 /// What is asked of a model at once.
 #[derive(Clone, Debug, PartialEq, Eq)]

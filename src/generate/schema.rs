@@ -81,7 +81,7 @@ fn rewrite(schema: &Value, edit: &impl Fn(&mut Map<String, Value>)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::voxel::{self, GridSize, Palette, Verdict};
+    use voxel::{self, GridSize, Palette, Verdict};
 
     #[test]
     fn bounds_move_into_the_description() {

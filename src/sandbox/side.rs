@@ -17,8 +17,8 @@ use crate::arena::builds::{Making, Packed};
 use crate::arena::drafts::{self, NotStored, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
-use crate::voxel::Warning;
 use crate::work::{Client, Work};
+use voxel::Warning;
 
 /// Between words of progress.
 const BREATH: Duration = Duration::from_millis(250);

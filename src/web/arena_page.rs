@@ -15,7 +15,7 @@ use super::query::PageQuery;
 use super::{Page, filters};
 use crate::app::App;
 use crate::arena::{Arena, Askable, Choice};
-use crate::voxel::Format;
+use voxel::Format;
 
 /// A page that offers no choice of prompts is better than none.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -22,8 +22,8 @@ use super::Error;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
-use crate::voxel::{self, Effort};
 use crate::work::{Client, Work};
+use voxel::{self, Effort};
 
 const ASK_AGAIN: &str = "no-cache";
 const A_DAY: &str = "public, max-age=86400";

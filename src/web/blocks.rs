@@ -17,7 +17,7 @@ use super::encoding::Encoding;
 use super::pictures::hex;
 use super::{Error, Page};
 use crate::app::App;
-use crate::voxel::{Block, Effort, Palette, Picture, RenderClass, Textures, pack};
+use voxel::{Block, Effort, Palette, Picture, RenderClass, Textures, pack};
 
 static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::paint);
 
@@ -78,7 +78,7 @@ impl Shelf {
         }
         let mut whole = Vec::new();
         files.iter().for_each(|file| whole.extend(&file.plain));
-        let hash = hex(&crate::voxel::Digest::of(&whole).0[..8]);
+        let hash = hex(&voxel::Digest::of(&whole).0[..8]);
         Self { hash, files }
     }
 }

@@ -15,8 +15,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Error;
-use crate::voxel::{Code, Refusal};
 use crate::work::Memory;
+use voxel::{Code, Refusal};
 
 /// How long a large body and the work on it may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);

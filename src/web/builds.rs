@@ -19,8 +19,8 @@ use super::pictures::{self, Wanted, damaged, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::voxel::{self, Bounds, Warning};
 use crate::work::Client;
+use voxel::{self, Bounds, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

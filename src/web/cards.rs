@@ -26,8 +26,8 @@ use crate::app::App;
 use crate::arena::builds::{self, Damaged, StoredGrid};
 use crate::arena::leaderboard::{Leaderboard, Row};
 use crate::arena::{ModelKey, exhibition, gallery};
-use crate::voxel::{self, Digest, Grid, GridSize, Palette};
 use crate::work::Client;
+use voxel::{self, Digest, Grid, GridSize, Palette};
 
 /// What can only be renamed.
 const A_DAY: &str = "public, max-age=86400";

@@ -14,7 +14,7 @@ use crate::arena::Settings;
 use crate::arena::catalog::LONGEST_PROMPT;
 use crate::arena::gallery::{self, PromptCard};
 use crate::generate::prompting;
-use crate::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 
 /// Where nobody has chosen anything and there is nothing to choose from.
 const EXAMPLE: &str = "a garden shed";

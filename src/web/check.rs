@@ -20,7 +20,7 @@ use super::query::flag;
 use super::voter::ClientAddress;
 use super::{Error, layers};
 use crate::app::App;
-use crate::voxel::{self, Code, Effort, Grid, GridSize, Palette, Report, Verdict};
+use voxel::{self, Code, Effort, Grid, GridSize, Palette, Report, Verdict};
 
 /// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
 const MAX_CELLS: u32 = 1 << 18;

@@ -24,8 +24,8 @@ use crate::arena::builds::{Making, Packed, StoredGrid};
 use crate::arena::catalog::prompt_problem;
 use crate::arena::drafts::{self, Draft, NotStored, Origin};
 use crate::limits::Asked;
-use crate::voxel::{GridSize, Palette, Warning};
 use crate::work::Client;
+use voxel::{GridSize, Palette, Warning};
 
 /// It is gone sooner or later, here too.
 const KEEP: &str = "private, max-age=3600, immutable";

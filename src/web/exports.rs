@@ -21,8 +21,8 @@ use super::pictures::{damaged, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::voxel::{self, Format, NotExported};
 use crate::work::Client;
+use voxel::{self, Format, NotExported};
 
 /// Raised whenever one and the same grid is written otherwise than before.
 const WRITTEN: u8 = 2;

@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 
 use super::{Page, filters};
 use crate::app::App;
-use crate::voxel::{self, Block, GridSize, Palette, Rules};
+use voxel::{self, Block, GridSize, Palette, Rules};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().route("/format", get(page)).routes(routes!(schema))

@@ -18,8 +18,8 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
-use crate::voxel::{Block, Bounds, Format, GridSize, Palette};
 use crate::work::Client;
+use voxel::{Block, Bounds, Format, GridSize, Palette};
 
 /// A spec up to this size, compressed, is shown on the page.
 const READABLE: usize = 1 << 15;

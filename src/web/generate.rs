@@ -29,8 +29,8 @@ use crate::config::KeysFor;
 use crate::generate::Secret;
 use crate::limits::{self, Asked as Limited};
 use crate::sandbox::{Contestant, Event, Run, SLOWEST, Slot, Task, Ticket, TooMany};
-use crate::voxel::{GridSize, Palette};
 use crate::work::Client;
+use voxel::{GridSize, Palette};
 
 /// A proxy that hears nothing for longer may hang up.
 const PING: Duration = Duration::from_secs(15);

@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{NotSkipped, Reveal, Revealed, Served, Verdicts};
 use crate::limits::Asked;
-use crate::voxel::Format;
+use voxel::Format;
 
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 

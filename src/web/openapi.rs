@@ -31,8 +31,8 @@ use super::format::host;
 use super::pictures::hex;
 use super::{error, voter};
 use crate::app::App;
-use crate::voxel::{Digest, Effort, pack};
 use crate::work::Client;
+use voxel::{Digest, Effort, pack};
 
 #[derive(OpenApi)]
 #[openapi(

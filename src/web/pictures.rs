@@ -16,8 +16,8 @@ use super::encoding::Encoding;
 use super::filters::capitalised;
 use crate::app::App;
 use crate::arena::builds::{self, StoredGrid};
-use crate::voxel::{self, Background, View};
 use crate::work::Client;
+use voxel::{self, Background, View};
 
 const SIZE: u16 = 512;
 

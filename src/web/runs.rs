@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::arena::drafts::Draft;
 use crate::arena::kept_runs::{self, KeptRun, NotKept};
 use crate::limits::Asked;
-use crate::voxel::Warning;
+use voxel::Warning;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(keep)).routes(routes!(run, forget))

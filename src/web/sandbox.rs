@@ -23,7 +23,7 @@ use crate::arena::catalog::{self, LONGEST_PROMPT, REFERENCE};
 use crate::arena::drafts::Draft;
 use crate::arena::gallery::{self, PromptCard};
 use crate::arena::kept_runs::{self, KeptRun, Listed};
-use crate::voxel::{Format, GridSize, Palette};
+use voxel::{Format, GridSize, Palette};
 
 /// The two sides, as they are called.
 const SIDES: [(&str, &str); 2] = [("a", "A"), ("b", "B")];

@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::arena::builds;
 use crate::limits::Asked;
 use crate::turntables::{Failed, Progress, Stage, TooMany};
-use crate::voxel::{Animation, Turntable};
+use voxel::{Animation, Turntable};
 
 /// How long somebody waits who did not ask for anything else.
 const PATIENCE: Duration = Duration::from_secs(20);

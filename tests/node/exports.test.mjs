@@ -14,11 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), "buildoff-"));
 after(() => rmSync(folder, { recursive: true }));
 
 for (const spec of [
-  "tests/data/homestead.json",
-  "tests/data/grids/boxes.json",
-  "tests/data/grids/full.json",
-  "tests/data/grids/noise.json",
-  "tests/data/grids/one.json",
+  "crates/voxel/tests/data/homestead.json",
+  "crates/voxel/tests/data/grids/boxes.json",
+  "crates/voxel/tests/data/grids/full.json",
+  "crates/voxel/tests/data/grids/noise.json",
+  "crates/voxel/tests/data/grids/one.json",
   "builds/32-simple/steam-locomotive/reference_architect.json",
 ]) {
   test(`${spec} becomes a glTF without a fault`, async () => {

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { kindsOf } from "../../static/viewer/mesher.js";
 
 const root = new URL("../../", import.meta.url);
-const grids = new URL("tests/data/grids/", root);
+const grids = new URL("crates/voxel/tests/data/grids/", root);
 
 export const blocks = ["simple", "advanced"].flatMap((palette) => {
   const text = readFileSync(new URL(`palettes/${palette}.toml`, root), "utf8");

@@ -63,9 +63,9 @@ function same(text, size, palette, random) {
 }
 
 for (const file of [
-  "tests/data/homestead.json",
-  "tests/data/grids/boxes.json",
-  "tests/data/grids/noise.json",
+  "crates/voxel/tests/data/homestead.json",
+  "crates/voxel/tests/data/grids/boxes.json",
+  "crates/voxel/tests/data/grids/noise.json",
   "builds/32-simple/steam-locomotive/reference_architect.json",
   "builds/32-simple/treehouse/reference_architect.json",
   "builds/32-simple/lighthouse/reference_architect.json",

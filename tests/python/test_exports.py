@@ -18,14 +18,14 @@ from midvoxio.parser import Parser
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 SAMPLES = {
-    "homestead": (ROOT / "tests/data/homestead.json", 32),
+    "homestead": (ROOT / "crates/voxel/tests/data/homestead.json", 32),
     "lighthouse": (ROOT / "builds/32-simple/lighthouse/reference_architect.json", 32),
-    "noise": (ROOT / "tests/data/grids/noise.json", 32),
+    "noise": (ROOT / "crates/voxel/tests/data/grids/noise.json", 32),
 }
 CLASSES = {block["id"]: block["class"] for palette in ("simple", "advanced")
            for block in tomllib.loads((ROOT / f"palettes/{palette}.toml").read_text())["block"]}
 SIDES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-# Where a texture's columns and rows run on a face, by its normal; as src/voxel/textures.rs says.
+# Where a texture's columns and rows run on a face, by its normal; as crates/voxel/src/textures.rs says.
 COLUMNS = dict(zip(SIDES, [(0, 0, -1), (0, 0, 1), (1, 0, 0), (1, 0, 0), (1, 0, 0), (-1, 0, 0)]))
 ROWS = dict(zip(SIDES, [(0, -1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (0, -1, 0), (0, -1, 0)]))
 FACES = ("top", "side", "bottom")

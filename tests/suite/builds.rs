@@ -7,11 +7,11 @@ use std::process::{Command, Output};
 use buildoff::arena::builds::{self, Making, Packed, Place};
 use buildoff::arena::catalog::Catalog;
 use buildoff::arena::exhibition;
-use buildoff::voxel::{Digest, GridSize, Palette, check, decode, encode};
 use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use sqlx::Connection;
 use uuid::Uuid;
+use voxel::{Digest, GridSize, Palette, check, decode, encode};
 
 use crate::support::Site;
 use crate::support::db::TestDb;
@@ -119,7 +119,7 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
         assert_eq!(headers[CACHE_CONTROL], "public, max-age=31536000, immutable");
         assert_eq!(headers.get(CONTENT_ENCODING).is_some(), encoding == "br");
         let raw = answer.bytes().await.unwrap();
-        let bytes = if encoding == "br" { buildoff::voxel::unpack(&raw).unwrap() } else { raw.to_vec() };
+        let bytes = if encoding == "br" { voxel::unpack(&raw).unwrap() } else { raw.to_vec() };
         assert_eq!(Digest::of(&bytes).to_string(), facts["digest"]);
         assert_eq!(decode(&bytes).unwrap().census().block_count, facts["blockCount"]);
 
@@ -395,7 +395,7 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
 /// What the browser's decoder is tested on is what this encoder makes.
 #[test]
 fn the_grids_for_the_other_decoders_are_up_to_date() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/grids");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/voxel/tests/data/grids");
     let mut seen = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

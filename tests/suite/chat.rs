@@ -2,7 +2,7 @@
 
 use buildoff::arena::{Mode, Settings};
 use buildoff::generate::prompting;
-use buildoff::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 
 use crate::support::db::TestDb;
 use crate::support::{Page, Site, Theme, page};

@@ -5,12 +5,12 @@ use std::fs;
 use std::process::Command;
 
 use buildoff::arena::builds;
-use buildoff::voxel::{Format, Palette, check, decode, unpack};
 use reqwest::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
+use voxel::{Format, Palette, check, decode, unpack};
 
 use crate::support::db::TestDb;
 use crate::support::{Site, hut};

@@ -4,8 +4,8 @@
 use std::fs;
 use std::process::Command;
 
-use buildoff::voxel::{Format, GridSize, Palette, check, export};
 use serde_json::{Value, json};
+use voxel::{Format, GridSize, Palette, check, export};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;

@@ -28,4 +28,3 @@ mod specimen;
 mod support;
 mod turntables;
 mod viewer;
-mod voxel;

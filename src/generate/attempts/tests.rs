@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use super::super::Step;
 use super::*;
 use crate::arena::Mode;
-use crate::voxel::{Code, GridSize, Palette};
+use voxel::{Code, GridSize, Palette};
 
 /// A provider that says what it was told to say, and keeps what it was asked.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::voxel::Position;
+use voxel::Position;
 
 /// Bytes of an answer that are repeated whole: some fifty thousand tokens, as many as an answer may well have.
 const WHOLE: usize = 128 << 10;

@@ -1,6 +1,6 @@
 //! The blocks of a palette as a list to choose from.
 
-use crate::voxel::{Block, Palette, RenderClass, Textures};
+use voxel::{Block, Palette, RenderClass, Textures};
 
 /// Blocks of one category.
 pub(super) struct Group {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::arena::Mode;
 use crate::arena::catalog::Catalog;
-use crate::voxel::{self, Verdict};
+use voxel::{self, Verdict};
 
 fn everywhere() -> impl Iterator<Item = Settings> {
     let of = |grid| Palette::ALL.map(|palette| Settings { grid, palette, mode: Mode::precise() });

@@ -17,13 +17,13 @@ use crate::arena::builds::{Packed, StoreError};
 use crate::arena::catalog::{self, REFERENCE};
 use crate::arena::imports::{self, Asked, Destination, Imported};
 use crate::arena::{self, Mode, ModelKey, PromptId, References};
-use crate::voxel::{GridSize, Palette, Warning};
 use crate::web::Error;
 use crate::web::body::{self, refused, too_large};
 use crate::web::leaderboard::api::Settings;
 use crate::web::openapi::shapes;
 use crate::web::query::flag;
 use crate::work::Client;
+use voxel::{GridSize, Palette, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(import))

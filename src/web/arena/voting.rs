@@ -16,10 +16,10 @@ use super::{NO_STORE, id, no_matchup};
 use crate::app::App;
 use crate::arena::{Choice, NoVote, Reveal, Revealed, Verdicts};
 use crate::limits::Asked;
-use crate::voxel::Warning;
 use crate::web::Error;
 use crate::web::openapi::shapes;
 use crate::web::voter::Visitor;
+use voxel::Warning;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(vote))

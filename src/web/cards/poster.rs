@@ -7,7 +7,7 @@ use resvg::tiny_skia::{IntSize, Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
 use super::lettering::{Fitted, Weight, fit};
-use crate::voxel::{self, Background, Grid, Picture, View};
+use voxel::{self, Background, Grid, Picture, View};
 
 pub const WIDTH: u32 = 1200;
 pub const HEIGHT: u32 = 630;

@@ -11,35 +11,11 @@ use uuid::Uuid;
 
 use crate::arena::{Choice, Side};
 use crate::sandbox::Slot;
-use crate::voxel::{Format, GridSize, Palette};
+use voxel::{GridSize, Palette};
 
 fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(kind).enum_values(Some(values)).into()
 }
-
-impl PartialSchema for GridSize {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::Integer, Self::ALL.map(Self::get))
-    }
-}
-
-impl ToSchema for GridSize {}
-
-impl PartialSchema for Palette {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::String, Self::ALL.map(Self::name))
-    }
-}
-
-impl ToSchema for Palette {}
-
-impl PartialSchema for Format {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::String, Self::ALL.map(Self::name))
-    }
-}
-
-impl ToSchema for Format {}
 
 impl PartialSchema for Choice {
     fn schema() -> RefOr<Schema> {

@@ -1,7 +1,7 @@
 //! DESIGN §4: blind means blind.
 
-use buildoff::voxel;
 use serde_json::Value;
+use voxel;
 
 use super::{arena, run};
 use crate::support::voter::Answer;

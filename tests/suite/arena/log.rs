@@ -11,10 +11,10 @@ use buildoff::arena::audit::Admin;
 use buildoff::arena::log::{Log, LoggedVote};
 use buildoff::arena::replay::{self, Audit};
 use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
-use buildoff::voxel::{GridSize, Palette};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
+use voxel::{GridSize, Palette};
 
 use super::{arena, crowd, number, run, seeded};
 use crate::support::Site;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use buildoff::arena::builds::{self, Making, Packed, Place};
 use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
-use buildoff::voxel::{GridSize, Palette};
+use voxel::{GridSize, Palette};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use buildoff::generate::Effort;
-use buildoff::voxel::{self, GridSize, Palette};
+use voxel::{self, GridSize, Palette};
 
 use super::*;
 

@@ -1,0 +1,117 @@
+//! Litematica's files, version 6: one region, which lies where the build lies in its grid.
+
+use std::collections::BTreeMap;
+
+use fastnbt::LongArray;
+use serde::Serialize;
+
+use super::{
+    minecraft::{self, DATA_VERSION, State, States},
+    rows,
+};
+use crate::{
+    grid::{Bounds, Grid},
+    palette::AIR,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct File<'a> {
+    version: i32,
+    sub_version: i32,
+    minecraft_data_version: i32,
+    metadata: Metadata<'a>,
+    regions: BTreeMap<&'a str, Region>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metadata<'a> {
+    name: &'a str,
+    author: &'a str,
+    description: &'a str,
+    region_count: i32,
+    total_blocks: i32,
+    total_volume: i32,
+    enclosing_size: Point,
+    time_created: i64,
+    time_modified: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Region {
+    position: Point,
+    size: Point,
+    block_state_palette: Vec<State>,
+    block_states: LongArray,
+    entities: [i8; 0],
+    tile_entities: [i8; 0],
+    pending_block_ticks: [i8; 0],
+    pending_fluid_ticks: [i8; 0],
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Point {
+    x: i32,
+    y: i32,
+    z: i32,
+}
+
+pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
+    let states = States::of(grid);
+    let [x, y, z] = bounds.min.map(i32::from);
+    let [width, height, length] = bounds.spans().map(|span| span as i32);
+    let size = Point { x: width, y: height, z: length };
+    let volume = width * height * length;
+    let air = rows(grid, bounds).flatten().filter(|&&cell| cell == AIR).count() as i32;
+    let bits = (usize::BITS - (states.all.len() - 1).leading_zeros()).max(2);
+    let numbers = rows(grid, bounds).flatten().map(|&cell| states.numbers[usize::from(cell)]);
+    let block_states = packed(numbers, bits);
+    let region = Region {
+        position: Point { x, y, z },
+        size,
+        block_state_palette: states.all,
+        block_states: LongArray::new(block_states),
+        entities: [],
+        tile_entities: [],
+        pending_block_ticks: [],
+        pending_fluid_ticks: [],
+    };
+    minecraft::compressed(&File {
+        version: 6,
+        sub_version: 1,
+        minecraft_data_version: DATA_VERSION,
+        metadata: Metadata {
+            name,
+            author: "",
+            description: "",
+            region_count: 1,
+            total_blocks: volume - air,
+            total_volume: volume,
+            enclosing_size: size,
+            time_created: 0,
+            time_modified: 0,
+        },
+        regions: BTreeMap::from([(name, region)]),
+    })
+}
+
+/// So many bits a number, from the lowest of each long on; a number may go on in the next long.
+fn packed(numbers: impl Iterator<Item = u8>, bits: u32) -> Vec<i64> {
+    let mut longs = Vec::new();
+    let (mut long, mut used) = (0_u64, 0);
+    for number in numbers {
+        long |= u64::from(number) << used;
+        used += bits;
+        if used >= u64::BITS {
+            longs.push(long.cast_signed());
+            used -= u64::BITS;
+            long = u64::from(number) >> (bits - used);
+        }
+    }
+    if used > 0 {
+        longs.push(long.cast_signed());
+    }
+    longs
+}

@@ -1,0 +1,158 @@
+//! A grid as a textured mesh: what GLB and OBJ are written from.
+//!
+//! Textures repeat over merged quads, so that each is a picture of its own: the tile of a face, or, where
+//! a face has variants, four by four tiles of them, mixed as the viewer mixes them.
+
+use std::array;
+
+use super::{
+    MAX_BYTES,
+    surface::{self, Quad, Side},
+};
+use crate::{
+    grid::{Bounds, Grid},
+    palette::{Block, RenderClass},
+    picture::Picture,
+    textures::{Face, Textures, variant_hash},
+};
+
+/// One takes up to 104 bytes of a GLB, and while that is made, as many again.
+const MAX_QUADS: usize = MAX_BYTES / 160;
+
+/// A lattice holds the corners of a layer's cells.
+const LATTICE: usize = 257;
+
+/// Everything of one texture.
+pub struct Part {
+    /// The block's id, and which face of it where they differ.
+    pub name: String,
+    pub class: RenderClass,
+    pub face: Face,
+    pub vertices: Vec<Vertex>,
+    /// By vertex, against the clock seen from outside.
+    pub quads: Vec<([u32; 4], Side)>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Vertex {
+    pub at: [u16; 3],
+    /// To the right and down, in cells; textures repeat after [`Part::repeat`] of them.
+    pub texture: [i16; 2],
+}
+
+/// The parts in the order of their textures; none where there would be too many quads.
+pub fn of(grid: &Grid, bounds: Bounds) -> Option<Vec<Part>> {
+    let textures = Textures::get();
+    let no_face = Face { first: 0, variants: 1 };
+    let faces: [[Face; 3]; 256] =
+        array::from_fn(|number| textures.faces(number as u8).unwrap_or([no_face; 3]));
+    let face = |quad: &Quad| faces[usize::from(quad.kind)][rank(quad.side)];
+
+    let mut quads = surface::of_blocks(grid, bounds, MAX_QUADS)?;
+    // Stable: within a part, the quads of a layer stay together.
+    quads.sort_by_key(|quad| face(quad).first);
+    let parts = quads.chunk_by(|a, b| face(a).first == face(b).first);
+    let mut corners = Corners::new();
+    Some(parts.filter_map(|quads| part(quads, &faces, &mut corners)).collect())
+}
+
+fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut Corners) -> Option<Part> {
+    let first = quads.first()?;
+    let block = Block::numbered(first.kind)?;
+    let own = faces[usize::from(first.kind)];
+    let face = own[rank(first.side)];
+    let [top, side, bottom] = own;
+    let name = match face {
+        _ if top == side && side == bottom => block.id.clone(),
+        face if face == top => format!("{}_top", block.id),
+        face if face == side => format!("{}_side", block.id),
+        _ => format!("{}_bottom", block.id),
+    };
+    let mut part = Part { name, class: block.class, face, vertices: Vec::new(), quads: Vec::new() };
+    part.quads.reserve_exact(quads.len());
+    let plane = |quad: &Quad| (quad.side, quad.origin()[quad.side.axis()]);
+    for quads in quads.chunk_by(|a, b| plane(a) == plane(b)) {
+        corners.clear();
+        for quad in quads {
+            let [columns, rows] = quad.side.across();
+            let numbers = quad.corners().map(|at| {
+                corners.number(at[columns], at[rows], || {
+                    part.vertices.push(Vertex { at, texture: laid(quad.side, at) });
+                    part.vertices.len() as u32 - 1
+                })
+            });
+            part.quads.push((numbers, quad.side));
+        }
+    }
+    Some(part)
+}
+
+/// Which of top, side and bottom.
+fn rank(side: Side) -> usize {
+    match side {
+        Side::Up => 0,
+        Side::Down => 2,
+        _ => 1,
+    }
+}
+
+/// Where on the texture a point lies, as textures lie on faces everywhere.
+fn laid(side: Side, at: [u16; 3]) -> [i16; 2] {
+    let [x, y, z] = at.map(u16::cast_signed);
+    match side {
+        Side::East => [-z, -y],
+        Side::West => [z, -y],
+        Side::Up => [x, z],
+        Side::Down => [x, -z],
+        Side::South => [x, -y],
+        Side::North => [-x, -y],
+    }
+}
+
+impl Part {
+    /// After how many cells its texture repeats.
+    pub fn repeat(&self) -> u8 {
+        if self.face.variants > 1 { 4 } else { 1 }
+    }
+
+    pub fn picture(&self) -> Picture {
+        let tiles = Textures::get().tiles();
+        let across = usize::from(self.repeat());
+        let width = across * 16;
+        let mut rgba = Vec::with_capacity(width * width * 4);
+        for row in 0..width {
+            for column in 0..across {
+                let cell = [column as u32, (row / 16) as u32, self.face.first.into()];
+                let variant = variant_hash(cell) % u32::from(self.face.variants);
+                let tile = &tiles[usize::from(self.face.first) + variant as usize];
+                rgba.extend_from_slice(tile.0[row % 16 * 16..][..16].as_flattened());
+            }
+        }
+        Picture { width: width as u32, height: width as u32, rgba }
+    }
+}
+
+/// The vertices of one plane by their place in it, so that neighbours share them.
+struct Corners {
+    /// When a place was last given a number, and which.
+    known: Vec<(u32, u32)>,
+    plane: u32,
+}
+
+impl Corners {
+    fn new() -> Self {
+        Self { known: vec![(0, 0); LATTICE * LATTICE], plane: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.plane += 1;
+    }
+
+    fn number(&mut self, column: u16, row: u16, new: impl FnOnce() -> u32) -> u32 {
+        let known = &mut self.known[usize::from(row) * LATTICE + usize::from(column)];
+        if known.0 != self.plane {
+            *known = (self.plane, new());
+        }
+        known.1
+    }
+}

@@ -1,0 +1,78 @@
+//! What the formats for Minecraft share: block states, NBT and its compression.
+
+use std::io::Write;
+
+use flate2::{Compression, write::GzEncoder};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::{
+    grid::Grid,
+    palette::{AIR, Block},
+};
+
+/// Minecraft 1.20.4, the oldest that all of this is written for; later ones convert.
+pub const DATA_VERSION: i32 = 3700;
+
+/// The block states of a grid, air first, and each block's place among them.
+pub struct States {
+    pub all: Vec<State>,
+    pub numbers: [u8; 256],
+}
+
+/// A block state: `minecraft:oak_log[axis=y]`, as text or as its parts.
+pub struct State(String);
+
+impl States {
+    pub fn of(grid: &Grid) -> Self {
+        let mut all = vec![State("minecraft:air".to_owned())];
+        let mut numbers = [AIR; 256];
+        let mut present = [false; 256];
+        grid.cells().iter().for_each(|&cell| present[usize::from(cell)] = true);
+        for block in 1..=u8::MAX {
+            if let Some(state) = Block::numbered(block).filter(|_| present[usize::from(block)]) {
+                numbers[usize::from(block)] = all.len() as u8;
+                all.push(State(state.minecraft()));
+            }
+        }
+        Self { all, numbers }
+    }
+}
+
+impl State {
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&str, &str)> {
+        let inner = self.0.split_once('[').map_or("", |(_, rest)| rest.trim_end_matches(']'));
+        inner.split(',').filter_map(|property| property.split_once('='))
+    }
+}
+
+/// As palettes of Litematica and of structure blocks have it.
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Properties<'a>(&'a State);
+        impl Serialize for Properties<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.properties())
+            }
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("Name", self.0.split('[').next().unwrap_or_default())?;
+        if self.properties().next().is_some() {
+            map.serialize_entry("Properties", &Properties(self))?;
+        }
+        map.end()
+    }
+}
+
+/// NBT with a nameless root, gzipped without a date.
+pub fn compressed(root: &impl Serialize) -> Vec<u8> {
+    let nbt = fastnbt::to_bytes(root);
+    debug_assert!(nbt.is_ok(), "all of it can be said in NBT");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory does not fail.
+    let _ = encoder.write_all(&nbt.unwrap_or_default());
+    encoder.finish().unwrap_or_default()
+}

@@ -1,0 +1,80 @@
+//! Sponge schematics, version 3. The build lies where it lies in its grid: `Offset` is its lowest corner, which
+//! imports believe of files by this author alone.
+
+use std::collections::BTreeMap;
+
+use fastnbt::{ByteArray, IntArray};
+use serde::Serialize;
+
+use super::{
+    minecraft::{self, DATA_VERSION, State, States},
+    rows,
+};
+use crate::{
+    grid::{Bounds, Grid},
+    import::OURS,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct File<'a> {
+    schematic: Schematic<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Schematic<'a> {
+    version: i32,
+    data_version: i32,
+    metadata: Metadata<'a>,
+    width: i16,
+    height: i16,
+    length: i16,
+    offset: IntArray,
+    blocks: Blocks<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Metadata<'a> {
+    name: &'a str,
+    author: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Blocks<'a> {
+    palette: BTreeMap<&'a str, i32>,
+    data: ByteArray,
+    block_entities: [i8; 0],
+}
+
+pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
+    let states = States::of(grid);
+    let [width, height, length] = bounds.spans().map(|span| span as i16);
+    let mut data = Vec::with_capacity(bounds.spans().iter().product());
+    for &cell in rows(grid, bounds).flatten() {
+        let state = states.numbers[usize::from(cell)];
+        data.push(state as i8);
+        // A varint: seven bits a byte, and the highest says that another follows.
+        if state >= 0x80 {
+            data.push((state >> 7) as i8);
+        }
+    }
+    minecraft::compressed(&File {
+        schematic: Schematic {
+            version: 3,
+            data_version: DATA_VERSION,
+            metadata: Metadata { name, author: OURS },
+            width,
+            height,
+            length,
+            offset: IntArray::new(bounds.min.map(i32::from).to_vec()),
+            blocks: Blocks {
+                palette: states.all.iter().map(State::text).zip(0..).collect(),
+                data: ByteArray::new(data),
+                block_entities: [],
+            },
+        },
+    })
+}

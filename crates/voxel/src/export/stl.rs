@@ -1,0 +1,163 @@
+//! Binary STL for printing: the build as one solid, z up, a millimetre a block.
+//!
+//! Slicers want every edge to belong to exactly two triangles. Two things of merged quads stand against
+//! that. Where a quad's corner lies on another's edge, the other gets a vertex there, too. Where two blocks
+//! touch along an edge only, it has four faces; so that they part into two pairs, one of the blocks gets a
+//! vertex in the middle of that edge. Neither moves any surface.
+
+use super::{
+    MAX_BYTES,
+    surface::{self, Quad},
+};
+use crate::{
+    grid::{Bounds, Grid},
+    palette::AIR,
+};
+
+const HEADER: usize = 80;
+const TRIANGLE: usize = 50;
+/// A quad has at least two triangles.
+const MAX_QUADS: usize = MAX_BYTES / TRIANGLE / 2;
+/// Corners of cells along an axis.
+const LATTICE: usize = 257;
+
+/// None where the file would be too large.
+pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
+    let quads = surface::of_solid(grid, bounds, MAX_QUADS)?;
+    let mut joints = Joints::new();
+    for quad in &quads {
+        quad.corners().into_iter().for_each(|corner| joints.add(corner));
+        for step in outline(quad).filter(|step| step.parted(grid).is_some()) {
+            joints.add(step.from);
+            joints.add(step.to);
+        }
+    }
+    let mut file = Vec::with_capacity(HEADER + 4 + 2 * TRIANGLE * quads.len());
+    file.extend([b' '; HEADER]);
+    file.extend([0; 4]);
+    let mut around = Vec::new();
+    for quad in &quads {
+        around.clear();
+        for step in outline(quad) {
+            if joints.has(step.from) {
+                around.push(step.from.map(|v| 2 * v));
+            }
+            if step.parted(grid) == Some(Parted::InTheMiddle) {
+                around.push([0, 1, 2].map(|axis| step.from[axis] + step.to[axis]));
+            }
+        }
+        put_face(grid, quad, &around, &mut file);
+        if file.len() > MAX_BYTES {
+            return None;
+        }
+    }
+    let count = (file.len() - HEADER - 4) / TRIANGLE;
+    file[HEADER..HEADER + 4].copy_from_slice(&(count as u32).to_le_bytes());
+    Some(file)
+}
+
+/// The corners of cells at which edges end.
+struct Joints(Vec<u64>);
+
+impl Joints {
+    fn new() -> Self {
+        Self(vec![0; LATTICE.pow(3).div_ceil(64)])
+    }
+
+    fn place([x, y, z]: [u16; 3]) -> usize {
+        (usize::from(y) * LATTICE + usize::from(z)) * LATTICE + usize::from(x)
+    }
+
+    fn add(&mut self, at: [u16; 3]) {
+        let place = Self::place(at);
+        self.0[place / 64] |= 1 << (place % 64);
+    }
+
+    fn has(&self, at: [u16; 3]) -> bool {
+        let place = Self::place(at);
+        self.0[place / 64] >> (place % 64) & 1 == 1
+    }
+}
+
+/// A cell's length of a quad's outline.
+struct Step {
+    from: [u16; 3],
+    to: [u16; 3],
+    /// The cell whose face begins here.
+    cell: [i32; 3],
+    /// Out of the quad's plane, and out of the quad within its plane.
+    up: [i32; 3],
+    out: [i32; 3],
+}
+
+/// How the two blocks that touch along an edge have it.
+#[derive(PartialEq, Eq)]
+enum Parted {
+    Whole,
+    InTheMiddle,
+}
+
+impl Step {
+    /// None where no other block touches this edge only.
+    fn parted(&self, grid: &Grid) -> Option<Parted> {
+        let solid = |[x, y, z]: [i32; 3]| grid.get(x as usize, y as usize, z as usize) != AIR;
+        let beside = plus(self.cell, self.out);
+        let other = plus(beside, self.up);
+        let touches = !solid(beside) && solid(other);
+        touches.then(|| if self.cell < other { Parted::InTheMiddle } else { Parted::Whole })
+    }
+}
+
+/// Around a quad, against the clock seen from outside.
+fn outline(quad: &Quad) -> impl Iterator<Item = Step> {
+    let corners = quad.corners();
+    let mut up = [0; 3];
+    up[quad.side.axis()] = if quad.side.is_ahead() { 1 } else { -1 };
+    (0..4).flat_map(move |i| {
+        let (start, end) = (corners[i].map(i32::from), corners[(i + 1) % 4].map(i32::from));
+        let along = [0, 1, 2].map(|axis| (end[axis] - start[axis]).signum());
+        let out = cross(along, up);
+        let length = [0, 1, 2].map(|axis| (end[axis] - start[axis]).abs()).iter().sum();
+        (0..length).map(move |step| {
+            let from = [0, 1, 2].map(|axis| start[axis] + step * along[axis]);
+            // One of the three is 1 or -1 on each axis; ahead of it lies a cell less far.
+            let cell = [0, 1, 2].map(|axis| from[axis] - i32::from(up[axis] + out[axis] - along[axis] > 0));
+            Step { from: from.map(|v| v as u16), to: plus(from, along).map(|v| v as u16), cell, up, out }
+        })
+    })
+}
+
+/// Two triangles, or as many as there are points around, which are in half blocks.
+fn put_face(grid: &Grid, quad: &Quad, around: &[[u16; 3]], file: &mut Vec<u8>) {
+    let edge = grid.size().get() as f32;
+    let mut normal = [0.0; 3];
+    normal[quad.side.axis()] = if quad.side.is_ahead() { 1.0 } else { -1.0 };
+    let mut triangle = |corners: [[u16; 3]; 3]| {
+        let [x, y, z] = normal;
+        let corners = corners.map(|corner| {
+            let [x, y, z] = corner.map(|half| f32::from(half) / 2.0);
+            [x, edge - z, y]
+        });
+        let numbers = [x, 0.0 - z, y].into_iter().chain(corners.into_iter().flatten());
+        numbers.for_each(|number| file.extend(number.to_le_bytes()));
+        file.extend([0; 2]);
+    };
+    if let &[a, b, c, d] = around {
+        triangle([a, b, c]);
+        triangle([a, c, d]);
+        return;
+    }
+    let [a, _, c, _] = quad.corners();
+    let middle = [0, 1, 2].map(|axis| a[axis] + c[axis]);
+    for (i, &point) in around.iter().enumerate() {
+        triangle([middle, point, around[(i + 1) % around.len()]]);
+    }
+}
+
+fn plus(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    [0, 1, 2].map(|axis| a[axis] + b[axis])
+}
+
+fn cross([a, b, c]: [i32; 3], [d, e, f]: [i32; 3]) -> [i32; 3] {
+    [b * f - c * e, c * d - a * f, a * e - b * d]
+}

@@ -1,0 +1,133 @@
+//! MagicaVoxel files, version 200: one model, as no grid is wider than the 256 cells a model may have.
+//!
+//! There z is up and y leads away: a cell (x, y, z) of the grid is the voxel (x, edge - 1 - z, y).
+
+use crate::{
+    grid::{Bounds, Grid},
+    palette::{AIR, Block, Palette, RenderClass},
+    textures::Textures,
+};
+
+pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
+    let colours = Colours::of(grid);
+    let [width, height, depth] = bounds.spans();
+    let mut size = Vec::new();
+    [width, depth, height].into_iter().for_each(|span| put(&mut size, span));
+
+    let mut voxels = vec![0; 4];
+    for (i, row) in super::rows(grid, bounds).enumerate() {
+        let (up, away) = (i / depth, depth - 1 - i % depth);
+        for (x, &cell) in row.iter().enumerate().filter(|(_, cell)| **cell != AIR) {
+            voxels.extend([x as u8, away as u8, up as u8, colours.numbers[usize::from(cell)]]);
+        }
+    }
+    let count = (voxels.len() / 4 - 1) as u32;
+    voxels[..4].copy_from_slice(&count.to_le_bytes());
+
+    let mut children = Vec::new();
+    chunk(&mut children, b"SIZE", &size);
+    chunk(&mut children, b"XYZI", &voxels);
+    put_scene(&mut children, grid, bounds);
+    chunk(&mut children, b"RGBA", &colours.rgba);
+    children.extend(&colours.materials);
+
+    let mut file = b"VOX ".to_vec();
+    put(&mut file, 200);
+    file.extend(b"MAIN");
+    put(&mut file, 0);
+    put(&mut file, children.len());
+    file.append(&mut children);
+    file
+}
+
+/// Colours by the voxels' numbers, which start at 1.
+struct Colours {
+    /// From a block's number to its colour's.
+    numbers: [u8; 256],
+    rgba: Vec<u8>,
+    /// Chunks for what is not plain.
+    materials: Vec<u8>,
+}
+
+impl Colours {
+    fn of(grid: &Grid) -> Self {
+        let mut colours = Self { numbers: [0; 256], rgba: Vec::new(), materials: Vec::new() };
+        for (number, (block, _)) in (1..).zip(grid.census().blocks()) {
+            let Some(cell) = Palette::Advanced.find(&block.id) else { continue };
+            colours.numbers[usize::from(cell)] = number;
+            colours.rgba.extend(Textures::get().colour(cell).unwrap_or_default());
+            colours.rgba.push(255);
+            colours.put_material(number, block);
+        }
+        colours.rgba.resize(4 * 256, 0);
+        colours
+    }
+
+    fn put_material(&mut self, number: u8, block: &Block) {
+        let properties: &[_] = match block.class {
+            RenderClass::Opaque | RenderClass::Cutout => return,
+            RenderClass::Transparent | RenderClass::Liquid => &[("_type", "_glass"), ("_alpha", "0.6")],
+            RenderClass::Emissive => &[("_type", "_emit"), ("_emit", "0.6")],
+        };
+        let mut material = Vec::new();
+        put(&mut material, number.into());
+        put_dictionary(&mut material, properties);
+        chunk(&mut self.materials, b"MATL", &material);
+    }
+}
+
+/// A root, a group in it, and in that the model where it lies in the grid.
+fn put_scene(children: &mut Vec<u8>, grid: &Grid, bounds: Bounds) {
+    let [width, height, depth] = bounds.spans();
+    let [x, y, z] = bounds.min.map(usize::from);
+    // A model is placed by its middle.
+    let away = grid.size().get() - z - depth;
+    let middle = format!("{} {} {}", x + width / 2, away + depth / 2, y + height / 2);
+
+    put_transform(children, 0, 1, &[]);
+    let mut group = Vec::new();
+    put(&mut group, 1);
+    put_dictionary(&mut group, &[]);
+    put(&mut group, 1);
+    put(&mut group, 2);
+    chunk(children, b"nGRP", &group);
+    put_transform(children, 2, 3, &[("_t", &middle)]);
+    let mut shape = Vec::new();
+    put(&mut shape, 3);
+    put_dictionary(&mut shape, &[]);
+    put(&mut shape, 1);
+    put(&mut shape, 0);
+    put_dictionary(&mut shape, &[]);
+    chunk(children, b"nSHP", &shape);
+}
+
+fn put_transform(children: &mut Vec<u8>, node: usize, child: usize, frame: &[(&str, &str)]) {
+    let mut transform = Vec::new();
+    put(&mut transform, node);
+    put_dictionary(&mut transform, &[]);
+    put(&mut transform, child);
+    // Neither a reserved id nor a layer.
+    transform.extend([0xff; 8]);
+    put(&mut transform, 1);
+    put_dictionary(&mut transform, frame);
+    chunk(children, b"nTRN", &transform);
+}
+
+fn chunk(file: &mut Vec<u8>, id: &[u8; 4], content: &[u8]) {
+    file.extend(id);
+    put(file, content.len());
+    put(file, 0);
+    file.extend(content);
+}
+
+fn put(out: &mut Vec<u8>, number: usize) {
+    out.extend((number as u32).to_le_bytes());
+}
+
+fn put_dictionary(out: &mut Vec<u8>, entries: &[(&str, &str)]) {
+    put(out, entries.len());
+    for text in entries.iter().flat_map(|(key, value)| [key, value]) {
+        put(out, text.len());
+        out.extend(text.as_bytes());
+    }
+}

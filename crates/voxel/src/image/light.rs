@@ -1,0 +1,212 @@
+//! From rays to pixels: what light comes back along each.
+
+use super::{
+    Background, View,
+    camera::Camera,
+    ground::Ground,
+    scene::{Mips, Scene},
+    trace::Hit,
+    vector::{Vector, add, blend, scale, times, to_srgb, unit},
+};
+use crate::{palette::RenderClass, textures::variant_hash};
+
+/// Sunlight on a face that looks into it, a little warm.
+const SUN: Vector = [0.92, 0.86, 0.75];
+/// Skylight on a face that looks up, a little cool, and on one that looks down.
+const SKY: Vector = [0.41, 0.45, 0.51];
+const BOUNCE: Vector = [0.31, 0.30, 0.29];
+/// How much of the sky's light is left where leaves are seen from within.
+const INNER: f32 = 0.45;
+/// How much brighter than their tiles things are that shine.
+const GLOW: f32 = 1.15;
+/// How much light reaches a corner with none to three of its neighbours open.
+const CORNER: [f32; 4] = [0.48, 0.68, 0.85, 1.0];
+/// The wall.
+const WALL: Vector = [0.922_01, 0.913_16, 0.879_86];
+/// The sky, at its top and its bottom.
+const SKY_BEHIND: [Vector; 2] = [[0.50, 0.68, 0.86], [0.90, 0.92, 0.92]];
+
+/// Where in a pixel rays go through it: no two share a row or a column.
+const SAMPLES: [[f32; 2]; 4] = [[0.125, 0.375], [0.875, 0.625], [0.375, 0.875], [0.625, 0.125]];
+/// Two samples of a pixel that differ no more than this make a third and a fourth needless: in a picture to look at,
+/// and in one that passes by.
+const ALIKE: [f32; 2] = [0.02, 0.1];
+
+pub struct Painter<'a> {
+    scene: &'a Scene<'a>,
+    mips: &'static [Mips],
+    camera: Camera,
+    size: f32,
+    alike: f32,
+    background: Background,
+    /// Towards the sun, which stands to the left, behind the eye.
+    sun: Vector,
+    /// There only if something is to be seen of it.
+    ground: Option<Ground>,
+    /// How wide a sample is at distance 1, in texels.
+    texels: f32,
+}
+
+/// Light, and how much it covers of what lies behind.
+type Sample = [f32; 4];
+
+pub fn backdrop(background: Background, down: f32) -> Vector {
+    match background {
+        Background::Sky => blend(SKY_BEHIND[0], SKY_BEHIND[1], down),
+        Background::Wall | Background::Transparent => WALL,
+    }
+}
+
+impl<'a> Painter<'a> {
+    pub fn new(scene: &'a Scene<'a>, camera: Camera, view: &View) -> Self {
+        let (size, background) = (f32::from(view.size), view.background);
+        let aside = add(scale(camera.right, -0.55), [0.0, 1.0, 0.0]);
+        let towards = [camera.yaw.sin(), 0.0, camera.yaw.cos()];
+        Self {
+            scene,
+            mips: Mips::all(),
+            camera,
+            size,
+            alike: ALIKE[usize::from(view.fleeting)],
+            background,
+            sun: unit(add(aside, scale(towards, 0.42))),
+            ground: (background != Background::Transparent).then(|| Ground::under(scene)),
+            texels: 16.0 * 2.0 * camera.reach / size / 2.0,
+        }
+    }
+
+    pub fn row(&self, y: usize, row: &mut [u8]) {
+        for (x, pixel) in row.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            *pixel = self.pixel(x as f32, y as f32);
+        }
+    }
+
+    fn pixel(&self, x: f32, y: f32) -> [u8; 4] {
+        let sample = |i: usize| self.sample(x + SAMPLES[i][0], y + SAMPLES[i][1]);
+        let (a, b) = (sample(0), sample(1));
+        let mut sum: Sample = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
+        if (0..4).any(|i| (a[i] - b[i]).abs() > self.alike) {
+            let (c, d) = (sample(2), sample(3));
+            sum = std::array::from_fn(|i| sum[i] / 2.0 + (c[i] + d[i]) / 4.0);
+        }
+        let [r, g, b, alpha] = sum;
+        to_srgb(scale([r, g, b], 1.0 / alpha.max(1e-4)), alpha)
+    }
+
+    /// The light that comes through a place in the picture, in pixels.
+    fn sample(&self, x: f32, y: f32) -> Sample {
+        let down = y / self.size;
+        let ray = self.camera.ray(2.0 * x / self.size - 1.0, 1.0 - 2.0 * down);
+        let mut light = [0.0; 3];
+        let mut open = 1.0;
+        self.scene.trace(self.camera.eye, ray, |hit| {
+            let [r, g, b, alpha] = self.surface(hit, ray);
+            light = add(light, scale([r, g, b], open));
+            open *= 1.0 - alpha;
+            open < 0.02
+        });
+        if open < 0.02 {
+            return [light[0], light[1], light[2], 1.0];
+        }
+        let Some(ground) = &self.ground else {
+            return [light[0], light[1], light[2], 1.0 - open];
+        };
+        let behind =
+            scale(backdrop(self.background, down), ground.light(self.scene, self.camera.eye, ray, self.sun));
+        let [r, g, b] = add(light, scale(behind, open));
+        [r, g, b, 1.0]
+    }
+
+    /// What a face sends back, multiplied by its alpha.
+    fn surface(&self, hit: &Hit, ray: Vector) -> Sample {
+        let material = self.scene.material(hit.block);
+        let at = add(self.camera.eye, scale(ray, hit.distance));
+        let inside = [0, 1, 2].map(|k| (at[k] - hit.cell[k] as f32).clamp(0.0, 1.0));
+        let face = match (hit.axis, hit.side) {
+            (1, 1) => material.faces[0],
+            (1, _) => material.faces[2],
+            _ => material.faces[1],
+        };
+        let variant = match face.variants {
+            0 | 1 => 0,
+            variants => variant_hash(hit.cell.map(|c| c as u32)) % u32::from(variants),
+        };
+        let (u, v) = on_tile(hit, inside);
+        let width = self.texels * hit.distance / ray[hit.axis].abs().max(0.1).sqrt();
+        let [r, g, b, alpha] = self.mips[usize::from(face.first) + variant as usize].sample(u, v, width);
+        let [r, g, b] = match material.class {
+            Some(RenderClass::Emissive) => scale([r, g, b], GLOW),
+            _ => times([r, g, b], self.light_on(hit, at, inside)),
+        };
+        [r, g, b, alpha]
+    }
+
+    fn light_on(&self, hit: &Hit, at: Vector, inside: Vector) -> Vector {
+        let corner = self.corner_light(hit, inside);
+        let upward = if hit.axis == 1 { hit.side as f32 } else { 0.0 };
+        let sky = scale(blend(BOUNCE, SKY, 0.5 + 0.5 * upward), corner);
+        if hit.inner {
+            return scale(sky, INNER);
+        }
+        let facing = self.sun[hit.axis] * hit.side as f32;
+        if facing <= 0.0 {
+            return sky;
+        }
+        let mut start = at;
+        start[hit.axis] += hit.side as f32 * 2e-3;
+        if self.scene.is_shaded(start, self.sun) {
+            return sky;
+        }
+        add(sky, scale(SUN, facing * (0.5 + 0.5 * corner)))
+    }
+
+    /// How much the sky reaches a place on a face: from its corners, each of which is
+    /// darkened by the three cells before the face that touch it.
+    fn corner_light(&self, hit: &Hit, inside: Vector) -> f32 {
+        let (u, v) = ((hit.axis + 1) % 3, (hit.axis + 2) % 3);
+        let closed = |du: i32, dv: i32| {
+            let mut cell = hit.cell;
+            cell[hit.axis] += hit.side;
+            cell[u] += du;
+            cell[v] += dv;
+            self.scene.occludes(cell)
+        };
+        let (left, right, below, above) = (closed(-1, 0), closed(1, 0), closed(0, -1), closed(0, 1));
+        let corner = |side: bool, other: bool, du: i32, dv: i32| {
+            let open = if side && other {
+                0
+            } else {
+                3 - usize::from(side) - usize::from(other) - usize::from(closed(du, dv))
+            };
+            CORNER[open]
+        };
+        let near = [corner(left, below, -1, -1), corner(right, below, 1, -1)];
+        let far = [corner(left, above, -1, 1), corner(right, above, 1, 1)];
+        let along = |[a, b]: [f32; 2]| a + (b - a) * inside[u];
+        along(near) + (along(far) - along(near)) * inside[v]
+    }
+}
+
+/// Where on its tile a face was hit, from the top left; see `textures`.
+fn on_tile(hit: &Hit, [x, y, z]: Vector) -> (f32, f32) {
+    match (hit.axis, hit.side) {
+        (0, 1) => (1.0 - z, 1.0 - y),
+        (0, _) => (z, 1.0 - y),
+        (1, 1) => (x, z),
+        (1, _) => (x, 1.0 - z),
+        (_, 1) => (x, 1.0 - y),
+        _ => (1.0 - x, 1.0 - y),
+    }
+}
+
+impl Scene<'_> {
+    /// Whether something stands between a place and the sun.
+    pub fn is_shaded(&self, from: Vector, sun: Vector) -> bool {
+        let mut shaded = false;
+        self.trace(from, sun, |hit| {
+            shaded = self.material(hit.block).casts_shadow;
+            shaded
+        });
+        shaded
+    }
+}

@@ -1,0 +1,266 @@
+//! A reader of NBT that keeps nothing: it walks over bytes, and gives out what is asked for.
+//!
+//! Whatever is walked over is bounded by the bytes that are there. Nesting is bounded by [`DEEPEST`], and costs
+//! no stack.
+
+use super::bad;
+use crate::refusal::Refusal;
+
+/// As deep as Minecraft reads.
+const DEEPEST: usize = 512;
+
+/// The kind that every file begins with.
+pub const COMPOUND: u8 = 10;
+
+const END: u8 = 0;
+const STRING: u8 = 8;
+const LIST: u8 = 9;
+
+/// What stands under a name.
+#[derive(Clone, Copy)]
+pub enum Tag<'a> {
+    Number(i64),
+    Text(&'a [u8]),
+    /// An array of bytes.
+    Bytes(&'a [u8]),
+    /// An array of ints, four bytes each.
+    Ints(&'a [u8]),
+    /// An array of longs, eight bytes each.
+    Longs(&'a [u8]),
+    List(List<'a>),
+    Compound(Compound<'a>),
+    /// A fraction.
+    Other,
+}
+
+/// Names with tags, up to an end.
+#[derive(Clone, Copy)]
+pub struct Compound<'a>(&'a [u8]);
+
+/// So many tags of one kind.
+#[derive(Clone, Copy)]
+pub struct List<'a> {
+    kind: u8,
+    count: u32,
+    rest: &'a [u8],
+}
+
+impl<'a> Compound<'a> {
+    /// The compound that a file is.
+    pub fn root(file: &'a [u8]) -> Result<Self, Refusal> {
+        let mut at = Cursor(file);
+        if at.u8()? != COMPOUND {
+            return Err(bad("there is no compound at its beginning"));
+        }
+        at.text()?;
+        Ok(Self(at.0))
+    }
+
+    /// The next name and its tag.
+    pub fn next(&mut self) -> Result<Option<(&'a [u8], Tag<'a>)>, Refusal> {
+        let mut at = Cursor(self.0);
+        let kind = at.u8()?;
+        if kind == END {
+            return Ok(None);
+        }
+        let name = at.text()?;
+        let content = at.content(kind)?;
+        self.0 = at.0;
+        Ok(Some((name, Tag::of(kind, content)?)))
+    }
+}
+
+impl<'a> List<'a> {
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    pub fn next(&mut self) -> Result<Option<Tag<'a>>, Refusal> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        let mut at = Cursor(self.rest);
+        let content = at.content(self.kind)?;
+        (self.count, self.rest) = (self.count - 1, at.0);
+        Tag::of(self.kind, content).map(Some)
+    }
+}
+
+impl<'a> Tag<'a> {
+    fn of(kind: u8, content: &'a [u8]) -> Result<Self, Refusal> {
+        let mut at = Cursor(content);
+        Ok(match kind {
+            1..=4 => Self::Number(number(content)),
+            STRING => Self::Text(at.text()?),
+            7 => Self::Bytes(array(content)),
+            11 => Self::Ints(array(content)),
+            12 => Self::Longs(array(content)),
+            LIST => {
+                let (kind, count) = (at.u8()?, at.count()?);
+                // Some write a kind and a count that do not go together where there is nothing.
+                Self::List(List { kind, count: if kind == END { 0 } else { count }, rest: at.0 })
+            }
+            COMPOUND => Self::Compound(Compound(content)),
+            _ => Self::Other,
+        })
+    }
+
+    pub fn number(self) -> Option<i64> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+
+    pub fn compound(self) -> Option<Compound<'a>> {
+        if let Self::Compound(compound) = self { Some(compound) } else { None }
+    }
+}
+
+/// What follows an array's length.
+fn array(content: &[u8]) -> &[u8] {
+    content.get(4..).unwrap_or_default()
+}
+
+/// A signed number, the highest byte first.
+pub fn number(bytes: &[u8]) -> i64 {
+    let sign = if bytes.first().is_some_and(|&first| first >= 0x80) { -1 } else { 0 };
+    bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte))
+}
+
+struct Cursor<'a>(&'a [u8]);
+
+/// What is open while a tag is walked over.
+enum Open {
+    Compound,
+    List { kind: u8, left: u32 },
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Refusal> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| bad("it ends in the middle"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn u8(&mut self) -> Result<u8, Refusal> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn count(&mut self) -> Result<u32, Refusal> {
+        u32::try_from(number(self.take(4)?)).map_err(|_| bad("a list or an array has a negative length"))
+    }
+
+    fn text(&mut self) -> Result<&'a [u8], Refusal> {
+        let len = self.take(2)?;
+        self.take(usize::from(len[0]) << 8 | usize::from(len[1]))
+    }
+
+    /// Walks over a tag's content.
+    fn content(&mut self, kind: u8) -> Result<&'a [u8], Refusal> {
+        let start = self.0;
+        let mut open = Vec::new();
+        self.enter(kind, &mut open)?;
+        while let Some(inner) = open.last_mut() {
+            let kind = match inner {
+                Open::Compound => self.u8()?,
+                Open::List { left: 0, .. } => END,
+                Open::List { kind, left } => {
+                    *left -= 1;
+                    *kind
+                }
+            };
+            if kind == END {
+                open.pop();
+                continue;
+            }
+            if matches!(inner, Open::Compound) {
+                self.text()?;
+            }
+            self.enter(kind, &mut open)?;
+            if open.len() > DEEPEST {
+                return Err(bad(format!("it is nested deeper than {DEEPEST} levels")));
+            }
+        }
+        Ok(&start[..start.len() - self.0.len()])
+    }
+
+    /// Walks over what is of a kind, or only into it, where more tags are inside.
+    fn enter(&mut self, kind: u8, open: &mut Vec<Open>) -> Result<(), Refusal> {
+        let each = match kind {
+            1 => return self.take(1).map(drop),
+            2 => return self.take(2).map(drop),
+            3 | 5 => return self.take(4).map(drop),
+            4 | 6 => return self.take(8).map(drop),
+            STRING => return self.text().map(drop),
+            COMPOUND => {
+                open.push(Open::Compound);
+                return Ok(());
+            }
+            LIST => {
+                let (kind, left) = (self.u8()?, self.count()?);
+                open.push(Open::List { kind, left });
+                return Ok(());
+            }
+            7 => 1,
+            11 => 4,
+            12 => 8,
+            _ => return Err(bad(format!("there is no tag of kind {kind}"))),
+        };
+        let len = self.count()? as usize;
+        self.take(len.saturating_mul(each)).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(bytes: &[u8]) -> String {
+        let mut root = match Compound::root(bytes) {
+            Ok(root) => root,
+            Err(refusal) => return refusal.message,
+        };
+        loop {
+            match root.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => return "the end".to_owned(),
+                Err(refusal) => return refusal.message,
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_nbt_is_told_at_once() {
+        let lists = |depth: usize| {
+            let mut bytes = b"\x0a\0\0\x09\0\0".to_vec();
+            bytes.extend(b"\x09\0\0\0\x01".repeat(depth));
+            bytes.extend(b"\0\0\0\0\0\0");
+            bytes
+        };
+        for (bytes, told) in [
+            (&b"\x0a\0\0\0"[..], "the end"),
+            (b"", "it ends in the middle"),
+            (b"\x09\0\0", "there is no compound at its beginning"),
+            (b"\x0a\0\x05ab", "it ends in the middle"),
+            (b"\x0a\0\0\x0d\0\x01a", "there is no tag of kind 13"),
+            (b"\x0a\0\0\x07\0\x01a\xff\xff\xff\xff\0", "a list or an array has a negative length"),
+            (b"\x0a\0\0\x0c\0\x01a\x7f\xff\xff\xff\0", "it ends in the middle"),
+            // Two thousand million tags that take no room.
+            (b"\x0a\0\0\x09\0\x01a\0\x7f\xff\xff\xff\0", "the end"),
+            (&lists(300), "the end"),
+            (&lists(600), "it is nested deeper than 512 levels"),
+            (&b"\x0a\0\0".repeat(1_000_000), "it is nested deeper than 512 levels"),
+        ] {
+            let ended = end(bytes);
+            assert_eq!(
+                ended.trim_start_matches("the file cannot be read: "),
+                told,
+                "{:?}",
+                &bytes[..bytes.len().min(20)]
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_sign() {
+        assert_eq!([&b"\xff"[..], b"\x7f\xff", b"\x80\0\0\0"].map(number), [-1, 0x7fff, -(1 << 31)]);
+    }
+}

@@ -1,0 +1,195 @@
+//! A box full of numbers, one a cell, as files for Minecraft have it: x fastest, then z, then y.
+
+use std::ops::Range;
+
+use super::{bad, survey::most_blocks, work};
+use crate::{grid::GridSize, refusal::Refusal};
+
+pub struct Region<'a> {
+    pub low: [i64; 3],
+    pub size: [u32; 3],
+    pub numbers: Numbers<'a>,
+}
+
+/// The kinds of a region's cells.
+#[derive(Clone)]
+pub enum Numbers<'a> {
+    /// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
+    Varints(&'a [u8]),
+    Packed(Packed<'a>),
+}
+
+/// So many bits a number, from the lowest of each long on; a number may go on in the next long.
+#[derive(Clone)]
+pub struct Packed<'a> {
+    longs: &'a [u8],
+    bits: u32,
+    /// The lowest bit of each number in a full buffer.
+    ones: u128,
+    /// Where the region's own kinds stand among all.
+    kinds: Range<u32>,
+    buffer: u128,
+    buffered: u32,
+}
+
+impl<'a> Numbers<'a> {
+    pub fn varints(bytes: &'a [u8]) -> Self {
+        Self::Varints(bytes)
+    }
+
+    pub fn packed(longs: &'a [u8], bits: u32, kinds: Range<u32>) -> Self {
+        let ones = (0..u128::BITS).step_by(bits as usize).map(|bit| 1 << bit).sum();
+        Self::Packed(Packed { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
+    }
+
+    /// The next number, and how often it follows itself at the least; at most so often.
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
+        match self {
+            Self::Varints(bytes) => Ok((varint(bytes)?, 1)),
+            Self::Packed(packed) => packed.run(most),
+        }
+    }
+
+    /// Whether there are as many as a region has cells, as far as that can be told beforehand.
+    fn suit(&self, volume: u64) -> bool {
+        match self {
+            Self::Varints(bytes) => (volume..=volume.saturating_mul(5)).contains(&(bytes.len() as u64)),
+            Self::Packed(Packed { longs, bits, .. }) => {
+                longs.len() as u64 / 8 == (volume * u64::from(*bits)).div_ceil(64)
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Varints(bytes) => bytes.is_empty(),
+            Self::Packed(packed) => packed.longs.is_empty(),
+        }
+    }
+}
+
+fn varint(bytes: &mut &[u8]) -> Result<u32, Refusal> {
+    let mut number = 0_u64;
+    for shift in (0..35).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or_else(|| bad("its block data ends in the middle"))?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return u32::try_from(number)
+                .map_err(|_| bad("a number of its block data has more than 32 bits"));
+        }
+    }
+    Err(bad("a number of its block data is longer than 5 bytes"))
+}
+
+impl Packed<'_> {
+    /// Files are mostly air and walls: what is alike in the buffer is taken at once.
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
+        if self.buffered < self.bits {
+            let (long, rest) = self.longs.split_first_chunk().ok_or_else(|| bad("a region lacks cells"))?;
+            self.longs = rest;
+            self.buffer |= u128::from(u64::from_be_bytes(*long)) << self.buffered;
+            self.buffered += u64::BITS;
+        }
+        let number = (self.buffer as u32) & ((1 << self.bits) - 1);
+        let alike = (self.buffer ^ self.ones.wrapping_mul(number.into())).trailing_zeros().min(self.buffered);
+        // A division takes as long as all the rest.
+        let len = if alike < 2 * self.bits { 1 } else { i64::from(alike / self.bits).min(most) };
+        let taken = len as u32 * self.bits;
+        self.buffer = self.buffer.unbounded_shr(taken);
+        self.buffered -= taken;
+        if number >= self.kinds.len() as u32 {
+            return Err(bad(format!("a region has a cell of kind {number}, which its palette lacks")));
+        }
+        Ok((self.kinds.start + number, len))
+    }
+}
+
+impl Region<'_> {
+    /// How many cells there are; more than anybody reads is refused, and so is another count than the size says.
+    pub fn volume(&self) -> Result<u64, Refusal> {
+        let [width, height, length] = self.size;
+        if self.size.contains(&0) {
+            return Err(bad(format!("it is {width} by {height} by {length} cells: there is nothing in it")));
+        }
+        let volume = work(self.size.into_iter().map(u128::from).product(), most_blocks(GridSize::G256))?;
+        if !self.numbers.suit(volume) {
+            let told =
+                format!("it says {width} by {height} by {length} cells, and holds another number of them");
+            return Err(bad(told));
+        }
+        Ok(volume)
+    }
+
+    /// Runs of one kind, row by row.
+    pub fn each(
+        &self,
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut numbers = self.numbers.clone();
+        let [_, height, length] = self.size.map(i64::from);
+        let [west, bottom, north] = self.low;
+        for y in bottom..bottom + height {
+            for z in north..north + length {
+                self.row([west, y, z], &mut numbers, &mut visit)?;
+            }
+        }
+        if numbers.is_done() { Ok(()) } else { Err(bad("it holds more cells than its size says")) }
+    }
+
+    fn row(
+        &self,
+        [west, y, z]: [i64; 3],
+        numbers: &mut Numbers<'_>,
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let east = west + i64::from(self.size[0]);
+        let (mut start, mut x, mut kind) = (west, west, None);
+        while x < east {
+            let (next, len) = numbers.run(east - x)?;
+            if let Some(kind) = kind.replace(next).filter(|&kind| kind != next) {
+                visit([start, y, z], (x - start) as u64, kind)?;
+                start = x;
+            }
+            x += len;
+        }
+        kind.map_or(Ok(()), |kind| visit([start, y, z], (east - start) as u64, kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of every width, alone and in runs, across the longs' ends.
+    #[test]
+    fn packed_numbers_come_out_as_they_went_in() {
+        for bits in 2..=16 {
+            let highest = (1_u32 << bits) - 1;
+            let numbers: Vec<_> =
+                (0..40 * 3 * 5).map(|at| [highest, at, 0][at as usize / 7 % 3] & highest).collect();
+            let mut longs = vec![0_u64; (numbers.len() * bits as usize).div_ceil(64)];
+            for (at, &number) in numbers.iter().enumerate() {
+                let (long, bit) = (at * bits as usize / 64, at * bits as usize % 64);
+                let shifted = u128::from(number) << bit;
+                longs[long] |= shifted as u64;
+                if shifted > u64::MAX.into() {
+                    longs[long + 1] |= (shifted >> 64) as u64;
+                }
+            }
+            let longs: Vec<_> = longs.iter().flat_map(|long| long.to_be_bytes()).collect();
+            let kinds = 9..9 + highest + 1;
+            let region =
+                Region { low: [-4, 2, 0], size: [40, 3, 5], numbers: Numbers::packed(&longs, bits, kinds) };
+            let mut found = Vec::new();
+            region
+                .each(|[x, y, z], len, kind| {
+                    assert_eq!((x + 4) + 40 * (z + 5 * (y - 2)), found.len() as i64);
+                    found.extend((0..len).map(|_| kind - 9));
+                    Ok(())
+                })
+                .unwrap();
+            assert!(found == numbers, "{bits}");
+        }
+    }
+}

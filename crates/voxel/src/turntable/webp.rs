@@ -1,0 +1,97 @@
+//! A reel as an animated WebP.
+//!
+//! Each frame is encoded by itself, with loss, and cut to what has changed since the one
+//! before. The container around them is a few fixed chunks, which are written here; so a
+//! frame's pixels are let go as soon as the next one is there.
+
+use webp::{Encoder, PixelLayout, WebPConfig};
+
+use super::{NotEncoded, Part, Turntable};
+use crate::picture::Picture;
+
+const QUALITY: f32 = 43.0;
+/// How hard libwebp tries, of 6.
+const EFFORT: i32 = 4;
+
+/// How far from an edge what is lost can be seen.
+const SMEAR: usize = 8;
+
+/// In a file's second chunk: there is an animation.
+const ANIMATED: u8 = 1 << 1;
+/// In a frame: it takes the place of what is under it, and stays.
+const NO_BLENDING: u8 = 1 << 1;
+
+pub struct Reel {
+    size: u16,
+    last: Vec<[u8; 4]>,
+    /// The frames' chunks, one after the other.
+    chunks: Vec<u8>,
+}
+
+impl Reel {
+    pub fn new(size: u16) -> Self {
+        Self { size, last: Vec::new(), chunks: Vec::new() }
+    }
+
+    pub fn add(&mut self, frame: &Picture) -> Result<(), NotEncoded> {
+        let pixels = frame.rgba.as_chunks::<4>().0.to_vec();
+        let size = usize::from(self.size);
+        let part = match self.last.is_empty() {
+            true => Part { left: 0, top: 0, width: size, height: size },
+            false => Part::changed(&self.last, &pixels, size).widened(SMEAR, size),
+        };
+        let still = still(&pixels, part, size)?;
+        self.last = pixels;
+        let mut body = Vec::with_capacity(still.len() + 16);
+        for number in [part.left / 2, part.top / 2, part.width - 1, part.height - 1] {
+            body.extend(three_bytes(number));
+        }
+        body.extend(three_bytes(Turntable::MILLISECONDS.into()));
+        body.push(NO_BLENDING);
+        body.extend(still);
+        chunk(&mut self.chunks, *b"ANMF", &body);
+        Ok(())
+    }
+
+    pub fn finish(self) -> Vec<u8> {
+        let edge = three_bytes(usize::from(self.size) - 1);
+        let mut about = vec![ANIMATED, 0, 0, 0];
+        about.extend(edge);
+        about.extend(edge);
+        let mut whole = b"WEBP".to_vec();
+        chunk(&mut whole, *b"VP8X", &about);
+        // No colour of its own, and no end.
+        chunk(&mut whole, *b"ANIM", &[0; 6]);
+        whole.extend(self.chunks);
+        let mut file = Vec::with_capacity(whole.len() + 8);
+        chunk(&mut file, *b"RIFF", &whole);
+        file
+    }
+}
+
+/// The image chunk of a part of a frame.
+fn still(pixels: &[[u8; 4]], part: Part, width: usize) -> Result<Vec<u8>, NotEncoded> {
+    let rgb: Vec<u8> =
+        part.rows(width).flat_map(|row| pixels[row].iter().flat_map(|&[r, g, b, _]| [r, g, b])).collect();
+    let mut config = WebPConfig::new().map_err(|()| NotEncoded)?;
+    (config.quality, config.method) = (QUALITY, EFFORT);
+    let encoder = Encoder::new(&rgb, PixelLayout::Rgb, part.width as u32, part.height as u32);
+    let file = encoder.encode_advanced(&config).map_err(|_| NotEncoded)?;
+    // A file of one opaque picture is its header and this chunk.
+    let (_, chunk) = file.split_at_checked(12).ok_or(NotEncoded)?;
+    if chunk.starts_with(b"VP8 ") { Ok(chunk.to_vec()) } else { Err(NotEncoded) }
+}
+
+fn chunk(out: &mut Vec<u8>, name: [u8; 4], body: &[u8]) {
+    out.extend(name);
+    out.extend((body.len() as u32).to_le_bytes());
+    out.extend(body);
+    if body.len() % 2 == 1 {
+        out.push(0);
+    }
+}
+
+fn three_bytes(number: usize) -> [u8; 3] {
+    let [a, b, c, _] = (number as u32).to_le_bytes();
+    [a, b, c]
+}
