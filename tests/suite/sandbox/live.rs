@@ -190,11 +190,10 @@ async fn half_a_stream_never_leaves_the_page_waiting() {
             const answer = await real(...asked);
             if (!String(asked[0]).includes('/api/generate')) return answer;
             const reader = answer.body.getReader();
-            let left = 3;
+            let left = 1;
             return new Response(new ReadableStream({ async pull(to) {
-                const { value, done } = await reader.read();
-                if (done || !left--) return to.error(new TypeError('network error'));
-                to.enqueue(value);
+                if (!left--) return to.error(new TypeError('network error'));
+                to.enqueue((await reader.read()).value);
             } }));
         }",
     )
