@@ -1,5 +1,6 @@
 //! What every handler can reach.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use sqlx::PgPool;
@@ -19,9 +20,12 @@ use crate::workshop::Workshop;
 /// What all large bodies together may take.
 const LARGE_BODIES: usize = 256 << 20;
 
-/// Cheap to clone; every field is a handle.
+/// Cheap to clone: every request clones it several times.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Parts>);
+
+/// What an [`App`] is made of.
+pub struct Parts {
     pub config: Arc<Config>,
     pub pool: PgPool,
     /// For reading what may lag behind.
@@ -54,7 +58,7 @@ impl App {
         let limits = Limits::new(config.rate_limits);
         let work = Work::of_this_machine();
         let closing = CancellationToken::new();
-        Self {
+        Self(Arc::new(Parts {
             line: Line::new(config.sandbox.at_once),
             workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
             config,
@@ -69,6 +73,14 @@ impl App {
             work,
             memory,
             closing,
-        }
+        }))
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
     }
 }

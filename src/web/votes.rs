@@ -63,7 +63,8 @@ async fn answer(app: App, format: Format) -> Result<Response, Error> {
         Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),
         Format::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
     };
-    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica, log, format)).into_response())
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica.clone(), log, format))
+        .into_response())
 }
 
 /// Cut off, and so seen to be, when something fails on the way.

@@ -55,7 +55,7 @@ async fn events(
         async move { Matrix::read(&app).await.ok().map(Snapshot::of) }
     };
     let watcher = shared.watch(read, app.closing.clone());
-    let watch = Watch { watcher, told: None, until: Instant::now() + WATCHED, closing: app.closing };
+    let watch = Watch { watcher, told: None, until: Instant::now() + WATCHED, closing: app.closing.clone() };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?.retry(AGAIN);
         Some((Ok::<_, Infallible>(event), watch))
