@@ -20,9 +20,9 @@ use tokio::{
     time::{Duration, sleep, timeout},
 };
 
-use self::access::{Access, has_code};
+use self::access::Access;
 pub use self::{
-    access::pool_options,
+    access::{has_code, pool_options},
     binaries::Places,
     cluster::Cluster,
     schema::{MIGRATOR, NotReady, ready},
@@ -229,11 +229,11 @@ impl Database {
         let access = Access::by_url("DATABASE_URL", url)?;
         let (access, direct) = match direct_url {
             Some(direct) => (access, Access::by_url("DIRECT_URL", direct)?),
-            None => (access.clone().with_timeouts(), access),
+            None => (access.clone().with_session_settings(), access),
         };
         migrate(&direct).await?;
         let replica = replica_url.map(|url| Access::by_url("DATABASE_REPLICA_URL", url)).transpose()?;
-        let replica = replica.map(|access| access.with_timeouts().pool());
+        let replica = replica.map(|access| access.with_session_settings().pool());
         Ok(Self { pool: access.pool(), replica, cluster: None })
     }
 
@@ -248,7 +248,7 @@ impl Database {
             leave(cluster).await;
             return Err(error);
         }
-        let pool = access.with_timeouts().pool();
+        let pool = access.with_session_settings().pool();
         Ok(Self { pool, replica: None, cluster: Some(Arc::new(cluster)) })
     }
 

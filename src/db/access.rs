@@ -18,8 +18,10 @@ const MAX_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the server lets a session go on with one thing.
-const TIMEOUTS: [(&str, &str); 3] = [
+/// What holds for every session, mostly how long the server lets it go on with one thing.
+const SESSION_SETTINGS: [(&str, &str); 4] = [
+    // It takes tens of milliseconds, and no statement here is long enough to win them back.
+    ("jit", "off"),
     ("statement_timeout", "30s"),
     // A server that vanished in the middle of a vote must not keep others from voting.
     ("idle_in_transaction_session_timeout", "15s"),
@@ -63,12 +65,12 @@ impl Access {
         Self { name: "The embedded database".into(), options: cluster.options().database(database) }
     }
 
-    /// Limits the time of statements, locks and idle transactions, except
-    /// where the URL sets its own limit. Not for a pooler: it shares sessions
+    /// Limits the time of statements, locks and idle transactions, and plans
+    /// without compiling, except where the URL says otherwise. Not for a pooler: it shares sessions
     /// among clients, and refuses settings that come with a connection.
-    pub fn with_timeouts(mut self) -> Self {
+    pub fn with_session_settings(mut self) -> Self {
         let set = self.options.get_options().unwrap_or_default().to_owned();
-        let missing = TIMEOUTS.into_iter().filter(|(name, _)| !set.contains(name));
+        let missing = SESSION_SETTINGS.into_iter().filter(|(name, _)| !set.contains(name));
         self.options = self.options.options(missing);
         self
     }
