@@ -1,7 +1,6 @@
 //! DESIGN §4: blind means blind.
 
 use serde_json::Value;
-use voxel;
 
 use super::{arena, run};
 use crate::support::voter::Answer;

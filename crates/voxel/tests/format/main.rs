@@ -1,4 +1,6 @@
-//! The task format of DESIGN.md §3.
+//! The task format: what is read, drawn, refused and stored.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod codec;
 mod expansion;
