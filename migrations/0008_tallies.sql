@@ -13,22 +13,27 @@ CREATE TABLE tallies (
     PRIMARY KEY (build_a, build_b)
 ) WITH (fillfactor = 80);
 
-INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
+-- What the tallies have to be.
+CREATE VIEW counted_votes AS
 SELECT
     build_a, build_b,
-    count(*) FILTER (WHERE choice = 'A'),
-    count(*) FILTER (WHERE choice = 'B'),
-    count(*) FILTER (WHERE choice = 'TIE'),
-    count(*) FILTER (WHERE choice = 'BOTH_BAD'),
-    count(*) FILTER (WHERE is_first)
+    count(*) FILTER (WHERE choice = 'A') AS a,
+    count(*) FILTER (WHERE choice = 'B') AS b,
+    count(*) FILTER (WHERE choice = 'TIE') AS tie,
+    count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad,
+    count(*) FILTER (WHERE is_first) AS first_votes
 FROM (
     SELECT
         build_a, build_b, choice,
         votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
     FROM votes
     JOIN matchups ON matchups.id = matchup_id
-) counted
+) voted
 GROUP BY build_a, build_b;
+
+INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
+SELECT build_a, build_b, a, b, tie, both_bad, first_votes
+FROM counted_votes;
 
 -- What was worked out of the tallies last, and which state of the ladder it saw. A cache: it may be deleted.
 CREATE TABLE ladder_stats (

@@ -3,19 +3,21 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use buildoff::arena::audit::Admin;
 use buildoff::arena::elo::{Standing, judge};
-use buildoff::arena::{Arena, Choice, Mode, References, Settings, replay};
+use buildoff::arena::sampling::pair_code;
+use buildoff::arena::{Arena, Choice, Mode, ModelKey, PromptId, References, Settings, replay};
 use buildoff::db::{Database, Source};
-use voxel::{GridSize, Palette};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
+use voxel::{GridSize, Palette};
 
 use crate::server::Field;
 
@@ -180,6 +182,8 @@ async fn copy_votes(
     let mut rng = StdRng::seed_from_u64(2);
     let mut standings = vec![Standing::NEW; field.models];
     let strengths: Vec<f64> = (0..field.models).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let models = named::<ModelKey>("model_", field.models)?;
+    let prompts = named::<PromptId>("prompt-", field.prompts)?;
     let end = OffsetDateTime::now_utc();
     let apart = time::Duration::days(DAYS) / votes.max(1) as f64;
     let (mut matchup_rows, mut vote_rows) = (String::new(), String::new());
@@ -204,11 +208,14 @@ async fn copy_votes(
             uuid::Builder::from_unix_timestamp_millis(milliseconds as u64, &rng.random()).into_uuid();
         let voter = Uuid::from_u128(0x0b17_d0ff << 96 | voter as u128);
         let build = |model| builds.get(&(model, prompt)).context("a build is missing");
+        let (model_a, model_b) = (&models[a], &models[b]);
+        let slug = &prompts[prompt];
         writeln!(
             matchup_rows,
-            "{matchup}\t{voter}\t{LADDER}\tprompt-{prompt}\tmodel_{a}\tmodel_{b}\t{}\t{}\t0.5\t{at}",
+            "{matchup}\t{voter}\t{LADDER}\t{slug}\t{model_a}\t{model_b}\t{}\t{}\t0.5\t{}\t{at}",
             build(a)?,
             build(b)?,
+            pair_code(LADDER, slug, model_a, model_b),
         )?;
         writeln!(
             vote_rows,
@@ -220,7 +227,7 @@ async fn copy_votes(
             after.1.elo,
         )?;
         if (number + 1) % BATCH == 0 || number + 1 == votes {
-            let columns = "id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability, served_at";
+            let columns = "id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability, pair, served_at";
             copy(pool, &format!("COPY matchups ({columns}) FROM STDIN"), &mut matchup_rows).await?;
             let columns =
                 "id, matchup_id, at, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms";
@@ -228,6 +235,10 @@ async fn copy_votes(
         }
     }
     Ok(())
+}
+
+fn named<T: FromStr<Err = String>>(prefix: &str, count: usize) -> Result<Vec<T>> {
+    (0..count).map(|number| format!("{prefix}{number}").parse().map_err(Error::msg)).collect()
 }
 
 async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {

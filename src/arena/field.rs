@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
@@ -65,12 +65,7 @@ impl FieldCache {
     }
 
     /// The field as of a revision of the catalog, or later.
-    pub async fn at(
-        &self,
-        revision: i64,
-        connection: &mut PgConnection,
-        settings: &Settings,
-    ) -> sqlx::Result<Arc<Field>> {
+    pub async fn at(&self, revision: i64, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<Field>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((known, field)) = latest
             && known == revision
@@ -78,7 +73,7 @@ impl FieldCache {
             return Ok(field);
         }
         // Read after the revision was: it may show more, and is then only read once too often.
-        let field = Arc::new(Field::of(contests(connection, settings).await?, self.references));
+        let field = Arc::new(Field::of(contests(pool, settings).await?, self.references));
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
         Ok(field)
     }
@@ -90,7 +85,7 @@ pub(super) async fn revision(executor: impl PgExecutor<'_>) -> sqlx::Result<i64>
 }
 
 /// Active prompts with the builds in force of enabled models, at these settings.
-async fn contests(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<Vec<Contest>> {
+async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contest>> {
     let rows = sqlx::query!(
         r#"
         SELECT
@@ -109,7 +104,7 @@ async fn contests(connection: &mut PgConnection, settings: &Settings) -> sqlx::R
         settings.palette.name(),
         settings.mode.as_str(),
     )
-    .fetch_all(connection)
+    .fetch_all(pool)
     .await?;
     let ladder = settings.slug();
     let contest = |(prompt, text, builds, models, references): Row| {

@@ -1,15 +1,20 @@
 //! Matchups: served, fetched, skipped. A voter has one open at a time.
 
+pub(super) mod batches;
+
 use std::sync::Arc;
 
 use rand::rngs::StdRng;
-use sqlx::PgConnection;
+use sqlx::PgPool;
+use sqlx::error::DatabaseError;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::builds::StoredGrid;
+use self::batches::{Arrival, Fetched, NewMatchup};
+use super::batcher::is_passing;
+use super::builds::{self, StoredGrid};
 use super::field::{self, Field, known};
-use super::sampling::{self, Contest, Drawn, Seen};
+use super::sampling::{self, Contest};
 use super::{Arena, PromptId, Side};
 
 /// Requests of one voter that get into each other's way are tried again.
@@ -110,9 +115,8 @@ impl Arena {
 
     /// Who takes part now.
     pub async fn field(&self) -> sqlx::Result<Arc<Field>> {
-        let mut connection = self.pool.acquire().await?;
-        let revision = field::revision(&mut *connection).await?;
-        self.field.at(revision, &mut connection, &self.settings).await
+        let revision = field::revision(&self.pool).await?;
+        self.field.at(revision, &self.pool, &self.settings).await
     }
 
     /// Of the matchup that this voter can vote on, if there is one.
@@ -133,10 +137,9 @@ impl Arena {
     }
 
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
-        let mut connection = self.pool.acquire().await?;
-        let look = self.look(&mut connection, voter, asked).await?;
-        let field = self.field.at(look.revision, &mut connection, &self.settings).await?;
-        if let Some(open) = look.open
+        let state = self.voters.submit(Arrival { voter, prompt: asked.cloned() }).await?;
+        let field = self.field.at(state.revision, &self.pool, &self.settings).await?;
+        if let Some(open) = state.open
             && asked.is_none_or(|asked| *asked == open.prompt)
         {
             let house_only = field.contest(&open.prompt).is_some_and(Contest::only_references);
@@ -146,109 +149,29 @@ impl Arena {
             None => field.contests().collect(),
             Some(prompt) => match field.contest(prompt) {
                 Some(contest) => vec![contest],
-                None if is_active(&mut connection, prompt).await? => return Err(NoMatchup::NotSeeded),
+                None if is_active(&self.pool, prompt).await? => return Err(NoMatchup::NotSeeded),
                 None => return Err(NoMatchup::NoPrompt),
             },
         };
         if contests.is_empty() {
             return Err(NoMatchup::NotSeeded);
         }
-        let shown = self.shown.latest(&mut connection, &self.ladder).await?;
+        let shown = self.shown.latest(&self.pool, &self.ladder).await?;
         let mut rng: StdRng = rand::make_rng();
-        let drawn = sampling::draw(&mut rng, contests, &shown, &look.seen).ok_or(NoMatchup::AllVoted)?;
-        let served = self.serve(&mut connection, voter, look.last, &drawn).await?;
-        served.ok_or(NoMatchup::Raced)
-    }
-
-    /// What this voter has, as of one moment. The pairs they have seen are only read where a new one is drawn.
-    async fn look(
-        &self,
-        connection: &mut PgConnection,
-        voter: Voter,
-        asked: Option<&PromptId>,
-    ) -> sqlx::Result<VoterState> {
-        let row = sqlx::query!(
-            r#"
-            SELECT
-                catalog_revision,
-                matchup_id AS "matchup_id?", prompt_id AS "prompt_id?", prompts.text AS "text?",
-                expires_at AS "expires_at?",
-                votable AS "votable!",
-                CASE WHEN NOT votable OR prompt_id <> $3 THEN
-                    ARRAY(SELECT pair FROM matchups WHERE voter_id = $1)
-                    || coalesce((SELECT pairs FROM seen_pairs WHERE voter_id = $1), '{}')
-                END AS seen
-            FROM installation
-            LEFT JOIN open_matchups ON open_matchups.voter_id = $1
-            LEFT JOIN matchups ON matchups.id = matchup_id
-            LEFT JOIN prompts ON prompts.id = prompt_id
-            CROSS JOIN LATERAL (SELECT coalesce(settings = $2 AND expires_at > now(), false) AS votable) state
-            "#,
-            voter.0,
-            self.ladder,
-            asked.map(PromptId::as_str),
-        )
-        .fetch_one(connection)
-        .await?;
-        let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
-            (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => {
-                Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
-            }
-            _ => None,
+        let drawn = sampling::draw(&mut rng, contests, &shown, &state.seen).ok_or(NoMatchup::AllVoted)?;
+        let Contest { prompt, text, .. } = drawn.contest;
+        let new = NewMatchup {
+            voter,
+            last: state.last,
+            prompt: prompt.clone(),
+            models: [drawn.a.model.to_string(), drawn.b.model.to_string()],
+            builds: [drawn.a.build, drawn.b.build],
+            probability: drawn.probability,
+            pair: drawn.pair,
         };
-        let seen = row.seen.unwrap_or_default().into_iter().collect();
-        Ok(VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen })
-    }
-
-    /// In place of the voter's last matchup; none where another request has served one meanwhile, so that the pairs
-    /// that were read are all that the voter has seen. Losing the latest matchup in a crash would cost nothing, so
-    /// nobody waits for the disk.
-    async fn serve(
-        &self,
-        connection: &mut PgConnection,
-        voter: Voter,
-        last: Option<Uuid>,
-        drawn: &Drawn<'_>,
-    ) -> sqlx::Result<Option<Matchup>> {
-        // In the order of time, so that new rows and their index entries lie side by side.
-        let (id, Contest { prompt, text, .. }) = (Uuid::now_v7(), drawn.contest);
-        let expires_at = sqlx::query_scalar!(
-            "
-            WITH opened AS (
-                INSERT INTO open_matchups (voter_id, matchup_id, expires_at)
-                SELECT $2, $1, now() + interval '30 minutes'
-                FROM set_config('synchronous_commit', 'off', true)
-                ON CONFLICT (voter_id) DO UPDATE
-                SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
-                    fetched_a = NULL, fetched_b = NULL
-                WHERE open_matchups.matchup_id = $10
-                RETURNING expires_at
-            ),
-            matchup AS (
-                INSERT INTO matchups
-                    (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
-                SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-                FROM opened
-            )
-            SELECT expires_at
-            FROM opened
-            ",
-            id,
-            voter.0,
-            self.ladder,
-            prompt.as_str(),
-            drawn.a.model.as_str(),
-            drawn.b.model.as_str(),
-            drawn.a.build,
-            drawn.b.build,
-            drawn.probability,
-            last,
-        )
-        .fetch_optional(connection)
-        .await?;
+        let (id, expires_at) = self.serve.submit(new).await?.ok_or(NoMatchup::Raced)?;
         let house_only = drawn.contest.only_references();
-        let (prompt, text) = (prompt.clone(), text.clone());
-        Ok(expires_at.map(|expires_at| Matchup { id, prompt, text, expires_at, house_only }))
+        Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at, house_only })
     }
 
     /// A matchup that was served to this voter, whatever became of it.
@@ -273,52 +196,24 @@ impl Arena {
         Ok(row.map(|row| Served { prompt: row.prompt_id, text: row.text, over: row.over }))
     }
 
-    /// A build of a matchup, for the voter whom it was served to. When it first went out is kept, though not at
-    /// the cost of waiting for the disk; whoever only has a look at the header is not `looking`. Once both builds of
-    /// an open matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. The
-    /// counts come in the order of keys, so that nobody waits in a circle.
+    /// A build of a matchup, for the voter whom it was served to. Whoever only asks for the header does not look.
     pub async fn fetch(
         &self,
         voter: Voter,
         matchup: Uuid,
         side: Side,
-        looking: bool,
-    ) -> sqlx::Result<Option<StoredGrid>> {
-        sqlx::query_as!(
-            StoredGrid,
-            "
-            WITH sent AS (
-                UPDATE open_matchups
-                SET fetched_a = CASE WHEN $3 THEN clock_timestamp() ELSE fetched_a END,
-                    fetched_b = CASE WHEN $3 THEN fetched_b ELSE clock_timestamp() END
-                FROM set_config('synchronous_commit', 'off', true)
-                WHERE voter_id = $2 AND matchup_id = $1 AND $4 AND expires_at > now()
-                  AND CASE WHEN $3 THEN fetched_a ELSE fetched_b END IS NULL
-                RETURNING num_nulls(fetched_a, fetched_b) = 0 AS both_sent
-            ),
-            counted AS (
-                INSERT INTO shown (settings, prompt_id, model_key, times)
-                SELECT settings, prompt_id, model_key, 1
-                FROM sent
-                JOIN matchups ON matchups.id = $1
-                CROSS JOIN LATERAL (
-                    VALUES (least(model_a, model_b)), (greatest(model_a, model_b))
-                ) AS side (model_key)
-                WHERE both_sent
-                ON CONFLICT (settings, prompt_id, model_key) DO UPDATE SET times = shown.times + 1
-            )
-            SELECT digest, grid AS packed
-            FROM matchups
-            JOIN builds ON builds.id = CASE WHEN $3 THEN build_a ELSE build_b END
-            WHERE matchups.id = $1 AND voter_id = $2
-            ",
-            matchup,
-            voter.0,
-            side == Side::A,
-            looking,
-        )
-        .fetch_optional(&self.pool)
-        .await
+        looks: bool,
+    ) -> sqlx::Result<Option<Arc<StoredGrid>>> {
+        let Some(build) = self.fetch.submit(Fetched { voter, matchup, side, looks }).await? else {
+            return Ok(None);
+        };
+        if let Some(grid) = self.grids.get(&build).await {
+            return Ok(Some(grid));
+        }
+        let Some(grid) = builds::grid(&self.pool, build).await? else { return Ok(None) };
+        let grid = Arc::new(grid);
+        self.grids.insert(build, Arc::clone(&grid)).await;
+        Ok(Some(grid))
     }
 
     /// Skipping twice is skipping.
@@ -347,24 +242,12 @@ impl Arena {
     }
 }
 
-/// What a voter has, when they ask for a matchup.
-struct VoterState {
-    /// The catalog's.
-    revision: i64,
-    /// The last matchup, whether or not it can still be voted on.
-    last: Option<Uuid>,
-    /// It, if it can.
-    open: Option<Matchup>,
-    /// Empty where nothing new is to be drawn.
-    seen: Seen,
-}
-
-async fn is_active(connection: &mut PgConnection, prompt: &PromptId) -> sqlx::Result<bool> {
+async fn is_active(pool: &PgPool, prompt: &PromptId) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT FROM prompts WHERE id = $1 AND active) AS "active!""#,
         prompt.as_str(),
     )
-    .fetch_one(connection)
+    .fetch_one(pool)
     .await
 }
 
@@ -372,14 +255,10 @@ async fn is_active(connection: &mut PgConnection, prompt: &PromptId) -> sqlx::Re
 fn is_race(reason: &NoMatchup) -> bool {
     match reason {
         NoMatchup::Raced => true,
-        NoMatchup::Database(sqlx::Error::Database(error)) => {
-            error.constraint() == Some("no_pair_twice") || is_passing(&**error)
+        NoMatchup::Database(error) => {
+            let constraint = error.as_database_error().and_then(DatabaseError::constraint);
+            constraint == Some("no_pair_twice") || is_passing(error)
         }
         _ => false,
     }
-}
-
-/// Serialization failures and deadlocks, which another try gets past.
-pub(super) fn is_passing(error: &dyn sqlx::error::DatabaseError) -> bool {
-    matches!(error.code().as_deref(), Some("40001" | "40P01"))
 }

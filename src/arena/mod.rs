@@ -1,6 +1,7 @@
 //! The benchmark: models, prompts, the builds that are compared, votes, and the ladder that they make.
 
 pub mod audit;
+mod batcher;
 pub mod builds;
 pub mod catalog;
 mod choice;
@@ -44,16 +45,26 @@ use std::time::Duration;
 use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
+use batcher::Batcher;
+use builds::StoredGrid;
 use field::FieldCache;
 use leaderboard::{LadderStats, Leaderboard, Moment, Refreshed};
+use matchups::batches::{Fetch, ReadVoters, Serve};
 use shown::ShownCounts;
+use votes::counting::CountVotes;
 
 /// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
 const MAKERS: usize = 1;
 
 /// Tags whose ladders are kept.
 const MOST_TAGS: u64 = 64;
+
+/// While one batch of votes waits for the disk, the next is prepared.
+const BATCHES_OF_VOTES: usize = 2;
+
+const GRIDS_MAX_BYTES: u64 = 64 << 20;
 
 /// One ladder's arena. Cheap to clone; what it remembers is shared.
 #[derive(Clone)]
@@ -68,6 +79,12 @@ pub struct Arena {
     pub min_dwell: Duration,
     field: Arc<FieldCache>,
     shown: Arc<ShownCounts>,
+    voters: Batcher<ReadVoters>,
+    serve: Batcher<Serve>,
+    fetch: Batcher<Fetch>,
+    count_votes: Batcher<CountVotes>,
+    /// Of builds that voters look at.
+    grids: Cache<Uuid, Arc<StoredGrid>>,
     makers: Arc<Semaphore>,
     stats: Arc<Refreshed<Moment, LadderStats>>,
     tag_ladders: Cache<String, Arc<Refreshed<Moment, Leaderboard>>>,
@@ -78,6 +95,14 @@ impl Arena {
         let ladder = settings.slug();
         let makers = Arc::new(Semaphore::new(MAKERS));
         Self {
+            voters: Batcher::new(ReadVoters { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            serve: Batcher::new(Serve { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            fetch: Batcher::new(Fetch { pool: pool.clone() }, 1),
+            count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, BATCHES_OF_VOTES),
+            grids: Cache::builder()
+                .weigher(|_, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX))
+                .max_capacity(GRIDS_MAX_BYTES)
+                .build(),
             replica: pool.clone(),
             pool,
             settings,

@@ -50,6 +50,8 @@ pub struct Drawn<'a> {
     pub b: &'a Entrant,
     /// Of these two, whichever way around, given the prompt and what was seen.
     pub probability: f64,
+    /// Their [`pair_code`].
+    pub pair: i64,
 }
 
 impl Contest {
@@ -88,11 +90,13 @@ pub fn draw<'a, R: Rng + ?Sized>(
     let first = pick(rng, &lots.firsts())?;
     let second = pick(rng, &lots.partners(first))?;
     let (left, right) = if rng.random_bool(0.5) { (first, second) } else { (second, first) };
-    let entrants = &lots.contest.entrants;
+    let contest = lots.contest;
+    let (a, b) = (&contest.entrants[left], &contest.entrants[right]);
     Some(Drawn {
-        contest: lots.contest,
-        a: &entrants[left],
-        b: &entrants[right],
+        contest,
+        a,
+        b,
+        pair: pair_code(&contest.ladder, &contest.prompt, &a.model, &b.model),
         probability: lots.probability(first, second),
     })
 }

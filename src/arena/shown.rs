@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use sqlx::PgConnection;
+use sqlx::PgPool;
 
 use super::field::known;
 use super::sampling::Shown;
@@ -18,7 +18,7 @@ pub(super) struct ShownCounts {
 }
 
 impl ShownCounts {
-    pub async fn latest(&self, connection: &mut PgConnection, ladder: &str) -> sqlx::Result<Arc<Shown>> {
+    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<Shown>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((read_at, shown)) = latest
             && read_at.elapsed() < FRESH_FOR
@@ -35,7 +35,7 @@ impl ShownCounts {
             "#,
             ladder,
         )
-        .fetch_all(connection)
+        .fetch_all(pool)
         .await?;
         let shown = rows.into_iter().map(|row| Ok((known(&row.model_key)?, row.times)));
         let shown = Arc::new(shown.collect::<sqlx::Result<Shown>>()?);

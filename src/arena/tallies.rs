@@ -148,28 +148,11 @@ pub(super) async fn wrong(connection: &mut PgConnection) -> sqlx::Result<Vec<Wro
     sqlx::query_as!(
         WrongTally,
         r#"
-        WITH counted AS (
-            SELECT
-                build_a, build_b,
-                count(*) FILTER (WHERE choice = 'A') AS a,
-                count(*) FILTER (WHERE choice = 'B') AS b,
-                count(*) FILTER (WHERE choice = 'TIE') AS tie,
-                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad,
-                count(*) FILTER (WHERE is_first) AS first_votes
-            FROM (
-                SELECT
-                    build_a, build_b, choice,
-                    votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
-                FROM votes
-                JOIN matchups ON matchups.id = matchup_id
-            ) voted
-            GROUP BY build_a, build_b
-        )
         SELECT
             build_a AS "build_a!", build_b AS "build_b!",
             coalesce(tallies.a + tallies.b + tallies.tie + tallies.both_bad, 0)::bigint AS "stored!",
             coalesce(counted.a + counted.b + counted.tie + counted.both_bad, 0) AS "counted!"
-        FROM counted
+        FROM counted_votes counted
         FULL JOIN tallies USING (build_a, build_b)
         WHERE (counted.a, counted.b, counted.tie, counted.both_bad, counted.first_votes)
             IS DISTINCT FROM (tallies.a, tallies.b, tallies.tie, tallies.both_bad, tallies.first_votes)
@@ -186,21 +169,8 @@ pub(super) async fn rewrite(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!(
         "
         INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
-        SELECT
-            build_a, build_b,
-            count(*) FILTER (WHERE choice = 'A'),
-            count(*) FILTER (WHERE choice = 'B'),
-            count(*) FILTER (WHERE choice = 'TIE'),
-            count(*) FILTER (WHERE choice = 'BOTH_BAD'),
-            count(*) FILTER (WHERE is_first)
-        FROM (
-            SELECT
-                build_a, build_b, choice,
-                votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
-            FROM votes
-            JOIN matchups ON matchups.id = matchup_id
-        ) voted
-        GROUP BY build_a, build_b
+        SELECT build_a, build_b, a, b, tie, both_bad, first_votes
+        FROM counted_votes
         "
     )
     .execute(connection)

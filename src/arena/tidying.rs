@@ -32,7 +32,8 @@ async fn tidy_stride(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool>
             .fetch_optional(&mut *transaction)
             .await?;
     let Some(from) = from.filter(|from| *from < until) else { return Ok(false) };
-    let to = (from + STRIDE).min(until);
+    let first = first_since(&mut transaction, from).await?.unwrap_or(until);
+    let to = (first.max(from) + STRIDE).min(until);
     let dropped = drop_unvoted(&mut transaction, from, to).await?;
     remember(&mut transaction, dropped).await?;
     sqlx::query!("UPDATE installation SET matchups_tidied_until = $1", to).execute(&mut *transaction).await?;
@@ -44,6 +45,19 @@ async fn tidy_stride(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool>
 fn first_id(at: OffsetDateTime) -> Uuid {
     let milliseconds = at.unix_timestamp_nanos().max(0).unsigned_abs() / 1_000_000;
     Uuid::from_u128(milliseconds << 80)
+}
+
+/// When the first matchup since then was served, so that a time without any is passed over.
+async fn first_since(
+    connection: &mut PgConnection,
+    from: OffsetDateTime,
+) -> sqlx::Result<Option<OffsetDateTime>> {
+    let id =
+        sqlx::query_scalar!("SELECT id FROM matchups WHERE id >= $1 ORDER BY id LIMIT 1", first_id(from))
+            .fetch_optional(connection)
+            .await?;
+    let seconds = id.and_then(|id| id.get_timestamp()).map(|at| at.to_unix().0 as i64);
+    Ok(seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()))
 }
 
 /// A matchup of that age is no longer open, so nobody can vote on it any more.

@@ -5,6 +5,7 @@ mod voting;
 pub(super) use voting::{Refusal, TOO_SOON, cast};
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -262,7 +263,8 @@ async fn image(
 async fn fetch(app: &App, visitor: &Visitor, seat: &Seat, method: &Method) -> Result<StoredGrid, Error> {
     let side: Side = seat.side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    app.arena.fetch(voter, id(&seat.id)?, side, *method == Method::GET).await?.ok_or_else(no_matchup)
+    let grid = app.arena.fetch(voter, id(&seat.id)?, side, *method == Method::GET).await?;
+    grid.map(Arc::unwrap_or_clone).ok_or_else(no_matchup)
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -226,6 +226,39 @@ async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order(
 }
 
 #[tokio::test]
+async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets_their_own_reveal() {
+    let db = TestDb::seeded().await;
+    crowd(&db, 4, 6).await;
+    let site = Site::open_on(db.pool.clone()).await;
+    let first = site.voter();
+    assert_eq!(first.vote(&first.matchup().await, "A").await.status, 200);
+    let voters: Vec<Voter> = (0..12).map(|_| site.voter()).collect();
+    let matchups = join_all(voters.iter().map(Voter::matchup)).await;
+    let mut others = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("LOCK TABLE ratings").execute(&mut *others).await.unwrap();
+
+    let release = async {
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while number(&db, waiting).await < 2 {}
+        others.rollback().await.unwrap();
+    };
+    let choice = |n: usize| ["A", "B", "TIE", "BOTH_BAD"][n % 4];
+    let votes =
+        voters.iter().zip(&matchups).enumerate().map(|(n, (voter, matchup))| voter.vote(matchup, choice(n)));
+    let (answers, ()) = tokio::join!(join_all(votes), release);
+
+    for (n, (answer, matchup)) in answers.iter().zip(&matchups).enumerate() {
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let told = answer.json();
+        assert_eq!(told["choice"], choice(n));
+        assert_eq!(told["shareUrl"], format!("/matchups/{}", matchup["id"].as_str().unwrap()));
+    }
+    let transactions = number(&db, "SELECT count(DISTINCT xmin::text) FROM votes").await;
+    assert!(transactions < 13, "each in a transaction of its own");
+    super::load::assert_replayed(&db, 13).await;
+}
+
+#[tokio::test]
 async fn metrics_tell_how_many_votes_there_are_on_all_servers() {
     let (db, site) = arena().await;
     let voter = site.voter();

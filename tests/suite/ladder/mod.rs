@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use buildoff::arena::builds::{self, Making, Packed, Place};
 use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
-use voxel::{GridSize, Palette};
 use serde_json::{Value, json};
 use uuid::Uuid;
+use voxel::{GridSize, Palette};
 
 use crate::support::Site;
 use crate::support::db::TestDb;
@@ -80,8 +80,9 @@ impl Field {
                 INSERT INTO open_matchups VALUES ($2, $1, now() + interval '30 minutes', now(), now())
             )
             INSERT INTO matchups
-                (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability)
-            SELECT $1, $2, '32-simple-precise', $3, a.model_key, b.model_key, a.id, b.id, 0.5
+                (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability, pair)
+            SELECT $1, $2, '32-simple-precise', $3, a.model_key, b.model_key, a.id, b.id, 0.5,
+                pair_code('32-simple-precise', $3, a.model_key, b.model_key)
             FROM builds a, builds b
             WHERE a.prompt_id = $3 AND b.prompt_id = $3 AND a.model_key = $4 AND b.model_key = $5
             ",

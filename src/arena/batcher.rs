@@ -1,0 +1,349 @@
+//! Requests of one kind that come while the database works on others like them are carried out together.
+//!
+//! Whoever comes alone is served at once, so waiting costs nothing; under load a few statements serve many requests,
+//! and votes on the same models do not wait for each other's commit. The work is done in a task of its own, so it goes
+//! on when those who asked have left.
+//!
+//! Two habits keep the plans of such statements the same. `(SELECT $1)` hides how long an array is, or Postgres would
+//! plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after the other; a join
+//! would be planned as a scan while the tables are small, and stay one for a while when they no longer are.
+
+use std::future::Future;
+use std::io;
+use std::mem;
+use std::slice;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sqlx::Error;
+use sqlx::error::DatabaseError;
+use tokio::sync::oneshot;
+
+use crate::db::has_code;
+
+/// More than these wait for the next batch.
+const MAX_BATCH: usize = 64;
+
+/// How often a request is tried that another transaction got in the way of.
+const TRIES: usize = 5;
+
+pub(super) trait BatchJob: Send + Sync + 'static {
+    type Request: Send + Sync;
+    type Answer: Send;
+
+    /// An answer for each request, in their order. After an error none of them has changed anything, unless the
+    /// connection was lost during the commit.
+    fn run(&self, requests: &[Self::Request])
+    -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
+}
+
+/// Cheap to clone.
+pub(super) struct Batcher<J: BatchJob> {
+    shared: Arc<Shared<J>>,
+}
+
+struct Shared<J: BatchJob> {
+    job: J,
+    max_running: usize,
+    queue: Mutex<Queue<J>>,
+}
+
+struct Queue<J: BatchJob> {
+    waiting: Vec<Waiting<J>>,
+    running: usize,
+}
+
+struct Waiting<J: BatchJob> {
+    request: J::Request,
+    reply: Reply<J>,
+}
+
+type Reply<J> = oneshot::Sender<sqlx::Result<<J as BatchJob>::Answer>>;
+
+impl<J: BatchJob> Batcher<J> {
+    /// Of its batches, `max_running` at most are carried out at the same time.
+    pub fn new(job: J, max_running: usize) -> Self {
+        let queue = Mutex::new(Queue { waiting: Vec::new(), running: 0 });
+        Self { shared: Arc::new(Shared { job, max_running, queue }) }
+    }
+
+    pub async fn submit(&self, request: J::Request) -> sqlx::Result<J::Answer> {
+        let (reply, answer) = oneshot::channel();
+        if self.shared.enqueue(Waiting { request, reply }) {
+            let runner = Runner { shared: Arc::clone(&self.shared), finished: false };
+            tokio::spawn(runner.run());
+        }
+        answer.await.unwrap_or(Err(Error::WorkerCrashed))
+    }
+}
+
+impl<J: BatchJob> Clone for Batcher<J> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<J: BatchJob> Shared<J> {
+    /// Whether the caller has to start a runner.
+    fn enqueue(&self, request: Waiting<J>) -> bool {
+        let mut queue = self.queue();
+        queue.waiting.push(request);
+        let starts = queue.running < self.max_running;
+        queue.running += usize::from(starts);
+        starts
+    }
+
+    /// None counts the runner as finished, in the same moment in which nobody waited.
+    fn next_batch(&self) -> Option<Vec<Waiting<J>>> {
+        let mut queue = self.queue();
+        if queue.waiting.is_empty() {
+            queue.running -= 1;
+            return None;
+        }
+        let size = queue.waiting.len().min(MAX_BATCH);
+        let rest = queue.waiting.split_off(size);
+        Some(mem::replace(&mut queue.waiting, rest))
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<J>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn carry_out(&self, batch: Vec<Waiting<J>>) {
+        let (requests, replies): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|one| (one.request, one.reply)).unzip();
+        // A reply finds nobody where the visitor has left.
+        match self.job.run(&requests).await {
+            Ok(answers) => {
+                for (reply, answer) in replies.into_iter().zip(answers) {
+                    let _ = reply.send(Ok(answer));
+                }
+            }
+            Err(error) if is_about_one(&error) => {
+                for (request, reply) in requests.into_iter().zip(replies) {
+                    let _ = reply.send(self.carry_out_alone(request).await);
+                }
+            }
+            Err(error) => {
+                for reply in replies {
+                    let _ = reply.send(Err(copy(&error)));
+                }
+            }
+        }
+    }
+
+    async fn carry_out_alone(&self, request: J::Request) -> sqlx::Result<J::Answer> {
+        let mut tries = 1;
+        loop {
+            match self.job.run(slice::from_ref(&request)).await {
+                Ok(mut answers) => return answers.pop().ok_or(Error::RowNotFound),
+                Err(error) if is_passing(&error) && tries < TRIES => tries += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Carries out batches until nobody waits.
+struct Runner<J: BatchJob> {
+    shared: Arc<Shared<J>>,
+    finished: bool,
+}
+
+impl<J: BatchJob> Runner<J> {
+    async fn run(mut self) {
+        while let Some(batch) = self.shared.next_batch() {
+            self.shared.carry_out(batch).await;
+        }
+        self.finished = true;
+    }
+}
+
+/// After a panic nobody waits for what is not going to be done.
+impl<J: BatchJob> Drop for Runner<J> {
+    fn drop(&mut self) {
+        if !self.finished {
+            let mut queue = self.shared.queue();
+            queue.running -= 1;
+            queue.waiting.clear();
+        }
+    }
+}
+
+/// Serialization failures and deadlocks, which another try gets past.
+pub(super) fn is_passing(error: &Error) -> bool {
+    has_code(error, &["40001", "40P01"])
+}
+
+/// Whether the other requests of a batch can do without the one that failed: it got into another transaction's way, or
+/// what it says cannot be stored.
+fn is_about_one(error: &Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    is_passing(error) || code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+}
+
+/// The same error for each request of a batch.
+fn copy(error: &Error) -> Error {
+    match error {
+        Error::Io(error) => Error::Io(io::Error::new(error.kind(), error.to_string())),
+        // They waited too long, for a connection or in the database.
+        Error::PoolTimedOut => Error::PoolTimedOut,
+        error if has_code(error, &["25P03", "55P03", "57014"]) => Error::PoolTimedOut,
+        error => Error::Protocol(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures_util::future::join_all;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// Doubles numbers, as soon as it may; panics at 13, and cannot store 666.
+    struct Double {
+        may_run: Arc<Semaphore>,
+        sizes: Arc<Mutex<Vec<usize>>>,
+    }
+
+    impl BatchJob for Double {
+        type Request = u32;
+        type Answer = u32;
+
+        async fn run(&self, numbers: &[u32]) -> sqlx::Result<Vec<u32>> {
+            self.sizes.lock().unwrap().push(numbers.len());
+            self.may_run.acquire().await.unwrap().forget();
+            assert!(!numbers.contains(&13), "a bug");
+            match numbers.contains(&666) {
+                true => Err(Error::Database(Box::new(Unstorable))),
+                false => Ok(numbers.iter().map(|number| number * 2).collect()),
+            }
+        }
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("value out of range")]
+    struct Unstorable;
+
+    impl DatabaseError for Unstorable {
+        fn message(&self) -> &str {
+            "value out of range"
+        }
+
+        fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+            Some("22003".into())
+        }
+
+        fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> sqlx::error::ErrorKind {
+            sqlx::error::ErrorKind::Other
+        }
+    }
+
+    struct Setup {
+        batcher: Batcher<Double>,
+        may_run: Arc<Semaphore>,
+        sizes: Arc<Mutex<Vec<usize>>>,
+    }
+
+    impl Setup {
+        fn new() -> Self {
+            let (may_run, sizes) = (Arc::new(Semaphore::new(0)), Arc::default());
+            let job = Double { may_run: Arc::clone(&may_run), sizes: Arc::clone(&sizes) };
+            Self { batcher: Batcher::new(job, 1), may_run, sizes }
+        }
+
+        /// The first of them is under way before the others come.
+        fn submit(&self, numbers: &[u32]) -> Vec<tokio::task::JoinHandle<sqlx::Result<u32>>> {
+            let submit = |&number: &u32| {
+                let batcher = self.batcher.clone();
+                tokio::spawn(async move { batcher.submit(number).await })
+            };
+            numbers.iter().map(submit).collect()
+        }
+
+        async fn until_under_way(&self) {
+            while self.sizes.lock().unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        }
+
+        async fn until_waiting(&self, count: usize) {
+            while self.batcher.shared.queue().waiting.len() < count {
+                tokio::task::yield_now().await;
+            }
+        }
+
+        fn sizes(&self) -> Vec<usize> {
+            self.sizes.lock().unwrap().clone()
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_comes_while_a_batch_is_under_way_is_in_the_next_one_with_all_others() {
+        let setup = Setup::new();
+        let mut answers = setup.submit(&[1]);
+        setup.until_under_way().await;
+        answers.extend(setup.submit(&(2..=100).collect::<Vec<_>>()));
+        setup.until_waiting(99).await;
+        setup.may_run.add_permits(100);
+        let answers: Vec<_> =
+            join_all(answers).await.into_iter().map(|answer| answer.unwrap().unwrap()).collect();
+        assert_eq!(answers, (1..=100).map(|number| number * 2).collect::<Vec<_>>());
+        assert_eq!(setup.sizes(), [1, MAX_BATCH, 35]);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_cannot_be_carried_out_does_not_keep_the_others_of_its_batch() {
+        let setup = Setup::new();
+        let first = setup.submit(&[1]);
+        setup.until_under_way().await;
+        let rest = setup.submit(&[2, 666, 3]);
+        setup.until_waiting(3).await;
+        setup.may_run.add_permits(100);
+        assert_eq!(join_all(first).await.remove(0).unwrap().unwrap(), 2);
+        let answers: Vec<_> = join_all(rest).await.into_iter().map(|answer| answer.unwrap().ok()).collect();
+        assert_eq!(answers, [Some(4), None, Some(6)]);
+        assert_eq!(setup.sizes(), [1, 3, 1, 1, 1]);
+    }
+
+    #[tokio::test]
+    async fn a_request_is_carried_out_although_whoever_asked_has_left() {
+        let setup = Setup::new();
+        let first = setup.submit(&[1]).remove(0);
+        setup.until_under_way().await;
+        let second = setup.submit(&[2]).remove(0);
+        setup.until_waiting(1).await;
+        first.abort();
+        second.abort();
+        setup.may_run.add_permits(100);
+        assert_eq!(setup.batcher.submit(3).await.unwrap(), 6);
+        assert_eq!(setup.sizes().iter().sum::<usize>(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_for_those_who_waited_and_nobody_after() {
+        let setup = Setup::new();
+        let first = setup.submit(&[13]).remove(0);
+        setup.until_under_way().await;
+        let second = setup.submit(&[2]).remove(0);
+        setup.until_waiting(1).await;
+        setup.may_run.add_permits(100);
+        let timeout = |answer| tokio::time::timeout(Duration::from_secs(10), answer);
+        assert!(timeout(first).await.unwrap().unwrap().is_err());
+        assert!(timeout(second).await.unwrap().unwrap().is_err());
+        assert_eq!(setup.batcher.submit(4).await.unwrap(), 8);
+    }
+}

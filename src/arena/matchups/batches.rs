@@ -1,0 +1,253 @@
+//! What the arena asks the database for with every matchup, for many voters in one statement each.
+
+use std::collections::HashMap;
+
+use sqlx::PgPool;
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::{Matchup, Voter};
+use crate::arena::batcher::BatchJob;
+use crate::arena::field::known;
+use crate::arena::sampling::Seen;
+use crate::arena::{PromptId, Side};
+
+/// What voters have, when they ask for a matchup.
+pub struct ReadVoters {
+    pub pool: PgPool,
+    pub ladder: String,
+}
+
+pub struct Arrival {
+    pub voter: Voter,
+    /// If the matchup has to be about this one.
+    pub prompt: Option<PromptId>,
+}
+
+pub struct VoterState {
+    /// The catalog's.
+    pub revision: i64,
+    /// The last matchup, whether or not it can still be voted on.
+    pub last: Option<Uuid>,
+    /// It, if it can.
+    pub open: Option<Matchup>,
+    /// Empty where nothing new is to be drawn.
+    pub seen: Seen,
+}
+
+impl BatchJob for ReadVoters {
+    type Request = Arrival;
+    type Answer = VoterState;
+
+    /// As of one moment. The pairs that a voter has seen are only read where a new one is drawn.
+    async fn run(&self, arrivals: &[Arrival]) -> sqlx::Result<Vec<VoterState>> {
+        let voters: Vec<_> = arrivals.iter().map(|arrival| arrival.voter.0).collect();
+        let prompts: Vec<_> =
+            arrivals.iter().map(|arrival| arrival.prompt.as_ref().map(PromptId::as_str)).collect();
+        let rows = sqlx::query!(
+            r#"
+            SELECT
+                (SELECT catalog_revision FROM installation) AS "catalog_revision!",
+                matchup_id AS "matchup_id?", prompt_id AS "prompt_id?", text AS "text?",
+                expires_at AS "expires_at?",
+                votable AS "votable!",
+                CASE WHEN NOT votable OR prompt_id <> asked.prompt THEN
+                    ARRAY(SELECT pair FROM matchups WHERE voter_id = asked.voter)
+                    || coalesce((SELECT pairs FROM seen_pairs WHERE voter_id = asked.voter), '{}')
+                END AS seen
+            FROM unnest((SELECT $1::uuid[]), (SELECT $2::text[])) WITH ORDINALITY AS asked (voter, prompt, number)
+            LEFT JOIN LATERAL (
+                SELECT matchup_id, prompt_id, text, settings, expires_at
+                FROM open_matchups
+                LEFT JOIN matchups ON matchups.id = matchup_id
+                LEFT JOIN prompts ON prompts.id = prompt_id
+                WHERE open_matchups.voter_id = asked.voter
+                OFFSET 0
+            ) latest ON true
+            CROSS JOIN LATERAL (SELECT coalesce(settings = $3 AND expires_at > now(), false) AS votable) state
+            ORDER BY number
+            "#,
+            &voters,
+            &prompts as _,
+            self.ladder,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
+                    (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => {
+                        Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
+                    }
+                    _ => None,
+                };
+                let seen = row.seen.unwrap_or_default().into_iter().collect();
+                Ok(VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen })
+            })
+            .collect()
+    }
+}
+
+/// New matchups, each in place of its voter's last one.
+pub struct Serve {
+    pub pool: PgPool,
+    pub ladder: String,
+}
+
+pub struct NewMatchup {
+    pub voter: Voter,
+    pub last: Option<Uuid>,
+    pub prompt: PromptId,
+    pub models: [String; 2],
+    pub builds: [Uuid; 2],
+    pub probability: f64,
+    pub pair: i64,
+}
+
+impl BatchJob for Serve {
+    type Request = NewMatchup;
+    /// None where another request has served one since `last` was read, so that the pairs that were read are all that
+    /// the voter has seen.
+    type Answer = Option<(Uuid, OffsetDateTime)>;
+
+    /// Losing the latest matchups in a crash would cost nothing, so nobody waits for the disk.
+    async fn run(&self, matchups: &[NewMatchup]) -> sqlx::Result<Vec<Self::Answer>> {
+        // In the order of time, so that new rows and their index entries lie side by side.
+        let ids: Vec<_> = matchups.iter().map(|_| Uuid::now_v7()).collect();
+        let voters: Vec<_> = matchups.iter().map(|matchup| matchup.voter.0).collect();
+        let last: Vec<_> = matchups.iter().map(|matchup| matchup.last).collect();
+        let prompts: Vec<_> = matchups.iter().map(|matchup| matchup.prompt.as_str()).collect();
+        let models = |side: usize| -> Vec<&str> {
+            matchups.iter().map(|matchup| matchup.models[side].as_str()).collect()
+        };
+        let builds =
+            |side: usize| -> Vec<Uuid> { matchups.iter().map(|matchup| matchup.builds[side]).collect() };
+        let probabilities: Vec<_> = matchups.iter().map(|matchup| matchup.probability).collect();
+        let pairs: Vec<_> = matchups.iter().map(|matchup| matchup.pair).collect();
+        let rows = sqlx::query!(
+            "
+            WITH drawn AS (
+                SELECT DISTINCT ON (voter_id) *
+                FROM unnest(
+                    (SELECT $1::uuid[]), (SELECT $2::uuid[]), (SELECT $3::uuid[]), (SELECT $4::text[]),
+                    (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::uuid[]), (SELECT $8::uuid[]),
+                    (SELECT $9::float8[]), (SELECT $10::bigint[])
+                ) AS drawn
+                    (id, voter_id, last, prompt_id, model_a, model_b, build_a, build_b, probability, pair)
+                ORDER BY voter_id
+            ),
+            opened AS (
+                INSERT INTO open_matchups (voter_id, matchup_id, expires_at)
+                SELECT voter_id, id, now() + interval '30 minutes'
+                FROM drawn
+                CROSS JOIN set_config('synchronous_commit', 'off', true)
+                ON CONFLICT (voter_id) DO UPDATE
+                SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
+                    fetched_a = NULL, fetched_b = NULL
+                WHERE open_matchups.matchup_id = (SELECT last FROM drawn WHERE id = excluded.matchup_id)
+                RETURNING matchup_id, expires_at
+            ),
+            served AS (
+                INSERT INTO matchups
+                    (id, voter_id, settings, prompt_id, model_a, model_b, build_a, build_b, probability, pair)
+                SELECT id, voter_id, $11, prompt_id, model_a, model_b, build_a, build_b, probability, pair
+                FROM drawn
+                JOIN opened ON matchup_id = id
+            )
+            SELECT matchup_id, expires_at
+            FROM opened
+            ",
+            &ids,
+            &voters,
+            &last as _,
+            &prompts as _,
+            &models(0) as _,
+            &models(1) as _,
+            &builds(0),
+            &builds(1),
+            &probabilities,
+            &pairs,
+            self.ladder,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let served: HashMap<_, _> = rows.into_iter().map(|row| (row.matchup_id, row.expires_at)).collect();
+        Ok(ids.into_iter().map(|id| served.get(&id).map(|expires_at| (id, *expires_at))).collect())
+    }
+}
+
+/// Builds of matchups, for the voters whom they were served to.
+pub struct Fetch {
+    pub pool: PgPool,
+}
+
+pub struct Fetched {
+    pub voter: Voter,
+    pub matchup: Uuid,
+    pub side: Side,
+    /// Whoever only asks for the header does not look.
+    pub looks: bool,
+}
+
+impl BatchJob for Fetch {
+    type Request = Fetched;
+    /// The build's id.
+    type Answer = Option<Uuid>;
+
+    /// When a build first went out is kept, though not at the cost of waiting for the disk. Once both builds of an open
+    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Rows are locked
+    /// in the order of their keys, so that nobody waits in a circle.
+    async fn run(&self, fetched: &[Fetched]) -> sqlx::Result<Vec<Option<Uuid>>> {
+        let voters: Vec<_> = fetched.iter().map(|fetched| fetched.voter.0).collect();
+        let matchups: Vec<_> = fetched.iter().map(|fetched| fetched.matchup).collect();
+        let on_a: Vec<_> = fetched.iter().map(|fetched| fetched.side == Side::A).collect();
+        let looks: Vec<_> = fetched.iter().map(|fetched| fetched.looks).collect();
+        sqlx::query_scalar!(
+            r#"
+            WITH asked AS (
+                SELECT *
+                FROM unnest((SELECT $1::uuid[]), (SELECT $2::uuid[]), (SELECT $3::bool[]), (SELECT $4::bool[]))
+                    WITH ORDINALITY AS asked (voter, matchup, on_a, looks, number)
+            ),
+            looked AS (
+                SELECT voter, matchup, bool_or(on_a) AS a, bool_or(NOT on_a) AS b
+                FROM asked
+                WHERE looks
+                GROUP BY voter, matchup
+                ORDER BY voter
+            ),
+            sent AS (
+                UPDATE open_matchups
+                SET fetched_a = CASE WHEN a THEN coalesce(fetched_a, clock_timestamp()) ELSE fetched_a END,
+                    fetched_b = CASE WHEN b THEN coalesce(fetched_b, clock_timestamp()) ELSE fetched_b END
+                FROM looked
+                CROSS JOIN set_config('synchronous_commit', 'off', true)
+                WHERE voter_id = voter AND matchup_id = matchup AND expires_at > now()
+                  AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
+                RETURNING matchup, num_nulls(fetched_a, fetched_b) = 0 AS both_sent
+            ),
+            counted AS (
+                INSERT INTO shown (settings, prompt_id, model_key, times)
+                SELECT settings, prompt_id, model_key, count(*)
+                FROM sent
+                CROSS JOIN LATERAL (SELECT * FROM matchups WHERE id = matchup OFFSET 0) matchups
+                CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
+                WHERE both_sent
+                GROUP BY settings, prompt_id, model_key
+                ORDER BY settings, prompt_id, model_key
+                ON CONFLICT (settings, prompt_id, model_key) DO UPDATE SET times = shown.times + excluded.times
+            )
+            SELECT CASE WHEN on_a THEN build_a ELSE build_b END AS build
+            FROM asked
+            LEFT JOIN LATERAL (SELECT * FROM matchups WHERE id = matchup OFFSET 0) matchups ON voter_id = voter
+            ORDER BY number
+            "#,
+            &voters,
+            &matchups,
+            &on_a,
+            &looks,
+        )
+        .fetch_all(&self.pool)
+        .await
+    }
+}
