@@ -4,6 +4,9 @@ use super::shortened;
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{Duels, Row};
 
+/// Models that have room, with numbers that can be read; the table of pairs has all.
+const MOST: usize = 26;
+
 /// Longer names are cut.
 const LONGEST: usize = 24;
 
@@ -16,15 +19,15 @@ const HEAD: usize = 24;
 pub(in crate::web) struct Heatmap {
     pub players: Vec<Player>,
     pub cells: Vec<Cell>,
+    /// How many more models there are.
+    pub leaves_out: usize,
     /// Of a cell's side.
     pub side: usize,
     /// Where the cells begin.
     pub left: usize,
     pub width: usize,
     pub height: usize,
-    /// Whether there is room for the share in a cell.
-    pub tells_share: bool,
-    /// Whether there is room for the number of votes, too.
+    /// Whether there is room for the number of votes in a cell.
     pub tells_votes: bool,
 }
 
@@ -52,13 +55,14 @@ pub(in crate::web) struct Cell {
 }
 
 impl Heatmap {
-    /// In the order of the rows; none if no two of them have met.
+    /// Of the first rows, in their order; none if no two of them have met.
     pub fn of(rows: &[Row], duels: &Duels) -> Option<Self> {
+        let all = rows.len();
+        let rows = &rows[..all.min(MOST)];
         let side = match rows.len() {
             0..=8 => 60,
             9..=14 => 52,
-            15..=26 => 34,
-            _ => 16,
+            _ => 34,
         };
         let names: Vec<_> = rows.iter().map(|row| shortened(&row.model.display_name, LONGEST)).collect();
         let longest = names.iter().map(|name| name.chars().count()).max()?;
@@ -87,13 +91,13 @@ impl Heatmap {
             }
         }
         (!cells.is_empty()).then(|| Self {
+            leaves_out: all - rows.len(),
             players: rows.iter().zip(names).enumerate().map(player).collect(),
             cells,
             side,
             left,
             width: left + rows.len() * side + 1,
             height: HEAD + rows.len() * side + 1,
-            tells_share: side > 30,
             tells_votes: side > 50,
         })
     }
