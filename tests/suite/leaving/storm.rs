@@ -63,6 +63,7 @@ impl Visitor {
         if let Some(cookie) = &self.cookie {
             call = call.with("cookie", cookie);
         }
+        let asked = call.to_string();
         let answer = if self.rng.random_bool(0.5) {
             call.at(&self.site).await
         } else {
@@ -70,6 +71,9 @@ impl Visitor {
             let ms = 10_f64.powf(self.rng.random_range(-1.0..2.3));
             call.for_a_while(&self.site, Duration::from_secs_f64(ms / 1000.0)).await
         };
+        if let Some(answer) = answer.as_ref().filter(|answer| answer.status >= 500) {
+            eprintln!("{asked} is answered {}: {}", answer.status, String::from_utf8_lossy(&answer.bytes));
+        }
         *self.answers.entry(answer.as_ref().map_or(0, |answer| answer.status)).or_default() += 1;
         if let Some(cookie) = answer.as_ref().and_then(Answer::cookie) {
             self.cookie = Some(cookie);

@@ -1,5 +1,6 @@
 //! One request over a connection of its own, which can be hung up at any moment.
 
+use std::fmt;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -19,6 +20,12 @@ pub struct Call {
     path: String,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
 }
 
 impl Call {
