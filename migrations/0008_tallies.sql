@@ -66,3 +66,12 @@ CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
 GROUP BY settings, prompt_id, model_key;
 
 DROP TABLE shown_before;
+
+-- The tags by which a ladder can be narrowed are remembered with who takes part.
+DROP TRIGGER catalog_changed ON prompts;
+CREATE CONSTRAINT TRIGGER catalog_changed AFTER INSERT OR DELETE OR UPDATE OF active, text, tags ON prompts
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION catalog_changed();
+
+-- Votes that are counted together take numbers that lie side by side: a block for each transaction, as large as it
+-- may need (`MAX_BATCH` in the program). So the log, read page by page, has all of them or none.
+ALTER SEQUENCE vote_ids INCREMENT BY 64;

@@ -22,7 +22,7 @@ use tokio::{
 
 use self::access::Access;
 pub use self::{
-    access::{has_code, pool_options},
+    access::{has_code, pool_options, same_error, will_pass},
     binaries::Places,
     cluster::Cluster,
     schema::{MIGRATOR, NotReady, ready},

@@ -4,27 +4,33 @@
 //! and votes on the same models do not wait for each other's commit. The work is done in a task of its own, so it goes
 //! on when those who asked have left.
 //!
-//! Two habits keep the plans of such statements the same. `(SELECT $1)` hides how long an array is, or Postgres would
-//! plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after the other; a join
+//! Two habits keep the plans of such statements the same. `(SELECT $1)` keeps the length of an array from the planner,
+//! which would otherwise plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after the other; a join
 //! would be planned as a scan while the tables are small, and stay one for a while when they no longer are.
 
 use std::future::Future;
-use std::io;
 use std::mem;
-use std::slice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use sqlx::Error;
 use sqlx::error::DatabaseError;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
-use crate::db::has_code;
+use crate::db::{has_code, same_error};
 
-/// More than these wait for the next batch.
-const MAX_BATCH: usize = 64;
+/// The largest batch. The numbers of votes leave room for as many, see `vote_ids` in the migrations.
+pub(super) const MAX_BATCH: usize = 64;
 
 /// How often a request is tried that another transaction got in the way of.
 const TRIES: usize = 5;
+
+/// A batch that takes longer has lost its connection, or waits for something that is not going to happen.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Who has waited longer for a batch is told that there are too many.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) trait BatchJob: Send + Sync + 'static {
     type Request: Send + Sync;
@@ -34,6 +40,11 @@ pub(super) trait BatchJob: Send + Sync + 'static {
     /// connection was lost during the commit.
     fn run(&self, requests: &[Self::Request])
     -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
+
+    /// Whether the others should be tried without the one that is to blame.
+    fn may_be_about_one(error: &Error) -> bool {
+        is_about_one(error)
+    }
 }
 
 /// Cheap to clone.
@@ -54,6 +65,7 @@ struct Queue<J: BatchJob> {
 
 struct Waiting<J: BatchJob> {
     request: J::Request,
+    since: Instant,
     reply: Reply<J>,
 }
 
@@ -68,7 +80,7 @@ impl<J: BatchJob> Batcher<J> {
 
     pub async fn submit(&self, request: J::Request) -> sqlx::Result<J::Answer> {
         let (reply, answer) = oneshot::channel();
-        if self.shared.enqueue(Waiting { request, reply }) {
+        if self.shared.enqueue(Waiting { request, since: Instant::now(), reply }) {
             let runner = Runner { shared: Arc::clone(&self.shared), finished: false };
             tokio::spawn(runner.run());
         }
@@ -92,7 +104,7 @@ impl<J: BatchJob> Shared<J> {
         starts
     }
 
-    /// None counts the runner as finished, in the same moment in which nobody waited.
+    /// None if nobody waits; then the runner counts as finished from this moment on.
     fn next_batch(&self) -> Option<Vec<Waiting<J>>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
@@ -109,37 +121,41 @@ impl<J: BatchJob> Shared<J> {
     }
 
     async fn carry_out(&self, batch: Vec<Waiting<J>>) {
+        // A reply finds nobody where the visitor has left.
+        let (batch, late): (Vec<_>, Vec<_>) =
+            batch.into_iter().partition(|one| one.since.elapsed() < MAX_WAIT);
+        for one in late {
+            let _ = one.reply.send(Err(Error::PoolTimedOut));
+        }
         let (requests, replies): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|one| (one.request, one.reply)).unzip();
-        // A reply finds nobody where the visitor has left.
-        match self.job.run(&requests).await {
-            Ok(answers) => {
-                for (reply, answer) in replies.into_iter().zip(answers) {
-                    let _ = reply.send(Ok(answer));
-                }
-            }
-            Err(error) if is_about_one(&error) => {
-                for (request, reply) in requests.into_iter().zip(replies) {
-                    let _ = reply.send(self.carry_out_alone(request).await);
-                }
-            }
-            Err(error) => {
-                for reply in replies {
-                    let _ = reply.send(Err(copy(&error)));
-                }
-            }
+        for (reply, answer) in replies.into_iter().zip(self.answers(&requests).await) {
+            let _ = reply.send(answer);
         }
     }
 
-    async fn carry_out_alone(&self, request: J::Request) -> sqlx::Result<J::Answer> {
-        let mut tries = 1;
-        loop {
-            match self.job.run(slice::from_ref(&request)).await {
-                Ok(mut answers) => return answers.pop().ok_or(Error::RowNotFound),
-                Err(error) if is_passing(&error) && tries < TRIES => tries += 1,
-                Err(error) => return Err(error),
+    /// After an error that one request may be to blame for, the halves of the batch are tried apart.
+    async fn answers(&self, requests: &[J::Request]) -> Vec<sqlx::Result<J::Answer>> {
+        let mut answers = Vec::with_capacity(requests.len());
+        let mut parts = vec![requests];
+        let mut tries = 0;
+        while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
+            let outcome = timeout(BATCH_TIMEOUT, self.job.run(part)).await;
+            match outcome.unwrap_or(Err(Error::PoolTimedOut)) {
+                Ok(done) => answers.extend(done.into_iter().map(Ok)),
+                Err(error) if part.len() > 1 && J::may_be_about_one(&error) => {
+                    let (first, rest) = part.split_at(part.len() / 2);
+                    parts.extend([rest, first]);
+                }
+                Err(error) if is_passing(&error) && tries < TRIES => {
+                    tries += 1;
+                    parts.push(part);
+                }
+                Err(error) if part.len() == 1 => answers.push(Err(error)),
+                Err(error) => answers.extend(part.iter().map(|_| Err(same_error(&error)))),
             }
         }
+        answers
     }
 }
 
@@ -158,38 +174,32 @@ impl<J: BatchJob> Runner<J> {
     }
 }
 
-/// After a panic nobody waits for what is not going to be done.
+/// After a panic of the last one, nobody waits for what is not going to be done.
 impl<J: BatchJob> Drop for Runner<J> {
     fn drop(&mut self) {
-        if !self.finished {
-            let mut queue = self.shared.queue();
-            queue.running -= 1;
+        if self.finished {
+            return;
+        }
+        let mut queue = self.shared.queue();
+        queue.running -= 1;
+        if queue.running == 0 {
             queue.waiting.clear();
         }
     }
 }
 
+/// Whether an error may be the fault of one request: it got in another transaction's way, cannot be stored, or what
+/// was read for it makes no sense.
+pub(super) fn is_about_one(error: &Error) -> bool {
+    let code = error.as_database_error().and_then(DatabaseError::code);
+    matches!(error, Error::Decode(_) | Error::ColumnDecode { .. })
+        || is_passing(error)
+        || code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+}
+
 /// Serialization failures and deadlocks, which another try gets past.
 pub(super) fn is_passing(error: &Error) -> bool {
     has_code(error, &["40001", "40P01"])
-}
-
-/// Whether the other requests of a batch can do without the one that failed: it got into another transaction's way, or
-/// what it says cannot be stored.
-fn is_about_one(error: &Error) -> bool {
-    let code = error.as_database_error().and_then(DatabaseError::code);
-    is_passing(error) || code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
-}
-
-/// The same error for each request of a batch.
-fn copy(error: &Error) -> Error {
-    match error {
-        Error::Io(error) => Error::Io(io::Error::new(error.kind(), error.to_string())),
-        // They waited too long, for a connection or in the database.
-        Error::PoolTimedOut => Error::PoolTimedOut,
-        error if has_code(error, &["25P03", "55P03", "57014"]) => Error::PoolTimedOut,
-        error => Error::Protocol(error.to_string()),
-    }
 }
 
 #[cfg(test)]
@@ -201,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// Doubles numbers, as soon as it may; panics at 13, and cannot store 666.
+    /// Doubles numbers, as soon as it may; panics at 1313, and cannot store 666.
     struct Double {
         may_run: Arc<Semaphore>,
         sizes: Arc<Mutex<Vec<usize>>>,
@@ -214,7 +224,7 @@ mod tests {
         async fn run(&self, numbers: &[u32]) -> sqlx::Result<Vec<u32>> {
             self.sizes.lock().unwrap().push(numbers.len());
             self.may_run.acquire().await.unwrap().forget();
-            assert!(!numbers.contains(&13), "a bug");
+            assert!(!numbers.contains(&1313), "a bug");
             match numbers.contains(&666) {
                 true => Err(Error::Database(Box::new(Unstorable))),
                 false => Ok(numbers.iter().map(|number| number * 2).collect()),
@@ -265,7 +275,6 @@ mod tests {
             Self { batcher: Batcher::new(job, 1), may_run, sizes }
         }
 
-        /// The first of them is under way before the others come.
         fn submit(&self, numbers: &[u32]) -> Vec<tokio::task::JoinHandle<sqlx::Result<u32>>> {
             let submit = |&number: &u32| {
                 let batcher = self.batcher.clone();
@@ -316,7 +325,7 @@ mod tests {
         assert_eq!(join_all(first).await.remove(0).unwrap().unwrap(), 2);
         let answers: Vec<_> = join_all(rest).await.into_iter().map(|answer| answer.unwrap().ok()).collect();
         assert_eq!(answers, [Some(4), None, Some(6)]);
-        assert_eq!(setup.sizes(), [1, 3, 1, 1, 1]);
+        assert_eq!(setup.sizes(), [1, 3, 1, 2, 1, 1]);
     }
 
     #[tokio::test]
@@ -336,14 +345,14 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_an_error_for_those_who_waited_and_nobody_after() {
         let setup = Setup::new();
-        let first = setup.submit(&[13]).remove(0);
+        let first = setup.submit(&[1313]).remove(0);
         setup.until_under_way().await;
         let second = setup.submit(&[2]).remove(0);
         setup.until_waiting(1).await;
         setup.may_run.add_permits(100);
-        let timeout = |answer| tokio::time::timeout(Duration::from_secs(10), answer);
-        assert!(timeout(first).await.unwrap().unwrap().is_err());
-        assert!(timeout(second).await.unwrap().unwrap().is_err());
+        let soon = |answer| timeout(Duration::from_secs(10), answer);
+        assert!(soon(first).await.unwrap().unwrap().is_err());
+        assert!(soon(second).await.unwrap().unwrap().is_err());
         assert_eq!(setup.batcher.submit(4).await.unwrap(), 8);
     }
 }

@@ -1,14 +1,15 @@
 //! Who takes part: in each active prompt, the builds in force of enabled models.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use sqlx::{PgExecutor, PgPool};
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
-use super::{PromptId, Settings};
+use super::{ModelKey, PromptId, Settings};
 
 /// Whether models that are shipped with the program take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,10 @@ pub enum References {
 #[derive(Debug, Default)]
 pub struct Field {
     contests: HashMap<PromptId, Contest>,
+    /// Enabled models with a build in force of an active prompt, whether or not they meet somebody.
+    builders: HashSet<ModelKey>,
+    /// Of all prompts that a build was ever made of, sorted.
+    tags: Vec<String>,
 }
 
 impl Field {
@@ -34,11 +39,23 @@ impl Field {
         self.contests.get(prompt)
     }
 
+    pub fn has_build(&self, model: &ModelKey) -> bool {
+        self.builders.contains(model)
+    }
+
+    /// The tags by which prompts of this ladder can be told apart.
+    pub fn tags(&self) -> &[String] {
+        &self.tags
+    }
+
     /// Of contests as the database has them, with everybody in them.
-    fn of(contests: Vec<Contest>, references: References) -> Self {
+    fn of(contests: Vec<Contest>, tags: Vec<String>, references: References) -> Self {
+        let entrants = contests.iter().flat_map(|contest| &contest.entrants);
+        let builders = entrants.map(|entrant| entrant.model.clone()).collect();
         let admitted = contests.into_iter().map(|contest| admit(contest, references));
         let comparable = admitted.filter(|contest| contest.entrants.len() > 1);
-        Self { contests: comparable.map(|contest| (contest.prompt.clone(), contest)).collect() }
+        let contests = comparable.map(|contest| (contest.prompt.clone(), contest)).collect();
+        Self { contests, builders, tags }
     }
 }
 
@@ -57,25 +74,34 @@ fn admit(mut contest: Contest, references: References) -> Contest {
 pub(super) struct FieldCache {
     pub references: References,
     latest: RwLock<Option<(i64, Arc<Field>)>>,
+    /// Held by whoever reads it anew, for all who wait.
+    reading: Mutex<()>,
 }
 
 impl FieldCache {
     pub fn new(references: References) -> Self {
-        Self { references, latest: RwLock::new(None) }
+        Self { references, latest: RwLock::new(None), reading: Mutex::new(()) }
     }
 
     /// The field as of a revision of the catalog, or later.
     pub async fn at(&self, revision: i64, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<Field>> {
-        let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((known, field)) = latest
-            && known == revision
-        {
+        if let Some(field) = self.as_of(revision) {
+            return Ok(field);
+        }
+        let _reading = self.reading.lock().await;
+        if let Some(field) = self.as_of(revision) {
             return Ok(field);
         }
         // Read after the revision was: it may show more, and is then only read once too often.
-        let field = Arc::new(Field::of(contests(pool, settings).await?, self.references));
+        let (contests, tags) = (contests(pool, settings).await?, tags(pool, settings).await?);
+        let field = Arc::new(Field::of(contests, tags, self.references));
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
         Ok(field)
+    }
+
+    fn as_of(&self, revision: i64) -> Option<Arc<Field>> {
+        let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
+        latest.filter(|(known, _)| *known == revision).map(|(_, field)| field)
     }
 }
 
@@ -117,6 +143,27 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     rows.into_iter()
         .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
         .collect()
+}
+
+async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
+    let mut tags = sqlx::query_scalar!(
+        r#"
+        SELECT DISTINCT tag AS "tag!"
+        FROM prompts
+        CROSS JOIN unnest(tags) AS tag
+        WHERE EXISTS (
+            SELECT FROM builds
+            WHERE prompt_id = prompts.id AND grid_size = $1 AND palette = $2 AND mode = $3
+        )
+        "#,
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+    )
+    .fetch_all(pool)
+    .await?;
+    tags.sort_unstable();
+    Ok(tags)
 }
 
 type Row = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);
@@ -162,7 +209,7 @@ mod tests {
             let entrants = (0..references + others).map(entrant).collect();
             let castle = "castle".parse().unwrap();
             let contest = Contest::new("32-simple-precise", castle, "a castle".to_owned(), entrants);
-            let field = Field::of(vec![contest], policy);
+            let field = Field::of(vec![contest], Vec::new(), policy);
             let found = field.contests().map(|contest| contest.entrants.len()).sum::<usize>();
             assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");
         }

@@ -20,12 +20,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{PgConnection, PgExecutor, Postgres, Transaction};
 use time::OffsetDateTime;
 
 use self::history::DAY;
 use super::elo::{self, Standing};
 use super::field::known;
+use super::sampling::Shown;
 use super::skill::Skill;
 use super::{Arena, Field, ModelKey, References};
 
@@ -179,34 +180,10 @@ impl Arena {
     pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
         let field = self.field().await?;
         let stats = self.stats().await?;
-        let mut snapshot = self.snapshot().await?;
-        let votes = self.votes_in(&mut snapshot).await?;
-        let mut entries = self.entries(&mut snapshot, None).await?;
-        snapshot.commit().await?;
-        entries.retain(|entry| self.admits(&field, entry));
+        let shown = self.shown.latest(&self.pool, &self.ladder).await?;
+        let (entries, votes) = self.entries(&self.replica, &field, &shown.closed).await?;
+        let entries = entries.into_iter().filter(|entry| self.admits(&field, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
-    }
-
-    /// The tags by which prompts of this ladder can be told apart.
-    pub async fn tags(&self) -> sqlx::Result<Vec<String>> {
-        let mut tags = sqlx::query_scalar!(
-            r#"
-            SELECT DISTINCT tag AS "tag!"
-            FROM prompts
-            CROSS JOIN unnest(tags) AS tag
-            WHERE EXISTS (
-                SELECT FROM builds
-                WHERE prompt_id = prompts.id AND grid_size = $1 AND palette = $2 AND mode = $3
-            )
-            "#,
-            self.settings.grid.get() as i16,
-            self.settings.palette.name(),
-            self.settings.mode.as_str(),
-        )
-        .fetch_all(&self.replica)
-        .await?;
-        tags.sort_unstable();
-        Ok(tags)
     }
 
     /// All that is read in it belongs together.
@@ -214,30 +191,64 @@ impl Arena {
         self.replica.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 
-    /// How many votes there are on this ladder: each counts for two models.
-    async fn votes_in(&self, connection: &mut PgConnection) -> sqlx::Result<i64> {
-        sqlx::query_scalar!(
+    /// Every enabled model, and how many votes there are on this ladder: each counts for two models.
+    async fn entries(
+        &self,
+        executor: impl PgExecutor<'_>,
+        field: &Field,
+        shown: &Shown,
+    ) -> sqlx::Result<(Vec<Entry>, i64)> {
+        let rows = sqlx::query!(
             r#"
-            SELECT coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!"
-            FROM ratings
-            WHERE settings = $1
+            SELECT
+                key, provider, display_name, enabled,
+                coalesce(elo, $2) AS "elo!",
+                coalesce(wins, 0) AS "wins!",
+                coalesce(losses, 0) AS "losses!",
+                coalesce(ties, 0) AS "ties!",
+                coalesce(both_bad, 0) AS "both_bad!"
+            FROM models
+            LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
             "#,
             self.ladder,
+            elo::START,
         )
-        .fetch_one(connection)
-        .await
+        .fetch_all(executor)
+        .await?;
+        let (mut entries, mut votes) = (Vec::new(), 0);
+        for row in rows {
+            let standing = Standing {
+                elo: row.elo,
+                wins: row.wins,
+                losses: row.losses,
+                ties: row.ties,
+                both_bad: row.both_bad,
+            };
+            votes += standing.votes();
+            if !row.enabled {
+                continue;
+            }
+            let key: ModelKey = known(&row.key)?;
+            entries.push(Entry {
+                shown: shown.get(&key).copied().unwrap_or(0),
+                has_build: field.has_build(&key),
+                model: Contestant { key, provider: row.provider, display_name: row.display_name },
+                standing,
+            });
+        }
+        Ok((entries, votes / 2))
     }
 
-    /// Every enabled model, with its standing on the whole ladder; of a tag, what it was shown of and has built there.
-    /// Open matchups do not count as shown yet, so that nobody learns who is in one by watching.
-    async fn entries(&self, connection: &mut PgConnection, tag: Option<&str>) -> sqlx::Result<Vec<Entry>> {
+    /// Every enabled model, with its standing on the whole ladder, and what it was shown of and has built of a tag's
+    /// prompts. Open matchups do not count as shown yet, so that nobody learns who is in one by watching.
+    async fn entries_of_tag(&self, connection: &mut PgConnection, tag: &str) -> sqlx::Result<Vec<Entry>> {
         let rows = sqlx::query_as!(
             EntryRow,
             r#"
             WITH asked AS (
                 SELECT id, active
                 FROM prompts
-                WHERE $6::text IS NULL OR $6 = ANY(tags)
+                WHERE $6 = ANY(tags)
             ),
             open AS (
                 SELECT model_key, count(*) AS times

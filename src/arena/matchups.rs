@@ -10,8 +10,7 @@ use sqlx::error::DatabaseError;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use self::batches::{Arrival, Fetched, NewMatchup};
-use super::batcher::is_passing;
+use self::batches::{FetchRequest, NewMatchup, StateRequest};
 use super::builds::{self, StoredGrid};
 use super::field::{self, Field, known};
 use super::sampling::{self, Contest};
@@ -137,7 +136,7 @@ impl Arena {
     }
 
     async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
-        let state = self.voters.submit(Arrival { voter, prompt: asked.cloned() }).await?;
+        let state = self.read_voters.submit(StateRequest { voter, prompt: asked.cloned() }).await?;
         let field = self.field.at(state.revision, &self.pool, &self.settings).await?;
         if let Some(open) = state.open
             && asked.is_none_or(|asked| *asked == open.prompt)
@@ -158,7 +157,7 @@ impl Arena {
         }
         let shown = self.shown.latest(&self.pool, &self.ladder).await?;
         let mut rng: StdRng = rand::make_rng();
-        let drawn = sampling::draw(&mut rng, contests, &shown, &state.seen).ok_or(NoMatchup::AllVoted)?;
+        let drawn = sampling::draw(&mut rng, contests, &shown.all, &state.seen).ok_or(NoMatchup::AllVoted)?;
         let Contest { prompt, text, .. } = drawn.contest;
         let new = NewMatchup {
             voter,
@@ -204,7 +203,7 @@ impl Arena {
         side: Side,
         looks: bool,
     ) -> sqlx::Result<Option<Arc<StoredGrid>>> {
-        let Some(build) = self.fetch.submit(Fetched { voter, matchup, side, looks }).await? else {
+        let Some(build) = self.fetch.submit(FetchRequest { voter, matchup, side, looks }).await? else {
             return Ok(None);
         };
         if let Some(grid) = self.grids.get(&build).await {
@@ -222,8 +221,8 @@ impl Arena {
             r#"
             WITH skipped AS (
                 UPDATE open_matchups
-                SET expires_at = now()
-                WHERE voter_id = $2 AND matchup_id = $1 AND expires_at > now()
+                SET expires_at = clock_timestamp()
+                WHERE voter_id = $2 AND matchup_id = $1 AND expires_at > clock_timestamp()
             )
             SELECT EXISTS (SELECT FROM votes WHERE matchup_id = $1) AS "voted!"
             FROM matchups
@@ -251,13 +250,13 @@ async fn is_active(pool: &PgPool, prompt: &PromptId) -> sqlx::Result<bool> {
     .await
 }
 
-/// Another request of the same voter was faster, or two transactions waited for each other.
+/// Another request of the same voter was faster.
 fn is_race(reason: &NoMatchup) -> bool {
     match reason {
         NoMatchup::Raced => true,
         NoMatchup::Database(error) => {
             let constraint = error.as_database_error().and_then(DatabaseError::constraint);
-            constraint == Some("no_pair_twice") || is_passing(error)
+            constraint == Some("no_pair_twice")
         }
         _ => false,
     }

@@ -54,6 +54,7 @@ use leaderboard::{LadderStats, Leaderboard, Moment, Refreshed};
 use matchups::batches::{Fetch, ReadVoters, Serve};
 use shown::ShownCounts;
 use votes::counting::CountVotes;
+use votes::reveals::ReadReveals;
 
 /// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
 const MAKERS: usize = 1;
@@ -79,10 +80,11 @@ pub struct Arena {
     pub min_dwell: Duration,
     field: Arc<FieldCache>,
     shown: Arc<ShownCounts>,
-    voters: Batcher<ReadVoters>,
+    read_voters: Batcher<ReadVoters>,
     serve: Batcher<Serve>,
     fetch: Batcher<Fetch>,
     count_votes: Batcher<CountVotes>,
+    read_reveals: Batcher<ReadReveals>,
     /// Of builds that voters look at.
     grids: Cache<Uuid, Arc<StoredGrid>>,
     makers: Arc<Semaphore>,
@@ -95,10 +97,11 @@ impl Arena {
         let ladder = settings.slug();
         let makers = Arc::new(Semaphore::new(MAKERS));
         Self {
-            voters: Batcher::new(ReadVoters { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            read_voters: Batcher::new(ReadVoters { pool: pool.clone(), ladder: ladder.clone() }, 1),
             serve: Batcher::new(Serve { pool: pool.clone(), ladder: ladder.clone() }, 1),
             fetch: Batcher::new(Fetch { pool: pool.clone() }, 1),
             count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, BATCHES_OF_VOTES),
+            read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
             grids: Cache::builder()
                 .weigher(|_, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX))
                 .max_capacity(GRIDS_MAX_BYTES)

@@ -1,45 +1,82 @@
-//! How often each model was shown, as the draw weighs it.
+//! How often each model was shown.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use sqlx::PgPool;
+use tokio::sync::Mutex;
 
+use super::ModelKey;
 use super::field::known;
 use super::sampling::Shown;
 
-/// The draw may weigh by counts of a moment ago: what one second adds to them moves no weight that matters, and
-/// summing them anew for every matchup would cost more than the matchup.
+/// Counts of a moment ago will do: what one second adds to them moves no weight of the draw that matters, and summing
+/// them anew for every matchup would cost more than the matchup.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(super) struct ShownCounts {
-    latest: RwLock<Option<(Instant, Arc<Shown>)>>,
+    latest: RwLock<Option<(Instant, Arc<Counts>)>>,
+    /// Held by whoever reads them anew, for all who wait.
+    reading: Mutex<()>,
+}
+
+/// By model, as of one moment.
+#[derive(Default)]
+pub(super) struct Counts {
+    /// What the draw weighs by.
+    pub all: Shown,
+    /// Without open matchups, so that nobody learns who is in one by watching the ladder.
+    pub closed: Shown,
 }
 
 impl ShownCounts {
-    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<Shown>> {
-        let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((read_at, shown)) = latest
-            && read_at.elapsed() < FRESH_FOR
-        {
-            return Ok(shown);
+    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<Counts>> {
+        if let Some(counts) = self.fresh() {
+            return Ok(counts);
+        }
+        let _reading = self.reading.lock().await;
+        if let Some(counts) = self.fresh() {
+            return Ok(counts);
         }
         let read_at = Instant::now();
-        let rows = sqlx::query!(
-            r#"
-            SELECT model_key, sum(times)::bigint AS "times!"
+        let counts = Arc::new(read(pool, ladder).await?);
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((read_at, Arc::clone(&counts)));
+        Ok(counts)
+    }
+
+    fn fresh(&self) -> Option<Arc<Counts>> {
+        let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
+        latest.filter(|(read_at, _)| read_at.elapsed() < FRESH_FOR).map(|(_, counts)| counts)
+    }
+}
+
+async fn read(pool: &PgPool, ladder: &str) -> sqlx::Result<Counts> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT model_key AS "model_key!", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
+        FROM (
+            SELECT model_key, times, 0 AS open
             FROM shown
             WHERE settings = $1
-            GROUP BY model_key
-            "#,
-            ladder,
-        )
-        .fetch_all(pool)
-        .await?;
-        let shown = rows.into_iter().map(|row| Ok((known(&row.model_key)?, row.times)));
-        let shown = Arc::new(shown.collect::<sqlx::Result<Shown>>()?);
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((read_at, Arc::clone(&shown)));
-        Ok(shown)
+            UNION ALL
+            SELECT side.model_key, 0, 1
+            FROM open_matchups
+            JOIN matchups ON matchups.id = matchup_id
+            CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
+            WHERE settings = $1 AND expires_at > now() AND num_nulls(fetched_a, fetched_b) = 0
+        ) counted
+        GROUP BY model_key
+        "#,
+        ladder,
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut counts = Counts::default();
+    for row in rows {
+        let model: ModelKey = known(&row.model_key)?;
+        counts.closed.insert(model.clone(), row.times - row.open);
+        counts.all.insert(model, row.times);
     }
+    Ok(counts)
 }

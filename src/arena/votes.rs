@@ -1,16 +1,13 @@
 //! Votes: taken once, and what they tell.
 
 pub(super) mod counting;
+pub(super) mod reveals;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use sqlx::PgConnection;
-use sqlx::types::Json;
 use uuid::Uuid;
 
 use self::counting::Ballot;
-use super::field::known;
 use super::{Arena, Choice, ModelKey, Verdicts, Voter};
 use voxel::Warning;
 
@@ -56,10 +53,10 @@ pub enum NoVote {
 
 impl Arena {
     pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, NoVote> {
-        match self.count_votes.submit(Ballot { voter, matchup, choice }).await? {
-            Some(reveal) => Ok(*reveal),
-            None => Err(self.why_not(voter, matchup).await?),
+        if !self.count_votes.submit(Ballot { voter, matchup, choice }).await? {
+            return Err(self.why_not(voter, matchup).await?);
         }
+        self.reveal(matchup).await?.ok_or(NoVote::Unknown)
     }
 
     async fn why_not(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<NoVote> {
@@ -94,81 +91,6 @@ impl Arena {
 
     /// What a vote on this matchup brought to light; none without one.
     pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
-        Ok(reveals(&mut *self.pool.acquire().await?, &[matchup]).await?.remove(&matchup))
+        Ok(self.read_reveals.submit(matchup).await?.map(|reveal| *reveal))
     }
-}
-
-/// By matchup, of those that were voted on.
-async fn reveals(connection: &mut PgConnection, matchups: &[Uuid]) -> sqlx::Result<HashMap<Uuid, Reveal>> {
-    let rows = sqlx::query!(
-        r#"
-        SELECT revealed.*
-        FROM unnest((SELECT $1::uuid[])) AS asked (matchup)
-        CROSS JOIN LATERAL (
-            SELECT
-                matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, here.build_a, here.build_b,
-                a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
-                b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
-                left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
-                left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
-                right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
-                right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
-                straight.a + coalesce(turned.b, 0) - (choice = 'A')::int AS "others_a!",
-                straight.b + coalesce(turned.a, 0) - (choice = 'B')::int AS "others_b!",
-                straight.tie + coalesce(turned.tie, 0) - (choice = 'TIE')::int AS "others_tie!",
-                straight.both_bad + coalesce(turned.both_bad, 0) - (choice = 'BOTH_BAD')::int
-                    AS "others_both_bad!"
-            FROM votes
-            JOIN matchups here ON here.id = matchup_id
-            JOIN models a ON a.key = model_a
-            JOIN models b ON b.key = model_b
-            JOIN builds left_build ON left_build.id = here.build_a
-            JOIN builds right_build ON right_build.id = here.build_b
-            JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
-            LEFT JOIN tallies turned ON turned.build_a = here.build_b AND turned.build_b = here.build_a
-            WHERE matchup_id = asked.matchup
-            OFFSET 0
-        ) revealed
-        "#,
-        matchups,
-    )
-    .fetch_all(connection)
-    .await?;
-    rows.into_iter()
-        .map(|row| {
-            let reveal = Reveal {
-                matchup: row.matchup_id,
-                choice: known(&row.choice)?,
-                others: Verdicts {
-                    a: row.others_a.into(),
-                    b: row.others_b.into(),
-                    tie: row.others_tie.into(),
-                    both_bad: row.others_both_bad.into(),
-                },
-                a: Revealed {
-                    key: known(&row.key_a)?,
-                    provider: row.provider_a,
-                    display_name: row.name_a,
-                    elo_before: row.elo_a_before,
-                    elo_after: row.elo_a_after,
-                    build: row.build_a,
-                    block_count: row.blocks_a,
-                    generation_time_ms: row.time_a,
-                    warnings: row.warnings_a.0,
-                },
-                b: Revealed {
-                    key: known(&row.key_b)?,
-                    provider: row.provider_b,
-                    display_name: row.name_b,
-                    elo_before: row.elo_b_before,
-                    elo_after: row.elo_b_after,
-                    build: row.build_b,
-                    block_count: row.blocks_b,
-                    generation_time_ms: row.time_b,
-                    warnings: row.warnings_b.0,
-                },
-            };
-            Ok((reveal.matchup, reveal))
-        })
-        .collect()
 }

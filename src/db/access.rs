@@ -166,3 +166,17 @@ pub fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| codes.contains(&&*code))
 }
+
+/// Whether another try may help: no connection was free, others were in the way, or the server was too slow.
+pub fn will_pass(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::PoolTimedOut)
+        || has_code(error, &["40001", "40P01", "55P03", "57014", "25P03"])
+}
+
+/// For everybody who waited for the same thing. Whether another try may help is all that is told apart.
+pub fn same_error(error: &sqlx::Error) -> sqlx::Error {
+    match will_pass(error) {
+        true => sqlx::Error::PoolTimedOut,
+        false => sqlx::Error::Protocol(error.to_string()),
+    }
+}

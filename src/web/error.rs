@@ -23,6 +23,7 @@ use utoipa::ToSchema;
 use self::codes::ErrorCode;
 use super::Page;
 use super::layers::{Code, RequestId};
+use crate::db;
 use crate::work::WorkLost;
 
 /// Longer than any sentence axum writes.
@@ -237,17 +238,10 @@ impl IntoResponse for Error {
     }
 }
 
-/// No connection was free, others were in the way, or the database was too slow.
-fn will_pass(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    matches!(error, sqlx::Error::PoolTimedOut)
-        || matches!(code.as_deref(), Some("40001" | "40P01" | "55P03" | "57014" | "25P03"))
-}
-
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
-            error if will_pass(&error) => Self {
+            error if db::will_pass(&error) => Self {
                 cause: Some(Arc::new(error.into())),
                 ..Self::unavailable("busy", "Too many people are here at once. Please try again in a moment.")
                     .with_header(RETRY_AFTER, HeaderValue::from_static("2"))

@@ -126,7 +126,7 @@ async fn page(
     PageQuery(mut chosen): PageQuery<Chosen>,
     drawn: DrawnCharts,
 ) -> Result<LeaderboardPage, Error> {
-    let tags = app.arena.tags().await?;
+    let tags = app.arena.field().await?.tags().to_vec();
     if !tags.contains(&chosen.tag) {
         chosen.tag.clear();
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::PgConnection;
 use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor};
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 
+use super::super::sampling::Shown;
 use super::super::tallies::{self, Tallies};
-use super::super::{Arena, ModelKey, field};
+use super::super::{Arena, ModelKey};
 use super::refreshed::{Made, Refreshed};
 use super::{LadderStats, Leaderboard, RatingHistory};
 
@@ -27,7 +28,7 @@ pub(in crate::arena) struct Moment {
 impl Arena {
     /// What all votes say together; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
-        let now = self.moment(&mut *self.replica.acquire().await?).await?;
+        let now = self.moment(&self.replica).await?;
         let make = |is_first| {
             let arena = self.clone();
             async move { arena.make_stats(is_first).await }
@@ -37,10 +38,10 @@ impl Arena {
 
     /// The ladder of one tag's prompts, by skill; an empty one where no prompt has the tag.
     pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
-        if !self.tags().await?.iter().any(|known| known == tag) {
+        if !self.field().await?.tags().iter().any(|known| known == tag) {
             return Ok(Arc::new(Leaderboard::empty()));
         }
-        let now = self.moment(&mut *self.replica.acquire().await?).await?;
+        let now = self.moment(&self.replica).await?;
         let ladder =
             self.tag_ladders.get_with(tag.to_owned(), async { Arc::new(Refreshed::new(&self.makers)) }).await;
         let make = |_| {
@@ -50,9 +51,21 @@ impl Arena {
         ladder.get(now, make).await
     }
 
-    async fn moment(&self, connection: &mut PgConnection) -> sqlx::Result<Moment> {
-        let votes = self.votes_in(connection).await?;
-        Ok(Moment { votes, catalog: field::revision(connection).await? })
+    /// Each vote counts for two models.
+    async fn moment(&self, executor: impl PgExecutor<'_>) -> sqlx::Result<Moment> {
+        sqlx::query_as!(
+            Moment,
+            r#"
+            SELECT
+                coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!",
+                (SELECT catalog_revision FROM installation) AS "catalog!"
+            FROM ratings
+            WHERE settings = $1
+            "#,
+            self.ladder,
+        )
+        .fetch_one(executor)
+        .await
     }
 
     /// Goes on from what this or another server has stored: to begin with, and where nothing has changed since, that
@@ -63,14 +76,14 @@ impl Arena {
         let field = self.field().await?;
         let stored = self.stored_stats().await?;
         let mut snapshot = self.snapshot().await?;
-        let moment = self.moment(&mut snapshot).await?;
+        let moment = self.moment(&mut *snapshot).await?;
         let mut history = match stored {
             Some(stored) if is_first || stored.of == Some(moment) => return Ok(stored),
             Some(stored) => stored.value.history,
             None => RatingHistory::default(),
         };
         self.read_on(&mut snapshot, &mut history, now).await?;
-        let entries = self.entries(&mut snapshot, None).await?;
+        let (entries, _) = self.entries(&mut *snapshot, &field, &Shown::new()).await?;
         if history.is_whole {
             let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
             history.settle(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
@@ -104,8 +117,8 @@ impl Arena {
         let now = OffsetDateTime::now_utc();
         let field = self.field().await?;
         let mut snapshot = self.snapshot().await?;
-        let moment = self.moment(&mut snapshot).await?;
-        let mut entries = self.entries(&mut snapshot, Some(tag)).await?;
+        let moment = self.moment(&mut *snapshot).await?;
+        let mut entries = self.entries_of_tag(&mut snapshot, tag).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag)).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant as Deadline, sleep_until, timeout_at};
 
+use crate::db::same_error;
+
 /// What is made faster than this is waited for.
 const QUICK: Duration = Duration::from_millis(250);
 
@@ -80,7 +82,7 @@ where
             if let Some((begun, error)) = failure
                 && begun >= asked
             {
-                return latest.map_or_else(|| Err(repeated(&error)), |latest| Ok(latest.value));
+                return latest.map_or_else(|| Err(same_error(&error)), |latest| Ok(latest.value));
             }
             let Some(latest) = latest else {
                 self.begin(|| make(true));
@@ -156,14 +158,6 @@ impl<S, V> Latest<S, V> {
 impl<S: Clone, V> Clone for Latest<S, V> {
     fn clone(&self) -> Self {
         Self { of: self.of.clone(), value: Arc::clone(&self.value), ..*self }
-    }
-}
-
-/// The same failure for everybody who waited. Whether another try may help is all that is told apart.
-fn repeated(error: &sqlx::Error) -> sqlx::Error {
-    match error {
-        sqlx::Error::PoolTimedOut => sqlx::Error::PoolTimedOut,
-        other => sqlx::Error::Protocol(other.to_string()),
     }
 }
 

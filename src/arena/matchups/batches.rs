@@ -7,10 +7,11 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Matchup, Voter};
-use crate::arena::batcher::BatchJob;
+use crate::arena::batcher::{BatchJob, is_about_one};
 use crate::arena::field::known;
 use crate::arena::sampling::Seen;
 use crate::arena::{PromptId, Side};
+use crate::db::has_code;
 
 /// What voters have, when they ask for a matchup.
 pub struct ReadVoters {
@@ -18,7 +19,7 @@ pub struct ReadVoters {
     pub ladder: String,
 }
 
-pub struct Arrival {
+pub struct StateRequest {
     pub voter: Voter,
     /// If the matchup has to be about this one.
     pub prompt: Option<PromptId>,
@@ -29,21 +30,21 @@ pub struct VoterState {
     pub revision: i64,
     /// The last matchup, whether or not it can still be voted on.
     pub last: Option<Uuid>,
-    /// It, if it can.
+    /// The same matchup, if it can be.
     pub open: Option<Matchup>,
     /// Empty where nothing new is to be drawn.
     pub seen: Seen,
 }
 
 impl BatchJob for ReadVoters {
-    type Request = Arrival;
+    type Request = StateRequest;
     type Answer = VoterState;
 
     /// As of one moment. The pairs that a voter has seen are only read where a new one is drawn.
-    async fn run(&self, arrivals: &[Arrival]) -> sqlx::Result<Vec<VoterState>> {
-        let voters: Vec<_> = arrivals.iter().map(|arrival| arrival.voter.0).collect();
+    async fn run(&self, requests: &[StateRequest]) -> sqlx::Result<Vec<VoterState>> {
+        let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let prompts: Vec<_> =
-            arrivals.iter().map(|arrival| arrival.prompt.as_ref().map(PromptId::as_str)).collect();
+            requests.iter().map(|request| request.prompt.as_ref().map(PromptId::as_str)).collect();
         let rows = sqlx::query!(
             r#"
             SELECT
@@ -110,9 +111,10 @@ impl BatchJob for Serve {
     /// the voter has seen.
     type Answer = Option<(Uuid, OffsetDateTime)>;
 
-    /// Losing the latest matchups in a crash would cost nothing, so nobody waits for the disk.
+    /// Losing the latest matchups in a crash would cost nothing, so nobody waits for the disk. Nor does anybody wait
+    /// long for another voter, whose vote is being counted.
     async fn run(&self, matchups: &[NewMatchup]) -> sqlx::Result<Vec<Self::Answer>> {
-        // In the order of time, so that new rows and their index entries lie side by side.
+        // They begin with the time, so that new index entries lie side by side.
         let ids: Vec<_> = matchups.iter().map(|_| Uuid::now_v7()).collect();
         let voters: Vec<_> = matchups.iter().map(|matchup| matchup.voter.0).collect();
         let last: Vec<_> = matchups.iter().map(|matchup| matchup.last).collect();
@@ -140,7 +142,8 @@ impl BatchJob for Serve {
                 INSERT INTO open_matchups (voter_id, matchup_id, expires_at)
                 SELECT voter_id, id, now() + interval '30 minutes'
                 FROM drawn
-                CROSS JOIN set_config('synchronous_commit', 'off', true)
+                CROSS JOIN set_config('synchronous_commit', 'off', true) AS commit
+                CROSS JOIN set_config('lock_timeout', '500ms', true) AS wait
                 ON CONFLICT (voter_id) DO UPDATE
                 SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
                     fetched_a = NULL, fetched_b = NULL
@@ -174,6 +177,11 @@ impl BatchJob for Serve {
         let served: HashMap<_, _> = rows.into_iter().map(|row| (row.matchup_id, row.expires_at)).collect();
         Ok(ids.into_iter().map(|id| served.get(&id).map(|expires_at| (id, *expires_at))).collect())
     }
+
+    fn may_be_about_one(error: &sqlx::Error) -> bool {
+        const LOCK_NOT_AVAILABLE: &str = "55P03";
+        is_about_one(error) || has_code(error, &[LOCK_NOT_AVAILABLE])
+    }
 }
 
 /// Builds of matchups, for the voters whom they were served to.
@@ -181,7 +189,7 @@ pub struct Fetch {
     pub pool: PgPool,
 }
 
-pub struct Fetched {
+pub struct FetchRequest {
     pub voter: Voter,
     pub matchup: Uuid,
     pub side: Side,
@@ -190,18 +198,18 @@ pub struct Fetched {
 }
 
 impl BatchJob for Fetch {
-    type Request = Fetched;
+    type Request = FetchRequest;
     /// The build's id.
     type Answer = Option<Uuid>;
 
     /// When a build first went out is kept, though not at the cost of waiting for the disk. Once both builds of an open
-    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Rows are locked
-    /// in the order of their keys, so that nobody waits in a circle.
-    async fn run(&self, fetched: &[Fetched]) -> sqlx::Result<Vec<Option<Uuid>>> {
-        let voters: Vec<_> = fetched.iter().map(|fetched| fetched.voter.0).collect();
-        let matchups: Vec<_> = fetched.iter().map(|fetched| fetched.matchup).collect();
-        let on_a: Vec<_> = fetched.iter().map(|fetched| fetched.side == Side::A).collect();
-        let looks: Vec<_> = fetched.iter().map(|fetched| fetched.looks).collect();
+    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. A matchup that
+    /// somebody has locked is being voted on or replaced, and nobody waits for that.
+    async fn run(&self, requests: &[FetchRequest]) -> sqlx::Result<Vec<Option<Uuid>>> {
+        let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
+        let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();
+        let on_a: Vec<_> = requests.iter().map(|request| request.side == Side::A).collect();
+        let looks: Vec<_> = requests.iter().map(|request| request.looks).collect();
         sqlx::query_scalar!(
             r#"
             WITH asked AS (
@@ -214,15 +222,24 @@ impl BatchJob for Fetch {
                 FROM asked
                 WHERE looks
                 GROUP BY voter, matchup
-                ORDER BY voter
+            ),
+            open AS (
+                SELECT looked.*
+                FROM looked
+                CROSS JOIN LATERAL (
+                    SELECT
+                    FROM open_matchups
+                    WHERE voter_id = voter AND matchup_id = matchup AND expires_at > now()
+                    FOR NO KEY UPDATE SKIP LOCKED
+                ) locked
             ),
             sent AS (
                 UPDATE open_matchups
                 SET fetched_a = CASE WHEN a THEN coalesce(fetched_a, clock_timestamp()) ELSE fetched_a END,
                     fetched_b = CASE WHEN b THEN coalesce(fetched_b, clock_timestamp()) ELSE fetched_b END
-                FROM looked
+                FROM open
                 CROSS JOIN set_config('synchronous_commit', 'off', true)
-                WHERE voter_id = voter AND matchup_id = matchup AND expires_at > now()
+                WHERE voter_id = voter AND matchup_id = matchup
                   AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
                 RETURNING matchup, num_nulls(fetched_a, fetched_b) = 0 AS both_sent
             ),

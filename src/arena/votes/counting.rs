@@ -1,12 +1,11 @@
-//! All that votes change, or nothing: who votes, both models' ratings, the tallies and the log.
+//! Counting votes: all that they change, or nothing.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{Reveal, reveals};
 use crate::arena::batcher::BatchJob;
 use crate::arena::elo::{self, Standing};
 use crate::arena::{Choice, Voter};
@@ -24,27 +23,22 @@ pub struct Ballot {
 
 impl BatchJob for CountVotes {
     type Request = Ballot;
-    /// None where the vote does not count.
-    type Answer = Option<Box<Reveal>>;
+    /// Whether the vote counts.
+    type Answer = bool;
 
-    async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<Self::Answer>> {
-        let mut connection = self.pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
+    async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
+        let mut transaction = self.pool.begin().await?;
         let claims = claim(&mut transaction, ballots, self.min_dwell).await?;
+        let mut counts = vec![false; ballots.len()];
         if claims.is_empty() {
-            return Ok(ballots.iter().map(|_| None).collect());
+            return Ok(counts);
         }
         let mut standings = lock_standings(&mut transaction, &claims).await?;
         let votes: Vec<_> = claims.iter().map(|claim| judge(claim, &mut standings)).collect();
         record(&mut transaction, &votes, &standings).await?;
         transaction.commit().await?;
-        let matchups: Vec<_> = votes.iter().map(|vote| vote.claim.matchup).collect();
-        let mut revealed = reveals(&mut connection, &matchups).await?;
-        let mut answers: Vec<_> = ballots.iter().map(|_| None).collect();
-        for vote in &votes {
-            answers[vote.claim.ballot] = revealed.remove(&vote.claim.matchup).map(Box::new);
-        }
-        Ok(answers)
+        claims.iter().for_each(|claim| counts[claim.ballot] = true);
+        Ok(counts)
     }
 }
 
@@ -62,7 +56,8 @@ struct Claim {
     is_first: bool,
 }
 
-/// The one statement that decides who votes. Of two votes on a matchup the first one counts.
+/// The one statement that decides who votes. Of two votes on a matchup the first one counts. The time is that of the
+/// claim and not of the transaction's beginning: one that began earlier may have waited for the other's claim.
 async fn claim(
     connection: &mut PgConnection,
     ballots: &[Ballot],
@@ -80,9 +75,9 @@ async fn claim(
         ),
         claimed AS (
             UPDATE open_matchups
-            SET expires_at = now()
+            SET expires_at = clock_timestamp()
             FROM cast_votes
-            WHERE voter_id = voter AND matchup_id = matchup AND expires_at > now()
+            WHERE voter_id = voter AND matchup_id = matchup AND expires_at > clock_timestamp()
               AND ($3 = 0 OR extract(epoch FROM clock_timestamp() - fetched_a) * 1000 >= $3
                          AND extract(epoch FROM clock_timestamp() - fetched_b) * 1000 >= $3)
             RETURNING
@@ -223,7 +218,10 @@ async fn record(
     let count = |of: fn(&Standing) -> i64| -> Vec<i64> { standings.values().map(of).collect() };
     sqlx::query!(
         "
-        WITH counted AS (
+        WITH block AS MATERIALIZED (
+            SELECT nextval('vote_ids') AS first_id
+        ),
+        counted AS (
             SELECT *
             FROM unnest(
                 (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::float8[]), (SELECT $4::float8[]),
@@ -236,10 +234,12 @@ async fn record(
         ),
         vote AS (
             INSERT INTO votes
-                (matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms)
-            SELECT matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms
+                (id, matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms)
+            SELECT
+                first_id + number - 1,
+                matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms
             FROM counted
-            ORDER BY number
+            CROSS JOIN block
         ),
         tally AS (
             INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)

@@ -59,7 +59,7 @@ pub(super) async fn page(
     State(app): State<App>,
     PageQuery(mut wanted): PageQuery<Wanted>,
 ) -> Result<Response, Error> {
-    if !app.arena.tags().await?.contains(&wanted.tag) {
+    if !app.arena.field().await?.tags().contains(&wanted.tag) {
         wanted.tag.clear();
     }
     let html = match pair(&app, &wanted).await? {

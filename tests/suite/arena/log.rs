@@ -233,7 +233,7 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
     assert_ne!(wrong, lines[6]);
     let (code, out, err) = recompute(&db, &["--from", "-"], &with(7, &wrong));
     assert_eq!(code, 1, "{out}{err}");
-    assert!(err.contains("cannot be: vote 7 says that"), "{err}");
+    assert!(err.contains("cannot be: vote 385 says that"), "{err}");
     assert!(out.contains("32-simple-precise"), "the ladder that the choices make is told all the same");
 
     let without_choice = lines[2].replace("\"choice\"", "\"verdict\"");
@@ -245,8 +245,8 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
         (3, without_choice.as_str(), "line 3 is not a vote: missing field `choice`"),
         (3, no_such_model.as_str(), "line 3 is not a vote: a model's key is"),
         (3, "", "line 3 is not a vote"),
-        (3, alone.as_str(), "line 3: vote 3 is on reference_architect and itself"),
-        (5, lines[3], "line 5: vote 4 comes after vote 4"),
+        (3, alone.as_str(), "line 3: vote 129 is on reference_architect and itself"),
+        (5, lines[3], "line 5: vote 193 comes after vote 193"),
         (9, long.as_str(), "line 9 is longer than 65536 bytes"),
     ] {
         let (code, _, err) = recompute(&db, &["--from", "-"], &with(number, line));
@@ -285,8 +285,8 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
             "the first: reference_architect (32-simple-precise) is kept with ties 4; by its votes, that is 3",
         ),
         (
-            "UPDATE votes SET elo_b_after = 0 WHERE id = 7",
-            "1 vote and 0 ratings differ; the first: vote 7 says that",
+            "UPDATE votes SET elo_b_after = 0 WHERE id = 385",
+            "1 vote and 0 ratings differ; the first: vote 385 says that",
         ),
         (
             "DELETE FROM ratings WHERE model_key = 'reference_architect'",
@@ -403,7 +403,10 @@ async fn repairing_and_voting_at_once_lose_nothing() {
     let repairing = tokio::spawn(async move {
         let mut repairs = 0;
         while repairs < 5 || !stop.load(Ordering::SeqCst) {
-            sqlx::query("UPDATE votes SET elo_a_after = 0 WHERE id = 5").execute(&pool).await.unwrap();
+            sqlx::query("UPDATE votes SET elo_a_after = 0 WHERE id = (SELECT min(id) FROM votes)")
+                .execute(&pool)
+                .await
+                .unwrap();
             let audit = replay::repair(&pool, Admin::AT_THE_COMMAND_LINE).await.unwrap();
             assert_eq!((audit.differing_votes, audit.differing_ratings), (1, 0));
             repairs += 1;
