@@ -1,10 +1,11 @@
 //! The vote log: every vote with all that the ladder follows from, and nothing about who cast it.
 //!
 //! It is read a page at a time, and nothing is held in between: no transaction, no connection. That all pages
-//! together still tell one story follows from how votes are numbered. A vote draws its number while it holds
-//! both its models' ratings, so whatever is numbered at most as the latest vote that had been committed when
-//! the log was opened had drawn its number by then, and all earlier votes on its models had been committed.
-//! Votes that were being cast at that moment may be in or not; either way no vote lacks one that it built on.
+//! together still tell one story follows from how votes are numbered. Votes that are counted together draw a block of
+//! numbers while they hold the ratings of all their models, so whatever is numbered at most as the latest vote that had
+//! been committed when the log was opened had drawn its number by then, and all earlier votes on its models had been
+//! committed. Votes that were being counted at that moment may be in or not, those of one block together; either way no
+//! vote lacks one that it built on.
 
 use std::fmt;
 

@@ -4,9 +4,12 @@
 //! A build determines its prompt, model and settings, so a tally names two builds and nothing else.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use futures_util::TryStreamExt;
 use sqlx::PgConnection;
+use tokio::task::yield_now;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::field::known;
@@ -30,11 +33,24 @@ pub struct WrongTally {
     pub counted: i64,
 }
 
+/// So many rows are read in one go.
+const STRETCH: usize = 1000;
+
+/// How fast tallies are read, of which there may be a million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Somebody waits for them.
+    AtOnce,
+    /// Nobody does: half the time is left to voters.
+    Background,
+}
+
 /// Of retired builds as well: their votes still count for the models.
 pub(super) async fn read(
     connection: &mut PgConnection,
     settings: &Settings,
     tag: Option<&str>,
+    pace: Pace,
 ) -> sqlx::Result<Tallies> {
     let builds = builds(&mut *connection, settings).await?;
     let mut rows = sqlx::query!(
@@ -52,6 +68,7 @@ pub(super) async fn read(
     )
     .fetch(connection);
     let mut read = Tallies::default();
+    let mut begun = Instant::now();
     while let Some(row) = rows.try_next().await? {
         let (Some((prompt, a)), Some((_, b))) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
             continue;
@@ -60,6 +77,13 @@ pub(super) async fn read(
             Verdicts { a: row.a.into(), b: row.b.into(), tie: row.tie.into(), both_bad: row.both_bad.into() };
         read.tallies.push(Tally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), verdicts });
         read.voters += i64::from(row.first_votes);
+        if read.tallies.len().is_multiple_of(STRETCH) {
+            match pace {
+                Pace::AtOnce => yield_now().await,
+                Pace::Background => sleep(begun.elapsed()).await,
+            }
+            begun = Instant::now();
+        }
     }
     Ok(read)
 }

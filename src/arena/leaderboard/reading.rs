@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 
 use super::super::sampling::Shown;
-use super::super::tallies::{self, Tallies};
+use super::super::tallies::{self, Pace, Tallies};
 use super::super::{Arena, ModelKey};
 use super::refreshed::{Made, Refreshed};
 use super::{LadderStats, Leaderboard, RatingHistory};
@@ -82,6 +82,7 @@ impl Arena {
             Some(stored) => stored.value.history,
             None => RatingHistory::default(),
         };
+        let pace = if is_first { Pace::AtOnce } else { Pace::Background };
         self.read_on(&mut snapshot, &mut history, now).await?;
         let (entries, _) = self.entries(&mut *snapshot, &field, &Shown::new()).await?;
         if history.is_whole {
@@ -90,7 +91,7 @@ impl Arena {
         }
         let on_ladder = entries.into_iter().filter(|entry| self.admits(&field, entry));
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
-        let tallies = tallies::read(&mut snapshot, &self.settings, None).await?;
+        let tallies = tallies::read(&mut snapshot, &self.settings, None, pace).await?;
         snapshot.commit().await?;
         let stats = heavy(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
         self.store_stats(moment, &stats, begun.elapsed()).await?;
@@ -119,7 +120,7 @@ impl Arena {
         let mut snapshot = self.snapshot().await?;
         let moment = self.moment(&mut *snapshot).await?;
         let mut entries = self.entries_of_tag(&mut snapshot, tag).await?;
-        let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag)).await?;
+        let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         let mut stats =
