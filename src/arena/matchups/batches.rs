@@ -13,6 +13,9 @@ use crate::arena::sampling::Seen;
 use crate::arena::{PromptId, Side};
 use crate::db::has_code;
 
+/// A row stayed locked for too long, most likely by another request of the same voter.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
+
 /// What voters have, when they ask for a matchup.
 pub struct ReadVoters {
     pub pool: PgPool,
@@ -179,7 +182,6 @@ impl BatchJob for Serve {
     }
 
     fn may_be_about_one(error: &sqlx::Error) -> bool {
-        const LOCK_NOT_AVAILABLE: &str = "55P03";
         is_about_one(error) || has_code(error, &[LOCK_NOT_AVAILABLE])
     }
 }
@@ -203,8 +205,8 @@ impl BatchJob for Fetch {
     type Answer = Option<Uuid>;
 
     /// When a build first went out is kept, though not at the cost of waiting for the disk. Once both builds of an open
-    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. A matchup that
-    /// somebody has locked is being voted on or replaced, and nobody waits for that.
+    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Matchups are
+    /// locked in the order of their voters, so that nobody waits in a circle, and nobody waits long for another voter.
     async fn run(&self, requests: &[FetchRequest]) -> sqlx::Result<Vec<Option<Uuid>>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();
@@ -222,15 +224,17 @@ impl BatchJob for Fetch {
                 FROM asked
                 WHERE looks
                 GROUP BY voter, matchup
+                ORDER BY voter
             ),
             open AS (
                 SELECT looked.*
                 FROM looked
+                CROSS JOIN set_config('lock_timeout', '500ms', true) AS wait
                 CROSS JOIN LATERAL (
                     SELECT
                     FROM open_matchups
-                    WHERE voter_id = voter AND matchup_id = matchup AND expires_at > now()
-                    FOR NO KEY UPDATE SKIP LOCKED
+                    WHERE voter_id = voter AND matchup_id = matchup AND expires_at > clock_timestamp()
+                    FOR NO KEY UPDATE
                 ) locked
             ),
             sent AS (
@@ -266,5 +270,9 @@ impl BatchJob for Fetch {
         )
         .fetch_all(&self.pool)
         .await
+    }
+
+    fn may_be_about_one(error: &sqlx::Error) -> bool {
+        is_about_one(error) || has_code(error, &[LOCK_NOT_AVAILABLE])
     }
 }

@@ -1,6 +1,7 @@
 //! DESIGN §4: matchup, one open matchup per voter, who takes part, voters.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use buildoff::arena::sampling::pair_code;
 use buildoff::arena::tidying;
@@ -85,6 +86,25 @@ async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
     assert_eq!(ids.len(), 1);
     assert_eq!(number(&db, "SELECT count(*) FROM open_matchups").await, 1);
     assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 2);
+}
+
+/// As when two servers send the two builds of a matchup at the same moment.
+#[tokio::test]
+async fn a_build_counts_as_fetched_although_something_else_has_locked_the_matchup_just_then() {
+    let (db, site) = arena().await;
+    let voter = site.voter();
+    let matchup = voter.matchup().await;
+    let mut other = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("SELECT FROM open_matchups FOR NO KEY UPDATE").execute(&mut *other).await.unwrap();
+    let release = async {
+        let begun = Instant::now();
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while number(&db, waiting).await == 0 && begun.elapsed() < Duration::milliseconds(300) {}
+        other.rollback().await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(voter.get(matchup["a"]["build"]["url"].as_str().unwrap()), release);
+    assert_eq!(answer.status, 200);
+    assert_eq!(number(&db, "SELECT count(*) FROM open_matchups WHERE fetched_a IS NOT NULL").await, 1);
 }
 
 /// Asking and skipping alone does not steer who is drawn.
