@@ -26,15 +26,15 @@ pub(super) const MAX_BATCH: usize = 64;
 /// How often a request is tried that another transaction got in the way of.
 const TRIES: usize = 5;
 
-/// A batch that takes longer has lost its connection, or waits for something that is not going to happen.
-const BATCH_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// Who has waited longer for a batch is told that there are too many.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) trait BatchJob: Send + Sync + 'static {
     type Request: Send + Sync;
     type Answer: Send;
+
+    /// A batch that takes longer has lost its connection, or waits for something that is not going to happen.
+    const TIMEOUT: Duration = Duration::from_secs(3);
 
     /// An answer for each request, in their order. After an error none of them has changed anything, unless the
     /// connection was lost during the commit.
@@ -140,9 +140,12 @@ impl<J: BatchJob> Shared<J> {
         let mut parts = vec![requests];
         let mut tries = 0;
         while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
-            let outcome = timeout(BATCH_TIMEOUT, self.job.run(part)).await;
+            let outcome = timeout(J::TIMEOUT, self.job.run(part)).await;
             match outcome.unwrap_or(Err(Error::PoolTimedOut)) {
-                Ok(done) => answers.extend(done.into_iter().map(Ok)),
+                Ok(done) => {
+                    answers.extend(done.into_iter().map(Ok));
+                    tries = 0;
+                }
                 Err(error) if part.len() > 1 && J::may_be_about_one(&error) => {
                     let (first, rest) = part.split_at(part.len() / 2);
                     parts.extend([rest, first]);
@@ -151,7 +154,10 @@ impl<J: BatchJob> Shared<J> {
                     tries += 1;
                     parts.push(part);
                 }
-                Err(error) if part.len() == 1 => answers.push(Err(error)),
+                Err(error) if part.len() == 1 => {
+                    answers.push(Err(error));
+                    tries = 0;
+                }
                 Err(error) => answers.extend(part.iter().map(|_| Err(same_error(&error)))),
             }
         }

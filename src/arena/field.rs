@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use sqlx::{PgExecutor, PgPool};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
@@ -19,6 +21,9 @@ pub enum References {
     On,
     Off,
 }
+
+/// Others wait for whoever reads it anew.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Every prompt in which there is something to compare.
 #[derive(Debug, Default)]
@@ -93,7 +98,8 @@ impl FieldCache {
             return Ok(field);
         }
         // Read after the revision was: it may show more, and is then only read once too often.
-        let (contests, tags) = (contests(pool, settings).await?, tags(pool, settings).await?);
+        let read = async { Ok((contests(pool, settings).await?, tags(pool, settings).await?)) };
+        let (contests, tags) = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let field = Arc::new(Field::of(contests, tags, self.references));
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
         Ok(field)
@@ -101,7 +107,7 @@ impl FieldCache {
 
     fn as_of(&self, revision: i64) -> Option<Arc<Field>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
-        latest.filter(|(known, _)| *known == revision).map(|(_, field)| field)
+        latest.filter(|(known, _)| *known >= revision).map(|(_, field)| field)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::PgPool;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::ModelKey;
 use super::field::known;
@@ -13,6 +14,9 @@ use super::sampling::Shown;
 /// Counts of a moment ago will do: what one second adds to them moves no weight of the draw that matters, and summing
 /// them anew for every matchup would cost more than the matchup.
 const FRESH_FOR: Duration = Duration::from_secs(1);
+
+/// Others wait for whoever reads.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(super) struct ShownCounts {
@@ -32,22 +36,24 @@ pub(super) struct Counts {
 
 impl ShownCounts {
     pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<Counts>> {
-        if let Some(counts) = self.fresh() {
+        let asked = Instant::now();
+        if let Some(counts) = self.since(asked.checked_sub(FRESH_FOR).unwrap_or(asked)) {
             return Ok(counts);
         }
         let _reading = self.reading.lock().await;
-        if let Some(counts) = self.fresh() {
+        if let Some(counts) = self.since(asked) {
             return Ok(counts);
         }
-        let read_at = Instant::now();
-        let counts = Arc::new(read(pool, ladder).await?);
+        let counts =
+            timeout(READ_TIMEOUT, read(pool, ladder)).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let (counts, read_at) = (Arc::new(counts), Instant::now());
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((read_at, Arc::clone(&counts)));
         Ok(counts)
     }
 
-    fn fresh(&self) -> Option<Arc<Counts>> {
+    fn since(&self, moment: Instant) -> Option<Arc<Counts>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
-        latest.filter(|(read_at, _)| read_at.elapsed() < FRESH_FOR).map(|(_, counts)| counts)
+        latest.filter(|(read_at, _)| *read_at >= moment).map(|(_, counts)| counts)
     }
 }
 

@@ -31,6 +31,9 @@ const SESSION_SETTINGS: [(&str, &str); 4] = [
 /// A connection that answered this recently is handed out without being asked again.
 const FRESH: Duration = Duration::from_millis(100);
 
+/// Longer than any statement may take. Who has not answered by then is gone.
+const RESET_TIMEOUT: Duration = Duration::from_secs(35);
+
 /// A server elsewhere may be starting at the same time as we are.
 const UNREACHABLE_PATIENCE: Duration = Duration::from_secs(10);
 /// One that answers may have a crash to recover from.
@@ -127,7 +130,8 @@ pub fn pool_options() -> PgPoolOptions {
         .max_connections(MAX_CONNECTIONS)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
-        .after_release(|connection, _| Box::pin(async { Ok(reset(connection).await.is_ok()) }))
+        // The error closes it without a farewell, which a server that has gone would never take.
+        .after_release(|connection, _| Box::pin(async { reset(connection).await.map(|()| true) }))
         .before_acquire(|connection, state| {
             Box::pin(async move { Ok(state.idle_for < FRESH || reset(connection).await.is_ok()) })
         })
@@ -140,8 +144,10 @@ pub fn pool_options() -> PgPoolOptions {
 /// first, silently; inside a transaction it changes nothing, and in a failed
 /// one it is an error.
 async fn reset(connection: &mut PgConnection) -> sqlx::Result<()> {
-    connection.execute("BEGIN; ROLLBACK").await?;
-    Ok(())
+    match timeout(RESET_TIMEOUT, connection.execute("BEGIN; ROLLBACK")).await {
+        Ok(done) => done.map(drop),
+        Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut).into()),
+    }
 }
 
 fn patience_with(error: &sqlx::Error) -> Duration {

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-CASES = json.loads((HERE.parent / "data" / "cases.json").read_text())
+CASES = json.loads((HERE.parents[1] / "crates/voxel/tests/data/cases.json").read_text())
 
 
 def schema(grid, palette):

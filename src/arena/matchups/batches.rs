@@ -16,6 +16,11 @@ use crate::db::has_code;
 /// A row stayed locked for too long, most likely by another request of the same voter.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
+/// For one voter's row. Others do not wait long for it; whoever it belongs to does, alone.
+fn lock_timeout(requests: usize) -> &'static str {
+    if requests > 1 { "50ms" } else { "500ms" }
+}
+
 /// What voters have, when they ask for a matchup.
 pub struct ReadVoters {
     pub pool: PgPool,
@@ -146,7 +151,7 @@ impl BatchJob for Serve {
                 SELECT voter_id, id, now() + interval '30 minutes'
                 FROM drawn
                 CROSS JOIN set_config('synchronous_commit', 'off', true) AS commit
-                CROSS JOIN set_config('lock_timeout', '500ms', true) AS wait
+                CROSS JOIN set_config('lock_timeout', $12, true) AS wait
                 ON CONFLICT (voter_id) DO UPDATE
                 SET matchup_id = excluded.matchup_id, expires_at = excluded.expires_at,
                     fetched_a = NULL, fetched_b = NULL
@@ -174,6 +179,7 @@ impl BatchJob for Serve {
             &probabilities,
             &pairs,
             self.ladder,
+            lock_timeout(matchups.len()),
         )
         .fetch_all(&self.pool)
         .await?;
@@ -229,11 +235,13 @@ impl BatchJob for Fetch {
             open AS (
                 SELECT looked.*
                 FROM looked
-                CROSS JOIN set_config('lock_timeout', '500ms', true) AS wait
+                CROSS JOIN set_config('synchronous_commit', 'off', true) AS commit
+                CROSS JOIN set_config('lock_timeout', $5, true) AS wait
                 CROSS JOIN LATERAL (
                     SELECT
                     FROM open_matchups
                     WHERE voter_id = voter AND matchup_id = matchup AND expires_at > clock_timestamp()
+                      AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
                     FOR NO KEY UPDATE
                 ) locked
             ),
@@ -242,9 +250,7 @@ impl BatchJob for Fetch {
                 SET fetched_a = CASE WHEN a THEN coalesce(fetched_a, clock_timestamp()) ELSE fetched_a END,
                     fetched_b = CASE WHEN b THEN coalesce(fetched_b, clock_timestamp()) ELSE fetched_b END
                 FROM open
-                CROSS JOIN set_config('synchronous_commit', 'off', true)
                 WHERE voter_id = voter AND matchup_id = matchup
-                  AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
                 RETURNING matchup, num_nulls(fetched_a, fetched_b) = 0 AS both_sent
             ),
             counted AS (
@@ -267,6 +273,7 @@ impl BatchJob for Fetch {
             &matchups,
             &on_a,
             &looks,
+            lock_timeout(requests.len()),
         )
         .fetch_all(&self.pool)
         .await

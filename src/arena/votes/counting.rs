@@ -26,6 +26,9 @@ impl BatchJob for CountVotes {
     /// Whether the vote counts.
     type Answer = bool;
 
+    /// Longer than it may wait for other servers that count votes on the same models.
+    const TIMEOUT: Duration = Duration::from_secs(20);
+
     async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
         let mut transaction = self.pool.begin().await?;
         let claims = claim(&mut transaction, ballots, self.min_dwell).await?;
