@@ -211,8 +211,8 @@ impl BatchJob for Fetch {
     type Answer = Option<Uuid>;
 
     /// When a build first went out is kept, though not at the cost of waiting for the disk. Once both builds of an open
-    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Matchups are
-    /// locked in the order of their voters, so that nobody waits in a circle, and nobody waits long for another voter.
+    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Nobody
+    /// waits long for another voter.
     async fn run(&self, requests: &[FetchRequest]) -> sqlx::Result<Vec<Option<Uuid>>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();
@@ -230,27 +230,16 @@ impl BatchJob for Fetch {
                 FROM asked
                 WHERE looks
                 GROUP BY voter, matchup
-                ORDER BY voter
-            ),
-            open AS (
-                SELECT looked.*
-                FROM looked
-                CROSS JOIN set_config('synchronous_commit', 'off', true) AS commit
-                CROSS JOIN set_config('lock_timeout', $5, true) AS wait
-                CROSS JOIN LATERAL (
-                    SELECT
-                    FROM open_matchups
-                    WHERE voter_id = voter AND matchup_id = matchup AND expires_at > clock_timestamp()
-                      AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
-                    FOR NO KEY UPDATE
-                ) locked
             ),
             sent AS (
                 UPDATE open_matchups
                 SET fetched_a = CASE WHEN a THEN coalesce(fetched_a, clock_timestamp()) ELSE fetched_a END,
                     fetched_b = CASE WHEN b THEN coalesce(fetched_b, clock_timestamp()) ELSE fetched_b END
-                FROM open
-                WHERE voter_id = voter AND matchup_id = matchup
+                FROM looked
+                CROSS JOIN set_config('synchronous_commit', 'off', true) AS commit
+                CROSS JOIN set_config('lock_timeout', $5, true) AS wait
+                WHERE voter_id = voter AND matchup_id = matchup AND expires_at > clock_timestamp()
+                  AND (a AND fetched_a IS NULL OR b AND fetched_b IS NULL)
                 RETURNING matchup, num_nulls(fetched_a, fetched_b) = 0 AS both_sent
             ),
             counted AS (
