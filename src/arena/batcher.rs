@@ -5,8 +5,9 @@
 //! on when those who asked have left.
 //!
 //! Two habits keep the plans of such statements the same. `(SELECT $1)` keeps the length of an array from the planner,
-//! which would otherwise plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after the other; a join
-//! would be planned as a scan while the tables are small, and stay one for a while when they no longer are.
+//! which would otherwise plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after
+//! the other; a join would be planned as a scan while the tables are small, and stay one for a while when they no
+//! longer are.
 
 use std::future::Future;
 use std::mem;

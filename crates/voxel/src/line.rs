@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// The formula of DESIGN.md §3, for distances whose products fit.
+    /// A line's definition, cell by cell, for distances whose products fit.
     fn formula(p: i64, d: i128, i: i128, n: i128) -> i128 {
         i128::from(p) + if n == 0 { 0 } else { (2 * d * i + n).div_euclid(2 * n) }
     }

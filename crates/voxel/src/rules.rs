@@ -40,7 +40,7 @@ impl Rules {
         }
     }
 
-    /// The first rule that is broken, in the order of DESIGN.md.
+    /// The first rule that is broken, in the order that is told to people.
     fn broken(self, census: &Census) -> Option<Refusal> {
         let Some(bounds) = census.bounds else {
             return Some(Refusal::new(Code::NoBlocks, "there are no blocks in the grid"));

@@ -1,4 +1,4 @@
-//! DESIGN §4: blind means blind.
+//! Blind means blind: nothing before the vote tells who built what.
 
 use serde_json::Value;
 

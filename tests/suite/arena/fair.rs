@@ -1,4 +1,4 @@
-//! DESIGN §4: fair play. Nobody votes unseen, too fast, too often, or for somebody else.
+//! Fair play: nobody votes unseen, too fast, too often, or for somebody else.
 
 use buildoff::db::Sessions;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! DESIGN §4, the invariant: whatever the load, the number of servers or crashes.
+//! No acknowledged vote is lost, whatever the load, the number of servers or crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

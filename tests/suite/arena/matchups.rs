@@ -1,4 +1,4 @@
-//! DESIGN §4: matchup, one open matchup per voter, who takes part, voters.
+//! Matchups: one open for each voter, who takes part, and who is drawn.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

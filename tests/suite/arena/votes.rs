@@ -1,4 +1,4 @@
-//! DESIGN §4: vote.
+//! Votes: what counts, once, and what it changes.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
