@@ -44,8 +44,8 @@ impl Field {
         self.contests.get(prompt)
     }
 
-    pub fn has_build(&self, model: &ModelKey) -> bool {
-        self.builders.contains(model)
+    pub fn builders(&self) -> &HashSet<ModelKey> {
+        &self.builders
     }
 
     /// The tags by which prompts of this ladder can be told apart.
@@ -149,6 +149,30 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     rows.into_iter()
         .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
         .collect()
+}
+
+/// Models with a build in force of an active prompt of a tag.
+pub(super) async fn builders_of_tag(
+    executor: impl PgExecutor<'_>,
+    settings: &Settings,
+    tag: &str,
+) -> sqlx::Result<HashSet<ModelKey>> {
+    let keys = sqlx::query_scalar!(
+        "
+        SELECT DISTINCT model_key
+        FROM builds
+        JOIN prompts ON prompts.id = prompt_id
+        WHERE retired_at IS NULL AND active AND $4 = ANY(tags)
+          AND grid_size = $1 AND palette = $2 AND mode = $3
+        ",
+        settings.grid.get() as i16,
+        settings.palette.name(),
+        settings.mode.as_str(),
+        tag,
+    )
+    .fetch_all(executor)
+    .await?;
+    keys.iter().map(|key| known(key)).collect()
 }
 
 async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {

@@ -17,10 +17,10 @@ pub(super) use refreshed::Refreshed;
 pub use stats::{Duels, LadderStats, Record};
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use sqlx::{PgConnection, PgExecutor, Postgres, Transaction};
+use sqlx::{PgExecutor, Postgres, Transaction};
 use time::OffsetDateTime;
 
 use self::history::DAY;
@@ -56,20 +56,6 @@ struct Entry {
     standing: Standing,
     shown: i64,
     /// In force, of an active prompt.
-    has_build: bool,
-}
-
-/// The same as the database has it.
-struct EntryRow {
-    key: String,
-    provider: String,
-    display_name: String,
-    elo: f64,
-    wins: i64,
-    losses: i64,
-    ties: i64,
-    both_bad: i64,
-    shown: i64,
     has_build: bool,
 }
 
@@ -181,7 +167,7 @@ impl Arena {
         let field = self.field().await?;
         let stats = self.stats().await?;
         let shown = self.shown.latest(&self.pool, &self.ladder).await?;
-        let (entries, votes) = self.entries(&self.replica, &field, &shown.closed).await?;
+        let (entries, votes) = self.entries(&self.replica, field.builders(), &shown.closed).await?;
         let entries = entries.into_iter().filter(|entry| self.admits(&field, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }
@@ -191,11 +177,12 @@ impl Arena {
         self.replica.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 
-    /// Every enabled model, and how many votes there are on this ladder: each counts for two models.
+    /// Every enabled model with its standing on the whole ladder, and how many votes there are on it: each counts for
+    /// two models. Who has built something, and how often each was shown, may be of a tag's prompts alone.
     async fn entries(
         &self,
         executor: impl PgExecutor<'_>,
-        field: &Field,
+        builders: &HashSet<ModelKey>,
         shown: &Shown,
     ) -> sqlx::Result<(Vec<Entry>, i64)> {
         let rows = sqlx::query!(
@@ -231,89 +218,12 @@ impl Arena {
             let key: ModelKey = known(&row.key)?;
             entries.push(Entry {
                 shown: shown.get(&key).copied().unwrap_or(0),
-                has_build: field.has_build(&key),
+                has_build: builders.contains(&key),
                 model: Contestant { key, provider: row.provider, display_name: row.display_name },
                 standing,
             });
         }
         Ok((entries, votes / 2))
-    }
-
-    /// Every enabled model, with its standing on the whole ladder, and what it was shown of and has built of a tag's
-    /// prompts. Open matchups do not count as shown yet, so that nobody learns who is in one by watching.
-    async fn entries_of_tag(&self, connection: &mut PgConnection, tag: &str) -> sqlx::Result<Vec<Entry>> {
-        let rows = sqlx::query_as!(
-            EntryRow,
-            r#"
-            WITH asked AS (
-                SELECT id, active
-                FROM prompts
-                WHERE $6 = ANY(tags)
-            ),
-            open AS (
-                SELECT model_key, count(*) AS times
-                FROM open_matchups
-                JOIN matchups ON matchups.id = matchup_id
-                JOIN asked ON asked.id = prompt_id
-                CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
-                WHERE settings = $1 AND expires_at > now() AND num_nulls(fetched_a, fetched_b) = 0
-                GROUP BY model_key
-            ),
-            shown AS (
-                SELECT model_key, sum(times)::bigint AS times
-                FROM shown
-                JOIN asked ON asked.id = prompt_id
-                WHERE settings = $1
-                GROUP BY model_key
-            )
-            SELECT
-                key, provider, display_name,
-                coalesce(elo, $5) AS "elo!",
-                coalesce(wins, 0) AS "wins!",
-                coalesce(losses, 0) AS "losses!",
-                coalesce(ties, 0) AS "ties!",
-                coalesce(both_bad, 0) AS "both_bad!",
-                coalesce(shown.times, 0) - coalesce(open.times, 0) AS "shown!",
-                EXISTS (
-                    SELECT FROM builds
-                    JOIN asked ON asked.id = prompt_id
-                    WHERE builds.model_key = key AND retired_at IS NULL AND active
-                      AND grid_size = $2 AND palette = $3 AND mode = $4
-                ) AS "has_build!"
-            FROM models
-            LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
-            LEFT JOIN shown ON shown.model_key = key
-            LEFT JOIN open ON open.model_key = key
-            WHERE enabled
-            "#,
-            self.ladder,
-            self.settings.grid.get() as i16,
-            self.settings.palette.name(),
-            self.settings.mode.as_str(),
-            elo::START,
-            tag,
-        )
-        .fetch_all(connection)
-        .await?;
-        let entry = |row: EntryRow| {
-            Ok(Entry {
-                model: Contestant {
-                    key: known(&row.key)?,
-                    provider: row.provider,
-                    display_name: row.display_name,
-                },
-                standing: Standing {
-                    elo: row.elo,
-                    wins: row.wins,
-                    losses: row.losses,
-                    ties: row.ties,
-                    both_bad: row.both_bad,
-                },
-                shown: row.shown,
-                has_build: row.has_build,
-            })
-        };
-        rows.into_iter().map(entry).collect()
     }
 
     fn admits(&self, field: &Field, Entry { model, standing, has_build, .. }: &Entry) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -44,8 +44,9 @@ impl ShownCounts {
         if let Some(counts) = self.since(asked) {
             return Ok(counts);
         }
-        let counts =
-            timeout(READ_TIMEOUT, read(pool, ladder)).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let counts = timeout(READ_TIMEOUT, read(pool, ladder, None))
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let (counts, read_at) = (Arc::new(counts), Instant::now());
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((read_at, Arc::clone(&counts)));
         Ok(counts)
@@ -57,26 +58,33 @@ impl ShownCounts {
     }
 }
 
-async fn read(pool: &PgPool, ladder: &str) -> sqlx::Result<Counts> {
+/// On all prompts, or those of a tag.
+pub(super) async fn read(
+    executor: impl PgExecutor<'_>,
+    ladder: &str,
+    tag: Option<&str>,
+) -> sqlx::Result<Counts> {
     let rows = sqlx::query!(
         r#"
         SELECT model_key AS "model_key!", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
         FROM (
-            SELECT model_key, times, 0 AS open
+            SELECT prompt_id, model_key, times, 0 AS open
             FROM shown
             WHERE settings = $1
             UNION ALL
-            SELECT side.model_key, 0, 1
+            SELECT prompt_id, side.model_key, 0, 1
             FROM open_matchups
             JOIN matchups ON matchups.id = matchup_id
             CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
             WHERE settings = $1 AND expires_at > now() AND num_nulls(fetched_a, fetched_b) = 0
         ) counted
+        WHERE $2::text IS NULL OR prompt_id IN (SELECT id FROM prompts WHERE $2 = ANY(tags))
         GROUP BY model_key
         "#,
         ladder,
+        tag,
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await?;
     let mut counts = Counts::default();
     for row in rows {

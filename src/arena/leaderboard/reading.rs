@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::super::sampling::Shown;
 use super::super::tallies::{self, Pace, Tallies};
-use super::super::{Arena, ModelKey};
+use super::super::{Arena, ModelKey, field, shown};
 use super::refreshed::{Made, Refreshed};
 use super::{LadderStats, Leaderboard, RatingHistory};
 
@@ -84,7 +84,7 @@ impl Arena {
         };
         let pace = if is_first { Pace::AtOnce } else { Pace::Background };
         self.read_on(&mut snapshot, &mut history, now).await?;
-        let (entries, _) = self.entries(&mut *snapshot, &field, &Shown::new()).await?;
+        let (entries, _) = self.entries(&mut *snapshot, field.builders(), &Shown::new()).await?;
         if history.is_whole {
             let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
             history.settle(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
@@ -119,7 +119,9 @@ impl Arena {
         let field = self.field().await?;
         let mut snapshot = self.snapshot().await?;
         let moment = self.moment(&mut *snapshot).await?;
-        let mut entries = self.entries_of_tag(&mut snapshot, tag).await?;
+        let shown = shown::read(&mut *snapshot, &self.ladder, Some(tag)).await?.closed;
+        let builders = field::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
+        let (mut entries, _) = self.entries(&mut *snapshot, &builders, &shown).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();

@@ -72,8 +72,8 @@ async fn claim(
         r#"
         WITH cast_votes AS (
             SELECT DISTINCT ON (voter, matchup) voter, matchup, number
-            FROM unnest((SELECT $1::uuid[]),
-            (SELECT $2::uuid[])) WITH ORDINALITY AS cast_votes (voter, matchup, number)
+            FROM unnest((SELECT $1::uuid[]), (SELECT $2::uuid[]))
+                WITH ORDINALITY AS cast_votes (voter, matchup, number)
             ORDER BY voter, matchup, number
         ),
         claimed AS (
