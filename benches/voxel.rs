@@ -9,8 +9,8 @@ use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use voxel::{
-    Background, Effort, Format, GridSize, Palette, Verdict, View, check, decode, encode, export, find_spec,
-    pack, render, unpack,
+    Background, CompressionLevel, Format, GridSize, Palette, Verdict, View, check, decode, encode, export,
+    find_spec, pack, render, unpack,
 };
 
 /// A spec's text and the settings it is for.
@@ -65,13 +65,13 @@ fn encode_quick(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
     let verdict = verdict(sample);
     let grid = verdict.grid().expect("a grid");
-    bencher.bench(|| pack(&encode(black_box(grid)), Effort::Quick));
+    bencher.bench(|| pack(&encode(black_box(grid)), CompressionLevel::Fast));
 }
 
 #[divan::bench(args = NAMES, sample_count = 10)]
 fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    let packed = pack(&encode(verdict(sample).grid().expect("a grid")), Effort::Quick);
+    let packed = pack(&encode(verdict(sample).grid().expect("a grid")), CompressionLevel::Fast);
     bencher.bench(|| decode(&unpack(black_box(&packed)).expect("brotli")).expect("a grid"));
 }
 
@@ -133,7 +133,8 @@ fn sizes() {
     println!("bytes of encoded grids      canonical      quick       best");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
         let encoded = encode(verdict(sample).grid().expect("a grid"));
-        let (quick, best) = (pack(&encoded, Effort::Quick).len(), pack(&encoded, Effort::Best).len());
+        let (quick, best) =
+            (pack(&encoded, CompressionLevel::Fast).len(), pack(&encoded, CompressionLevel::Best).len());
         println!("  {:24} {:>11} {quick:>10} {best:>10}", sample.name, encoded.len());
     }
     println!("bytes of exports");

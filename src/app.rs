@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::arena::Arena;
 use crate::config::Config;
 use crate::db::Sessions;
-use crate::limits::Limits;
-use crate::meters::Meters;
+use crate::limits::RateLimits;
+use crate::metrics::HttpMetrics;
 use crate::pictures::Pictures;
 use crate::sandbox::Line;
 use crate::turntables::Turntables;
-use crate::work::{Memory, Work};
+use crate::work::{MemoryBudget, WorkPool};
 use crate::workshop::Workshop;
 
 /// What all large bodies together may take.
@@ -32,13 +32,13 @@ pub struct Parts {
     pub replica: PgPool,
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
-    pub limits: Arc<Limits>,
-    pub meters: Meters,
-    pub work: Work,
+    pub limits: Arc<RateLimits>,
+    pub metrics: HttpMetrics,
+    pub work: WorkPool,
     pub workshop: Workshop,
     /// For runs in the sandbox.
     pub line: Line,
-    pub memory: Memory,
+    pub memory: MemoryBudget,
     pub pictures: Pictures,
     pub turntables: Turntables,
     /// Cancelled when the server is going down, for answers that have no end of their own.
@@ -52,14 +52,14 @@ impl App {
     }
 
     pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> Self {
-        let memory = Memory::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
+        let memory = MemoryBudget::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone());
-        let limits = Limits::new(config.rate_limits);
-        let work = Work::of_this_machine();
+        let limits = RateLimits::new(config.rate_limits);
+        let work = WorkPool::per_core();
         let closing = CancellationToken::new();
         Self(Arc::new(Parts {
-            line: Line::new(config.sandbox.at_once),
+            line: Line::new(config.sandbox.max_concurrent),
             workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
             config,
             sessions: Sessions::new(pool.clone()),
@@ -67,7 +67,7 @@ impl App {
             replica,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
-            meters: Meters::default(),
+            metrics: HttpMetrics::default(),
             turntables: Turntables::new(work.clone(), closing.clone()),
             pictures: Pictures::new(work.clone()),
             work,

@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use crate::app::App;
 use crate::arena::{builds, drafts, tidying};
-use crate::work::Client;
-use voxel::{self, Effort};
+use crate::work::WorkClient;
+use voxel::{self, CompressionLevel};
 
 /// Between looks for something to do.
 const REST: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ async fn keep_stats(app: App) {
 /// Sessions and matchups whose time is over, and visitors who have not asked for a while.
 async fn forget(app: App) {
     loop {
-        app.limits.forget();
+        app.limits.drop_idle();
         if let Err(error) = tokio::try_join!(
             app.sessions.purge(),
             tidying::tidy(&app.pool, OffsetDateTime::now_utc()),
@@ -71,8 +71,8 @@ async fn repack(app: App) {
 /// Returns whether there was one.
 async fn repack_next(app: &App) -> anyhow::Result<bool> {
     let Some((id, grid)) = builds::next_to_repack(&app.pool).await? else { return Ok(false) };
-    let repack = move || grid.encoding().map(|encoded| voxel::pack(&encoded, Effort::Best));
-    let packed = app.work.run(Client::BACKGROUND, repack).await?;
+    let repack = move || grid.encoding().map(|encoded| voxel::pack(&encoded, CompressionLevel::Best));
+    let packed = app.work.run(WorkClient::BACKGROUND, repack).await?;
     match packed {
         Ok(packed) => builds::repacked(&app.pool, id, Some(&packed)).await?,
         Err(damaged) => {

@@ -18,7 +18,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, References, Settings};
-use crate::db::{self, Source};
+use crate::db::{self, DatabaseSource};
 use crate::generate::{Patience, Providers, Secret, attempts};
 use voxel::{GridSize, Palette};
 
@@ -30,17 +30,17 @@ const DEFAULT_AT_ONCE: u32 = 4;
 const MIB: usize = 1024 * 1024;
 
 pub struct Config {
-    pub database: Source,
+    pub database: DatabaseSource,
     /// Where files are looked for that stand in for what is built in.
     pub data_dir: Option<PathBuf>,
     pub bind: SocketAddr,
-    pub logging: Logging,
+    pub logging: LoggingConfig,
     pub check_max_bytes: usize,
     pub import_max_bytes: usize,
     /// The catalog of files, as this installation has it.
     pub catalog: Catalog,
-    pub asking: Asking,
-    pub sandbox: Sandbox,
+    pub generation: GenerationConfig,
+    pub sandbox: SandboxConfig,
     /// Opens the admin's pages and API; they are closed without one.
     pub admin_token: Option<Secret>,
     pub arena: Settings,
@@ -55,7 +55,7 @@ pub struct Config {
 
 /// Who may ask models in the sandbox with this server's own keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeysFor {
+pub enum ServerKeyAccess {
     Nobody,
     /// Whoever sits at it.
     ThisMachine,
@@ -63,26 +63,26 @@ pub enum KeysFor {
 }
 
 /// What sandbox users may do.
-pub struct Sandbox {
+pub struct SandboxConfig {
     /// Ask with this server's keys.
-    pub keys_for: KeysFor,
+    pub server_keys: ServerKeyAccess,
     /// Name endpoints nearby, and without encryption.
     pub local: bool,
     /// Runs at a time.
-    pub at_once: usize,
+    pub max_concurrent: usize,
 }
 
 /// How models are asked.
-pub struct Asking {
+pub struct GenerationConfig {
     pub providers: Providers,
     /// How often for one build.
     pub attempts: u32,
     /// Answers under way at one provider, over all servers.
-    pub at_once: u32,
+    pub max_concurrent: u32,
     pub answer_max_bytes: usize,
 }
 
-pub struct Logging {
+pub struct LoggingConfig {
     pub filter: Targets,
     pub format: LogFormat,
 }
@@ -99,33 +99,33 @@ impl Config {
     /// Reads the process environment, and below it a `.env` file in the working directory.
     pub fn load() -> Result<Self, ConfigError> {
         let file = env_file()?;
-        Self::from(|name| env::var_os(name).or_else(|| file.get(name).map(OsString::from)))
+        Self::from_lookup(|name| env::var_os(name).or_else(|| file.get(name).map(OsString::from)))
     }
 
     /// The largest import alone, for commands that need no more.
     pub fn load_import_max_bytes() -> Result<usize, ConfigError> {
         let file = env_file()?;
         let lookup = |name: &str| env::var_os(name).or_else(|| file.get(name).map(OsString::from));
-        let mut read = Reader { lookup, problems: Vec::new() };
+        let mut read = EnvReader { lookup, problems: Vec::new() };
         let bytes = read.import_max_bytes();
         if read.problems.is_empty() { Ok(bytes) } else { Err(ConfigError { problems: read.problems }) }
     }
 
     /// The same from any source of variables.
-    pub fn from(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
-        let mut read = Reader { lookup, problems: Vec::new() };
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let mut read = EnvReader { lookup, problems: Vec::new() };
         let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
         let catalog = read.catalog(data_dir.as_deref());
         let bind = read.bind();
         let config = Self {
             database: read.database(),
             sandbox: read.sandbox(bind),
-            asking: read.asking(&catalog),
+            generation: read.generation(&catalog),
             catalog,
             data_dir,
             admin_token: read.secret("ADMIN_TOKEN"),
             bind,
-            logging: Logging { filter: read.log_filter(), format: read.log_format() },
+            logging: LoggingConfig { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32),
             import_max_bytes: read.import_max_bytes(),
             arena: Settings {
@@ -158,44 +158,44 @@ impl Display for ConfigError {
 
 /// dotenvy's own error repeats the line, which may hold a secret; this one names the line before it.
 fn env_file() -> Result<HashMap<String, String>, ConfigError> {
-    let refuse = |problem: String| ConfigError { problems: vec![problem] };
+    let report = |problem: String| ConfigError { problems: vec![problem] };
     let lines = match dotenvy::from_path_iter(".env") {
         Ok(lines) => lines,
         Err(error) if error.not_found() => return Ok(HashMap::new()),
-        Err(error) => return Err(refuse(format!(".env cannot be read: {error}"))),
+        Err(error) => return Err(report(format!(".env cannot be read: {error}"))),
     };
     let mut variables = HashMap::new();
     let mut place = "at its start".to_owned();
     for line in lines {
         let (name, value) =
-            line.map_err(|_| refuse(format!(".env holds a line that is not NAME=value, {place}")))?;
+            line.map_err(|_| report(format!(".env holds a line that is not NAME=value, {place}")))?;
         place = format!("after {name}");
         variables.entry(name).or_insert(value);
     }
     Ok(variables)
 }
 
-struct Reader<L> {
+struct EnvReader<L> {
     lookup: L,
     problems: Vec<String>,
 }
 
-impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
-    fn database(&mut self) -> Source {
+impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
+    fn database(&mut self) -> DatabaseSource {
         let url = self.postgres_url("DATABASE_URL");
         let direct_url = self.postgres_url("DIRECT_URL");
         let replica_url = self.postgres_url("DATABASE_REPLICA_URL");
         let (data_dir, pg_bin) = (self.path("DATA_DIR"), self.path("PG_BIN_DIR"));
         match url {
-            Some(url) => Source::Url { url, direct_url, replica_url },
+            Some(url) => DatabaseSource::Url { url, direct_url, replica_url },
             None => {
                 if direct_url.is_some() {
-                    self.refuse("DIRECT_URL", "needs DATABASE_URL beside it");
+                    self.report("DIRECT_URL", "needs DATABASE_URL beside it");
                 }
                 if replica_url.is_some() {
-                    self.refuse("DATABASE_REPLICA_URL", "needs DATABASE_URL beside it");
+                    self.report("DATABASE_REPLICA_URL", "needs DATABASE_URL beside it");
                 }
-                Source::Embedded { data_dir, pg_bin }
+                DatabaseSource::Embedded { data_dir, pg_bin }
             }
         }
     }
@@ -232,13 +232,12 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         })
     }
 
-    fn asking(&mut self, catalog: &Catalog) -> Asking {
+    fn generation(&mut self, catalog: &Catalog) -> GenerationConfig {
         let small = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number));
         let many = |text: &str| text.parse().ok().filter(|number| (1..=1000).contains(number));
         let log_raw = self.parse("AI_DEBUG", "1 or 0", on_or_off).unwrap_or(false);
-        let half_a_field = |text: &str| text.parse().ok().filter(|mib| (1..=512).contains(mib));
-        let answer_max_mib =
-            self.parse("AI_ANSWER_MAX_MIB", "a whole number of MiB from 1 to 512", half_a_field);
+        let within = |text: &str| text.parse().ok().filter(|mib| (1..=512).contains(mib));
+        let answer_max_mib = self.parse("AI_ANSWER_MAX_MIB", "a whole number of MiB from 1 to 512", within);
         let answer_max_bytes = answer_max_mib.unwrap_or(64) * MIB;
         let patience = Patience { max_bytes: answer_max_bytes, ..Patience::default() };
         let mut known = catalog.providers.clone();
@@ -257,25 +256,27 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
                 self.problems.push(format!("provider {}: {problem}", provider.key));
             }
         }
-        Asking {
+        GenerationConfig {
             providers,
             attempts: self.parse("AI_ATTEMPTS", "a number from 1 to 10", small).unwrap_or(attempts::ATTEMPTS),
-            at_once: self.parse("AI_AT_ONCE", "a number from 1 to 1000", many).unwrap_or(DEFAULT_AT_ONCE),
+            max_concurrent: self
+                .parse("AI_AT_ONCE", "a number from 1 to 1000", many)
+                .unwrap_or(DEFAULT_AT_ONCE),
             answer_max_bytes,
         }
     }
 
-    fn sandbox(&mut self, bind: SocketAddr) -> Sandbox {
+    fn sandbox(&mut self, bind: SocketAddr) -> SandboxConfig {
         let few = |text: &str| text.parse().ok().filter(|number| (1..=1000).contains(number));
         let here = bind.ip().is_loopback();
-        Sandbox {
-            keys_for: match self.parse("SANDBOX_SERVER_KEYS", "on or off", on_or_off) {
-                Some(true) => KeysFor::Everybody,
-                None if here => KeysFor::ThisMachine,
-                _ => KeysFor::Nobody,
+        SandboxConfig {
+            server_keys: match self.parse("SANDBOX_SERVER_KEYS", "on or off", on_or_off) {
+                Some(true) => ServerKeyAccess::Everybody,
+                None if here => ServerKeyAccess::ThisMachine,
+                _ => ServerKeyAccess::Nobody,
             },
             local: self.parse("SANDBOX_LOCAL", "on or off", on_or_off).unwrap_or(false),
-            at_once: self.parse("SANDBOX_AT_ONCE", "a number from 1 to 1000", few).unwrap_or(8),
+            max_concurrent: self.parse("SANDBOX_AT_ONCE", "a number from 1 to 1000", few).unwrap_or(8),
         }
     }
 
@@ -284,7 +285,7 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         let text = self.text(name)?;
         let address = text.trim_end_matches('/');
         if !catalog::is_address(address) {
-            self.refuse(
+            self.report(
                 name,
                 "must be an address that begins with http:// or https://, without ?, # and @ \
                 (its value is not shown here)",
@@ -317,7 +318,7 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Some(url);
         }
-        self.refuse(name, "must be an address that begins with postgres:// (its value is not shown here)");
+        self.report(name, "must be an address that begins with postgres:// (its value is not shown here)");
         // Set, though badly: so as not to complain as well that it is missing.
         Some(url)
     }
@@ -336,7 +337,7 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
         let parsed = parse(&text);
         if parsed.is_none() {
             let shown: String = text.chars().take(60).collect();
-            self.refuse(name, &format!("must be {allowed}, not {shown:?}"));
+            self.report(name, &format!("must be {allowed}, not {shown:?}"));
         }
         parsed
     }
@@ -344,14 +345,14 @@ impl<L: Fn(&str) -> Option<OsString>> Reader<L> {
     fn text(&mut self, name: &str) -> Option<String> {
         let value = (self.lookup)(name)?;
         let Ok(text) = value.into_string() else {
-            self.refuse(name, "is not valid UTF-8");
+            self.report(name, "is not valid UTF-8");
             return None;
         };
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    fn refuse(&mut self, name: &str, why: &str) {
+    fn report(&mut self, name: &str, why: &str) {
         self.problems.push(format!("{name} {why}"));
     }
 }

@@ -4,7 +4,7 @@ mod access;
 mod account;
 mod binaries;
 mod cluster;
-mod home;
+mod data_dir;
 mod npm;
 mod schema;
 mod server;
@@ -22,10 +22,10 @@ use tokio::{
 
 use self::access::Access;
 pub use self::{
-    access::{has_code, pool_options, same_error, will_pass},
-    binaries::Places,
+    access::{duplicate_error, has_sqlstate, is_transient, pool_options},
+    binaries::PostgresSearch,
     cluster::Cluster,
-    schema::{MIGRATOR, NotReady, ready},
+    schema::{MIGRATOR, ReadinessError, check_ready},
     server::Durability,
     sessions::Sessions,
 };
@@ -33,17 +33,17 @@ pub use self::{
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between looks whether the embedded server is there.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One look of so many connects to it.
-const THOROUGH: u32 = 10;
+const FULL_CHECK_EVERY: u32 = 10;
 
 /// Before the next try, where it does not start.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Where the database is.
 #[derive(Clone)]
-pub enum Source {
+pub enum DatabaseSource {
     Url {
         url: String,
         /// For migrations, where a pooler stands behind `url`.
@@ -60,7 +60,7 @@ pub enum Source {
 }
 
 /// Hides the URLs: they may hold passwords, and this may end up in a log.
-impl fmt::Debug for Source {
+impl fmt::Debug for DatabaseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url { .. } => f.debug_struct("Url").finish_non_exhaustive(),
@@ -72,7 +72,7 @@ impl fmt::Debug for Source {
 }
 
 /// For people. Says no address, for the same reason.
-impl fmt::Display for Source {
+impl fmt::Display for DatabaseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Embedded { data_dir, .. } = self else {
             return f.write_str("the database of DATABASE_URL");
@@ -84,9 +84,9 @@ impl fmt::Display for Source {
     }
 }
 
-impl Source {
+impl DatabaseSource {
     /// Whether it was ever used. A database elsewhere is asked when it is opened.
-    pub fn is_begun(&self) -> Result<bool> {
+    pub fn is_initialised(&self) -> Result<bool> {
         match self {
             Self::Url { .. } => Ok(true),
             Self::Embedded { data_dir, .. } => {
@@ -166,13 +166,15 @@ pub struct Database {
 }
 
 impl Database {
-    pub async fn open(source: &Source) -> Result<Self> {
+    pub async fn open(source: &DatabaseSource) -> Result<Self> {
         let begun = Instant::now();
         let database = match source {
-            Source::Url { url, direct_url, replica_url } => {
-                Self::elsewhere(url, direct_url.as_deref(), replica_url.as_deref()).await?
+            DatabaseSource::Url { url, direct_url, replica_url } => {
+                Self::open_external(url, direct_url.as_deref(), replica_url.as_deref()).await?
             }
-            Source::Embedded { data_dir, pg_bin } => Self::embedded(data_dir.clone(), pg_bin.clone()).await?,
+            DatabaseSource::Embedded { data_dir, pg_bin } => {
+                Self::embedded(data_dir.clone(), pg_bin.clone()).await?
+            }
         };
         match database.announce(begun).await {
             Ok(()) => Ok(database),
@@ -193,19 +195,19 @@ impl Database {
     }
 
     /// Starts the embedded server again whenever it has gone. Goes on for ever.
-    pub async fn keep_up(&self) {
+    pub async fn supervise(&self) {
         let Some(cluster) = &self.cluster else { return pending().await };
-        for look in (0..THOROUGH).cycle() {
-            sleep(LOOK_EVERY).await;
+        for poll in (0..FULL_CHECK_EVERY).cycle() {
+            sleep(POLL_INTERVAL).await;
             let cluster = Arc::clone(cluster);
-            match spawn_blocking(move || cluster.revive(look > 0)).await {
+            match spawn_blocking(move || cluster.revive(poll > 0)).await {
                 Ok(Ok(true)) => tracing::warn!("the database had gone, and was started again"),
                 Ok(Err(error)) => {
                     tracing::error!(
                         error = format!("{error:#}"),
                         "the database has gone, and does not start"
                     );
-                    sleep(TRY_AGAIN).await;
+                    sleep(RETRY_DELAY).await;
                 }
                 Ok(Ok(false)) | Err(_) => {}
             }
@@ -225,7 +227,7 @@ impl Database {
         }
     }
 
-    async fn elsewhere(url: &str, direct_url: Option<&str>, replica_url: Option<&str>) -> Result<Self> {
+    async fn open_external(url: &str, direct_url: Option<&str>, replica_url: Option<&str>) -> Result<Self> {
         let access = Access::by_url("DATABASE_URL", url)?;
         let (access, direct) = match direct_url {
             Some(direct) => (access, Access::by_url("DIRECT_URL", direct)?),
@@ -240,7 +242,7 @@ impl Database {
     async fn embedded(data_dir: Option<PathBuf>, pg_bin: Option<PathBuf>) -> Result<Self> {
         let cluster = spawn_blocking(move || {
             let dir = data_dir.map_or_else(default_data_dir, Ok)?;
-            Cluster::start(&dir, &Places::of_this_machine(pg_bin), Durability::Full)
+            Cluster::start(&dir, &PostgresSearch::detect(pg_bin), Durability::Full)
         })
         .await??;
         let access = Access::embedded(&cluster, "buildoff");
@@ -281,7 +283,7 @@ async fn migrate_embedded(cluster: &Cluster, access: &Access) -> Result<()> {
     const NO_SUCH_DATABASE: &str = "3D000";
     match access.connect().await {
         Ok(mut connection) => schema::migrate(&mut connection).await,
-        Err(error) if has_code(&error, &[NO_SUCH_DATABASE]) => {
+        Err(error) if has_sqlstate(&error, &[NO_SUCH_DATABASE]) => {
             create_database(&Access::embedded(cluster, "postgres")).await?;
             migrate(access).await
         }
@@ -299,7 +301,7 @@ async fn create_database(access: &Access) -> Result<()> {
     const EXISTS: [&str; 2] = ["42P04", "23505"];
     let mut connection = access.connect().await.map_err(|error| access.explain(&error))?;
     match sqlx::query!("CREATE DATABASE buildoff").execute(&mut connection).await {
-        Err(error) if !has_code(&error, &EXISTS) => Err(access.explain(&error)),
+        Err(error) if !has_sqlstate(&error, &EXISTS) => Err(access.explain(&error)),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ pub mod db;
 pub mod generate;
 pub mod limits;
 pub mod logging;
-pub mod meters;
+pub mod metrics;
 pub mod pictures;
 pub mod sandbox;
 mod tls;

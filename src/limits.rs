@@ -16,7 +16,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum LimitedAction {
     /// To be a voter.
     Visit,
     Matchup,
@@ -28,23 +28,23 @@ pub enum Asked {
     /// For a run in the sandbox.
     Generate,
     /// For one with this server's own keys.
-    Lend,
+    UseServerKey,
     /// For a turntable that is not there yet.
     Turntable,
 }
 
-pub struct Limits {
+pub struct RateLimits {
     /// None when they are off.
-    limiters: Option<[Limiters; 8]>,
+    limiters: Option<[ActionLimiters; 8]>,
     clock: DefaultClock,
 }
 
-struct Limiters {
+struct ActionLimiters {
     voters: DefaultKeyedRateLimiter<Voter>,
     addresses: DefaultKeyedRateLimiter<IpAddr>,
 }
 
-impl Asked {
+impl LimitedAction {
     const ALL: [Self; 8] = [
         Self::Visit,
         Self::Matchup,
@@ -52,13 +52,13 @@ impl Asked {
         Self::Vote,
         Self::Token,
         Self::Generate,
-        Self::Lend,
+        Self::UseServerKey,
         Self::Turntable,
     ];
 
     /// In a minute, from one voter and from one address. People who look before they vote stay below the
     /// first, and a class of thirty behind one address below the second.
-    fn a_minute(self) -> [u32; 2] {
+    fn per_minute(self) -> [u32; 2] {
         match self {
             Self::Visit => [60, 60],
             Self::Matchup => [60, 900],
@@ -66,25 +66,33 @@ impl Asked {
             Self::Vote => [40, 600],
             Self::Token => [40, 40],
             Self::Generate => [20, 20],
-            Self::Lend => [10, 10],
+            Self::UseServerKey => [10, 10],
             Self::Turntable => [8, 8],
         }
     }
 }
 
-impl Limits {
+impl RateLimits {
     pub fn new(on: bool) -> Self {
-        Self { limiters: on.then(|| Asked::ALL.map(Limiters::new)), clock: DefaultClock::default() }
+        Self {
+            limiters: on.then(|| LimitedAction::ALL.map(ActionLimiters::new)),
+            clock: DefaultClock::default(),
+        }
     }
 
-    pub fn are_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.limiters.is_some()
     }
 
     /// Counts a request, or tells how long to wait.
-    pub fn ask(&self, asked: Asked, voter: Option<Voter>, address: IpAddr) -> Result<(), Duration> {
+    pub fn check(
+        &self,
+        action: LimitedAction,
+        voter: Option<Voter>,
+        address: IpAddr,
+    ) -> Result<(), Duration> {
         let Some(limiters) = &self.limiters else { return Ok(()) };
-        let limiters = &limiters[asked as usize];
+        let limiters = &limiters[action as usize];
         let wait = |not_until: governor::NotUntil<_>| not_until.wait_time_from(self.clock.now());
         if let Some(voter) = voter {
             limiters.voters.check_key(&voter).map_err(wait)?;
@@ -93,7 +101,7 @@ impl Limits {
     }
 
     /// Forgets those who have not asked for a while.
-    pub fn forget(&self) {
+    pub fn drop_idle(&self) {
         for limiters in self.limiters.iter().flatten() {
             limiters.voters.retain_recent();
             limiters.addresses.retain_recent();
@@ -101,18 +109,18 @@ impl Limits {
     }
 }
 
-impl Limiters {
-    fn new(asked: Asked) -> Self {
-        let [voter, address] = asked.a_minute().map(quota);
+impl ActionLimiters {
+    fn new(action: LimitedAction) -> Self {
+        let [voter, address] = action.per_minute().map(quota);
         Self { voters: RateLimiter::keyed(voter), addresses: RateLimiter::keyed(address) }
     }
 }
 
 /// Half a minute's worth may come at once.
-fn quota(a_minute: u32) -> Quota {
-    let at_once = NonZeroU32::new(a_minute / 2).unwrap_or(NonZeroU32::MIN);
-    Quota::with_period(MINUTE / a_minute.max(1))
-        .map_or(Quota::per_minute(at_once), |quota| quota.allow_burst(at_once))
+fn quota(per_minute: u32) -> Quota {
+    let burst = NonZeroU32::new(per_minute / 2).unwrap_or(NonZeroU32::MIN);
+    Quota::with_period(MINUTE / per_minute.max(1))
+        .map_or(Quota::per_minute(burst), |quota| quota.allow_burst(burst))
 }
 
 /// Where a visitor has IPv6, it is a whole network of addresses.
@@ -130,13 +138,13 @@ mod tests {
     use super::*;
 
     fn granted(
-        limits: &Limits,
-        asked: Asked,
+        limits: &RateLimits,
+        action: LimitedAction,
         voter: impl Fn(u32) -> Voter,
         address: impl Fn(u32) -> IpAddr,
     ) -> u32 {
         let mut granted = 0;
-        while granted < 2000 && limits.ask(asked, Some(voter(granted)), address(granted)).is_ok() {
+        while granted < 2000 && limits.check(action, Some(voter(granted)), address(granted)).is_ok() {
             granted += 1;
         }
         granted
@@ -149,17 +157,17 @@ mod tests {
         let here = |_| IpAddr::from([192, 0, 2, 1]);
         let anywhere = |index: u32| IpAddr::from(index.to_be_bytes());
 
-        assert_eq!(granted(&Limits::new(true), Asked::Vote, |_| one, anywhere), 20);
-        assert_eq!(granted(&Limits::new(true), Asked::Vote, many, here), 300);
-        assert_eq!(granted(&Limits::new(true), Asked::Vote, many, anywhere), 2000);
-        assert_eq!(granted(&Limits::new(false), Asked::Vote, |_| one, here), 2000);
+        assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, |_| one, anywhere), 20);
+        assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, here), 300);
+        assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, anywhere), 2000);
+        assert_eq!(granted(&RateLimits::new(false), LimitedAction::Vote, |_| one, here), 2000);
     }
 
     #[test]
     fn a_refusal_says_when_to_come_back() {
-        let limits = Limits::new(true);
+        let limits = RateLimits::new(true);
         let address = IpAddr::from([192, 0, 2, 1]);
-        let refusal = (0..100).find_map(|_| limits.ask(Asked::Visit, None, address).err());
+        let refusal = (0..100).find_map(|_| limits.check(LimitedAction::Visit, None, address).err());
         let wait = refusal.unwrap();
         assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
     }

@@ -9,9 +9,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt};
 
-use crate::config::{LogFormat, Logging};
+use crate::config::{LogFormat, LoggingConfig};
 
-pub fn start(logging: &Logging) -> anyhow::Result<()> {
+pub fn start(logging: &LoggingConfig) -> anyhow::Result<()> {
     let json = match logging.format {
         LogFormat::Auto => !on_a_terminal(),
         LogFormat::Pretty => false,
@@ -27,11 +27,11 @@ pub fn start(logging: &Logging) -> anyhow::Result<()> {
 }
 
 /// The same for commands, which tell what they do themselves.
-pub fn start_quietly(logging: &Logging) -> anyhow::Result<()> {
+pub fn start_quietly(logging: &LoggingConfig) -> anyhow::Result<()> {
     let filter = logging.filter.clone().with_target("buildoff::web", Level::WARN);
     let filter = filter.with_target("buildoff::db", Level::WARN);
     let filter = filter.with_target("buildoff::workshop", Level::WARN);
-    start(&Logging { filter, format: logging.format })
+    start(&LoggingConfig { filter, format: logging.format })
 }
 
 pub fn on_a_terminal() -> bool {

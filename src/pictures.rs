@@ -11,34 +11,34 @@ use axum::body::Bytes;
 use moka::future::Cache;
 use tokio::runtime::Handle;
 
-use crate::work::{Client, Work, WorkLost};
+use crate::work::{WorkClient, WorkError, WorkPool};
 
 /// Bytes of those that are kept.
-const KEPT: u64 = 128 << 20;
+const CACHE_BYTES: u64 = 128 << 20;
 
 #[derive(Clone)]
 pub struct Pictures {
-    work: Work,
-    kept: Cache<Arc<str>, Bytes>,
-    wanted: Arc<Mutex<HashMap<Arc<str>, Weak<Wanted>>>>,
+    work: WorkPool,
+    cached: Cache<Arc<str>, Bytes>,
+    pending: Arc<Mutex<HashMap<Arc<str>, Weak<PendingPicture>>>>,
 }
 
 /// A picture that somebody waits for. It is forgotten when nobody does any more.
 #[derive(Default)]
-struct Wanted {
+struct PendingPicture {
     /// One place in the queue for each client, however many of its requests want it.
-    places: Mutex<HashMap<Client, Arc<tokio::sync::Mutex<()>>>>,
+    client_locks: Mutex<HashMap<WorkClient, Arc<tokio::sync::Mutex<()>>>>,
     /// Locked while it is drawn, for others of the threads that draw.
     drawing: Mutex<()>,
     drawn: OnceLock<Bytes>,
 }
 
 impl Pictures {
-    pub fn new(work: Work) -> Self {
+    pub fn new(work: WorkPool) -> Self {
         let weigh =
             |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
-        let kept = Cache::builder().weigher(weigh).max_capacity(KEPT).build();
-        Self { work, kept, wanted: Arc::default() }
+        let cached = Cache::builder().weigher(weigh).max_capacity(CACHE_BYTES).build();
+        Self { work, cached, pending: Arc::default() }
     }
 
     /// The picture of this name. If it is not there, `load` finds out what draws it, which is heavy work.
@@ -47,57 +47,57 @@ impl Pictures {
     /// Those of `load` and of drawing, and if there is too much heavy work.
     pub async fn get<D, E>(
         &self,
-        client: Client,
+        client: WorkClient,
         name: Arc<str>,
         load: impl Future<Output = Result<D, E>>,
     ) -> Result<Bytes, E>
     where
         D: FnOnce() -> Result<Vec<u8>, E> + Send + 'static,
-        E: From<WorkLost> + Send + 'static,
+        E: From<WorkError> + Send + 'static,
     {
-        if let Some(kept) = self.kept.get(&name).await {
-            return Ok(kept);
+        if let Some(cached) = self.cached.get(&name).await {
+            return Ok(cached);
         }
-        let wanted = self.wanted(&name);
-        let place = wanted.place(client).lock_owned().await;
+        let pending = self.pending(&name);
+        let client_lock = pending.client_lock(client).lock_owned().await;
         // Another request of this client may have had the place before.
-        if let Some(drawn) = wanted.drawn.get() {
+        if let Some(drawn) = pending.drawn.get() {
             return Ok(drawn.clone());
         }
         let draw = load.await?;
-        let (kept, runtime) = (self.kept.clone(), Handle::current());
+        let (cached, runtime) = (self.cached.clone(), Handle::current());
         let make = move || {
             // Nobody else of this client takes its place before this has ended.
-            let _place = place;
+            let _client_lock = client_lock;
             // If another client's turn has come already, its picture is there in a moment.
-            let _drawing = locked(&wanted.drawing);
-            if let Some(drawn) = wanted.drawn.get() {
+            let _drawing = locked(&pending.drawing);
+            if let Some(drawn) = pending.drawn.get() {
                 return Ok(drawn.clone());
             }
             let bytes = Bytes::from(draw()?);
-            let _ = wanted.drawn.set(bytes.clone());
+            let _ = pending.drawn.set(bytes.clone());
             // Kept from here, as whoever asked may have left.
-            runtime.block_on(kept.insert(name, bytes.clone()));
+            runtime.block_on(cached.insert(name, bytes.clone()));
             Ok(bytes)
         };
         self.work.run(client, make).await?
     }
 
-    fn wanted(&self, name: &Arc<str>) -> Arc<Wanted> {
-        let mut all = locked(&self.wanted);
-        if let Some(wanted) = all.get(name).and_then(Weak::upgrade) {
-            return wanted;
+    fn pending(&self, name: &Arc<str>) -> Arc<PendingPicture> {
+        let mut all = locked(&self.pending);
+        if let Some(pending) = all.get(name).and_then(Weak::upgrade) {
+            return pending;
         }
-        all.retain(|_, wanted| wanted.strong_count() > 0);
-        let wanted = Arc::new(Wanted::default());
-        all.insert(Arc::clone(name), Arc::downgrade(&wanted));
-        wanted
+        all.retain(|_, pending| pending.strong_count() > 0);
+        let pending = Arc::new(PendingPicture::default());
+        all.insert(Arc::clone(name), Arc::downgrade(&pending));
+        pending
     }
 }
 
-impl Wanted {
-    fn place(&self, client: Client) -> Arc<tokio::sync::Mutex<()>> {
-        Arc::clone(locked(&self.places).entry(client).or_default())
+impl PendingPicture {
+    fn client_lock(&self, client: WorkClient) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(locked(&self.client_locks).entry(client).or_default())
     }
 }
 
@@ -116,12 +116,12 @@ mod tests {
 
     use super::*;
 
-    fn visitor(last: u8) -> Client {
-        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    fn visitor(last: u8) -> WorkClient {
+        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
     }
 
     /// An artist who begins when told, and tells when it has begun.
-    struct Studio {
+    struct FakeRenderer {
         pictures: Pictures,
         drawn: Arc<AtomicUsize>,
         brush: Arc<Mutex<Receiver<()>>>,
@@ -129,23 +129,23 @@ mod tests {
     }
 
     /// With a brush for each picture that may be finished.
-    fn studio(slots: usize) -> (Studio, Sender<()>, Receiver<()>) {
+    fn fake_renderer(slots: usize) -> (FakeRenderer, Sender<()>, Receiver<()>) {
         let (hand_over, brush) = mpsc::channel();
         let (begun, begins) = mpsc::channel();
-        let pictures = Pictures::new(Work::new(slots));
+        let pictures = Pictures::new(WorkPool::new(slots));
         let brush = Arc::new(Mutex::new(brush));
-        (Studio { pictures, drawn: Arc::default(), brush, begun }, hand_over, begins)
+        (FakeRenderer { pictures, drawn: Arc::default(), brush, begun }, hand_over, begins)
     }
 
-    impl Studio {
-        fn ask(&self, client: Client, name: &str) -> JoinHandle<Result<Bytes, Failure>> {
+    impl FakeRenderer {
+        fn ask(&self, client: WorkClient, name: &str) -> JoinHandle<Result<Bytes, DrawFailure>> {
             let (pictures, name) = (self.pictures.clone(), Arc::from(name));
             let (drawn, brush, begun) =
                 (Arc::clone(&self.drawn), Arc::clone(&self.brush), self.begun.clone());
             tokio::spawn(async move {
                 let draw = move || {
                     begun.send(()).unwrap();
-                    brush.lock().unwrap().recv().map_err(|_| Failure)?;
+                    brush.lock().unwrap().recv().map_err(|_| DrawFailure)?;
                     drawn.fetch_add(1, Ordering::SeqCst);
                     Ok(b"a picture".to_vec())
                 };
@@ -166,23 +166,23 @@ mod tests {
     }
 
     #[derive(Debug)]
-    struct Failure;
+    struct DrawFailure;
 
-    impl From<WorkLost> for Failure {
-        fn from(_: WorkLost) -> Self {
+    impl From<WorkError> for DrawFailure {
+        fn from(_: WorkError) -> Self {
             Self
         }
     }
 
     #[tokio::test]
     async fn whoever_hangs_up_while_a_picture_is_drawn_takes_it_from_nobody_else() {
-        let (studio, brush, begins) = studio(2);
-        let first = studio.ask(visitor(1), "tower");
-        studio.until(1, 0).await;
+        let (renderer, brush, begins) = fake_renderer(2);
+        let first = renderer.ask(visitor(1), "tower");
+        renderer.until(1, 0).await;
         begins.recv().unwrap();
-        let same_client = studio.ask(visitor(1), "tower");
-        let another = studio.ask(visitor(2), "tower");
-        studio.until(2, 0).await;
+        let same_client = renderer.ask(visitor(1), "tower");
+        let another = renderer.ask(visitor(2), "tower");
+        renderer.until(2, 0).await;
         first.abort();
         assert!(first.await.unwrap_err().is_cancelled());
 
@@ -190,74 +190,74 @@ mod tests {
         for asked in [same_client, another] {
             assert_eq!(asked.await.unwrap().unwrap(), "a picture");
         }
-        assert_eq!(studio.drawn(), 1);
+        assert_eq!(renderer.drawn(), 1);
     }
 
     #[tokio::test]
     async fn what_everybody_has_left_is_drawn_to_the_end_and_kept() {
-        let (studio, brush, begins) = studio(1);
-        let gone = studio.ask(visitor(1), "tower");
-        studio.until(1, 0).await;
+        let (renderer, brush, begins) = fake_renderer(1);
+        let gone = renderer.ask(visitor(1), "tower");
+        renderer.until(1, 0).await;
         begins.recv().unwrap();
         gone.abort();
         assert!(gone.await.unwrap_err().is_cancelled());
         brush.send(()).unwrap();
-        studio.until(0, 0).await;
-        assert_eq!(studio.ask(visitor(2), "tower").await.unwrap().unwrap(), "a picture");
-        assert_eq!(studio.drawn(), 1);
+        renderer.until(0, 0).await;
+        assert_eq!(renderer.ask(visitor(2), "tower").await.unwrap().unwrap(), "a picture");
+        assert_eq!(renderer.drawn(), 1);
     }
 
     #[tokio::test]
     async fn many_requests_of_one_client_for_one_picture_take_one_place_and_free_it_when_they_leave() {
-        let (studio, brush, _begins) = studio(1);
-        let in_the_way = studio.ask(visitor(9), "wall");
-        studio.until(1, 0).await;
-        let many: Vec<_> = (0..100).map(|_| studio.ask(visitor(1), "tower")).collect();
-        studio.until(1, 1).await;
+        let (renderer, brush, _begins) = fake_renderer(1);
+        let in_the_way = renderer.ask(visitor(9), "wall");
+        renderer.until(1, 0).await;
+        let many: Vec<_> = (0..100).map(|_| renderer.ask(visitor(1), "tower")).collect();
+        renderer.until(1, 1).await;
         for asked in many {
             asked.abort();
             let _ = asked.await;
         }
-        assert_eq!(studio.pictures.work.waiting(), 0);
+        assert_eq!(renderer.pictures.work.waiting(), 0);
         brush.send(()).unwrap();
         in_the_way.await.unwrap().unwrap();
-        assert_eq!(studio.drawn(), 1);
+        assert_eq!(renderer.drawn(), 1);
     }
 
     #[tokio::test]
     async fn what_waits_in_a_long_queue_of_one_client_is_drawn_at_the_turn_of_another() {
-        let (studio, brush, _begins) = studio(1);
-        let in_the_way = studio.ask(visitor(9), "wall");
-        studio.until(1, 0).await;
+        let (renderer, brush, _begins) = fake_renderer(1);
+        let in_the_way = renderer.ask(visitor(9), "wall");
+        renderer.until(1, 0).await;
         let mut waiting = Vec::new();
         for name in ["a", "b", "c", "tower"] {
-            waiting.push(studio.ask(visitor(1), name));
-            studio.until(1, waiting.len()).await;
+            waiting.push(renderer.ask(visitor(1), name));
+            renderer.until(1, waiting.len()).await;
         }
-        let voter = studio.ask(Client::voter(IpAddr::from([192, 0, 2, 2])), "tower");
-        studio.until(1, 5).await;
+        let voter = renderer.ask(WorkClient::voter(IpAddr::from([192, 0, 2, 2])), "tower");
+        renderer.until(1, 5).await;
         brush.send(()).unwrap();
         brush.send(()).unwrap();
         in_the_way.await.unwrap().unwrap();
         assert_eq!(voter.await.unwrap().unwrap(), "a picture");
-        assert_eq!(studio.drawn(), 2);
+        assert_eq!(renderer.drawn(), 2);
 
         (0..3).for_each(|_| brush.send(()).unwrap());
         for asked in waiting {
             asked.await.unwrap().unwrap();
         }
-        assert_eq!(studio.drawn(), 5, "the tower was there already");
+        assert_eq!(renderer.drawn(), 5, "the tower was there already");
     }
 
     #[tokio::test]
     async fn after_a_failure_whoever_still_waits_tries_again() {
-        let (studio, brush, begins) = studio(1);
-        let pictures = studio.pictures.clone();
-        let fails =
-            pictures.get(visitor(1), "tower".into(), async { Ok(|| -> Result<_, Failure> { panic!("oh") }) });
+        let (renderer, brush, begins) = fake_renderer(1);
+        let pictures = renderer.pictures.clone();
+        let fails = pictures
+            .get(visitor(1), "tower".into(), async { Ok(|| -> Result<_, DrawFailure> { panic!("oh") }) });
         assert!(fails.await.is_err());
-        let second = studio.ask(visitor(1), "tower");
-        studio.until(1, 0).await;
+        let second = renderer.ask(visitor(1), "tower");
+        renderer.until(1, 0).await;
         begins.recv().unwrap();
         brush.send(()).unwrap();
         assert_eq!(second.await.unwrap().unwrap(), "a picture");

@@ -20,7 +20,7 @@ pub use self::side::Event;
 use crate::arena::Settings;
 use crate::arena::catalog::Options;
 use crate::generate::Provider;
-use crate::work::{Client, Work};
+use crate::work::{WorkClient, WorkPool};
 use sqlx::PgPool;
 
 /// Whoever takes nothing for so long has gone.
@@ -80,8 +80,8 @@ pub struct Run {
 impl Run {
     pub fn begin(
         pool: &PgPool,
-        work: &Work,
-        client: Client,
+        work: &WorkPool,
+        client: WorkClient,
         task: &Task,
         contestants: Vec<(Slot, Contestant)>,
     ) -> Self {

@@ -15,77 +15,78 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::arena::builds::{Damaged, StoredGrid};
-use crate::work::{Client, Work, WorkLost};
-use voxel::{Animation, NotEncoded, Turntable};
+use crate::work::{WorkClient, WorkError, WorkPool};
+use voxel::{Animation, EncodeError, Turntable};
 
 /// Drawn at a time.
-const AT_ONCE: usize = 2;
+const MAX_DRAWING: usize = 2;
 /// Under way at a time, those included that wait.
-const UNDER_WAY: usize = 12;
+const MAX_PENDING: usize = 12;
 /// Bytes of those that are made.
-const KEPT: u64 = 64 << 20;
+const CACHE_BYTES: u64 = 64 << 20;
 /// How long whoever asks is told that one failed, before it is tried again.
-const FAILURE: Duration = Duration::from_secs(60);
+const FAILURE_TTL: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub struct Turntables {
-    work: Work,
-    kept: Cache<Arc<str>, Bytes>,
+    work: WorkPool,
+    cached: Cache<Arc<str>, Bytes>,
     closing: CancellationToken,
-    places: Arc<Semaphore>,
-    lathes: Arc<Semaphore>,
-    under_way: Arc<Mutex<HashMap<Arc<str>, Progress>>>,
+    permits: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    pending: Arc<Mutex<HashMap<Arc<str>, TurntableReceiver>>>,
 }
 
 /// How far one is, now and from now on.
-pub type Progress = watch::Receiver<Stage>;
+pub type TurntableReceiver = watch::Receiver<TurntableState>;
 
 #[derive(Clone, Debug)]
-pub enum Stage {
+pub enum TurntableState {
     /// So many frames are there.
     Frame(u8),
-    Made(Bytes),
-    Failed(Arc<Failed>),
+    Done(Bytes),
+    Failed(Arc<TurntableError>),
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Failed {
+pub enum TurntableError {
     #[error(transparent)]
-    Damaged(#[from] Damaged),
+    Corrupt(#[from] Damaged),
     #[error(transparent)]
-    Work(#[from] WorkLost),
+    Work(#[from] WorkError),
     #[error(transparent)]
-    NotEncoded(#[from] NotEncoded),
+    Encode(#[from] EncodeError),
     #[error("the server is going down")]
     Closing,
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("too many turntables are being made")]
-pub struct TooMany;
+pub struct TooManyTurntables;
 
 impl Turntables {
-    pub fn new(work: Work, closing: CancellationToken) -> Self {
+    pub fn new(work: WorkPool, closing: CancellationToken) -> Self {
         let weigh = |_: &Arc<str>, bytes: &Bytes| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         // Whoever waited for one has to find it, so a new one always gets its place.
-        let kept = Cache::builder().weigher(weigh).max_capacity(KEPT).eviction_policy(EvictionPolicy::lru());
+        let cached =
+            Cache::builder().weigher(weigh).max_capacity(CACHE_BYTES).eviction_policy(EvictionPolicy::lru());
         Self {
             work,
-            kept: kept.build(),
+            cached: cached.build(),
             closing,
-            places: Arc::new(Semaphore::new(UNDER_WAY)),
-            lathes: Arc::new(Semaphore::new(AT_ONCE)),
-            under_way: Arc::default(),
+            permits: Arc::new(Semaphore::new(MAX_PENDING)),
+            slots: Arc::new(Semaphore::new(MAX_DRAWING)),
+            pending: Arc::default(),
         }
     }
 
     /// One that is there, or under way.
-    pub async fn find(&self, name: &str) -> Option<Progress> {
+    pub async fn find(&self, name: &str) -> Option<TurntableReceiver> {
         // In this order, as it is kept before it leaves the list.
-        let under_way = self.list().get(name).cloned();
-        match under_way {
+        let pending = self.list().get(name).cloned();
+        match pending {
             Some(progress) => Some(progress),
-            None => self.kept.get(name).await.map(|bytes| watch::channel(Stage::Made(bytes)).1),
+            None => self.cached.get(name).await.map(|bytes| watch::channel(TurntableState::Done(bytes)).1),
         }
     }
 
@@ -93,76 +94,78 @@ impl Turntables {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn begin(
+    pub fn start(
         &self,
         name: &Arc<str>,
         grid: StoredGrid,
         animation: Animation,
-    ) -> Result<Progress, TooMany> {
+    ) -> Result<TurntableReceiver, TooManyTurntables> {
         let mut list = self.list();
         if let Some(progress) = list.get(name) {
             return Ok(progress.clone());
         }
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| TooMany)?;
-        let (tell, progress) = watch::channel(Stage::Frame(0));
+        let permit = Arc::clone(&self.permits).try_acquire_owned().map_err(|_| TooManyTurntables)?;
+        let (state, progress) = watch::channel(TurntableState::Frame(0));
         list.insert(Arc::clone(name), progress.clone());
-        let entry = Entry { all: self.clone(), name: Arc::clone(name) };
+        let entry = PendingTurntable { turntables: self.clone(), name: Arc::clone(name) };
         tokio::spawn(async move {
-            let closing = entry.all.closing.clone();
+            let closing = entry.turntables.closing.clone();
             let work = async {
-                let made = entry.make(&grid, animation, &tell).await;
-                drop(place);
-                let is_lost = made.is_err();
-                tell.send_replace(made.map_or_else(|failed| Stage::Failed(Arc::new(failed)), Stage::Made));
-                if is_lost {
-                    sleep(FAILURE).await;
+                let made = entry.make(&grid, animation, &state).await;
+                drop(permit);
+                let has_failed = made.is_err();
+                state.send_replace(
+                    made.map_or_else(|failed| TurntableState::Failed(Arc::new(failed)), TurntableState::Done),
+                );
+                if has_failed {
+                    sleep(FAILURE_TTL).await;
                 }
             };
             tokio::select! {
                 () = work => {}
-                () = closing.cancelled() => drop(tell.send_replace(Stage::Failed(Arc::new(Failed::Closing)))),
+                () = closing.cancelled() => drop(state.send_replace(TurntableState::Failed(Arc::new(TurntableError::Closing)))),
             }
         });
         Ok(progress)
     }
 
-    fn list(&self) -> MutexGuard<'_, HashMap<Arc<str>, Progress>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn list(&self) -> MutexGuard<'_, HashMap<Arc<str>, TurntableReceiver>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A turntable's entry in the list, until it is made, or has been told to have failed for a while.
-struct Entry {
-    all: Turntables,
+struct PendingTurntable {
+    turntables: Turntables,
     name: Arc<str>,
 }
 
-impl Entry {
+impl PendingTurntable {
     async fn make(
         &self,
         stored: &StoredGrid,
         animation: Animation,
-        tell: &watch::Sender<Stage>,
-    ) -> Result<Bytes, Failed> {
-        let Turntables { work, kept, lathes, .. } = &self.all;
-        let _lathe = lathes.acquire().await.map_err(|_| Failed::Closing)?;
+        state: &watch::Sender<TurntableState>,
+    ) -> Result<Bytes, TurntableError> {
+        let Turntables { work, cached, slots, .. } = &self.turntables;
+        let _slot = slots.acquire().await.map_err(|_| TurntableError::Closing)?;
         let stored = stored.clone();
-        let grid = Arc::new(work.run(Client::BACKGROUND, move || stored.open()).await??);
+        let grid = Arc::new(work.run(WorkClient::BACKGROUND, move || stored.open()).await??);
         let mut turntable = Turntable::new(animation);
         while !turntable.is_whole() {
             let grid = Arc::clone(&grid);
             let draw = move || turntable.draw(&grid, 1).map(|()| turntable);
-            turntable = work.run(Client::BACKGROUND, draw).await??;
-            tell.send_replace(Stage::Frame(turntable.frames()));
+            turntable = work.run(WorkClient::BACKGROUND, draw).await??;
+            state.send_replace(TurntableState::Frame(turntable.frames()));
         }
-        let bytes = Bytes::from(work.run(Client::BACKGROUND, move || turntable.finish()).await??);
-        kept.insert(Arc::clone(&self.name), bytes.clone()).await;
+        let bytes = Bytes::from(work.run(WorkClient::BACKGROUND, move || turntable.finish()).await??);
+        cached.insert(Arc::clone(&self.name), bytes.clone()).await;
         Ok(bytes)
     }
 }
 
-impl Drop for Entry {
+impl Drop for PendingTurntable {
     fn drop(&mut self) {
-        self.all.list().remove(&self.name);
+        self.turntables.list().remove(&self.name);
     }
 }

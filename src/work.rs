@@ -1,7 +1,7 @@
 //! Heavy work: a gate in front of the cores, and a measure for the memory that large bodies take.
 //!
 //! Checking, drawing and packing take up to seconds of a core, and anybody may ask for them. So they run off the
-//! async threads, no more at once than there are cores, and whoever asks says for whom: a [`Client`].
+//! async threads, no more at once than there are cores, and whoever asks says for whom: a [`WorkClient`].
 //!
 //! - Clients take turns. A client is the network that somebody asks from, and has a queue of its own, so that one
 //!   who asks for 400 things at once delays another by one piece a core, not by 400.
@@ -24,18 +24,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 use tracing::Span;
 
-use self::queue::{Place, Queue};
+use self::queue::{QueueHandle, WorkQueue};
 use crate::limits;
 
 /// Runs CPU-heavy closures off the async threads, no more at once than there are cores. Cheap to clone.
 #[derive(Clone)]
-pub struct Work {
-    queue: Arc<Mutex<Queue<oneshot::Sender<Slot>>>>,
+pub struct WorkPool {
+    queue: Arc<Mutex<WorkQueue<oneshot::Sender<WorkSlot>>>>,
 }
 
 /// Whom a piece of heavy work is done for, which decides when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Client {
+pub struct WorkClient {
     priority: Priority,
     /// None for what the server does by itself.
     network: Option<IpAddr>,
@@ -53,7 +53,7 @@ impl Priority {
     const ALL: [Self; 3] = [Self::Voter, Self::Visitor, Self::Background];
 }
 
-impl Client {
+impl WorkClient {
     /// What nobody waits for.
     pub const BACKGROUND: Self = Self { priority: Priority::Background, network: None };
 
@@ -77,24 +77,24 @@ impl Client {
 
 /// Why a piece of heavy work was not done.
 #[derive(Debug, thiserror::Error)]
-pub enum WorkLost {
+pub enum WorkError {
     #[error("too much heavy work is waiting already")]
     Busy,
     #[error("too much heavy work of this client is waiting already")]
-    TooManyOfYours,
+    ClientQueueFull,
     /// It panicked, or the runtime is going down.
     #[error("a piece of heavy work did not finish")]
     Unfinished(#[source] tokio::task::JoinError),
 }
 
-impl Work {
+impl WorkPool {
     /// As wide as there are cores.
-    pub fn of_this_machine() -> Self {
+    pub fn per_core() -> Self {
         Self::new(thread::available_parallelism().map_or(1, usize::from))
     }
 
     pub fn new(slots: usize) -> Self {
-        Self { queue: Arc::new(Mutex::new(Queue::new(slots))) }
+        Self { queue: Arc::new(Mutex::new(WorkQueue::new(slots))) }
     }
 
     /// Pieces that are being worked on.
@@ -111,7 +111,7 @@ impl Work {
     ///
     /// # Errors
     /// If too much is waiting, or if it panicked.
-    pub async fn run<T, F>(&self, client: Client, heavy: F) -> Result<T, WorkLost>
+    pub async fn run<T, F>(&self, client: WorkClient, heavy: F) -> Result<T, WorkError>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
@@ -123,84 +123,84 @@ impl Work {
             let _slot = slot;
             span.in_scope(heavy)
         });
-        task.await.map_err(WorkLost::Unfinished)
+        task.await.map_err(WorkError::Unfinished)
     }
 
-    async fn slot(&self, client: Client) -> Result<Slot, WorkLost> {
+    async fn slot(&self, client: WorkClient) -> Result<WorkSlot, WorkError> {
         let (sender, receiver) = oneshot::channel();
-        let (place, made_room) = self.queue().enter(client, sender)?;
-        drop(made_room);
-        let mut waiting = Waiting { work: self.clone(), place, receiver };
-        self.hand_out();
+        let (handle, evicted) = self.queue().enter(client, sender)?;
+        drop(evicted);
+        let mut waiting = QueuedWork { work: self.clone(), handle, receiver };
+        self.assign_slots();
         // Without a slot, it had to make room for somebody else's.
-        (&mut waiting.receiver).await.map_err(|_| WorkLost::Busy)
+        (&mut waiting.receiver).await.map_err(|_| WorkError::Busy)
     }
 
     /// Hands free slots to those whose turn it is.
-    fn hand_out(&self) {
+    fn assign_slots(&self) {
         loop {
             // The queue must not be locked while a slot may be dropped, which locks it.
             let Some((priority, sender)) = self.queue().next() else { return };
             // Whoever has just stopped waiting sends the slot back, which hands it out again.
-            drop(sender.send(Slot { work: self.clone(), priority }));
+            drop(sender.send(WorkSlot { work: self.clone(), priority }));
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue<oneshot::Sender<Slot>>> {
+    fn queue(&self) -> MutexGuard<'_, WorkQueue<oneshot::Sender<WorkSlot>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A slot that a piece of work has until it ends.
-struct Slot {
-    work: Work,
+struct WorkSlot {
+    work: WorkPool,
     priority: Priority,
 }
 
-impl Drop for Slot {
+impl Drop for WorkSlot {
     fn drop(&mut self) {
         self.work.queue().free(self.priority);
-        self.work.hand_out();
+        self.work.assign_slots();
     }
 }
 
 /// Somebody who waits for a slot, and leaves the queue when that ends. A slot that arrives too late is dropped
 /// with the receiver, and so given back.
-struct Waiting {
-    work: Work,
-    place: Place,
-    receiver: oneshot::Receiver<Slot>,
+struct QueuedWork {
+    work: WorkPool,
+    handle: QueueHandle,
+    receiver: oneshot::Receiver<WorkSlot>,
 }
 
-impl Drop for Waiting {
+impl Drop for QueuedWork {
     fn drop(&mut self) {
-        let left = self.work.queue().leave(self.place);
+        let left = self.work.queue().leave(self.handle);
         drop(left);
     }
 }
 
 /// The memory that large bodies may take together, while they are read and worked on.
 #[derive(Clone)]
-pub struct Memory {
+pub struct MemoryBudget {
     bytes: usize,
     kibibytes: Arc<Semaphore>,
 }
 
-impl Memory {
+impl MemoryBudget {
     pub fn new(bytes: usize) -> Self {
         Self { bytes, kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
     }
 
     /// Bytes that are taken.
-    pub fn taken(&self) -> usize {
+    pub fn reserved(&self) -> usize {
         self.bytes.saturating_sub(self.kibibytes.available_permits() << 10)
     }
 
     /// A share of the memory, given back when dropped; none if none is free in time.
-    pub async fn share(&self, bytes: usize, patience: Duration) -> Option<OwnedSemaphorePermit> {
+    pub async fn reserve(&self, bytes: usize, max_wait: Duration) -> Option<OwnedSemaphorePermit> {
         let wanted = u32::try_from(bytes.div_ceil(1 << 10)).ok()?;
-        let share = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);
-        timeout(patience, share).await.ok()?.ok()
+        let reservation = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);
+        timeout(max_wait, reservation).await.ok()?.ok()
     }
 }
 
@@ -213,12 +213,12 @@ mod tests {
 
     use super::*;
 
-    fn visitor(last: u8) -> Client {
-        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    fn visitor(last: u8) -> WorkClient {
+        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
     }
 
     /// Takes a slot, and keeps it until the sender is dropped.
-    async fn occupied(work: &Work) -> mpsc::Sender<()> {
+    async fn occupied(work: &WorkPool) -> mpsc::Sender<()> {
         let (keep, kept) = mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
         let work = work.clone();
@@ -235,11 +235,11 @@ mod tests {
 
     /// Has a piece wait that notes its number.
     async fn waits(
-        work: &Work,
-        client: Client,
+        work: &WorkPool,
+        client: WorkClient,
         number: u32,
         done: &mpsc::Sender<u32>,
-    ) -> JoinHandle<Result<(), WorkLost>> {
+    ) -> JoinHandle<Result<(), WorkError>> {
         let before = work.waiting();
         let (done, its) = (done.clone(), work.clone());
         let task = tokio::spawn(async move { its.run(client, move || done.send(number).unwrap()).await });
@@ -255,7 +255,7 @@ mod tests {
         static MOST: AtomicUsize = AtomicUsize::new(0);
         // Nobody goes on before two have met.
         static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(2));
-        let work = Work::new(2);
+        let work = WorkPool::new(2);
 
         let tasks: Vec<_> = (0..8)
             .map(|_| {
@@ -280,7 +280,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_error_and_gives_its_slot_back() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
 
         let lost = work.run(visitor(1), || panic!("the crane fell over")).await;
 
@@ -290,13 +290,13 @@ mod tests {
 
     #[tokio::test]
     async fn those_who_wait_are_served_in_turns_and_voters_first() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
         let busy = occupied(&work).await;
         let (done, order) = mpsc::channel();
-        let voter = Client::voter(IpAddr::from([192, 0, 2, 1]));
+        let voter = WorkClient::voter(IpAddr::from([192, 0, 2, 1]));
         let mut tasks = Vec::new();
         for (client, number) in [
-            (Client::BACKGROUND, 5),
+            (WorkClient::BACKGROUND, 5),
             (visitor(1), 1),
             (visitor(1), 3),
             (visitor(1), 4),
@@ -314,7 +314,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_stops_waiting_leaves_at_once_and_gives_back_nothing_it_does_not_hold() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
         let busy = occupied(&work).await;
         let (done, order) = mpsc::channel();
         let leaves = waits(&work, visitor(1), 0, &done).await;
@@ -332,7 +332,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slot_that_is_handed_out_to_somebody_who_leaves_goes_to_the_next() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
         let busy = occupied(&work).await;
         let mut leaves = Box::pin(work.run(visitor(1), || 0));
         assert!(futures_util::poll!(&mut leaves).is_pending());
@@ -348,7 +348,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slot_is_taken_until_the_work_ends_even_if_nobody_waits_for_it() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
         let (keep, kept) = mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
         let abandoned = tokio::spawn({
@@ -374,14 +374,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_with_too_much_waiting_is_refused_alone() {
-        let work = Work::new(1);
+        let work = WorkPool::new(1);
         let busy = occupied(&work).await;
         let (done, order) = mpsc::channel();
         let mut tasks = Vec::new();
-        for number in 0..queue::WAITING_OF_ONE as u32 {
+        for number in 0..queue::MAX_WAITING_PER_CLIENT as u32 {
             tasks.push(waits(&work, visitor(1), number, &done).await);
         }
-        assert!(matches!(work.run(visitor(1), || ()).await, Err(WorkLost::TooManyOfYours)));
+        assert!(matches!(work.run(visitor(1), || ()).await, Err(WorkError::ClientQueueFull)));
         tasks.push(waits(&work, visitor(2), 1000, &done).await);
         drop((busy, done));
         for task in tasks {
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn neighbours_in_a_network_share_a_queue() {
         let [one, other] = ["2001:db8:1:2::5", "2001:db8:1:2:3:4:5:6"].map(|text| text.parse().unwrap());
-        assert_eq!(Client::visitor(one), Client::visitor(other));
-        assert_ne!(Client::visitor(one), Client::voter(one));
+        assert_eq!(WorkClient::visitor(one), WorkClient::visitor(other));
+        assert_ne!(WorkClient::visitor(one), WorkClient::voter(one));
     }
 }

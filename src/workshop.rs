@@ -23,7 +23,7 @@ use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::jobs::claims::{self, Claim, Offer};
 use crate::config::Config;
 use crate::generate::Providers;
-use crate::work::Work;
+use crate::work::WorkPool;
 
 /// How long a job is kept from others by a worker that shows no sign of life.
 const LEASE: Duration = Duration::from_secs(30);
@@ -38,18 +38,18 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub struct Workshop {
     pool: PgPool,
-    work: Work,
+    work: WorkPool,
     config: Arc<Config>,
     wake: Arc<Notify>,
 }
 
 impl Workshop {
-    pub fn new(pool: PgPool, work: Work, config: Arc<Config>) -> Self {
+    pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>) -> Self {
         Self { pool, work, config, wake: Arc::default() }
     }
 
     pub fn providers(&self) -> &Providers {
-        &self.config.asking.providers
+        &self.config.generation.providers
     }
 
     /// Tells the workshop that there is something new, or something to stop.
@@ -84,7 +84,7 @@ impl Workshop {
         while !stop.is_cancelled() && claims::any(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
             let offers = self.offers(&models);
-            let at_once = self.config.asking.at_once;
+            let at_once = self.config.generation.max_concurrent;
             let Some(claim) = claims::claim(&self.pool, &offers, at_once, LEASE).await? else { break };
             let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.place.model) else {
                 break;

@@ -11,7 +11,7 @@ use buildoff::arena::audit::Admin;
 use buildoff::arena::elo::{Standing, judge};
 use buildoff::arena::sampling::pair_code;
 use buildoff::arena::{Arena, Choice, Mode, ModelKey, PromptId, References, Settings, replay};
-use buildoff::db::{Database, Source};
+use buildoff::db::{Database, DatabaseSource};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use sqlx::PgPool;
@@ -55,7 +55,7 @@ const WITH_INDEXES: &str = "
 
 /// Gives the installation in a data directory its builds and votes.
 pub async fn write(dir: &Path, field: &Field, votes: usize) -> Result<()> {
-    let source = Source::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
+    let source = DatabaseSource::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
     let database = Database::open(&source).await?;
     let written = write_into(database.pool(), field, votes).await;
     database.close().await;
@@ -261,7 +261,7 @@ async fn keep_up(pool: &PgPool) -> Result<()> {
 
 /// Whether every acknowledged vote is there, once, as it was cast.
 pub async fn all_kept(dir: &Path, past: usize, acknowledged: &HashMap<String, &'static str>) -> Result<bool> {
-    let source = Source::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
+    let source = DatabaseSource::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
     let database = Database::open(&source).await?;
     let rows: Vec<(String, String)> =
         sqlx::query_as("SELECT matchup_id::text, choice FROM votes WHERE id > $1")

@@ -19,7 +19,7 @@ use sqlx::error::DatabaseError;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::db::{has_code, same_error};
+use crate::db::{duplicate_error, has_sqlstate};
 
 /// The largest batch. The numbers of votes leave room for as many, see `vote_ids` in the migrations.
 pub(super) const MAX_BATCH: usize = 64;
@@ -159,7 +159,7 @@ impl<J: BatchJob> Shared<J> {
                     answers.push(Err(error));
                     tries = 0;
                 }
-                Err(error) => answers.extend(part.iter().map(|_| Err(same_error(&error)))),
+                Err(error) => answers.extend(part.iter().map(|_| Err(duplicate_error(&error)))),
             }
         }
         answers
@@ -206,7 +206,7 @@ pub(super) fn is_about_one(error: &Error) -> bool {
 
 /// Serialization failures and deadlocks, which another try gets past.
 pub(super) fn is_passing(error: &Error) -> bool {
-    has_code(error, &["40001", "40P01"])
+    has_sqlstate(error, &["40001", "40P01"])
 }
 
 #[cfg(test)]

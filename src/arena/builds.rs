@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{ModelKey, PromptId, Settings};
-use voxel::{self, Checked, DecodeError, Digest, Effort, Grid, Refusal, Verdict, Warning};
+use voxel::{self, CompressionLevel, DecodeError, Digest, Grid, Rejection, ValidGrid, Verdict, Warning};
 
 /// Encodings up to this size are compressed as well as can be while they are stored; it takes some
 /// milliseconds. Larger ones are compressed quickly first, and again in the background.
@@ -101,13 +101,13 @@ impl Packed {
     ///
     /// # Errors
     /// Where it is no build for these settings, or too large as a spec.
-    pub fn read(input: &[u8], settings: &Settings, max_bytes: usize) -> Result<Self, Refusal> {
+    pub fn read(input: &[u8], settings: &Settings, max_bytes: usize) -> Result<Self, Rejection> {
         match voxel::check(input, settings.grid, settings.palette, max_bytes) {
             Verdict::Accepted { build, spec, warnings } => {
                 let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok)?;
                 Ok(Self::new(&build, &spec, warnings))
             }
-            Verdict::Rejected { refusal, .. } | Verdict::Unreadable(refusal) => Err(refusal),
+            Verdict::Rejected { rejection, .. } | Verdict::Unreadable(rejection) => Err(rejection),
         }
     }
 
@@ -117,17 +117,17 @@ impl Packed {
     }
 
     /// `spec` is the JSON that the build was read from.
-    pub fn new(build: &Checked, spec: &str, warnings: Vec<Warning>) -> Self {
+    pub fn new(build: &ValidGrid, spec: &str, warnings: Vec<Warning>) -> Self {
         let encoded = voxel::encode(build.grid());
         let grid_is_best = encoded.len() <= SMALL;
-        let effort = if grid_is_best { Effort::Best } else { Effort::Quick };
+        let level = if grid_is_best { CompressionLevel::Best } else { CompressionLevel::Fast };
         Self {
             digest: Digest::of(&encoded),
-            grid: voxel::pack(&encoded, effort),
+            grid: voxel::pack(&encoded, level),
             grid_is_best,
-            spec: voxel::pack(spec.as_bytes(), Effort::Quick),
+            spec: voxel::pack(spec.as_bytes(), CompressionLevel::Fast),
             warnings,
-            block_count: build.census().block_count,
+            block_count: build.stats().block_count,
         }
     }
 }

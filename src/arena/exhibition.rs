@@ -88,7 +88,7 @@ fn read_all(
 fn read_one(name: &str, place: &Place) -> anyhow::Result<Packed> {
     let file = Folder::get(name).with_context(|| format!("the shipped build {name} is gone"))?;
     Packed::read(&file.data, &place.settings, file.data.len())
-        .map_err(|refusal| anyhow::anyhow!("the shipped build {name} is refused: {refusal}"))
+        .map_err(|rejection| anyhow::anyhow!("the shipped build {name} is refused: {rejection}"))
 }
 
 /// What the names of files end in that builds come in.

@@ -21,42 +21,42 @@ use crate::generate::Secret;
 use crate::{logging, tls, web};
 
 /// No answer of the admin's API is larger.
-const LARGEST: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 #[derive(clap::Args)]
-pub(super) struct Elsewhere {
+pub(super) struct ApiArgs {
     /// Do it through the API of a running Buildoff, such as https://buildoff.example, with the token in
     /// ADMIN_TOKEN; without this, directly on the database.
     #[arg(long, value_name = "URL", global = true)]
     pub server: Option<Url>,
 }
 
-pub(super) enum Api {
-    Here(Router),
-    There { client: Client, server: Url, token: Secret },
+pub(super) enum AdminApi {
+    InProcess(Router),
+    Remote { client: Client, server: Url, token: Secret },
 }
 
 /// Somebody was asked and said no.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub(super) struct Refused {
+pub(super) struct AdminApiError {
     pub status: StatusCode,
     pub code: String,
     pub message: String,
 }
 
-impl Elsewhere {
+impl ApiArgs {
     /// Runs a command that speaks the API. With `works`, jobs are carried out by this very process meanwhile,
     /// unless there is a server for that.
     pub fn run(
         &self,
         works: bool,
-        command: impl AsyncFnOnce(&Api) -> anyhow::Result<ExitCode>,
+        command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         let config = Config::load()?;
         logging::start_quietly(&config.logging)?;
         if let Some(server) = &self.server {
-            let api = Api::there(server.clone(), config.admin_token)?;
+            let api = AdminApi::remote(server.clone(), config.admin_token)?;
             return super::runtime()?.block_on(command(&api));
         }
         let config = Arc::new(config);
@@ -64,26 +64,26 @@ impl Elsewhere {
             let app = App::new(Arc::clone(&config), database.pool().clone());
             let closing = app.closing.clone();
             let workshop = app.workshop.clone();
-            let at_work = works.then(|| {
+            let worker = works.then(|| {
                 let closing = closing.clone();
                 tokio::spawn(async move { workshop.run(closing).await })
             });
-            let api = Api::Here(web::router(app));
+            let api = AdminApi::InProcess(web::router(app));
             let result = tokio::select! {
                 result = command(&api) => result,
                 _ = super::stop_signal()? => Ok(ExitCode::from(130)),
             };
             closing.cancel();
-            if let Some(at_work) = at_work {
-                at_work.await.context("the workshop fell over")?;
+            if let Some(worker) = worker {
+                worker.await.context("the workshop fell over")?;
             }
             result
         })
     }
 }
 
-impl Api {
-    fn there(server: Url, token: Option<Secret>) -> anyhow::Result<Self> {
+impl AdminApi {
+    fn remote(server: Url, token: Option<Secret>) -> anyhow::Result<Self> {
         let is_origin = server.username().is_empty() && server.path() == "/";
         ensure!(
             is_origin && matches!(server.scheme(), "http" | "https"),
@@ -97,15 +97,15 @@ impl Api {
             .connect_timeout(Duration::from_secs(10))
             .read_timeout(Duration::from_secs(180))
             .build()?;
-        Ok(Self::There { client, server, token })
+        Ok(Self::Remote { client, server, token })
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
-        self.ask(Method::GET, path, Bytes::new(), None).await
+        self.request(Method::GET, path, Bytes::new(), None).await
     }
 
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: impl Into<Bytes>) -> anyhow::Result<T> {
-        self.ask(Method::POST, path, body.into(), None).await
+        self.request(Method::POST, path, body.into(), None).await
     }
 
     pub async fn send<T: DeserializeOwned>(
@@ -114,10 +114,10 @@ impl Api {
         path: &str,
         body: &Value,
     ) -> anyhow::Result<T> {
-        self.ask(method, path, body.to_string().into(), Some("application/json")).await
+        self.request(method, path, body.to_string().into(), Some("application/json")).await
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -125,19 +125,19 @@ impl Api {
         kind: Option<&str>,
     ) -> anyhow::Result<T> {
         let (status, bytes) = match self {
-            Self::Here(router) => here(router.clone(), method, path, body, kind).await?,
-            Self::There { client, server, token } => {
+            Self::InProcess(router) => call_in_process(router.clone(), method, path, body, kind).await?,
+            Self::Remote { client, server, token } => {
                 let mut request = client.request(method, server.join(path)?).body(body);
                 if let Some(kind) = kind {
                     request = request.header("content-type", kind);
                 }
                 let request = token.bear(request);
                 let response = request.send().await.map_err(reqwest::Error::without_url)?;
-                if let Some(elsewhere) =
+                if let Some(location) =
                     response.headers().get("location").filter(|_| response.status().is_redirection())
                 {
-                    let elsewhere = String::from_utf8_lossy(elsewhere.as_bytes());
-                    bail!("{server} sends on to {elsewhere}: name that server, if it is yours");
+                    let location = String::from_utf8_lossy(location.as_bytes());
+                    bail!("{server} sends on to {location}: name that server, if it is yours");
                 }
                 (response.status(), response.bytes().await.map_err(reqwest::Error::without_url)?)
             }
@@ -145,14 +145,14 @@ impl Api {
         if status.is_success() {
             return serde_json::from_slice(&bytes).context("the answer was not understood");
         }
-        let told: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let Some(message) = told["error"].as_str() else { bail!("{status}, without a word") };
-        let code = told["code"].as_str().unwrap_or_default().to_owned();
-        Err(Refused { status, code, message: message.to_owned() }.into())
+        let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let Some(message) = error["error"].as_str() else { bail!("{status}, without a word") };
+        let code = error["code"].as_str().unwrap_or_default().to_owned();
+        Err(AdminApiError { status, code, message: message.to_owned() }.into())
     }
 }
 
-async fn here(
+async fn call_in_process(
     router: Router,
     method: Method,
     path: &str,
@@ -165,5 +165,5 @@ async fn here(
     }
     let response = router.oneshot(request.body(Body::from(body))?).await?;
     let status = response.status();
-    Ok((status, to_bytes(response.into_body(), LARGEST).await?))
+    Ok((status, to_bytes(response.into_body(), MAX_RESPONSE_BYTES).await?))
 }

@@ -11,7 +11,7 @@ use crate::config::Config;
 use voxel::{self, GridSize, Palette, Report};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CheckArgs {
     /// A spec, plain or gzipped, with or without prose around it, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// 32, 64, 128 or 256.
@@ -26,8 +26,8 @@ pub(super) struct Arguments {
 }
 
 /// Success for a valid build, 1 for one that is rejected.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Arguments { file, grid, palette, cells } = arguments;
+pub(super) fn run(arguments: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let CheckArgs { file, grid, palette, cells } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let input = read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     serde_json::to_writer(&mut out, &Report::new(&verdict, *grid, *palette, *cells))?;
     writeln!(out)?;
     out.flush()?;
-    Ok(if verdict.refusal().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if verdict.rejection().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Reads a file, or standard input for `-`. One byte beyond the limit is enough to be refused.

@@ -12,10 +12,10 @@ use crate::db::Database;
 pub(super) fn run() -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
-    open_database(&config, async |database| examine(database).await)
+    open_database(&config, async |database| check_builds(database).await)
 }
 
-async fn examine(database: &Database) -> anyhow::Result<ExitCode> {
+async fn check_builds(database: &Database) -> anyhow::Result<ExitCode> {
     let ids = builds::ids(database.pool()).await?;
     let mut out = io::stdout().lock();
     let mut damaged = 0;
@@ -23,13 +23,13 @@ async fn examine(database: &Database) -> anyhow::Result<ExitCode> {
         // Retired in between is no damage.
         let Some(grid) = builds::grid(database.pool(), *id).await? else { continue };
         let spec = builds::spec(database.pool(), *id).await?.unwrap_or_default();
-        let complaint = match (grid.open(), builds::unpack_spec(&spec)) {
+        let problem = match (grid.open(), builds::unpack_spec(&spec)) {
             (Err(error), _) => format!("its grid: {error}"),
             (_, Err(error)) => format!("its spec: {error}"),
             _ => continue,
         };
         damaged += 1;
-        writeln!(out, "build {id} is damaged: {complaint}")?;
+        writeln!(out, "build {id} is damaged: {problem}")?;
     }
     writeln!(out, "{} builds, {damaged} damaged", ids.len())?;
     Ok(if damaged == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

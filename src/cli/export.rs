@@ -11,7 +11,7 @@ use crate::config::Config;
 use voxel::{self, Format, GridSize, Palette};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ExportArgs {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// schem, litematic, nbt, vox, glb, obj (a zip), stl or json; where it is not said, what the name to write to ends
@@ -30,31 +30,31 @@ pub(super) struct Arguments {
 }
 
 /// Exports what breaks the rules too, as `render` draws it.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Arguments { file, format, out, grid, palette } = arguments;
+pub(super) fn run(arguments: &ExportArgs) -> anyhow::Result<ExitCode> {
+    let ExportArgs { file, format, out, grid, palette } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let format = match format {
         Some(format) => *format,
-        None => by_name(out.as_deref())?,
+        None => format_from_name(out.as_deref())?,
     };
-    let out = out.clone().unwrap_or_else(|| beside(file, format));
-    if is_same(file, &out) {
+    let out = out.clone().unwrap_or_else(|| default_output(file, format));
+    if is_same_file(file, &out) {
         bail!("{} would be overwritten: say where to write with -o", file.display());
     }
     let input = super::check::read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
     let Some(grid) = verdict.grid() else {
-        bail!("{}: {}", file.display(), verdict.refusal().map_or("", |refusal| &refusal.message));
+        bail!("{}: {}", file.display(), verdict.rejection().map_or("", |rejection| &rejection.message));
     };
-    if let Some(refusal) = verdict.refusal() {
-        eprintln!("note: as a build it would be rejected: {refusal}");
+    if let Some(rejection) = verdict.rejection() {
+        eprintln!("note: as a build it would be rejected: {rejection}");
     }
     let bytes = voxel::export(grid, format, &stem(&out))?;
     write(&out, &bytes).with_context(|| format!("cannot write {}", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn by_name(out: Option<&Path>) -> anyhow::Result<Format> {
+fn format_from_name(out: Option<&Path>) -> anyhow::Result<Format> {
     let ending = out.and_then(Path::extension).map(|end| end.to_string_lossy().to_ascii_lowercase());
     let named = |format: &Format| Some(format.extension()) == ending.as_deref();
     Format::ALL
@@ -64,7 +64,7 @@ fn by_name(out: Option<&Path>) -> anyhow::Result<Format> {
 }
 
 /// Whether both lead to one file, by whatever links.
-fn is_same(file: &Path, out: &Path) -> bool {
+fn is_same_file(file: &Path, out: &Path) -> bool {
     let (file, out) = (fs::canonicalize(file), fs::canonicalize(out));
     file.is_ok_and(|file| out.is_ok_and(|out| file == out))
 }
@@ -76,23 +76,23 @@ fn write(out: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     // A link stays one.
     let out = fs::canonicalize(out).unwrap_or_else(|_| out.to_owned());
-    let part = part(&out);
-    let mut file = File::create_new(&part)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&part, &out));
+    let temporary = temporary_path(&out);
+    let mut file = File::create_new(&temporary)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, &out));
     if written.is_err() {
         // There is nothing more to be done about it.
-        let _ = fs::remove_file(&part);
+        let _ = fs::remove_file(&temporary);
     }
     written
 }
 
 /// A name in the same folder that nobody else writes to.
-fn part(out: &Path) -> PathBuf {
+fn temporary_path(out: &Path) -> PathBuf {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     out.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
-fn beside(file: &Path, format: Format) -> PathBuf {
+fn default_output(file: &Path, format: Format) -> PathBuf {
     let name = if file == Path::new("-") { "build".to_owned() } else { stem(file) };
     format!("{name}.{}", format.extension()).into()
 }

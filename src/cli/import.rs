@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::api::{Api, Elsewhere, Refused};
+use super::api::{AdminApi, AdminApiError, ApiArgs};
 use crate::arena::builds::Place;
 use crate::arena::exhibition::ENDINGS;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, exhibition};
@@ -19,7 +19,7 @@ use crate::web::Seeded;
 use voxel::{GridSize, Palette, Warning};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ImportArgs {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; or a folder of them, each called <prompt>/<model>.json
     /// or whatever it ends in, or <grid>-<palette>/<prompt>/<model>.json.
     path: PathBuf,
@@ -42,13 +42,13 @@ pub(super) struct Arguments {
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
-    elsewhere: Elsewhere,
+    connection: ApiArgs,
 }
 
 /// What the API says of an import.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Imported {
+struct CliImportResult {
     build_id: Uuid,
     block_count: u32,
     overwritten: bool,
@@ -56,32 +56,32 @@ struct Imported {
 }
 
 /// A file, and what it is for, if its name says so.
-type Named = (PathBuf, Option<Place>);
+type ImportFile = (PathBuf, Option<Place>);
 
 #[derive(Deserialize)]
-struct Status {
-    settings: ArenaSettings,
+struct CliStatus {
+    settings: CliArenaSettings,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ArenaSettings {
+struct CliArenaSettings {
     grid_size: u16,
     palette: String,
     mode: String,
 }
 
 /// Success if all files were imported.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &ImportArgs) -> anyhow::Result<ExitCode> {
     let files = arguments.files()?;
-    arguments.elsewhere.run(false, async |api| import(api, arguments, files).await)
+    arguments.connection.run(false, async |api| import(api, arguments, files).await)
 }
 
-async fn import(api: &Api, arguments: &Arguments, files: Vec<PathBuf>) -> anyhow::Result<ExitCode> {
+async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> anyhow::Result<ExitCode> {
     let limit = Config::load_import_max_bytes()?;
     api.post::<Seeded>("/api/admin/seed?generateBuilds=0", "").await?;
-    let arena = api.get::<Status>("/api/admin/status").await?.settings.read()?;
-    let files: Vec<Named> = files
+    let arena = api.get::<CliStatus>("/api/admin/status").await?.settings.read()?;
+    let files: Vec<ImportFile> = files
         .into_iter()
         .map(|file| {
             let place = arguments.place(&file, &arena);
@@ -91,25 +91,26 @@ async fn import(api: &Api, arguments: &Arguments, files: Vec<PathBuf>) -> anyhow
     let bar = ProgressBar::new(files.len() as u64);
     let mut failed = 0;
     for (number, (file, place)) in (1..).zip(&files) {
-        let told = match place {
+        let outcome = match place {
             None => Err(anyhow::anyhow!(
                 "a file is called <prompt>/<model>, by a prompt's slug and a model's key; this one is passed over"
             )),
-            Some(place) => match rival(file, place, &files) {
-                Some(rival) => {
-                    Err(anyhow::anyhow!("{} is for the same place: keep one of them", rival.display()))
-                }
-                None => one(api, file, place, arguments.overwrite, limit).await,
+            Some(place) => match conflicting_file(file, place, &files) {
+                Some(conflicting_file) => Err(anyhow::anyhow!(
+                    "{} is for the same place: keep one of them",
+                    conflicting_file.display()
+                )),
+                None => import_file(api, file, place, arguments.overwrite, limit).await,
             },
         };
-        let told = match told {
-            Ok(told) => told,
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
             Err(error) => {
                 failed += 1;
                 format!("failed: {error:#}")
             }
         };
-        bar.suspend(|| println!("[{number}/{}] {}: {told}", files.len(), file.display()));
+        bar.suspend(|| println!("[{number}/{}] {}: {outcome}", files.len(), file.display()));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -118,13 +119,19 @@ async fn import(api: &Api, arguments: &Arguments, files: Vec<PathBuf>) -> anyhow
 }
 
 /// Another file for the same place. Neither is taken: which of them was meant, nobody can tell.
-fn rival<'a>(file: &Path, place: &Place, files: &'a [Named]) -> Option<&'a Path> {
+fn conflicting_file<'a>(file: &Path, place: &Place, files: &'a [ImportFile]) -> Option<&'a Path> {
     let mut there =
         files.iter().filter(|(_, other)| other.as_ref() == Some(place)).map(|(other, _)| other.as_path());
     there.find(|&other| other != file)
 }
 
-async fn one(api: &Api, file: &Path, place: &Place, overwrite: bool, limit: usize) -> anyhow::Result<String> {
+async fn import_file(
+    api: &AdminApi,
+    file: &Path,
+    place: &Place,
+    overwrite: bool,
+    limit: usize,
+) -> anyhow::Result<String> {
     let input = super::check::read(file, limit)?;
     let Place { prompt, model, settings } = place;
     let path = format!(
@@ -134,16 +141,16 @@ async fn one(api: &Api, file: &Path, place: &Place, overwrite: bool, limit: usiz
         settings.mode.as_str(),
         u8::from(overwrite),
     );
-    let Imported { build_id, block_count, overwritten, warnings } =
-        api.post(&path, input).await.map_err(|error| advice(error, place))?;
+    let CliImportResult { build_id, block_count, overwritten, warnings } =
+        api.post(&path, input).await.map_err(|error| explain(error, place))?;
     let warnings: String = warnings.iter().map(|warning| format!("; {}", warning.message())).collect();
     let how = if overwritten { "replaced another" } else { "new" };
     Ok(format!("{block_count} blocks, {how}, build {build_id}{warnings}"))
 }
 
 /// In the words of this command where the API has its own.
-fn advice(error: anyhow::Error, place: &Place) -> anyhow::Error {
-    let code = error.downcast_ref::<Refused>().map(|refused| refused.code.as_str());
+fn explain(error: anyhow::Error, place: &Place) -> anyhow::Error {
+    let code = error.downcast_ref::<AdminApiError>().map(|refused| refused.code.as_str());
     match code {
         Some("exists") => {
             anyhow::anyhow!(
@@ -160,7 +167,7 @@ fn advice(error: anyhow::Error, place: &Place) -> anyhow::Error {
     }
 }
 
-impl Arguments {
+impl ImportArgs {
     /// What is to be imported.
     fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
         fs::metadata(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
@@ -212,7 +219,7 @@ impl Arguments {
     }
 }
 
-impl ArenaSettings {
+impl CliArenaSettings {
     fn read(self) -> anyhow::Result<Settings> {
         let wrong = |problem: String| anyhow::anyhow!("the arena's settings were not understood: {problem}");
         Ok(Settings {

@@ -38,63 +38,63 @@ use crate::db::Database;
     arg_required_else_help = false,
     after_help = "With no DATABASE_URL, Buildoff starts a Postgres of its own."
 )]
-struct Arguments {
+struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
     /// Serve the site and its API (the default).
     Serve,
     /// Tell whether a spec is a valid build, as JSON. Exits 0 if it is, 1 if not, 2 if that could not be told.
-    Check(check::Arguments),
+    Check(check::CheckArgs),
     /// Bring in prompts and models, and have the missing builds made. Exits 1 if some could not be.
-    Seed(seed::Arguments),
+    Seed(seed::SeedArgs),
     /// List, enable, rename and add models.
-    Models(models::Arguments),
+    Models(models::ModelsArgs),
     /// List, enable and add prompts.
-    Prompts(prompts::Arguments),
+    Prompts(prompts::PromptsArgs),
     /// Read again what models have answered in vain, without asking anybody.
-    Reparse(reparse::Arguments),
+    Reparse(reparse::ReparseArgs),
     /// Delete everything in an installation, after asking.
-    Reset(reset::Arguments),
+    Reset(reset::ResetArgs),
     /// Import builds from files. Goes on after a bad one, and exits 1 if there was any.
-    Import(import::Arguments),
+    Import(import::ImportArgs),
     /// Hold every stored build against its digest. Exits 1 if one is damaged.
     Doctor,
     /// Replay all votes and compare bit for bit. Exits 0 if all is equal, 1 if not, 2 if that could not be told.
-    Recompute(recompute::Arguments),
+    Recompute(recompute::RecomputeArgs),
     /// Draw a spec as a picture.
-    Render(render::Arguments),
+    Render(render::RenderArgs),
     /// Draw many specs on one sheet.
-    ContactSheet(render::ContactArguments),
+    ContactSheet(render::ContactSheetArgs),
     /// Turn a spec into a file for Minecraft, for 3D programs or for printing.
-    Export(export::Arguments),
+    Export(export::ExportArgs),
     /// Draw the textures of all blocks on one sheet.
-    Textures(render::SheetArguments),
+    Textures(render::TexturesArgs),
     /// Print the JSON Schema of specs for a grid and a palette.
-    Schema(schema::Arguments),
+    Schema(schema::SchemaArgs),
 }
 
 /// `started` is when the process began, so that a cold start can be told in milliseconds.
 pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
-    match Arguments::parse().command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(started),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Seed(arguments) => seed::run(&arguments),
-        Command::Models(arguments) => models::run(&arguments),
-        Command::Prompts(arguments) => prompts::run(&arguments),
-        Command::Reparse(arguments) => reparse::run(&arguments),
-        Command::Reset(arguments) => reset::run(&arguments),
-        Command::Import(arguments) => import::run(&arguments),
-        Command::Doctor => doctor::run(),
-        Command::Recompute(arguments) => recompute::run(&arguments),
-        Command::Render(arguments) => render::run(&arguments),
-        Command::ContactSheet(arguments) => render::contact_sheet(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
-        Command::Textures(arguments) => render::textures(&arguments),
-        Command::Schema(arguments) => schema::run(&arguments),
+    match Cli::parse().command.unwrap_or(CliCommand::Serve) {
+        CliCommand::Serve => serve::run(started),
+        CliCommand::Check(arguments) => check::run(&arguments),
+        CliCommand::Seed(arguments) => seed::run(&arguments),
+        CliCommand::Models(arguments) => models::run(&arguments),
+        CliCommand::Prompts(arguments) => prompts::run(&arguments),
+        CliCommand::Reparse(arguments) => reparse::run(&arguments),
+        CliCommand::Reset(arguments) => reset::run(&arguments),
+        CliCommand::Import(arguments) => import::run(&arguments),
+        CliCommand::Doctor => doctor::run(),
+        CliCommand::Recompute(arguments) => recompute::run(&arguments),
+        CliCommand::Render(arguments) => render::run(&arguments),
+        CliCommand::ContactSheet(arguments) => render::contact_sheet(&arguments),
+        CliCommand::Export(arguments) => export::run(&arguments),
+        CliCommand::Textures(arguments) => render::textures(&arguments),
+        CliCommand::Schema(arguments) => schema::run(&arguments),
     }
 }
 
@@ -121,16 +121,16 @@ fn stop_signal() -> anyhow::Result<oneshot::Receiver<()>> {
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be watched")?;
     let (send, receive) = oneshot::channel();
     tokio::spawn(async move {
-        either(&mut interrupt, &mut terminate).await;
+        either_signal(&mut interrupt, &mut terminate).await;
         info!("stopping; a second signal stops at once");
         let _ = send.send(());
-        either(&mut interrupt, &mut terminate).await;
+        either_signal(&mut interrupt, &mut terminate).await;
         process::exit(130);
     });
     Ok(receive)
 }
 
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+async fn either_signal(interrupt: &mut Signal, terminate: &mut Signal) {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -145,6 +145,6 @@ mod tests {
 
     #[test]
     fn the_arguments_are_well_formed() {
-        Arguments::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

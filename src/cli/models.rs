@@ -7,19 +7,19 @@ use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Api, Elsewhere};
+use super::api::{AdminApi, ApiArgs};
 use crate::arena::ModelKey;
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ModelsArgs {
     #[command(subcommand)]
-    change: Option<Change>,
+    command: Option<ModelsCommand>,
     #[command(flatten)]
-    elsewhere: Elsewhere,
+    connection: ApiArgs,
 }
 
 #[derive(clap::Subcommand)]
-enum Change {
+enum ModelsCommand {
     /// List them (the default).
     List,
     /// Let models take part.
@@ -52,13 +52,13 @@ enum Change {
 }
 
 #[derive(Deserialize)]
-struct Models {
-    models: Vec<Model>,
+struct CliModelList {
+    models: Vec<CliModel>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Model {
+struct CliModel {
     key: String,
     provider: String,
     display_name: String,
@@ -67,38 +67,38 @@ struct Model {
     builds: i64,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    arguments.elsewhere.run(false, async |api| {
-        match arguments.change.as_ref().unwrap_or(&Change::List) {
-            Change::List => list(api).await?,
-            Change::Enable { keys } => each(api, keys, &json!({ "enabled": true })).await?,
-            Change::Disable { keys } => each(api, keys, &json!({ "enabled": false })).await?,
-            Change::Rename { key, name } => {
-                each(api, std::slice::from_ref(key), &json!({ "displayName": name })).await?;
+pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
+    arguments.connection.run(false, async |api| {
+        match arguments.command.as_ref().unwrap_or(&ModelsCommand::List) {
+            ModelsCommand::List => list(api).await?,
+            ModelsCommand::Enable { keys } => patch_each(api, keys, &json!({ "enabled": true })).await?,
+            ModelsCommand::Disable { keys } => patch_each(api, keys, &json!({ "enabled": false })).await?,
+            ModelsCommand::Rename { key, name } => {
+                patch_each(api, std::slice::from_ref(key), &json!({ "displayName": name })).await?;
             }
-            Change::Add { key, replace, provider, id, name } => {
-                let there = api.get::<Models>("/api/admin/models").await?.models;
-                if !replace && there.iter().any(|model| model.key == key.as_str()) {
+            ModelsCommand::Add { key, replace, provider, id, name } => {
+                let existing = api.get::<CliModelList>("/api/admin/models").await?.models;
+                if !replace && existing.iter().any(|model| model.key == key.as_str()) {
                     bail!("there is a model {key} already; --replace makes of it what is said");
                 }
                 let model = json!({ "provider": provider, "modelId": id, "displayName": name });
-                tell(&api.send(Method::PUT, &path(key), &model).await?);
+                print_row(&api.send(Method::PUT, &path(key), &model).await?);
             }
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn list(api: &Api) -> anyhow::Result<()> {
-    let Models { models } = api.get("/api/admin/models").await?;
-    models.iter().for_each(tell);
+async fn list(api: &AdminApi) -> anyhow::Result<()> {
+    let CliModelList { models } = api.get("/api/admin/models").await?;
+    models.iter().for_each(print_row);
     Ok(())
 }
 
-async fn each(api: &Api, keys: &[ModelKey], change: &Value) -> anyhow::Result<()> {
+async fn patch_each(api: &AdminApi, keys: &[ModelKey], change: &Value) -> anyhow::Result<()> {
     for key in keys {
         let changed = api.send(Method::PATCH, &path(key), change).await;
-        tell(&changed.with_context(|| key.to_string())?);
+        print_row(&changed.with_context(|| key.to_string())?);
     }
     Ok(())
 }
@@ -107,8 +107,8 @@ fn path(key: &ModelKey) -> String {
     format!("/api/admin/models/{key}")
 }
 
-fn tell(model: &Model) {
-    let Model { key, provider, display_name, enabled, asked_at, builds } = model;
+fn print_row(model: &CliModel) {
+    let CliModel { key, provider, display_name, enabled, asked_at, builds } = model;
     let enabled = if *enabled { "enabled" } else { "disabled" };
     let asked = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("asked at {provider}"));
     println!("{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {asked})");

@@ -7,19 +7,19 @@ use axum::http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Api, Elsewhere};
+use super::api::{AdminApi, ApiArgs};
 use crate::arena::PromptId;
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct PromptsArgs {
     #[command(subcommand)]
-    change: Option<Change>,
+    command: Option<PromptsCommand>,
     #[command(flatten)]
-    elsewhere: Elsewhere,
+    connection: ApiArgs,
 }
 
 #[derive(clap::Subcommand)]
-enum Change {
+enum PromptsCommand {
     /// List them (the default).
     List,
     /// Bring prompts into the arena.
@@ -45,12 +45,12 @@ enum Change {
 }
 
 #[derive(Deserialize)]
-struct Prompts {
-    prompts: Vec<Prompt>,
+struct CliPromptList {
+    prompts: Vec<CliPrompt>,
 }
 
 #[derive(Deserialize)]
-struct Prompt {
+struct CliPrompt {
     id: String,
     text: String,
     tags: Vec<String>,
@@ -58,34 +58,34 @@ struct Prompt {
     builds: i64,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    arguments.elsewhere.run(false, async |api| {
-        match arguments.change.as_ref().unwrap_or(&Change::List) {
-            Change::List => list(api).await?,
-            Change::Enable { slugs } => each(api, slugs, &json!({ "active": true })).await?,
-            Change::Disable { slugs } => each(api, slugs, &json!({ "active": false })).await?,
-            Change::Add { slug, replace, text, tag } => {
-                let there = api.get::<Prompts>("/api/admin/prompts").await?.prompts;
-                if !replace && there.iter().any(|prompt| prompt.id == slug.as_str()) {
+pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
+    arguments.connection.run(false, async |api| {
+        match arguments.command.as_ref().unwrap_or(&PromptsCommand::List) {
+            PromptsCommand::List => list(api).await?,
+            PromptsCommand::Enable { slugs } => patch_each(api, slugs, &json!({ "active": true })).await?,
+            PromptsCommand::Disable { slugs } => patch_each(api, slugs, &json!({ "active": false })).await?,
+            PromptsCommand::Add { slug, replace, text, tag } => {
+                let existing = api.get::<CliPromptList>("/api/admin/prompts").await?.prompts;
+                if !replace && existing.iter().any(|prompt| prompt.id == slug.as_str()) {
                     bail!("there is a prompt {slug} already; --replace makes of it what is said");
                 }
-                tell(&api.send(Method::PUT, &path(slug), &json!({ "text": text, "tags": tag })).await?);
+                print_row(&api.send(Method::PUT, &path(slug), &json!({ "text": text, "tags": tag })).await?);
             }
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn list(api: &Api) -> anyhow::Result<()> {
-    let Prompts { prompts } = api.get("/api/admin/prompts").await?;
-    prompts.iter().for_each(tell);
+async fn list(api: &AdminApi) -> anyhow::Result<()> {
+    let CliPromptList { prompts } = api.get("/api/admin/prompts").await?;
+    prompts.iter().for_each(print_row);
     Ok(())
 }
 
-async fn each(api: &Api, slugs: &[PromptId], change: &Value) -> anyhow::Result<()> {
+async fn patch_each(api: &AdminApi, slugs: &[PromptId], change: &Value) -> anyhow::Result<()> {
     for slug in slugs {
         let changed = api.send(Method::PATCH, &path(slug), change).await;
-        tell(&changed.with_context(|| slug.to_string())?);
+        print_row(&changed.with_context(|| slug.to_string())?);
     }
     Ok(())
 }
@@ -94,8 +94,8 @@ fn path(slug: &PromptId) -> String {
     format!("/api/admin/prompts/{slug}")
 }
 
-fn tell(prompt: &Prompt) {
-    let Prompt { id, text, tags, active, builds } = prompt;
+fn print_row(prompt: &CliPrompt) {
+    let CliPrompt { id, text, tags, active, builds } = prompt;
     let active = if *active { "active" } else { "inactive" };
     println!("{id:32} {active:9} {builds:5} builds  {text} [{}]", tags.join(", "));
 }

@@ -19,11 +19,11 @@ use crate::config::Config;
 use crate::db::Database;
 
 /// No line of a log is longer.
-const LINE: u64 = 1 << 16;
+const MAX_LINE_BYTES: u64 = 1 << 16;
 
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
-pub(super) struct Arguments {
+pub(super) struct RecomputeArgs {
     /// Hold all votes and ratings in the database against a replay, and change nothing.
     #[arg(long, group = "what")]
     verify: bool,
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
 }
 
 /// Success if nothing differs, or nothing does any more.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &RecomputeArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.from {
         return from_file(file, arguments.json);
     }
@@ -55,12 +55,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
     let audit = replay::verify(database.pool()).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", Extent(&audit.replay))?;
+    writeln!(out, "{}", ReplaySummary(&audit.replay))?;
     let Some(first) = &audit.first else {
         writeln!(out, "equal to the last bit")?;
         return Ok(ExitCode::SUCCESS);
     };
-    writeln!(out, "{} differ; the first: {first}", Amounts(&audit))?;
+    writeln!(out, "{} differ; the first: {first}", DifferenceSummary(&audit))?;
     writeln!(out, "recompute --write puts that right")?;
     Ok(ExitCode::FAILURE)
 }
@@ -68,10 +68,10 @@ async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
 async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
     let audit = replay::repair(database.pool(), Admin::AT_THE_COMMAND_LINE).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", Extent(&audit.replay))?;
+    writeln!(out, "{}", ReplaySummary(&audit.replay))?;
     match &audit.first {
         None => writeln!(out, "equal to the last bit; nothing was changed")?,
-        Some(first) => writeln!(out, "{} put right; the first: {first}", Amounts(&audit))?,
+        Some(first) => writeln!(out, "{} put right; the first: {first}", DifferenceSummary(&audit))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -84,15 +84,15 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     };
     let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &Told::of(&audit))?;
+        serde_json::to_writer_pretty(&mut out, &RecomputeOutput::of(&audit))?;
         writeln!(out)?;
     } else {
         print_ladders(&mut out, audit.replay.ladders())?;
-        writeln!(out, "{}", Extent(&audit.replay))?;
+        writeln!(out, "{}", ReplaySummary(&audit.replay))?;
     }
     out.flush()?;
     if let Some(first) = &audit.first {
-        let votes = Counted(audit.differing_votes, "vote");
+        let votes = Plural(audit.differing_votes, "vote");
         eprintln!("{votes} of this log cannot be: {first}");
         return Ok(ExitCode::FAILURE);
     }
@@ -108,12 +108,16 @@ fn audit_lines(mut log: impl BufRead) -> anyhow::Result<Audit> {
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
-        let read = log.by_ref().take(LINE).read_until(b'\n', &mut line).context("the log cannot be read")?;
+        let read = log
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line)
+            .context("the log cannot be read")?;
         if read == 0 {
             break;
         }
-        if read as u64 == LINE && line.last() != Some(&b'\n') {
-            bail!("line {number} is longer than {LINE} bytes, which no vote is");
+        if read as u64 == MAX_LINE_BYTES && line.last() != Some(&b'\n') {
+            bail!("line {number} is longer than {MAX_LINE_BYTES} bytes, which no vote is");
         }
         let vote: LoggedVote =
             serde_json::from_slice(&line).with_context(|| format!("line {number} is not a vote"))?;
@@ -132,7 +136,7 @@ fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
             "{:>4}  {model:width$}  {elo:>8}  {:>7}  {:>7}  {:>7}  {:>7}  {:>8}",
             "rank", "votes", "wins", "losses", "ties", "both bad"
         )?;
-        for Row { rank, key, elo, votes, wins, losses, ties, both_bad } in ranked(ladder.iter()) {
+        for RecomputedRow { rank, key, elo, votes, wins, losses, ties, both_bad } in ranked(ladder.iter()) {
             let key = key.as_str();
             writeln!(
                 out,
@@ -145,11 +149,11 @@ fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
 }
 
 /// By rating, then by key; who has the same rating shares a rank.
-fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec<Row<'a>> {
+fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec<RecomputedRow<'a>> {
     let mut models: Vec<_> = ladder.collect();
     models.sort_by(|a, b| b.1.elo.total_cmp(&a.1.elo).then(a.0.cmp(b.0)));
     let rank = |elo: f64| 1 + models.iter().filter(|(_, other)| other.elo > elo).count();
-    let row = |&(key, standing): &(&'a ModelKey, &Standing)| Row {
+    let row = |&(key, standing): &(&'a ModelKey, &Standing)| RecomputedRow {
         rank: rank(standing.elo),
         key,
         elo: standing.elo,
@@ -164,7 +168,7 @@ fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct RecomputedRow<'a> {
     rank: usize,
     key: &'a ModelKey,
     elo: f64,
@@ -177,30 +181,31 @@ struct Row<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct RecomputeOutput<'a> {
     votes: u64,
     equal: bool,
-    ladders: Vec<Ladder<'a>>,
+    ladders: Vec<RecomputedLadder<'a>>,
 }
 
 #[derive(Serialize)]
-struct Ladder<'a> {
+struct RecomputedLadder<'a> {
     settings: &'a str,
-    models: Vec<Row<'a>>,
+    models: Vec<RecomputedRow<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> RecomputeOutput<'a> {
     fn of(audit: &'a Audit) -> Self {
         let ladders = audit.replay.ladders().iter();
-        let ladders = ladders.map(|(settings, ladder)| Ladder { settings, models: ranked(ladder.iter()) });
+        let ladders =
+            ladders.map(|(settings, ladder)| RecomputedLadder { settings, models: ranked(ladder.iter()) });
         Self { votes: audit.replay.votes(), equal: audit.is_clean(), ladders: ladders.collect() }
     }
 }
 
 /// "3,000 votes" without the comma; one is not "1 votes".
-struct Counted(u64, &'static str);
+struct Plural(u64, &'static str);
 
-impl fmt::Display for Counted {
+impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(number, what) = self;
         write!(f, "{number} {what}{}", if *number == 1 { "" } else { "s" })
@@ -208,24 +213,24 @@ impl fmt::Display for Counted {
 }
 
 /// How much was replayed.
-struct Extent<'a>(&'a Replay);
+struct ReplaySummary<'a>(&'a Replay);
 
-impl fmt::Display for Extent<'_> {
+impl fmt::Display for ReplaySummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let votes = Counted(self.0.votes(), "vote");
-        let models = Counted(self.0.models() as u64, "rating");
-        let ladders = Counted(self.0.ladders().len() as u64, "ladder");
+        let votes = Plural(self.0.votes(), "vote");
+        let models = Plural(self.0.models() as u64, "rating");
+        let ladders = Plural(self.0.ladders().len() as u64, "ladder");
         write!(f, "{votes} replayed, {models} on {ladders}")
     }
 }
 
 /// How much differed.
-struct Amounts<'a>(&'a Audit);
+struct DifferenceSummary<'a>(&'a Audit);
 
-impl fmt::Display for Amounts<'_> {
+impl fmt::Display for DifferenceSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Audit { differing_votes, differing_ratings, differing_tallies, .. } = *self.0;
-        let (votes, ratings) = (Counted(differing_votes, "vote"), Counted(differing_ratings, "rating"));
+        let (votes, ratings) = (Plural(differing_votes, "vote"), Plural(differing_ratings, "rating"));
         match differing_tallies {
             0 => write!(f, "{votes} and {ratings}"),
             1 => write!(f, "{votes}, {ratings} and 1 tally"),

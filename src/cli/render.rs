@@ -12,7 +12,7 @@ use crate::config::Config;
 use voxel::{self, Animation, Background, Grid, GridSize, Palette, Picture, Textures, Turntable, View};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct RenderArgs {
     /// A spec, plain or gzipped, or a .schem, .litematic or .vox; `-` reads standard input.
     file: PathBuf,
     /// Where to write: a .png, or a .webp or .gif in which the build turns once around. With an angle, a size or no
@@ -37,31 +37,31 @@ pub(super) struct Arguments {
 }
 
 /// Draws what breaks the rules too: it may be what one wants to see.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Arguments { file, out, grid, palette, angle, size, transparent } = arguments;
+pub(super) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitCode> {
+    let RenderArgs { file, out, grid, palette, angle, size, transparent } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let background = if *transparent { Background::Transparent } else { Background::Sky };
     let view = View::new(angle.unwrap_or(0), size.unwrap_or(512), background).map_err(anyhow::Error::msg)?;
-    let stands_still = angle.is_some() || size.is_some() || *transparent;
-    let animation = animation(out, stands_still)?;
+    let is_still = angle.is_some() || size.is_some() || *transparent;
+    let animation = animation(out, is_still)?;
     let input = super::check::read(file, limit)?;
     let verdict = voxel::check(&input, *grid, *palette, limit);
     let Some(grid) = verdict.grid() else {
-        bail!("{}: {}", file.display(), verdict.refusal().map_or("", |refusal| &refusal.message));
+        bail!("{}: {}", file.display(), verdict.rejection().map_or("", |rejection| &rejection.message));
     };
-    if let Some(refusal) = verdict.refusal() {
-        eprintln!("note: as a build it would be rejected: {refusal}");
+    if let Some(rejection) = verdict.rejection() {
+        eprintln!("note: as a build it would be rejected: {rejection}");
     }
     let threads = thread::available_parallelism().map_or(1, usize::from);
     match animation {
         None => write(&voxel::render(grid, &view, threads), out),
-        Some(animation) => save(turned(grid, animation, threads)?, out),
+        Some(animation) => save(draw_turntable(grid, animation, threads)?, out),
     }
 }
 
 /// What the picture's name asks for, if it is to move.
-fn animation(out: &Path, stands_still: bool) -> anyhow::Result<Option<Animation>> {
-    match (ending(out).as_str(), stands_still) {
+fn animation(out: &Path, is_still: bool) -> anyhow::Result<Option<Animation>> {
+    match (ending(out).as_str(), is_still) {
         ("gif", true) => {
             bail!("a .gif turns: it has no angle or size of your own, and always a backdrop")
         }
@@ -72,7 +72,7 @@ fn animation(out: &Path, stands_still: bool) -> anyhow::Result<Option<Animation>
     }
 }
 
-fn turned(grid: &Grid, animation: Animation, threads: usize) -> anyhow::Result<Vec<u8>> {
+fn draw_turntable(grid: &Grid, animation: Animation, threads: usize) -> anyhow::Result<Vec<u8>> {
     let bar = ProgressBar::new(Turntable::FRAMES.into());
     let mut turntable = Turntable::new(animation);
     while !turntable.is_whole() {
@@ -84,7 +84,7 @@ fn turned(grid: &Grid, animation: Animation, threads: usize) -> anyhow::Result<V
 }
 
 #[derive(clap::Args)]
-pub(super) struct ContactArguments {
+pub(super) struct ContactSheetArgs {
     /// Specs, plain or gzipped, and folders of them.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -109,23 +109,27 @@ pub(super) struct ContactArguments {
 }
 
 /// No sheet shows more.
-const MOST: usize = 1000;
+const MAX_SHEET_BUILDS: usize = 1000;
 
-pub(super) fn contact_sheet(arguments: &ContactArguments) -> anyhow::Result<ExitCode> {
-    let ContactArguments { files, out, grid, palette, columns, sides, size } = arguments;
+pub(super) fn contact_sheet(arguments: &ContactSheetArgs) -> anyhow::Result<ExitCode> {
+    let ContactSheetArgs { files, out, grid, palette, columns, sides, size } = arguments;
     let limit = Config::load_import_max_bytes()?;
     let mut all = Vec::new();
     for path in files {
-        gather(path, 4, &mut all)?;
+        collect_files(path, 4, &mut all)?;
     }
-    anyhow::ensure!((1..=MOST).contains(&all.len()), "a sheet shows 1 to {MOST} builds, not {}", all.len());
+    anyhow::ensure!(
+        (1..=MAX_SHEET_BUILDS).contains(&all.len()),
+        "a sheet shows 1 to {MAX_SHEET_BUILDS} builds, not {}",
+        all.len()
+    );
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let angles: &[u8] = if *sides { &[0, 2, 4, 6] } else { &[0] };
     let mut pictures = Vec::new();
     for file in &all {
         let verdict = voxel::check(&super::check::read(file, limit)?, *grid, *palette, limit);
         let Some(grid) = verdict.grid() else {
-            bail!("{}: {}", file.display(), verdict.refusal().map_or("", |refusal| &refusal.message));
+            bail!("{}: {}", file.display(), verdict.rejection().map_or("", |rejection| &rejection.message));
         };
         for angle in angles {
             let view = View::new(*angle, *size, Background::Sky).map_err(anyhow::Error::msg)?;
@@ -135,7 +139,7 @@ pub(super) fn contact_sheet(arguments: &ContactArguments) -> anyhow::Result<Exit
     write(&Picture::sheet(&pictures, if *sides { angles.len() } else { *columns }), out)
 }
 
-fn gather(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+fn collect_files(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());
@@ -144,19 +148,19 @@ fn gather(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result
     let mut inside = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
     inside.sort();
     for path in inside.iter().filter(|_| depth > 0) {
-        gather(path, depth - 1, files)?;
+        collect_files(path, depth - 1, files)?;
     }
     Ok(())
 }
 
 #[derive(clap::Args)]
-pub(super) struct SheetArguments {
+pub(super) struct TexturesArgs {
     /// Where to write: a .png or a .webp.
     #[arg(short, long, default_value = "textures.png")]
     out: PathBuf,
 }
 
-pub(super) fn textures(arguments: &SheetArguments) -> anyhow::Result<ExitCode> {
+pub(super) fn textures(arguments: &TexturesArgs) -> anyhow::Result<ExitCode> {
     write(&Textures::get().sheet(), &arguments.out)
 }
 

@@ -5,24 +5,24 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::api::{Api, Elsewhere, Refused};
+use super::api::{AdminApi, AdminApiError, ApiArgs};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ReparseArgs {
     /// One job alone; without it, all that have failed.
     job: Option<Uuid>,
     #[command(flatten)]
-    elsewhere: Elsewhere,
+    connection: ApiArgs,
 }
 
 #[derive(Deserialize)]
-struct Unread {
-    jobs: Vec<Job>,
+struct CliUnreadJobs {
+    jobs: Vec<CliUnreadJob>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Job {
+struct CliUnreadJob {
     id: Uuid,
     prompt_id: String,
     model_key: String,
@@ -30,36 +30,36 @@ struct Job {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Reread {
+struct CliReparseResult {
     build_id: Option<Uuid>,
     error: Option<String>,
 }
 
 /// Success if no answer remains that is no build.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    arguments.elsewhere.run(false, async |api| reparse(api, arguments.job).await)
+pub(super) fn run(arguments: &ReparseArgs) -> anyhow::Result<ExitCode> {
+    arguments.connection.run(false, async |api| reparse(api, arguments.job).await)
 }
 
-async fn reparse(api: &Api, job: Option<Uuid>) -> anyhow::Result<ExitCode> {
+async fn reparse(api: &AdminApi, job: Option<Uuid>) -> anyhow::Result<ExitCode> {
     let jobs = match job {
         Some(job) => vec![api.get(&format!("/api/admin/jobs/{job}")).await?],
-        None => api.get::<Unread>("/api/admin/jobs/unread").await?.jobs,
+        None => api.get::<CliUnreadJobs>("/api/admin/jobs/unread").await?.jobs,
     };
     let (mut found, mut filled) = (0, 0);
-    for Job { id, prompt_id, model_key } in &jobs {
-        let told = match api.post(&format!("/api/admin/jobs/{id}/reparse"), "").await {
-            Ok(Reread { build_id: Some(build), .. }) => {
+    for CliUnreadJob { id, prompt_id, model_key } in &jobs {
+        let outcome = match api.post(&format!("/api/admin/jobs/{id}/reparse"), "").await {
+            Ok(CliReparseResult { build_id: Some(build), .. }) => {
                 found += 1;
                 format!("build {build}")
             }
-            Ok(Reread { error, .. }) => error.unwrap_or_else(|| "nothing was answered".to_owned()),
+            Ok(CliReparseResult { error, .. }) => error.unwrap_or_else(|| "nothing was answered".to_owned()),
             Err(error) if job.is_none() && is_filled(&error) => {
                 filled += 1;
                 "another answer was a build".to_owned()
             }
             Err(error) => format!("{error:#}"),
         };
-        println!("{prompt_id} by {model_key} ({id}): {told}");
+        println!("{prompt_id} by {model_key} ({id}): {outcome}");
     }
     println!("{found} of {} hold a build", jobs.len());
     Ok(if found + filled == jobs.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -67,5 +67,5 @@ async fn reparse(api: &Api, job: Option<Uuid>) -> anyhow::Result<ExitCode> {
 
 /// There was nothing to read any more: an answer to the same place has been taken a moment ago.
 fn is_filled(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "nothing_to_read")
+    error.downcast_ref::<AdminApiError>().is_some_and(|refused| refused.code == "nothing_to_read")
 }

@@ -9,26 +9,26 @@ use crate::config::Config;
 use crate::db::{self, Database};
 
 /// What has to be typed.
-const WORD: &str = "empty it";
+const CONFIRMATION: &str = "empty it";
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ResetArgs {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &ResetArgs) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
-    if !config.database.is_begun()? {
+    if !config.database.is_initialised()? {
         println!("There is nothing to empty in {}.", config.database);
         return Ok(ExitCode::FAILURE);
     }
     open_database(&config, async |database| reset(&config, database, arguments.yes).await)
 }
 
-async fn reset(config: &Config, database: &Database, sure: bool) -> anyhow::Result<ExitCode> {
+async fn reset(config: &Config, database: &Database, yes: bool) -> anyhow::Result<ExitCode> {
     let counts = status::counts(database.pool()).await?;
     let (builds, votes) = (counts.builds + counts.retired_builds, counts.votes);
     let name = db::name(database.pool()).await?;
@@ -37,7 +37,7 @@ async fn reset(config: &Config, database: &Database, sure: bool) -> anyhow::Resu
          all models and prompts, all sessions. There is no way back.",
         config.database
     );
-    if !sure && !is_wanted()? {
+    if !yes && !is_confirmed()? {
         println!("Nothing was deleted.");
         return Ok(ExitCode::FAILURE);
     }
@@ -46,14 +46,14 @@ async fn reset(config: &Config, database: &Database, sure: bool) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_wanted() -> anyhow::Result<bool> {
+fn is_confirmed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         println!("To go on without being asked, say --yes.");
         return Ok(false);
     }
-    print!("Type \"{WORD}\" to go on: ");
+    print!("Type \"{CONFIRMATION}\" to go on: ");
     io::stdout().flush()?;
-    let mut said = String::new();
-    io::stdin().lock().read_line(&mut said)?;
-    Ok(said.trim() == WORD)
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed.trim() == CONFIRMATION)
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use voxel::{GridSize, Palette, schema};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct SchemaArgs {
     /// 32, 64, 128 or 256.
     #[arg(long, default_value = "32")]
     grid: GridSize,
@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     palette: Palette,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+pub(super) fn run(arguments: &SchemaArgs) -> anyhow::Result<ExitCode> {
     writeln!(io::stdout(), "{:#}", schema(arguments.grid, arguments.palette))?;
     Ok(ExitCode::SUCCESS)
 }

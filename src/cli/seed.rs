@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::api::{Api, Elsewhere};
+use super::api::{AdminApi, ApiArgs};
 use crate::web::{Cost, Seeded};
 
 #[derive(clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct SeedArgs {
     /// Tell what would be done, and do nothing.
     #[arg(long)]
     dry_run: bool,
@@ -26,18 +26,18 @@ pub(super) struct Arguments {
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
-    elsewhere: Elsewhere,
+    connection: ApiArgs,
 }
 
 /// Success if nothing has failed.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    arguments.elsewhere.run(arguments.waits(), async |api| seed(api, arguments).await)
+pub(super) fn run(arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
+    arguments.connection.run(arguments.waits(), async |api| seed(api, arguments).await)
 }
 
-async fn seed(api: &Api, arguments: &Arguments) -> anyhow::Result<ExitCode> {
+async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
     if !arguments.waits() {
         let seeded = api.post(&arguments.path(arguments.retry_failed), "").await?;
-        tell(&seeded, arguments);
+        print_summary(&seeded, arguments);
         return Ok(ExitCode::SUCCESS);
     }
     let before: Seeded = api.post("/api/admin/seed?dryRun=1", "").await?;
@@ -57,11 +57,11 @@ async fn seed(api: &Api, arguments: &Arguments) -> anyhow::Result<ExitCode> {
         seeded = api.post(&arguments.path(false), "").await?;
     }
     bar.finish_and_clear();
-    tell(&seeded, arguments);
+    print_summary(&seeded, arguments);
     Ok(if seeded.failed_builds == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn tell(seeded: &Seeded, arguments: &Arguments) {
+fn print_summary(seeded: &Seeded, arguments: &SeedArgs) {
     let Seeded { prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, .. } =
         seeded;
     println!(
@@ -92,7 +92,7 @@ fn bar(total: usize) -> ProgressBar {
     bar
 }
 
-impl Arguments {
+impl SeedArgs {
     fn waits(&self) -> bool {
         !(self.dry_run || self.catalog || self.background)
     }

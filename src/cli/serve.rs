@@ -51,7 +51,7 @@ async fn site(
     stop: oneshot::Receiver<()>,
     started: Instant,
 ) -> anyhow::Result<()> {
-    hang_the_exhibition(&config, database).await?;
+    import_exhibition(&config, database).await?;
     if config.admin_token.as_ref().is_some_and(Secret::is_short) {
         warn!("ADMIN_TOKEN is short enough to be guessed; `openssl rand -hex 32` makes a better one");
     }
@@ -61,7 +61,7 @@ async fn site(
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);
     let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
-    let at_work = tokio::spawn({
+    let worker = tokio::spawn({
         let closing = closing.clone();
         async move { workshop.run(closing).await }
     });
@@ -71,16 +71,16 @@ async fn site(
     };
     tokio::select! {
         () = server::serve(listener, web::router(app), Patience::default(), stopped) => {}
-        () = database.keep_up() => {}
+        () = database.supervise() => {}
     }
     drop(background);
-    at_work.await.context("the workshop fell over")
+    worker.await.context("the workshop fell over")
 }
 
 /// A new installation gets something to look at.
-async fn hang_the_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
+async fn import_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let progress: Progress = if logging::on_a_terminal() { tell_progress } else { |_, _| () };
+    let progress: Progress = if logging::on_a_terminal() { print_progress } else { |_, _| () };
     let builds = exhibition::open_and_tell(database.pool(), &config.catalog, progress).await?;
     if builds > 0 {
         info!(builds, ms = begun.elapsed().as_millis() as u64, "the first builds are in");
@@ -89,7 +89,7 @@ async fn hang_the_exhibition(config: &Config, database: &Database) -> anyhow::Re
 }
 
 /// On one line of the terminal, which is gone when it is done.
-fn tell_progress(done: usize, of: usize) {
+fn print_progress(done: usize, of: usize) {
     eprint!("\r\x1b[K");
     if done < of {
         eprint!("  Hanging the first builds: {done} of {of}");

@@ -3,7 +3,9 @@ use std::cell::RefCell;
 use super::*;
 
 fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    Config::from(|wanted| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into()))
+    Config::from_lookup(|wanted| {
+        variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into())
+    })
 }
 
 fn accepted(variables: &[(&str, &str)]) -> Config {
@@ -21,7 +23,7 @@ fn refused(variables: &[(&str, &str)]) -> String {
 fn nothing_needs_to_be_set() {
     let config = accepted(&[]);
 
-    assert!(matches!(config.database, Source::Embedded { data_dir: None, pg_bin: None }));
+    assert!(matches!(config.database, DatabaseSource::Embedded { data_dir: None, pg_bin: None }));
     assert_eq!(config.bind.to_string(), "127.0.0.1:3000");
     assert_eq!(config.logging.format, LogFormat::Auto);
     assert_eq!(config.logging.filter, DEFAULT_LOG.parse().unwrap());
@@ -59,7 +61,7 @@ fn an_empty_value_is_an_unset_one() {
     let names = ["DATABASE_URL", "DIRECT_URL", "DATA_DIR", "PG_BIN_DIR", "BIND", "PORT", "LOG", "ARENA_GRID"];
     let config = accepted(&names.map(|name| (name, "")));
 
-    assert!(matches!(config.database, Source::Embedded { data_dir: None, pg_bin: None }));
+    assert!(matches!(config.database, DatabaseSource::Embedded { data_dir: None, pg_bin: None }));
     assert_eq!(config.bind, DEFAULT_ADDRESS);
 }
 
@@ -87,7 +89,7 @@ fn a_database_elsewhere_takes_the_place_of_the_embedded_one() {
         ("DATA_DIR", "/srv/buildoff"),
     ]);
 
-    let Source::Url { url, direct_url, replica_url } = config.database else {
+    let DatabaseSource::Url { url, direct_url, replica_url } = config.database else {
         panic!("the embedded database was chosen")
     };
     assert_eq!(url, "postgres://pool/buildoff");
@@ -99,7 +101,7 @@ fn a_database_elsewhere_takes_the_place_of_the_embedded_one() {
 fn the_embedded_database_takes_its_directories() {
     let config = accepted(&[("DATA_DIR", "/srv/buildoff"), ("PG_BIN_DIR", "/opt/pg/bin")]);
 
-    let Source::Embedded { data_dir, pg_bin } = config.database else { panic!("a URL was chosen") };
+    let DatabaseSource::Embedded { data_dir, pg_bin } = config.database else { panic!("a URL was chosen") };
     assert_eq!(data_dir, Some("/srv/buildoff".into()));
     assert_eq!(pg_bin, Some("/opt/pg/bin".into()));
 }
@@ -152,27 +154,30 @@ fn a_provider_is_asked_only_with_its_key_and_where_one_says() {
         ("AI_DEBUG", "1"),
     ]);
 
-    let asking = &config.asking;
-    let can_ask: Vec<_> = ["openai", "anthropic", "xai"].map(|key| asking.providers.can_ask(key)).into();
+    let generation = &config.generation;
+    let can_ask: Vec<_> = ["openai", "anthropic", "xai"].map(|key| generation.providers.can_ask(key)).into();
     assert_eq!(can_ask, [true, false, false]);
-    let known = asking.providers.known();
+    let known = generation.providers.known();
     let address = |key: &str| &known.iter().find(|provider| provider.key == key).unwrap().base_url;
     assert_eq!(address("anthropic"), "http://127.0.0.1:9");
     assert_eq!(address("openai"), "https://api.openai.com/v1");
-    assert_eq!((asking.attempts, asking.at_once, asking.answer_max_bytes), (5, 9, 64 << 20));
+    assert_eq!(
+        (generation.attempts, generation.max_concurrent, generation.answer_max_bytes),
+        (5, 9, 64 << 20)
+    );
     assert!(config.admin_token.is_none());
 }
 
 #[test]
 fn the_servers_keys_are_lent_where_nobody_else_comes_or_where_one_says_so() {
     for (variables, lent) in [
-        (&[][..], KeysFor::ThisMachine),
-        (&[("BIND", "[::1]:3000")], KeysFor::ThisMachine),
-        (&[("BIND", "0.0.0.0:3000")], KeysFor::Nobody),
-        (&[("BIND", "0.0.0.0:3000"), ("SANDBOX_SERVER_KEYS", "on")], KeysFor::Everybody),
-        (&[("SANDBOX_SERVER_KEYS", "off")], KeysFor::Nobody),
+        (&[][..], ServerKeyAccess::ThisMachine),
+        (&[("BIND", "[::1]:3000")], ServerKeyAccess::ThisMachine),
+        (&[("BIND", "0.0.0.0:3000")], ServerKeyAccess::Nobody),
+        (&[("BIND", "0.0.0.0:3000"), ("SANDBOX_SERVER_KEYS", "on")], ServerKeyAccess::Everybody),
+        (&[("SANDBOX_SERVER_KEYS", "off")], ServerKeyAccess::Nobody),
     ] {
-        assert_eq!(accepted(variables).sandbox.keys_for, lent, "{variables:?}");
+        assert_eq!(accepted(variables).sandbox.server_keys, lent, "{variables:?}");
     }
     assert!(!accepted(&[]).sandbox.local);
 }
@@ -207,9 +212,9 @@ fn what_is_not_text_is_refused_and_a_path_need_not_be_text() {
     let bytes = || OsString::from_vec(vec![b'/', 0xff]);
     let only = |wanted: &'static str| move |name: &str| (name == wanted).then(bytes);
 
-    let error = Config::from(only("PORT")).err().map(|error| error.to_string()).unwrap_or_default();
+    let error = Config::from_lookup(only("PORT")).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(error.contains("PORT is not valid UTF-8"), "{error}");
-    assert!(Config::from(only("DATA_DIR")).is_ok());
+    assert!(Config::from_lookup(only("DATA_DIR")).is_ok());
 }
 
 #[test]
@@ -227,5 +232,5 @@ fn the_example_file_explains_every_variable() {
 }
 
 fn accepted_with(lookup: impl Fn(&str) -> Option<OsString>) -> Config {
-    Config::from(lookup).unwrap_or_else(|error| panic!("{error}"))
+    Config::from_lookup(lookup).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -29,15 +29,15 @@ const SESSION_SETTINGS: [(&str, &str); 4] = [
 ];
 
 /// A connection that answered this recently is handed out without being asked again.
-const FRESH: Duration = Duration::from_millis(100);
+const RESET_AFTER_IDLE: Duration = Duration::from_millis(100);
 
 /// Longer than any statement may take. Who has not answered by then is gone.
 const RESET_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// A server elsewhere may be starting at the same time as we are.
-const UNREACHABLE_PATIENCE: Duration = Duration::from_secs(10);
+const UNREACHABLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// One that answers may have a crash to recover from.
-const RECOVERY_PATIENCE: Duration = Duration::from_secs(120);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone)]
 pub struct Access {
@@ -85,7 +85,7 @@ impl Access {
     /// Connects, and waits for a server that is still coming up.
     pub async fn connect(&self) -> sqlx::Result<PgConnection> {
         let begun = Instant::now();
-        let mut tell = begun;
+        let mut next_notice = begun;
         loop {
             let attempt = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
             let error = match attempt.await {
@@ -93,12 +93,12 @@ impl Access {
                 Ok(Err(error)) => error,
                 Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),
             };
-            if begun.elapsed() >= patience_with(&error) {
+            if begun.elapsed() >= retry_timeout(&error) {
                 return Err(error);
             }
-            if Instant::now() >= tell {
+            if Instant::now() >= next_notice {
                 tracing::info!(reason = reason(&error), "waiting for the database");
-                tell += Duration::from_secs(3);
+                next_notice += Duration::from_secs(3);
             }
             sleep(Duration::from_millis(100)).await;
         }
@@ -133,7 +133,7 @@ pub fn pool_options() -> PgPoolOptions {
         // The error closes it without a farewell, which a server that has gone would never take.
         .after_release(|connection, _| Box::pin(async { reset(connection).await.map(|()| true) }))
         .before_acquire(|connection, state| {
-            Box::pin(async move { Ok(state.idle_for < FRESH || reset(connection).await.is_ok()) })
+            Box::pin(async move { Ok(state.idle_for < RESET_AFTER_IDLE || reset(connection).await.is_ok()) })
         })
 }
 
@@ -150,11 +150,11 @@ async fn reset(connection: &mut PgConnection) -> sqlx::Result<()> {
     }
 }
 
-fn patience_with(error: &sqlx::Error) -> Duration {
+fn retry_timeout(error: &sqlx::Error) -> Duration {
     const CANNOT_CONNECT_NOW: &str = "57P03";
     match error {
-        sqlx::Error::Io(_) => UNREACHABLE_PATIENCE,
-        _ if has_code(error, &[CANNOT_CONNECT_NOW]) => RECOVERY_PATIENCE,
+        sqlx::Error::Io(_) => UNREACHABLE_TIMEOUT,
+        _ if has_sqlstate(error, &[CANNOT_CONNECT_NOW]) => RECOVERY_TIMEOUT,
         _ => Duration::ZERO,
     }
 }
@@ -168,20 +168,20 @@ fn reason(error: &sqlx::Error) -> String {
 }
 
 /// Whether the server refused with one of these SQLSTATE codes.
-pub fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
+pub fn has_sqlstate(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| codes.contains(&&*code))
 }
 
 /// Whether another try may help: no connection was free, others were in the way, or the server was too slow.
-pub fn will_pass(error: &sqlx::Error) -> bool {
+pub fn is_transient(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::PoolTimedOut)
-        || has_code(error, &["40001", "40P01", "55P03", "57014", "25P03"])
+        || has_sqlstate(error, &["40001", "40P01", "55P03", "57014", "25P03"])
 }
 
 /// For everybody who waited for the same thing. Whether another try may help is all that is told apart.
-pub fn same_error(error: &sqlx::Error) -> sqlx::Error {
-    match will_pass(error) {
+pub fn duplicate_error(error: &sqlx::Error) -> sqlx::Error {
+    match is_transient(error) {
         true => sqlx::Error::PoolTimedOut,
         false => sqlx::Error::Protocol(error.to_string()),
     }

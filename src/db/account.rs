@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{getegid, geteuid};
 
 /// The accounts that root may lend, the best first.
-const LENT: [&str; 2] = ["postgres", "nobody"];
+const SERVER_ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 
 /// What a server needs of our environment. The rest stays here: keys are not
 /// its business, and `PG…` variables speak of other servers.
@@ -49,13 +49,13 @@ impl Account {
                 data.display()
             ),
             Ok(metadata) => Ok(Self { uid: metadata.uid(), gid: metadata.gid() }),
-            Err(_) => Self::to_lend(),
+            Err(_) => Self::unprivileged(),
         }
     }
 
-    fn to_lend() -> Result<Self> {
+    fn unprivileged() -> Result<Self> {
         let accounts = fs::read_to_string("/etc/passwd").context("Cannot read /etc/passwd")?;
-        LENT.iter()
+        SERVER_ACCOUNTS.iter()
             .find_map(|name| Self::named(name, &accounts))
             .context("Postgres does not run as root, and there is no account postgres or nobody to run it: run Buildoff as another user, or set DATABASE_URL.")
     }
@@ -74,7 +74,7 @@ impl Account {
     }
 
     /// Whether the server runs as somebody else than this process.
-    pub fn is_lent(self) -> bool {
+    pub fn is_other_user(self) -> bool {
         self != Self::own()
     }
 
@@ -87,7 +87,7 @@ impl Account {
             .env_clear()
             .envs(INHERITED.iter().filter_map(|key| Some((key, env::var_os(key)?))))
             .env("LC_ALL", "C");
-        if self.is_lent() {
+        if self.is_other_user() {
             command.uid(self.uid).gid(self.gid);
         }
         command
@@ -101,14 +101,14 @@ impl Account {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => bail!(
                 "Postgres runs as the account with uid {}, which cannot enter {}: choose a DATA_DIR that it can enter, let it in (chmod o+x), or set DATABASE_URL.",
                 self.uid,
-                self.barrier(dir).display(),
+                self.first_inaccessible(dir).display(),
             ),
             Err(error) => Err(error).with_context(|| format!("Cannot enter {}", dir.display())),
             Ok(_) => Ok(()),
         }
     }
 
-    fn barrier(self, dir: &Path) -> PathBuf {
+    fn first_inaccessible(self, dir: &Path) -> PathBuf {
         let mut from_the_top: Vec<&Path> = dir.ancestors().collect();
         from_the_top.reverse();
         let closed = from_the_top.into_iter().find(|ancestor| !self.may_search(ancestor));
@@ -141,8 +141,8 @@ impl Account {
         // Not following a link is the point: others may write where `dir` is.
         let metadata = fs::symlink_metadata(dir)?;
         ensure!(metadata.is_dir(), "{} is in the way: it is not a folder.", dir.display());
-        if metadata.uid() == Self::own().uid && self.is_lent() {
-            self.take(dir)?;
+        if metadata.uid() == Self::own().uid && self.is_other_user() {
+            self.take_ownership(dir)?;
         } else {
             ensure!(
                 metadata.uid() == self.uid,
@@ -156,18 +156,18 @@ impl Account {
     }
 
     /// Opens a log of this account's for appending.
-    pub fn make_log(self, path: &Path) -> Result<()> {
+    pub fn create_log(self, path: &Path) -> Result<()> {
         File::options()
             .create(true)
             .append(true)
             .mode(0o600)
             .open(path)
             .with_context(|| format!("Cannot write {}", path.display()))?;
-        self.take(path)
+        self.take_ownership(path)
     }
 
-    fn take(self, path: &Path) -> Result<()> {
-        if !self.is_lent() {
+    fn take_ownership(self, path: &Path) -> Result<()> {
+        if !self.is_other_user() {
             return Ok(());
         }
         chown(path, Some(self.uid), Some(self.gid))

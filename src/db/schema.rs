@@ -34,34 +34,34 @@ fn explain(error: MigrateError) -> anyhow::Error {
 
 /// Why the database cannot be used now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotReady {
+pub enum ReadinessError {
     #[error("The database does not answer.")]
     Unreachable,
     #[error("The database lacks migrations that this version of Buildoff needs.")]
-    Behind,
+    MissingMigrations,
     #[error("The database was migrated by another version of Buildoff.")]
-    Different,
+    OtherMigrations,
 }
 
 /// Whether the database answers, soon, and has exactly our migrations.
-pub async fn ready(pool: &PgPool) -> Result<(), NotReady> {
-    timeout(READY_TIMEOUT, check(pool)).await.unwrap_or(Err(NotReady::Unreachable))
+pub async fn check_ready(pool: &PgPool) -> Result<(), ReadinessError> {
+    timeout(READY_TIMEOUT, check(pool)).await.unwrap_or(Err(ReadinessError::Unreachable))
 }
 
-async fn check(pool: &PgPool) -> Result<(), NotReady> {
-    let mut connection = pool.acquire().await.map_err(|_| NotReady::Unreachable)?;
+async fn check(pool: &PgPool) -> Result<(), ReadinessError> {
+    let mut connection = pool.acquire().await.map_err(|_| ReadinessError::Unreachable)?;
     let applied = connection.list_applied_migrations("_sqlx_migrations").await;
     let applied = applied.map_err(|error| match error {
-        MigrateError::Execute(sqlx::Error::Database(_)) => NotReady::Behind,
-        _ => NotReady::Unreachable,
+        MigrateError::Execute(sqlx::Error::Database(_)) => ReadinessError::MissingMigrations,
+        _ => ReadinessError::Unreachable,
     })?;
     let mut applied: HashMap<_, _> = applied.into_iter().map(|it| (it.version, it.checksum)).collect();
     for migration in MIGRATOR.iter() {
         match applied.remove(&migration.version) {
-            None => return Err(NotReady::Behind),
-            Some(checksum) if checksum != migration.checksum => return Err(NotReady::Different),
+            None => return Err(ReadinessError::MissingMigrations),
+            Some(checksum) if checksum != migration.checksum => return Err(ReadinessError::OtherMigrations),
             Some(_) => {}
         }
     }
-    if applied.is_empty() { Ok(()) } else { Err(NotReady::Different) }
+    if applied.is_empty() { Ok(()) } else { Err(ReadinessError::OtherMigrations) }
 }

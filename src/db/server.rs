@@ -17,18 +17,18 @@ use rustix::{
 
 use super::{
     binaries::Binaries,
-    home::{Home, PORT},
+    data_dir::{DataDir, PORT},
 };
 
 /// Bytes of its log, before it begins another.
-const LARGEST_LOG: u64 = 8 << 20;
+const MAX_LOG_BYTES: u64 = 8 << 20;
 
 /// The first version that can sync a whole file system.
 const SYNCFS_SINCE: u32 = 14;
 
 /// How long a server that was killed may keep its lock on the data directory.
-const CORPSE_PATIENCE: Duration = Duration::from_secs(20);
-const ORPHAN_PATIENCE: Duration = Duration::from_secs(10);
+const KILLED_SERVER_TIMEOUT: Duration = Duration::from_secs(20);
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a crash of the machine may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,19 @@ pub enum Durability {
 
 /// The caller sees to it that only one process at a time starts or stops it.
 #[derive(Debug)]
-pub struct Server {
-    pub home: Home,
+pub struct PostgresServer {
+    pub data_dir: DataDir,
     pub binaries: Binaries,
 }
 
-impl Server {
-    pub fn make_sure_it_runs(&self, durability: Durability) -> Result<()> {
-        self.home.make_socket_dir()?;
-        if !self.home.data().exists() {
+impl PostgresServer {
+    pub fn ensure_running(&self, durability: Durability) -> Result<()> {
+        self.data_dir.make_socket_dir()?;
+        if !self.data_dir.data().exists() {
             self.init(durability)?;
         }
         if !self.is_running() {
-            self.end_orphan()?;
+            self.stop_orphan()?;
             self.launch(durability)?;
         }
         Ok(())
@@ -61,13 +61,13 @@ impl Server {
 
     /// A server answers, and it is the one of this data directory.
     pub fn is_running(&self) -> bool {
-        self.home.pid_file().exists() && self.home.socket_answers()
+        self.data_dir.pid_file().exists() && self.data_dir.socket_answers()
     }
 
     /// Its process has ended. Costs nothing, whereas being connected to costs the server a process; but a
     /// process with its number may be another's, or a dead one that nobody has waited for.
     pub fn has_died(&self) -> bool {
-        let pid = process_in(&self.home.pid_file());
+        let pid = process_in(&self.data_dir.pid_file());
         pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
     }
 
@@ -75,15 +75,15 @@ impl Server {
     /// interrupted `initdb` leaves is not mistaken for a finished one.
     fn init(&self, durability: Durability) -> Result<()> {
         tracing::info!(
-            data = %self.home.data().display(),
+            data = %self.data_dir.data().display(),
             postgres = self.binaries.major,
             "creating the database"
         );
         self.remove_unfinished()?;
         // An initdb whose parent was killed may still be at work on its own.
         let name = format!("data.unfinished.{}", std::process::id());
-        let unfinished = self.home.file(&name);
-        self.home.account.make_dir(&unfinished, 0o700)?;
+        let unfinished = self.data_dir.file(&name);
+        self.data_dir.account.make_dir(&unfinished, 0o700)?;
         let mut initdb = self.tool("initdb");
         initdb.args([
             &format!("--pgdata={name}"),
@@ -97,11 +97,11 @@ impl Server {
             initdb.arg("--no-sync");
         }
         self.run(&mut initdb)?;
-        fs::rename(&unfinished, self.home.data()).context("Cannot name the new data directory")
+        fs::rename(&unfinished, self.data_dir.data()).context("Cannot name the new data directory")
     }
 
     fn remove_unfinished(&self) -> Result<()> {
-        for entry in fs::read_dir(self.home.folder())? {
+        for entry in fs::read_dir(self.data_dir.folder())? {
             let entry = entry?;
             let name = entry.file_name();
             if name.to_string_lossy().starts_with("data.unfinished") {
@@ -113,9 +113,9 @@ impl Server {
     }
 
     fn launch(&self, durability: Durability) -> Result<()> {
-        let log = self.home.file("server.log");
-        put_aside(&log)?;
-        self.home.account.make_log(&log)?;
+        let log = self.data_dir.file("server.log");
+        rotate_log(&log)?;
+        self.data_dir.account.create_log(&log)?;
         let mut start = self.tool("pg_ctl");
         // Relative names: pg_ctl hands them to a shell, which would expand
         // what it finds in the name of a folder.
@@ -125,21 +125,21 @@ impl Server {
             .arg(format!("--options={}", self.settings(durability)));
         let logged_before = fs::metadata(&log).map_or(0, |log| log.len());
         let begun = Instant::now();
-        let mut told = false;
+        let mut announced = false;
         while let Err(error) = self.run(&mut start) {
             if self.is_running() {
                 break; // still recovering: whoever connects waits for it
             }
             // One that is on its way out holds the data directory or the socket a little longer.
-            let is_held = self.home.pid_file().exists() || self.home.socket_lock().exists();
-            if !is_held || begun.elapsed() > CORPSE_PATIENCE {
-                let _ = fs::remove_dir(&self.home.socket_dir);
-                let said = last_words(&log, logged_before);
-                return Err(error.context(format!("Postgres does not start; see {}{said}", log.display())));
+            let is_held = self.data_dir.pid_file().exists() || self.data_dir.socket_lock().exists();
+            if !is_held || begun.elapsed() > KILLED_SERVER_TIMEOUT {
+                let _ = fs::remove_dir(&self.data_dir.socket_dir);
+                let reason = fatal_message(&log, logged_before);
+                return Err(error.context(format!("Postgres does not start; see {}{reason}", log.display())));
             }
-            if !told {
+            if !announced {
                 tracing::info!("waiting for a killed server to let go of the database");
-                told = true;
+                announced = true;
             }
             thread::sleep(Duration::from_millis(100));
         }
@@ -147,7 +147,7 @@ impl Server {
     }
 
     fn settings(&self, durability: Durability) -> String {
-        let sockets = format!("unix_socket_directories={}", self.home.socket_dir.display());
+        let sockets = format!("unix_socket_directories={}", self.data_dir.socket_dir.display());
         let port = format!("port={PORT}");
         let mut settings = vec!["listen_addresses=", &sockets, &port, "max_connections=200"];
         if cfg!(target_os = "linux") && self.binaries.major >= SYNCFS_SINCE {
@@ -163,17 +163,17 @@ impl Server {
 
     /// Ends a server whose data directory was deleted under it: it would hold
     /// the socket until it notices.
-    fn end_orphan(&self) -> Result<()> {
-        if !self.home.socket_answers() {
+    fn stop_orphan(&self) -> Result<()> {
+        if !self.data_dir.socket_answers() {
             return Ok(());
         }
-        let lock = self.home.socket_lock();
+        let lock = self.data_dir.socket_lock();
         let pid = process_in(&lock).context("Another server holds the socket of this database")?;
         tracing::info!(pid = pid.as_raw_nonzero(), "ending the server of a deleted database");
         kill_process(pid, Signal::QUIT).context("Cannot end the server of a deleted database")?;
         let begun = Instant::now();
         while lock.exists() {
-            if begun.elapsed() > ORPHAN_PATIENCE {
+            if begun.elapsed() > ORPHAN_TIMEOUT {
                 bail!("The server of a deleted database (process {}) does not end.", pid.as_raw_nonzero());
             }
             thread::sleep(Duration::from_millis(10));
@@ -184,7 +184,7 @@ impl Server {
     pub fn stop(&self) -> Result<()> {
         // Fast waits for a checkpoint; immediate leaves it to the next start.
         self.stop_by("fast", 20).or_else(|_| self.stop_by("immediate", 5))?;
-        let _ = fs::remove_dir(&self.home.socket_dir);
+        let _ = fs::remove_dir(&self.data_dir.socket_dir);
         tracing::info!("database stopped");
         Ok(())
     }
@@ -196,8 +196,8 @@ impl Server {
     }
 
     fn tool(&self, name: &str) -> Command {
-        let mut command = self.home.account.command(self.binaries.tool(name));
-        command.current_dir(self.home.folder());
+        let mut command = self.data_dir.account.command(self.binaries.tool(name));
+        command.current_dir(self.data_dir.folder());
         // Ctrl-C is meant for us: what a tool has begun, it is to finish.
         command.process_group(0);
         command
@@ -206,7 +206,7 @@ impl Server {
     /// Runs a tool. What it says goes to a file: with a pipe, we would wait for
     /// the server, which inherits it.
     fn run(&self, command: &mut Command) -> Result<()> {
-        let path = self.home.file("tool.log");
+        let path = self.data_dir.file("tool.log");
         let log = File::create(&path)?;
         let program = PathBuf::from(command.get_program());
         let status = command
@@ -228,16 +228,16 @@ fn process_in(lock: &Path) -> Option<Pid> {
 }
 
 /// A log that has grown for long makes room for a new one; the one before it is kept.
-fn put_aside(log: &Path) -> Result<()> {
-    if fs::metadata(log).is_ok_and(|log| log.len() > LARGEST_LOG) {
-        let aside = log.with_extension("log.1");
-        fs::rename(log, &aside).with_context(|| format!("Cannot rename {}", log.display()))?;
+fn rotate_log(log: &Path) -> Result<()> {
+    if fs::metadata(log).is_ok_and(|log| log.len() > MAX_LOG_BYTES) {
+        let rotated = log.with_extension("log.1");
+        fs::rename(log, &rotated).with_context(|| format!("Cannot rename {}", log.display()))?;
     }
     Ok(())
 }
 
 /// Why a server gave up, as what it has logged since says it.
-fn last_words(log: &Path, since: u64) -> String {
+fn fatal_message(log: &Path, since: u64) -> String {
     let text = fs::read(log).unwrap_or_default();
     let new = text.get(since as usize..).map(String::from_utf8_lossy).unwrap_or_default();
     let fatal = new.lines().rev().find_map(|line| line.split_once("FATAL:"));

@@ -17,10 +17,10 @@ use tower_sessions::session_store::{Error, Result};
 type Data = HashMap<String, Value>;
 
 /// What another server did to a session is noticed this late.
-const FRESH: Duration = Duration::from_secs(10);
+const CACHE_TTL: Duration = Duration::from_secs(10);
 /// By then every server knows that a session was renewed.
-const RENEWING: Duration = Duration::from_secs(60);
-const MOST: u64 = 20_000;
+const RENEWAL_TTL: Duration = Duration::from_secs(60);
+const MAX_CACHED: u64 = 20_000;
 
 #[derive(Clone, Debug)]
 pub struct Sessions {
@@ -35,14 +35,14 @@ impl Sessions {
     pub fn new(pool: PgPool) -> Self {
         Self {
             pool,
-            recent: Cache::builder().max_capacity(MOST).time_to_live(FRESH).build(),
-            renewing: Cache::builder().max_capacity(MOST).time_to_live(RENEWING).build(),
+            recent: Cache::builder().max_capacity(MAX_CACHED).time_to_live(CACHE_TTL).build(),
+            renewing: Cache::builder().max_capacity(MAX_CACHED).time_to_live(RENEWAL_TTL).build(),
         }
     }
 
     /// Whether a session that was just read lasts for less than this, and nobody has been told so in the last
     /// minute: of requests that come side by side, one renews it.
-    pub async fn falls_due(&self, id: &Id, left: time::Duration) -> bool {
+    pub async fn is_due_for_renewal(&self, id: &Id, left: time::Duration) -> bool {
         let Some(record) = self.recent.get(id).await else { return false };
         record.expiry_date - OffsetDateTime::now_utc() < left
             && self.renewing.entry(*id).or_insert(()).await.is_fresh()

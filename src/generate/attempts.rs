@@ -13,12 +13,12 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use self::clock::Clock;
-use super::prompting::{self, Brief, Fault};
+use super::prompting::{self, Brief, RejectedAnswer};
 use super::{
     Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage, schema,
 };
 use crate::arena::{Settings, catalog};
-use voxel::{self, Checked, Refusal, Verdict, Warning};
+use voxel::{self, Rejection, ValidGrid, Verdict, Warning};
 
 /// How often a model is asked, unless told otherwise.
 pub const ATTEMPTS: u32 = 3;
@@ -76,7 +76,7 @@ pub struct Attempt {
 pub enum Outcome {
     Accepted,
     /// An answer, but no build.
-    Refused(Refusal),
+    Refused(Rejection),
     /// No answer, or not a whole one.
     Failed {
         kind: FailureKind,
@@ -105,7 +105,7 @@ pub trait Listener: Send {
 /// A build, and what it took.
 #[derive(Debug)]
 pub struct Made {
-    pub build: Checked,
+    pub build: ValidGrid,
     /// The JSON that it was read from.
     pub spec: String,
     pub warnings: Vec<Warning>,
@@ -128,7 +128,7 @@ pub struct NotMade {
 pub enum Reason {
     /// The last answer was no build.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(Rejection),
     #[error("{message}")]
     Failed { kind: FailureKind, message: String },
     #[error("the answer could not be looked at: {0}")]
@@ -139,28 +139,31 @@ pub enum Reason {
 }
 
 /// A look at an answer, to be run off the async threads.
-pub type Look = Box<dyn FnOnce() -> Result<Build, Fault> + Send>;
+pub type Look = Box<dyn FnOnce() -> Result<Build, RejectedAnswer> + Send>;
 
 /// What an answer holds.
 pub struct Build {
-    pub build: Checked,
+    pub build: ValidGrid,
     pub spec: String,
     pub warnings: Vec<Warning>,
 }
 
 /// Takes an answer as any import is taken. Heavy work.
-pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, Fault> {
+pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, RejectedAnswer> {
     match voxel::check(text.as_bytes(), settings.grid, settings.palette, max_bytes) {
         Verdict::Accepted { build, spec, warnings } => {
             // An answer can begin as a file of another tool does.
             let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok);
-            let spec = spec.map_err(|refusal| Fault { refusal, census: None, warnings: Vec::new() })?;
+            let spec =
+                spec.map_err(|rejection| RejectedAnswer { rejection, stats: None, warnings: Vec::new() })?;
             Ok(Build { build, spec, warnings })
         }
-        Verdict::Rejected { census, warnings, refusal, .. } => {
-            Err(Fault { refusal, census: Some(census), warnings })
+        Verdict::Rejected { stats, warnings, rejection, .. } => {
+            Err(RejectedAnswer { rejection, stats: Some(stats), warnings })
         }
-        Verdict::Unreadable(refusal) => Err(Fault { refusal, census: None, warnings: Vec::new() }),
+        Verdict::Unreadable(rejection) => {
+            Err(RejectedAnswer { rejection, stats: None, warnings: Vec::new() })
+        }
     }
 }
 
@@ -199,7 +202,7 @@ impl Commission {
     pub async fn carry_out<R, F>(&self, off_thread: R, listener: &mut dyn Listener) -> Result<Made, NotMade>
     where
         R: Fn(Look) -> F + Send + Sync,
-        F: Future<Output = anyhow::Result<Result<Build, Fault>>> + Send,
+        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>> + Send,
     {
         let mut spent = Usage::default();
         let mut number = self.earlier.attempts;
@@ -215,8 +218,8 @@ impl Commission {
             let asked = self.ask(brief, number, listener).await;
             spent = spent.plus(&asked.usage);
             let result = self.judge(asked.result, &asked.text, &off_thread).await;
-            if let Err(Trouble::Fault(fault)) = &result {
-                self.provider.log_refused(&asked.text, &fault.refusal.message);
+            if let Err(Trouble::Rejected(fault)) = &result {
+                self.provider.log_refused(&asked.text, &fault.rejection.message);
             }
             let next = result.as_ref().err().and_then(|reason| self.next(number, &asked.text, reason));
             let attempt = Attempt {
@@ -253,7 +256,7 @@ impl Commission {
     async fn take_up<R, F>(&self, off_thread: &R) -> Result<TakenUp, NotMade>
     where
         R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
     {
         let Earlier { attempts, code, answer } = &self.earlier;
         let Some((text, generation_time)) = answer else {
@@ -315,7 +318,7 @@ impl Commission {
     ) -> Result<Build, Trouble>
     where
         R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
     {
         let Err(lack) = answered else { return self.look_at(text, off_thread).await };
         if may_be_whole(lack.kind)
@@ -330,11 +333,11 @@ impl Commission {
     async fn look_at<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<Build, Trouble>
     where
         R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, Fault>>>,
+        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
     {
         let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
         let looked = off_thread(Box::new(move || look(&text, &settings, max_bytes))).await;
-        looked.map_err(Trouble::Unread)?.map_err(Trouble::Fault)
+        looked.map_err(Trouble::Unread)?.map_err(Trouble::Rejected)
     }
 
     /// What to ask next; none where there is no sense in it, or no attempt left.
@@ -343,7 +346,7 @@ impl Commission {
             return None;
         }
         match trouble {
-            Trouble::Fault(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
+            Trouble::Rejected(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
             Trouble::Unread(_) => None,
             Trouble::Failed(Lack { is_final: true, .. }) => None,
             Trouble::Failed(Lack { kind, began, .. }) => match remedy(*kind, *began) {
@@ -379,7 +382,7 @@ struct Lack {
 
 /// Why an attempt brought no build.
 enum Trouble {
-    Fault(Fault),
+    Rejected(RejectedAnswer),
     Failed(Lack),
     Unread(anyhow::Error),
 }
@@ -421,7 +424,7 @@ fn remedy(kind: FailureKind, began: bool) -> Remedy {
 fn outcome(result: &Result<Build, Trouble>) -> Outcome {
     match result {
         Ok(_) => Outcome::Accepted,
-        Err(Trouble::Fault(fault)) => Outcome::Refused(fault.refusal.clone()),
+        Err(Trouble::Rejected(fault)) => Outcome::Refused(fault.rejection.clone()),
         Err(Trouble::Failed(lack)) => Outcome::Failed { kind: lack.kind, message: lack.message.clone() },
         Err(Trouble::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
     }
@@ -432,7 +435,7 @@ impl Outcome {
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Accepted => None,
-            Self::Refused(refusal) => Some(refusal.code.name()),
+            Self::Refused(rejection) => Some(rejection.code.name()),
             Self::Failed { kind, .. } => Some(kind.code()),
             Self::Unread { .. } => Some("unread"),
         }
@@ -442,7 +445,7 @@ impl Outcome {
     pub fn message(&self) -> Option<&str> {
         match self {
             Self::Accepted => None,
-            Self::Refused(refusal) => Some(&refusal.message),
+            Self::Refused(rejection) => Some(&rejection.message),
             Self::Failed { message, .. } | Self::Unread { message } => Some(message),
         }
     }
@@ -451,7 +454,7 @@ impl Outcome {
 impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal.code.name(),
+            Self::Refused(rejection) => rejection.code.name(),
             Self::Failed { kind, .. } => kind.code(),
             Self::Unread(_) => "unread",
             Self::Unheard(_) => "unheard",
@@ -462,7 +465,7 @@ impl Reason {
 impl From<Trouble> for Reason {
     fn from(trouble: Trouble) -> Self {
         match trouble {
-            Trouble::Fault(fault) => Self::Refused(fault.refusal),
+            Trouble::Rejected(fault) => Self::Refused(fault.rejection),
             Trouble::Failed(Lack { kind, message, .. }) => Self::Failed { kind, message },
             Trouble::Unread(error) => Self::Unread(error),
         }

@@ -9,7 +9,7 @@ use self::excerpt::excerpt;
 use self::swatches::{Group, groups};
 use crate::arena::Settings;
 use crate::arena::catalog::LONGEST_PROMPT;
-use voxel::{Census, Code, GridSize, MAX_OVERDRAW, Palette, Refusal, Rules, Warning};
+use voxel::{GridSize, GridStats, MAX_OVERDRAW, Palette, Rejection, RejectionCode, Rules, Warning};
 
 /// What is asked of a model at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub struct Brief {
 
 /// What is wrong with an answer.
 #[derive(Clone, Debug)]
-pub struct Fault {
-    pub refusal: Refusal,
+pub struct RejectedAnswer {
+    pub rejection: Rejection,
     /// What came out, where it could be read.
-    pub census: Option<Census>,
+    pub stats: Option<GridStats>,
     pub warnings: Vec<Warning>,
 }
 
@@ -45,17 +45,17 @@ pub fn shorter(prompt: &str, settings: &Settings) -> Brief {
 }
 
 /// After an answer that was no build.
-pub fn repair(prompt: &str, settings: &Settings, earlier: &str, fault: &Fault) -> Brief {
-    let (earlier, left_out) = excerpt(earlier.trim_end(), fault.refusal.position);
+pub fn repair(prompt: &str, settings: &Settings, earlier: &str, fault: &RejectedAnswer) -> Brief {
+    let (earlier, left_out) = excerpt(earlier.trim_end(), fault.rejection.position);
     let user = Repair {
         edge: settings.grid.get(),
         palette: settings.palette,
         prompt: phrase(prompt),
-        code: fault.refusal.code.name(),
-        message: &fault.refusal.message,
+        code: fault.rejection.code.name(),
+        message: &fault.rejection.message,
         warnings: fault.warnings.iter().map(Warning::message).collect(),
-        result: fault.census.as_ref().filter(|census| census.block_count > 0).map(outcome),
-        advice: advice(fault.refusal.code, settings.grid),
+        result: fault.stats.as_ref().filter(|stats| stats.block_count > 0).map(outcome),
+        advice: advice(fault.rejection.code, settings.grid),
         earlier,
         left_out,
     };
@@ -186,37 +186,37 @@ fn phrase(prompt: &str) -> String {
 }
 
 /// What a census amounts to, in words.
-fn outcome(census: &Census) -> String {
+fn outcome(stats: &GridStats) -> String {
     const KINDS: usize = 8;
-    let blocks = census.blocks();
+    let blocks = stats.blocks();
     let more = blocks.len().saturating_sub(KINDS);
     let mut kinds: Vec<_> =
         blocks.iter().take(KINDS).map(|(block, count)| format!("{count} {}", block.id)).collect();
     if more > 0 {
         kinds.push(format!("{more} more kinds"));
     }
-    let place = census.bounds.map(|bounds| {
+    let place = stats.bounds.map(|bounds| {
         let axes = ["x", "y", "z"].into_iter().zip(bounds.min).zip(bounds.max);
         let spans: Vec<_> = axes.map(|((axis, min), max)| format!("{axis} from {min} to {max}")).collect();
         format!(", {}", spans.join(", "))
     });
-    format!("{} filled cells{}: {}", census.block_count, place.unwrap_or_default(), kinds.join(", "))
+    format!("{} filled cells{}: {}", stats.block_count, place.unwrap_or_default(), kinds.join(", "))
 }
 
-fn advice(code: Code, grid: GridSize) -> String {
+fn advice(code: RejectionCode, grid: GridSize) -> String {
     let Measure { entries, .. } = Measure::of(grid);
     let Rules { min_blocks, min_footprint, min_height, .. } = Rules::of(grid);
     let top = grid.get() - 1;
     match code {
-        Code::BadJson | Code::BadFile | Code::DoesNotFit => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
-        Code::BadSpec => format!("Correct the place that is named, and look for the same slip elsewhere. Coordinates are whole numbers from 0 to {top}; a box has x1, y1, z1, x2, y2, z2 and type, a line from, to and type, a block x, y, z and type."),
-        Code::TooLarge => format!("Say it with far less text: at most {} entries, with boxes for whatever is solid.", entries.0),
-        Code::TooMuchWork => "Let boxes overlap less: build large solids from few boxes that lie beside each other, and paint over only where you must.".to_owned(),
-        Code::NoBlocks => format!("Nothing of it was inside the grid and of a known type. Use coordinates from 0 to {top}, and only ids from the list of blocks."),
-        Code::TooManyBlocks => "Hollow out what nobody sees, as floor, walls and roof instead of solid boxes, and leave air around the subject.".to_owned(),
-        Code::TooFewBlocks => format!("Build the whole larger, every part in proportion, until it fills well over {min_blocks} cells, and use the room for detail."),
-        Code::FootprintTooSmall => format!("Widen it along x or z until one of these spans is at least {min_footprint} cells: build it larger if there is room above, or give it ground, a base, wings, surroundings that belong to it. Growing upwards does not help."),
-        Code::HeightTooSmall => format!("Raise it until its span along y is at least {min_height} cells: thicken what lies flat, and build up from it whatever stands out in life."),
+        RejectionCode::BadJson | RejectionCode::BadFile | RejectionCode::DoesNotFit => "Write strict JSON: every brace and bracket closed, no comma after a last entry, no comments, no sums, no words among the entries.".to_owned(),
+        RejectionCode::BadSpec => format!("Correct the place that is named, and look for the same slip elsewhere. Coordinates are whole numbers from 0 to {top}; a box has x1, y1, z1, x2, y2, z2 and type, a line from, to and type, a block x, y, z and type."),
+        RejectionCode::TooLarge => format!("Say it with far less text: at most {} entries, with boxes for whatever is solid.", entries.0),
+        RejectionCode::TooMuchWork => "Let boxes overlap less: build large solids from few boxes that lie beside each other, and paint over only where you must.".to_owned(),
+        RejectionCode::NoBlocks => format!("Nothing of it was inside the grid and of a known type. Use coordinates from 0 to {top}, and only ids from the list of blocks."),
+        RejectionCode::TooManyBlocks => "Hollow out what nobody sees, as floor, walls and roof instead of solid boxes, and leave air around the subject.".to_owned(),
+        RejectionCode::TooFewBlocks => format!("Build the whole larger, every part in proportion, until it fills well over {min_blocks} cells, and use the room for detail."),
+        RejectionCode::FootprintTooSmall => format!("Widen it along x or z until one of these spans is at least {min_footprint} cells: build it larger if there is room above, or give it ground, a base, wings, surroundings that belong to it. Growing upwards does not help."),
+        RejectionCode::HeightTooSmall => format!("Raise it until its span along y is at least {min_height} cells: thicken what lies flat, and build up from it whatever stands out in life."),
     }
 }
 

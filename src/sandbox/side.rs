@@ -17,7 +17,7 @@ use crate::arena::builds::{Making, Packed};
 use crate::arena::drafts::{self, NotStored, Origin};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
-use crate::work::{Client, Work};
+use crate::work::{WorkClient, WorkPool};
 use voxel::Warning;
 
 /// Between words of progress.
@@ -93,9 +93,9 @@ pub(super) struct Side {
     pub name: String,
     pub task: Task,
     pub pool: PgPool,
-    pub work: Work,
+    pub work: WorkPool,
     /// Whoever watches.
-    pub client: Client,
+    pub client: WorkClient,
     pub tell: mpsc::Sender<Event>,
 }
 

@@ -63,7 +63,7 @@ async fn about(State(app): State<App>, headers: HeaderMap, counted: Counted) -> 
         totals,
         examples: examples(),
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
-        limited: app.limits.are_on(),
+        limited: app.limits.is_enabled(),
         references: references(app.config.references),
         site: app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(&headers))),
     }

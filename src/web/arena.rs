@@ -28,8 +28,8 @@ use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, NoMatchup, NotSkipped, PromptId, Side};
-use crate::limits::Asked;
-use crate::work::Client;
+use crate::limits::LimitedAction;
+use crate::work::WorkClient;
 
 const NO_STORE: (axum::http::HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
@@ -174,12 +174,12 @@ pub(super) async fn open_matchup(
 ) -> Result<Matchup, Error> {
     let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| no_prompt())?;
     let voter = visitor.welcome(app).await?;
-    visitor.ask(app, Asked::Matchup, Some(voter))?;
+    visitor.ask(app, LimitedAction::Matchup, Some(voter))?;
     // Asking for another prompt closes what is open, which is skipping it.
     if let Some(prompt) = &prompt
         && app.arena.open_prompt(voter).await?.is_some_and(|open| open != *prompt)
     {
-        visitor.ask(app, Asked::Skip, Some(voter))?;
+        visitor.ask(app, LimitedAction::Skip, Some(voter))?;
     }
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
 }
@@ -223,7 +223,7 @@ async fn build(
     } else {
         let bytes = app
             .work
-            .run(Client::voter(visitor.address()), move || grid.encoding())
+            .run(WorkClient::voter(visitor.address()), move || grid.encoding())
             .await?
             .map_err(damaged)?;
         (about, Body::from(bytes)).into_response()
@@ -254,7 +254,7 @@ async fn image(
 ) -> Result<Response, Error> {
     wanted.check()?;
     let grid = fetch(&app, &visitor, &seat, &method).await?;
-    let bytes = pictures::draw(&app, Client::voter(visitor.address()), grid, wanted).await?;
+    let bytes = pictures::draw(&app, WorkClient::voter(visitor.address()), grid, wanted).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, wanted.kind())], Body::from(bytes)).into_response())
 }
 
@@ -294,7 +294,7 @@ async fn skip(
     Json(skipping): Json<Skipping>,
 ) -> Result<StatusCode, Error> {
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(&app, Asked::Skip, Some(voter))?;
+    visitor.ask(&app, LimitedAction::Skip, Some(voter))?;
     app.arena.skip(voter, id(&skipping.matchup_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -22,8 +22,8 @@ use super::Error;
 use super::derived::{FOREVER, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
-use crate::work::{Client, Work};
-use voxel::{self, Effort};
+use crate::work::{WorkClient, WorkPool};
+use voxel::{self, CompressionLevel};
 
 const ASK_AGAIN: &str = "no-cache";
 const A_DAY: &str = "public, max-age=86400";
@@ -86,7 +86,7 @@ async fn robots(
 }
 
 async fn answer(
-    work: &Work,
+    work: &WorkPool,
     path: &str,
     keep: &'static str,
     encoding: Encoding,
@@ -145,7 +145,7 @@ impl File {
         self.kind.starts_with("text/") || matches!(self.kind, "image/svg+xml" | "application/json")
     }
 
-    async fn encoded(self: &Arc<Self>, work: &Work, encoding: Encoding) -> Result<Bytes, Error> {
+    async fn encoded(self: &Arc<Self>, work: &WorkPool, encoding: Encoding) -> Result<Bytes, Error> {
         let cell = match encoding {
             Encoding::Brotli => &self.brotli,
             Encoding::Gzip => &self.gzip,
@@ -153,9 +153,9 @@ impl File {
         };
         let plain = self.plain.clone();
         let squeeze = || async {
-            let squeezed = work.run(Client::EVERYBODY, move || {
+            let squeezed = work.run(WorkClient::EVERYBODY, move || {
                 if encoding == Encoding::Brotli {
-                    Ok(voxel::pack(&plain, Effort::Best))
+                    Ok(voxel::pack(&plain, CompressionLevel::Best))
                 } else {
                     gzip(&plain)
                 }

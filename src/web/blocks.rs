@@ -17,7 +17,7 @@ use super::encoding::Encoding;
 use super::pictures::hex;
 use super::{Error, Page};
 use crate::app::App;
-use voxel::{Block, Effort, Palette, Picture, RenderClass, Textures, pack};
+use voxel::{Block, CompressionLevel, Palette, Picture, RenderClass, Textures, pack};
 
 static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::paint);
 
@@ -110,7 +110,7 @@ fn pictures(textures: &Textures, number: u8, block: &Block) -> Vec<File> {
 
 impl File {
     fn packed(name: &str, kind: &'static str, plain: Vec<u8>) -> Self {
-        let packed = pack(&plain, Effort::Best);
+        let packed = pack(&plain, CompressionLevel::Best);
         Self { name: name.to_owned(), kind, plain: plain.into(), packed: Some(packed.into()) }
     }
 }

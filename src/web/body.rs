@@ -15,8 +15,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::Error;
-use crate::work::Memory;
-use voxel::{Code, Refusal};
+use crate::work::MemoryBudget;
+use voxel::{Rejection, RejectionCode};
 
 /// How long a large body and the work on it may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
@@ -41,7 +41,11 @@ pub(super) struct Large {
 }
 
 /// Reads a body, gzipped or plain; none if it is larger than `limit` bytes.
-pub(super) async fn read(memory: &Memory, request: Request, limit: usize) -> Result<Option<Large>, Error> {
+pub(super) async fn read(
+    memory: &MemoryBudget,
+    request: Request,
+    limit: usize,
+) -> Result<Option<Large>, Error> {
     refuse_other_encodings(request.headers())?;
     let announced = announced_length(request.headers()).unwrap_or(limit);
     if announced > limit {
@@ -52,7 +56,7 @@ pub(super) async fn read(memory: &Memory, request: Request, limit: usize) -> Res
     }
     let mut body = request.into_body();
     let mut bytes = Vec::new();
-    let mut share = memory.share(0, QUEUE).await.ok_or_else(busy)?;
+    let mut share = memory.reserve(0, QUEUE).await.ok_or_else(busy)?;
     let mut shared = FREE;
     while let Some(data) = next(&mut body).await? {
         if bytes.len() + data.len() > limit {
@@ -62,7 +66,7 @@ pub(super) async fn read(memory: &Memory, request: Request, limit: usize) -> Res
         }
         // Only for what has arrived: announcing a lot must not keep others out.
         while shared < bytes.len() + data.len() {
-            share.merge(memory.share(STEP, QUEUE).await.ok_or_else(busy)?);
+            share.merge(memory.reserve(STEP, QUEUE).await.ok_or_else(busy)?);
             shared += STEP;
         }
         bytes.extend(data);
@@ -94,13 +98,13 @@ fn waits_to_be_asked(headers: &HeaderMap) -> bool {
 }
 
 /// What was refused is its sender's to mend.
-pub(super) fn refused(refusal: Refusal) -> Error {
-    let status = match refusal.code {
-        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+pub(super) fn refused(rejection: Rejection) -> Error {
+    let status = match rejection.code {
+        RejectionCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::BAD_REQUEST,
     };
-    Error::new(status, refusal.code.name(), refusal.message)
+    Error::new(status, rejection.code.name(), rejection.message)
 }
 
 pub(super) fn too_large(limit: usize) -> Error {
@@ -147,8 +151,8 @@ pub(super) struct Held {
 const CHUNK: usize = 1 << 16;
 
 impl Held {
-    pub async fn new(memory: &Memory, bytes: Bytes) -> Result<Self, Error> {
-        let share = memory.share(bytes.len(), QUEUE).await.ok_or_else(busy)?;
+    pub async fn new(memory: &MemoryBudget, bytes: Bytes) -> Result<Self, Error> {
+        let share = memory.reserve(bytes.len(), QUEUE).await.ok_or_else(busy)?;
         Ok(Self { bytes, _share: share })
     }
 }

@@ -19,7 +19,7 @@ use super::pictures::{self, Wanted, damaged, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{self, Bounds, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -120,15 +120,15 @@ async fn facts(
     address: ClientAddress,
     Path(build): Path<String>,
 ) -> Result<Json<Facts>, Error> {
-    let (build, census) = with_census(&app, address.client(), id(&build)?).await?;
-    let blocks = census.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
+    let (build, stats) = with_stats(&app, address.client(), id(&build)?).await?;
+    let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     Ok(Json(Facts {
         id: build.id.to_string(),
         prompt: Prompt { id: build.prompt_id, text: build.prompt_text },
         model: Model { key: build.model_key, provider: build.provider, display_name: build.model_name },
         settings: Settings { grid_size: build.grid_size, palette: build.palette, mode: build.mode },
         block_count: build.block_count,
-        bounds: census.bounds,
+        bounds: stats.bounds,
         blocks,
         warnings: build.warnings.0,
         digest: hex(&build.digest),
@@ -140,16 +140,16 @@ async fn facts(
 }
 
 /// A build, and what its grid holds.
-pub(super) async fn with_census(
+pub(super) async fn with_stats(
     app: &App,
-    client: Client,
+    client: WorkClient,
     id: Uuid,
-) -> Result<(Build, voxel::Census), Error> {
+) -> Result<(Build, voxel::GridStats), Error> {
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    let count = move || grid.open().map(|grid| grid.census());
-    let census = app.work.run(client, count).await?.map_err(damaged)?;
-    Ok((build, census))
+    let count = move || grid.open().map(|grid| grid.stats());
+    let stats = app.work.run(client, count).await?.map_err(damaged)?;
+    Ok((build, stats))
 }
 
 /// A build’s blocks
@@ -179,7 +179,7 @@ async fn grid(
 /// The encoded grid as it is stored, which is compressed with brotli; unpacked for those who don't read that.
 pub(super) async fn grid_answer(
     app: &App,
-    client: Client,
+    client: WorkClient,
     id: Uuid,
     encoding: Encoding,
     keep: &'static str,
@@ -192,7 +192,7 @@ pub(super) async fn grid_answer(
 /// The same, wherever it was stored.
 pub(super) async fn stored_grid(
     app: &App,
-    client: Client,
+    client: WorkClient,
     grid: StoredGrid,
     encoding: Encoding,
     keep: &'static str,

@@ -26,7 +26,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Damaged, StoredGrid};
 use crate::arena::leaderboard::{Leaderboard, Row};
 use crate::arena::{ModelKey, exhibition, gallery};
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{self, Digest, Grid, GridSize, Palette};
 
 /// What can only be renamed.
@@ -144,7 +144,7 @@ fn standing(row: &Row, build: Option<Uuid>) -> Standing {
 /// Answers with a card, which is drawn once for all who want it while it says the same.
 async fn answer(
     app: &App,
-    client: Client,
+    client: WorkClient,
     poster: Poster<Pictured>,
     keep: &'static str,
     headers: &HeaderMap,

@@ -20,7 +20,7 @@ use super::query::flag;
 use super::voter::ClientAddress;
 use super::{Error, layers};
 use crate::app::App;
-use voxel::{self, Code, Effort, Grid, GridSize, Palette, Report, Verdict};
+use voxel::{self, CompressionLevel, Grid, GridSize, Palette, RejectionCode, Report, Verdict};
 
 /// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
 const MAX_CELLS: u32 = 1 << 18;
@@ -121,7 +121,7 @@ struct Told {
 
 /// A verdict as it is sent.
 fn told(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<Told, Error> {
-    let block_count = verdict.census().map_or(0, |census| census.block_count);
+    let block_count = verdict.stats().map_or(0, |stats| stats.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
             "The build has {block_count} blocks, and cells=1 lists at most {MAX_CELLS} here. \
@@ -146,7 +146,7 @@ impl Told {
     fn packed(self, encoding: Encoding) -> Self {
         match encoding {
             Encoding::Brotli if self.json.len() > SMALL => {
-                Self { json: voxel::pack(&self.json, Effort::Quick), encoding, ..self }
+                Self { json: voxel::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
             }
             _ => self,
         }
@@ -155,8 +155,8 @@ impl Told {
 
 /// What could be read is an answer, good or not; what could not is the client's error.
 fn status(verdict: &Verdict) -> StatusCode {
-    match verdict.refusal().map(|refusal| refusal.code) {
-        Some(Code::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+    match verdict.rejection().map(|rejection| rejection.code) {
+        Some(RejectionCode::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
         Some(code) if !code.is_rule() => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }

@@ -23,8 +23,8 @@ use crate::arena::Settings;
 use crate::arena::builds::{Making, Packed, StoredGrid};
 use crate::arena::catalog::prompt_problem;
 use crate::arena::drafts::{self, Draft, NotStored, Origin};
-use crate::limits::Asked;
-use crate::work::Client;
+use crate::limits::LimitedAction;
+use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
 
 /// It is gone sooner or later, here too.
@@ -94,7 +94,7 @@ async fn bring(
     Query(parameters): Query<Parameters>,
     request: Request,
 ) -> Result<Json<Brought>, Error> {
-    visitor.ask(&app, Asked::Generate, None)?;
+    visitor.ask(&app, LimitedAction::Generate, None)?;
     let origin = parameters.origin(&app.config.arena)?;
     let limit = app.config.check_max_bytes;
     let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
@@ -104,7 +104,7 @@ async fn bring(
         let whole = &large;
         Packed::read(&whole.bytes, &settings, limit)
     };
-    let build = app.work.run(Client::visitor(visitor.address()), read).await?.map_err(refused)?;
+    let build = app.work.run(WorkClient::visitor(visitor.address()), read).await?.map_err(refused)?;
     let id = drafts::store(&app.pool, &origin, &build).await.map_err(full)?;
     let Packed { block_count, warnings, .. } = build;
     Ok(Json(Brought {

@@ -24,7 +24,7 @@ use self::codes::ErrorCode;
 use super::Page;
 use super::layers::{Code, RequestId};
 use crate::db;
-use crate::work::WorkLost;
+use crate::work::WorkError;
 
 /// Longer than any sentence axum writes.
 const REJECTION_LIMIT: usize = 4096;
@@ -241,7 +241,7 @@ impl IntoResponse for Error {
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match error {
-            error if db::will_pass(&error) => Self {
+            error if db::is_transient(&error) => Self {
                 cause: Some(Arc::new(error.into())),
                 ..Self::unavailable("busy", "Too many people are here at once. Please try again in a moment.")
                     .with_header(RETRY_AFTER, HeaderValue::from_static("2"))
@@ -251,20 +251,20 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-impl From<WorkLost> for Error {
-    fn from(lost: WorkLost) -> Self {
+impl From<WorkError> for Error {
+    fn from(lost: WorkError) -> Self {
         match lost {
-            WorkLost::Busy => {
+            WorkError::Busy => {
                 Self::unavailable("busy", "There is a lot to do here just now. Please try again in a moment.")
                     .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
             }
-            WorkLost::TooManyOfYours => {
+            WorkError::ClientQueueFull => {
                 let message =
                     "Too many requests from your network are waiting already. Try again in 5 seconds.";
                 Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
                     .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
             }
-            WorkLost::Unfinished(_) => Self::internal(lost),
+            WorkError::Unfinished(_) => Self::internal(lost),
         }
     }
 }
@@ -275,6 +275,6 @@ impl From<anyhow::Error> for Error {
             Ok(database) => return database.into(),
             Err(error) => error,
         };
-        error.downcast::<WorkLost>().map_or_else(Self::internal, Self::from)
+        error.downcast::<WorkError>().map_or_else(Self::internal, Self::from)
     }
 }

@@ -21,8 +21,8 @@ use super::pictures::{damaged, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::work::Client;
-use voxel::{self, Format, NotExported};
+use crate::work::WorkClient;
+use voxel::{self, ExportError, Format};
 
 /// Raised whenever one and the same grid is written otherwise than before.
 const WRITTEN: u8 = 2;
@@ -91,7 +91,7 @@ pub(super) struct ExportedFile<'a> {
 
 pub(super) async fn answer(
     app: &App,
-    client: Client,
+    client: WorkClient,
     ExportedFile { digest, name, format, keep }: ExportedFile<'_>,
     load: impl Future<Output = Result<StoredGrid, Error>>,
     headers: &HeaderMap,
@@ -107,14 +107,14 @@ pub(super) async fn answer(
     let grid = load.await?;
     let make = move || {
         let grid = grid.open().map_err(damaged)?;
-        voxel::export(&grid, format, &name).map_err(|reason| not_exported(&reason))
+        voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))
     };
     let bytes = app.work.run(client, make).await??;
     let body = Body::new(Held::new(&app.memory, bytes.into()).await?);
     Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
 }
 
-fn not_exported(reason: &NotExported) -> Error {
+fn export_failed(reason: &ExportError) -> Error {
     let sentence = capitalised(&reason.to_string()) + ".";
     Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence)
 }

@@ -8,7 +8,7 @@ use axum::routing::get;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::builds::{id, with_census};
+use super::builds::{id, with_stats};
 use super::filters::capitalised;
 use super::pictures::{damaged, hex, no_build};
 use super::query::{PageNumber, PageQuery, escaped};
@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, Choice};
 use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{Block, Bounds, Format, GridSize, Palette};
 
 /// A spec up to this size, compressed, is shown on the page.
@@ -170,15 +170,15 @@ async fn build(
     Path(build): Path<String>,
 ) -> Result<BuildPage, Error> {
     let client = address.client();
-    let (build, census) = with_census(&app, client, id(&build)?).await?;
-    let materials = materials(&census.blocks());
+    let (build, stats) = with_stats(&app, client, id(&build)?).await?;
+    let materials = materials(&stats.blocks());
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
     let alt = format!("{title}, built with blocks.");
     Ok(BuildPage {
         page: Page::at("/builds").with_card(Shared::of("builds", build.id, title, alt)),
-        bounds: census.bounds,
-        formats: formats(census.bounds),
-        summary: summary(census.bounds, census.block_count, &materials),
+        bounds: stats.bounds,
+        formats: formats(stats.bounds),
+        summary: summary(stats.bounds, stats.block_count, &materials),
         digest: hex(&build.digest),
         made: made(&build),
         spec: spec(&app, client, build.id).await?,
@@ -188,7 +188,7 @@ async fn build(
 }
 
 /// The text of a build's spec, if somebody may want to read it.
-async fn spec(app: &App, client: Client, id: Uuid) -> Result<Option<String>, Error> {
+async fn spec(app: &App, client: WorkClient, id: Uuid) -> Result<Option<String>, Error> {
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
     if packed.len() > READABLE {
         return Ok(None);

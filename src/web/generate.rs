@@ -25,11 +25,11 @@ use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::Settings;
 use crate::arena::catalog;
-use crate::config::KeysFor;
+use crate::config::ServerKeyAccess;
 use crate::generate::Secret;
-use crate::limits::{self, Asked as Limited};
+use crate::limits::{self, LimitedAction};
 use crate::sandbox::{Contestant, Event, Run, SLOWEST, Slot, Task, Ticket, TooMany};
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{GridSize, Palette};
 
 /// A proxy that hears nothing for longer may hang up.
@@ -102,10 +102,13 @@ async fn generate(
         return Err(wrong(problem));
     }
     let rivals = wanted.rivals()?;
-    visitor.ask(&app, Limited::Generate, None)?;
+    visitor.ask(&app, LimitedAction::Generate, None)?;
     let house = House { app: &app, lends: lends(&app, &headers) };
-    if house.lends && app.config.sandbox.keys_for == KeysFor::Everybody && rivals.iter().any(Rival::borrows) {
-        visitor.ask(&app, Limited::Lend, None)?;
+    if house.lends
+        && app.config.sandbox.server_keys == ServerKeyAccess::Everybody
+        && rivals.iter().any(Rival::borrows)
+    {
+        visitor.ask(&app, LimitedAction::UseServerKey, None)?;
     }
     let listed = catalog::models(&app.pool).await?;
     let sides = [Slot::A, Slot::B].into_iter().zip(rivals);
@@ -119,12 +122,12 @@ async fn generate(
     let task = Task {
         prompt,
         settings,
-        max_bytes: app.config.check_max_bytes.min(app.config.asking.answer_max_bytes),
-        attempts: app.config.asking.attempts,
+        max_bytes: app.config.check_max_bytes.min(app.config.generation.answer_max_bytes),
+        attempts: app.config.generation.attempts,
     };
     Ok(told(Telling {
         app,
-        client: Client::visitor(visitor.address()),
+        client: WorkClient::visitor(visitor.address()),
         ticket,
         stage: Stage::Opening(Box::new((task, contestants))),
         pinged: Instant::now(),
@@ -209,7 +212,7 @@ impl Named {
 /// A run, told as it happens. Dropping it frees everything.
 struct Telling {
     app: App,
-    client: Client,
+    client: WorkClient,
     ticket: Ticket,
     stage: Stage,
     pinged: Instant,

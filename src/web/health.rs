@@ -46,7 +46,7 @@ async fn healthz() -> impl IntoResponse {
     ),
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
-    match db::ready(&app.pool).await {
+    match db::check_ready(&app.pool).await {
         Ok(()) => Ok(told("ready")),
         Err(not_ready) => Err(Error::unavailable("not_ready", not_ready.to_string())),
     }

@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use self::run_to_end::Overdue;
 use super::Error;
-use crate::meters::{Answer, Meters};
+use crate::metrics::{HttpMetrics, ResponseLabels};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
     worker-src 'self'; font-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; \
@@ -60,12 +60,16 @@ impl Display for RequestId {
 pub(super) struct Code(pub Cow<'static, str>);
 
 /// Names the request, opens its span, counts it, and logs how it ended.
-pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, next: Next) -> Response {
+pub(super) async fn observe(
+    State(metrics): State<HttpMetrics>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let started = Instant::now();
     let id = RequestId(Uuid::now_v7());
     request.extensions_mut().insert(id);
     // Shared with the task of a request that runs to its end.
-    let in_flight = Arc::new(meters.begin());
+    let in_flight = Arc::new(metrics.begin());
     request.extensions_mut().insert(Arc::clone(&in_flight));
     let path = request.uri().path().to_owned();
     let (method, route) = (known(request.method()), route(&request));
@@ -76,7 +80,7 @@ pub(super) async fn observe(State(meters): State<Meters>, mut request: Request, 
         let status = response.status().as_u16();
         let took = started.elapsed();
         let code = response.extensions().get::<Code>().map(|code| code.0.clone()).unwrap_or_default();
-        meters.count(&Answer { method, route, status, code }, took);
+        metrics.count(&ResponseLabels { method, route, status, code }, took);
         let ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
         if is_background_noise(&path) {
             debug!(status, ms, "answered");

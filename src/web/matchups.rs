@@ -21,7 +21,7 @@ use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{NotSkipped, Reveal, Revealed, Served, Verdicts};
-use crate::limits::Asked;
+use crate::limits::LimitedAction;
 use voxel::Format;
 
 const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
@@ -148,7 +148,7 @@ async fn skip(
 ) -> Result<Redirect, Error> {
     let id = id(&matchup)?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(&app, Asked::Skip, Some(voter))?;
+    visitor.ask(&app, LimitedAction::Skip, Some(voter))?;
     match app.arena.skip(voter, id).await {
         Ok(()) => Ok(back_to(open_matchup(&app, &visitor, None).await?.id)),
         Err(NotSkipped::Voted) => Ok(back_to(id)),

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::Error;
 use crate::app::App;
 use crate::arena::status::{self, Tally};
-use crate::meters::{Reading, Value};
+use crate::metrics::{MetricSample, MetricValue};
 
 /// Whoever watches wants to hear of a database that does not answer, and soon.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl Into
     let mut readings = of_this_server(&app);
     readings.push(now("database_up", "Whether the database answers", usize::from(tally.is_some())));
     readings.extend(tally.into_iter().flat_map(of_all_servers));
-    let told = app.meters.tell(readings).map_err(Error::internal)?;
+    let told = app.metrics.encode(readings).map_err(Error::internal)?;
     let head = [(CONTENT_TYPE, kind(&headers)), (CACHE_CONTROL, "no-store"), (VARY, "accept")];
     Ok((head, told))
 }
@@ -51,7 +51,7 @@ fn kind(headers: &HeaderMap) -> &'static str {
     if accepted.contains("application/openmetrics-text") { OPEN_METRICS } else { "text/plain; charset=utf-8" }
 }
 
-fn of_this_server(app: &App) -> Vec<Reading> {
+fn of_this_server(app: &App) -> Vec<MetricSample> {
     let connections = app.pool.size() as usize;
     let idle = app.pool.num_idle();
     vec![
@@ -73,37 +73,38 @@ fn of_this_server(app: &App) -> Vec<Reading> {
         now(
             "large_bodies_bytes",
             "Memory that large bodies and answers take together on this server",
-            app.memory.taken(),
+            app.memory.reserved(),
         ),
     ]
 }
 
-fn of_all_servers(tally: Tally) -> [Reading; 4] {
-    let total = |name, help, count: i64| Reading { name, help, value: Value::Total(count.unsigned_abs()) };
+fn of_all_servers(tally: Tally) -> [MetricSample; 4] {
+    let total =
+        |name, help, count: i64| MetricSample { name, help, value: MetricValue::Total(count.unsigned_abs()) };
     let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));
     [
         total("votes", "Votes, over all servers", tally.votes),
         total("matchups", "Matchups served, over all servers", tally.matchups),
-        Reading {
+        MetricSample {
             name: "builds",
             help: "Builds in force, over all servers",
-            value: Value::Now(tally.builds),
+            value: MetricValue::Current(tally.builds),
         },
-        Reading {
+        MetricSample {
             name: "jobs",
             help: "Builds that were wanted of models, by how the latest try stands, over all servers",
-            value: Value::ByState(jobs.collect()),
+            value: MetricValue::ByState(jobs.collect()),
         },
     ]
 }
 
-fn now(name: &'static str, help: &'static str, count: usize) -> Reading {
-    Reading { name, help, value: Value::Now(whole(count)) }
+fn now(name: &'static str, help: &'static str, count: usize) -> MetricSample {
+    MetricSample { name, help, value: MetricValue::Current(whole(count)) }
 }
 
-fn by_state(name: &'static str, help: &'static str, states: [(&'static str, usize); 2]) -> Reading {
+fn by_state(name: &'static str, help: &'static str, states: [(&'static str, usize); 2]) -> MetricSample {
     let states = states.map(|(state, count)| (Cow::Borrowed(state), whole(count)));
-    Reading { name, help, value: Value::ByState(states.into()) }
+    MetricSample { name, help, value: MetricValue::ByState(states.into()) }
 }
 
 fn whole(count: usize) -> i64 {

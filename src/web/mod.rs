@@ -123,7 +123,7 @@ fn documented() -> Vec<OpenApiRouter<App>> {
 pub fn dress(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
     let site = app.config.public_url.clone();
-    let meters = app.meters.clone();
+    let metrics = app.metrics.clone();
     routes
         .fallback(nothing_here)
         .with_state(app)
@@ -137,7 +137,7 @@ pub fn dress(routes: Router<App>, app: App) -> Router {
         .layer(layers::compress())
         .layer(map_request(encoding::settle))
         .layer(map_response(layers::protect))
-        .layer(from_fn_with_state(meters, layers::observe))
+        .layer(from_fn_with_state(metrics, layers::observe))
 }
 
 async fn nothing_here(request: Request) -> Response {

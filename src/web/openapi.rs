@@ -31,8 +31,8 @@ use super::format::host;
 use super::pictures::hex;
 use super::{error, voter};
 use crate::app::App;
-use crate::work::Client;
-use voxel::{Digest, Effort, pack};
+use crate::work::WorkClient;
+use voxel::{CompressionLevel, Digest, pack};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -145,7 +145,7 @@ async fn answer(
     let write = || async {
         let url = app.config.public_url.clone();
         let write = move || Served::of(&document, url);
-        app.work.run(Client::EVERYBODY, write).await?.map_err(Error::internal)
+        app.work.run(WorkClient::EVERYBODY, write).await?.map_err(Error::internal)
     };
     let served = served.get_or_try_init(write).await?;
     let (encoding, bytes) = match encoding {
@@ -165,7 +165,7 @@ impl Served {
         }
         let plain = serde_json::to_vec(&document)?;
         let name = hex(&Digest::of(&plain).0[..8]);
-        Ok(Self { name, packed: pack(&plain, Effort::Best).into(), plain: plain.into() })
+        Ok(Self { name, packed: pack(&plain, CompressionLevel::Best).into(), plain: plain.into() })
     }
 }
 

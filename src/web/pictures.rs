@@ -16,7 +16,7 @@ use super::encoding::Encoding;
 use super::filters::capitalised;
 use crate::app::App;
 use crate::arena::builds::{self, StoredGrid};
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{self, Background, View};
 
 const SIZE: u16 = 512;
@@ -66,7 +66,7 @@ enum Behind {
 /// Answers with a picture of a build.
 pub(super) async fn answer(
     app: &App,
-    client: Client,
+    client: WorkClient,
     id: Uuid,
     wanted: Wanted,
     keep: &'static str,
@@ -87,7 +87,7 @@ pub(super) async fn answer(
 /// A picture of this grid.
 pub(super) async fn draw(
     app: &App,
-    client: Client,
+    client: WorkClient,
     grid: StoredGrid,
     wanted: Wanted,
 ) -> Result<Bytes, Error> {
@@ -97,7 +97,7 @@ pub(super) async fn draw(
 
 async fn make(
     app: &App,
-    client: Client,
+    client: WorkClient,
     name: &Arc<str>,
     wanted: Wanted,
     load: impl Future<Output = Result<StoredGrid, Error>>,

@@ -17,7 +17,7 @@ use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::drafts::Draft;
 use crate::arena::kept_runs::{self, KeptRun, NotKept};
-use crate::limits::Asked;
+use crate::limits::LimitedAction;
 use voxel::Warning;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -95,7 +95,7 @@ async fn keep(
     visitor: Visitor,
     Json(wanted): Json<Wanted>,
 ) -> Result<Json<Kept>, Error> {
-    visitor.ask(&app, Asked::Generate, None)?;
+    visitor.ask(&app, LimitedAction::Generate, None)?;
     let keeper = visitor.welcome(&app).await?;
     let id = kept_runs::keep(&app.pool, keeper, [wanted.a, wanted.b]).await?;
     Ok(Json(found(&app, id).await?.into()))

@@ -22,8 +22,8 @@ use super::pictures::{damaged, hex, no_build};
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds;
-use crate::limits::Asked;
-use crate::turntables::{Failed, Progress, Stage, TooMany};
+use crate::limits::LimitedAction;
+use crate::turntables::{TooManyTurntables, TurntableError, TurntableReceiver, TurntableState};
 use voxel::{Animation, Turntable};
 
 /// How long somebody waits who did not ask for anything else.
@@ -112,29 +112,29 @@ async fn turntable(
     let progress = match app.turntables.find(&name).await {
         Some(progress) => progress,
         None => {
-            visitor.ask(&app, Asked::Turntable, None)?;
+            visitor.ask(&app, LimitedAction::Turntable, None)?;
             let grid = builds::grid(&app.pool, build.id).await?.ok_or_else(no_build)?;
-            app.turntables.begin(&name, grid, animation).map_err(busy)?
+            app.turntables.start(&name, grid, animation).map_err(busy)?
         }
     };
     match outcome(progress, wait(&headers)).await? {
-        Stage::Made(bytes) => {
+        TurntableState::Done(bytes) => {
             let file = format!("{}-{}.{}", build.prompt_id, build.model_key, animation.name());
             let disposition = format!("inline; filename=\"{file}\"");
             Ok(([(CONTENT_DISPOSITION, disposition)], representation.answer(bytes)).into_response())
         }
-        Stage::Frame(frame) => {
+        TurntableState::Frame(frame) => {
             // A browser without script asks again by itself.
             let headers = [(RETRY_AFTER, AGAIN), (REFRESH, AGAIN), (CACHE_CONTROL, NO_STORE)];
             Ok((StatusCode::ACCEPTED, headers, Json(Making { frame, of: Turntable::FRAMES })).into_response())
         }
-        Stage::Failed(cause) => Err(failed(cause)),
+        TurntableState::Failed(cause) => Err(failed(cause)),
     }
 }
 
 /// What has become of it when it is done, or when the time is over.
-async fn outcome(mut progress: Progress, patience: Duration) -> Result<Stage, Error> {
-    let done = progress.wait_for(|stage| !matches!(stage, Stage::Frame(_)));
+async fn outcome(mut progress: TurntableReceiver, patience: Duration) -> Result<TurntableState, Error> {
+    let done = progress.wait_for(|stage| !matches!(stage, TurntableState::Frame(_)));
     if let Ok(Err(gone)) = timeout(patience, done).await.map(|done| done.map(drop)) {
         return Err(Error::internal(gone));
     }
@@ -149,13 +149,13 @@ fn wait(headers: &HeaderMap) -> Duration {
     if in_a_hurry { Duration::ZERO } else { PATIENCE }
 }
 
-fn busy(_: TooMany) -> Error {
+fn busy(_: TooManyTurntables) -> Error {
     let sentence = "Many turntables are being drawn just now. Try again in a moment.";
     Error::unavailable("busy", sentence).with_header(RETRY_AFTER, HeaderValue::from_static("5"))
 }
 
-fn failed(cause: Arc<Failed>) -> Error {
-    if matches!(*cause, Failed::Damaged(_)) { damaged(cause) } else { Error::internal(cause) }
+fn failed(cause: Arc<TurntableError>) -> Error {
+    if matches!(*cause, TurntableError::Corrupt(_)) { damaged(cause) } else { Error::internal(cause) }
 }
 
 impl Format {

@@ -17,8 +17,8 @@ use crate::app::App;
 use crate::arena::Voter;
 use crate::db::Sessions;
 use crate::generate::Secret;
-use crate::limits::Asked;
-use crate::work::Client;
+use crate::limits::LimitedAction;
+use crate::work::WorkClient;
 
 pub(super) const COOKIE: &str = "session";
 const KEPT: Duration = Duration::days(365);
@@ -81,8 +81,8 @@ impl FromRequestParts<App> for ClientAddress {
 
 impl ClientAddress {
     /// Whom heavy work is done for that this request asks for.
-    pub fn client(&self) -> Client {
-        Client::visitor(self.0)
+    pub fn client(&self) -> WorkClient {
+        WorkClient::visitor(self.0)
     }
 }
 
@@ -125,7 +125,7 @@ impl Visitor {
     /// coming stays known. How long an admin is admitted stands in the session, and does not change.
     async fn renew(&self) {
         let Some(id) = self.session.id() else { return };
-        if self.sessions.falls_due(&id, RENEWED_BELOW).await {
+        if self.sessions.is_due_for_renewal(&id, RENEWED_BELOW).await {
             self.session.set_expiry(Some(Expiry::OnInactivity(KEPT)));
         }
     }
@@ -135,15 +135,15 @@ impl Visitor {
         if let Some(voter) = self.voter().await? {
             return Ok(voter);
         }
-        self.ask(app, Asked::Visit, None)?;
+        self.ask(app, LimitedAction::Visit, None)?;
         let voter = Voter(Uuid::new_v4());
         self.session.insert(VOTER, voter.0.to_string()).await.map_err(Error::internal)?;
         Ok(voter)
     }
 
     /// Refuses, politely, whoever asks too much.
-    pub fn ask(&self, app: &App, asked: Asked, voter: Option<Voter>) -> Result<(), Error> {
-        app.limits.ask(asked, voter, self.address).map_err(|wait| {
+    pub fn ask(&self, app: &App, action: LimitedAction, voter: Option<Voter>) -> Result<(), Error> {
+        app.limits.check(action, voter, self.address).map_err(|wait| {
             let seconds = wait.as_secs() + 1;
             let message = format!(
                 "That was a little fast. Please wait {seconds} {} and go on.",

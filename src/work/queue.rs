@@ -3,34 +3,34 @@
 
 use std::collections::VecDeque;
 
-use super::{Client, Priority, WorkLost};
+use super::{Priority, WorkClient, WorkError};
 
 /// Pieces that one client may have waiting: more than a page has pictures that a browser asks for at once.
-pub(super) const WAITING_OF_ONE: usize = 64;
+pub(super) const MAX_WAITING_PER_CLIENT: usize = 64;
 
 /// Pieces of one priority that may wait; more would wait longer than anybody does.
-pub(super) const WAITING_OF_ALL: usize = 256;
+pub(super) const MAX_WAITING: usize = 256;
 
 /// How many turns others get before a lower priority that waits gets one.
-pub(super) const PASSED_OVER: usize = 8;
+pub(super) const MAX_PASSED_OVER: usize = 8;
 
 /// Pieces of work that wait, each as a `T`, and the slots that are taken.
-pub(super) struct Queue<T> {
+pub(super) struct WorkQueue<T> {
     slots: usize,
     running: [usize; Priority::ALL.len()],
-    levels: [Level<T>; Priority::ALL.len()],
+    levels: [PriorityLevel<T>; Priority::ALL.len()],
     entered: u64,
 }
 
 /// Where a piece waits, for whoever wants to leave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    client: Client,
+pub(super) struct QueueHandle {
+    client: WorkClient,
     number: u64,
 }
 
 /// All who wait at one priority.
-struct Level<T> {
+struct PriorityLevel<T> {
     /// Clients that have something waiting, in the order of their turns. There are never many, so they are
     /// searched one by one.
     clients: VecDeque<Backlog<T>>,
@@ -40,13 +40,13 @@ struct Level<T> {
 
 /// What one client has waiting, first come first.
 struct Backlog<T> {
-    client: Client,
+    client: WorkClient,
     pieces: VecDeque<(u64, T)>,
 }
 
-impl<T> Queue<T> {
+impl<T> WorkQueue<T> {
     pub fn new(slots: usize) -> Self {
-        let levels = Priority::ALL.map(|_| Level { clients: VecDeque::new(), passed_over: 0 });
+        let levels = Priority::ALL.map(|_| PriorityLevel { clients: VecDeque::new(), passed_over: 0 });
         Self { slots: slots.max(1), running: [0; 3], levels, entered: 0 }
     }
 
@@ -55,7 +55,7 @@ impl<T> Queue<T> {
     }
 
     pub fn waiting(&self) -> usize {
-        self.levels.iter().map(Level::waiting).sum()
+        self.levels.iter().map(PriorityLevel::waiting).sum()
     }
 
     /// Takes a piece in, and returns another one that had to make room for it, if any.
@@ -65,16 +65,16 @@ impl<T> Queue<T> {
     ///
     /// # Errors
     /// If this client, or all clients together, have too many waiting.
-    pub fn enter(&mut self, client: Client, piece: T) -> Result<(Place, Option<T>), WorkLost> {
+    pub fn enter(&mut self, client: WorkClient, piece: T) -> Result<(QueueHandle, Option<T>), WorkError> {
         let level = &mut self.levels[client.priority as usize];
-        let mut made_room = None;
+        let mut evicted = None;
         if client.is_bounded() {
             let own = level.backlog(client).map_or(0, |backlog| backlog.pieces.len());
-            if own >= WAITING_OF_ONE {
-                return Err(WorkLost::TooManyOfYours);
+            if own >= MAX_WAITING_PER_CLIENT {
+                return Err(WorkError::ClientQueueFull);
             }
-            if level.waiting() >= WAITING_OF_ALL {
-                made_room = Some(level.drop_newest_of_longest(own + 1).ok_or(WorkLost::Busy)?);
+            if level.waiting() >= MAX_WAITING {
+                evicted = Some(level.drop_newest_of_longest(own + 1).ok_or(WorkError::Busy)?);
             }
         }
         self.entered += 1;
@@ -83,14 +83,14 @@ impl<T> Queue<T> {
             Some(backlog) => backlog.pieces.push_back((number, piece)),
             None => level.clients.push_back(Backlog { client, pieces: [(number, piece)].into() }),
         }
-        Ok((Place { client, number }, made_room))
+        Ok((QueueHandle { client, number }, evicted))
     }
 
     /// Takes a piece out again, unless its turn has come or it had to make room.
-    pub fn leave(&mut self, place: Place) -> Option<T> {
-        let level = &mut self.levels[place.client.priority as usize];
-        let pieces = &mut level.backlog(place.client)?.pieces;
-        let index = pieces.iter().position(|(number, _)| *number == place.number)?;
+    pub fn leave(&mut self, handle: QueueHandle) -> Option<T> {
+        let level = &mut self.levels[handle.client.priority as usize];
+        let pieces = &mut level.backlog(handle.client)?.pieces;
+        let index = pieces.iter().position(|(number, _)| *number == handle.number)?;
         let (_, piece) = pieces.remove(index)?;
         level.forget_idle_clients();
         Some(piece)
@@ -105,7 +105,7 @@ impl<T> Queue<T> {
         let may_begin = |priority: &Priority| {
             !self.levels[*priority as usize].clients.is_empty() && self.has_a_slot_for(*priority)
         };
-        let overdue = |priority: &Priority| self.levels[*priority as usize].passed_over >= PASSED_OVER;
+        let overdue = |priority: &Priority| self.levels[*priority as usize].passed_over >= MAX_PASSED_OVER;
         let lowest_first = || Priority::ALL.into_iter().rev().filter(may_begin);
         let chosen = lowest_first().find(overdue).or_else(|| lowest_first().next_back())?;
         let waits_below: Vec<_> = lowest_first().take_while(|priority| *priority > chosen).collect();
@@ -128,12 +128,12 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Level<T> {
+impl<T> PriorityLevel<T> {
     fn waiting(&self) -> usize {
         self.clients.iter().map(|backlog| backlog.pieces.len()).sum()
     }
 
-    fn backlog(&mut self, client: Client) -> Option<&mut Backlog<T>> {
+    fn backlog(&mut self, client: WorkClient) -> Option<&mut Backlog<T>> {
         self.clients.iter_mut().find(|backlog| backlog.client == client)
     }
 
@@ -174,17 +174,17 @@ mod tests {
 
     use super::*;
 
-    fn visitor(last: u8) -> Client {
-        Client::visitor(IpAddr::from([192, 0, 2, last]))
+    fn visitor(last: u8) -> WorkClient {
+        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
     }
 
-    fn voter(last: u8) -> Client {
-        Client::voter(IpAddr::from([192, 0, 2, last]))
+    fn voter(last: u8) -> WorkClient {
+        WorkClient::voter(IpAddr::from([192, 0, 2, last]))
     }
 
     /// A queue with one slot, and pieces that are called by these clients and numbers.
-    fn queue(pieces: &[(Client, u32)]) -> Queue<(Client, u32)> {
-        let mut queue = Queue::new(1);
+    fn queue(pieces: &[(WorkClient, u32)]) -> WorkQueue<(WorkClient, u32)> {
+        let mut queue = WorkQueue::new(1);
         for piece in pieces {
             queue.enter(piece.0, *piece).unwrap();
         }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// Everything that waits, in the order in which one slot would take it.
-    fn drained(queue: &mut Queue<(Client, u32)>) -> Vec<(Client, u32)> {
+    fn drained(queue: &mut WorkQueue<(WorkClient, u32)>) -> Vec<(WorkClient, u32)> {
         let mut order = Vec::new();
         while let Some((priority, piece)) = queue.next() {
             assert_eq!(priority, piece.0.priority);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_full_backlog_delays_whoever_comes_next_by_one_piece() {
         let mut queue = queue(&[]);
-        for number in 0..WAITING_OF_ONE as u32 {
+        for number in 0..MAX_WAITING_PER_CLIENT as u32 {
             queue.enter(visitor(1), (visitor(1), number)).unwrap();
         }
         queue.enter(visitor(2), (visitor(2), 0)).unwrap();
@@ -223,31 +223,31 @@ mod tests {
     #[test]
     fn voters_come_before_visitors_and_both_before_the_background() {
         let (a, b) = (voter(1), visitor(1));
-        let mut queue = queue(&[(Client::BACKGROUND, 0), (b, 0), (b, 1), (a, 0), (a, 1)]);
-        assert_eq!(drained(&mut queue), [(a, 0), (a, 1), (b, 0), (b, 1), (Client::BACKGROUND, 0)]);
+        let mut queue = queue(&[(WorkClient::BACKGROUND, 0), (b, 0), (b, 1), (a, 0), (a, 1)]);
+        assert_eq!(drained(&mut queue), [(a, 0), (a, 1), (b, 0), (b, 1), (WorkClient::BACKGROUND, 0)]);
     }
 
     #[test]
     fn nobody_is_passed_over_for_ever() {
-        let mut queue = queue(&[(Client::BACKGROUND, 0), (visitor(1), 0)]);
+        let mut queue = queue(&[(WorkClient::BACKGROUND, 0), (visitor(1), 0)]);
         let mut turns = Vec::new();
-        for number in 0..3 * PASSED_OVER as u32 {
+        for number in 0..3 * MAX_PASSED_OVER as u32 {
             queue.enter(voter(1), (voter(1), number)).unwrap();
             let (priority, _) = queue.next().unwrap();
             queue.free(priority);
             turns.push(priority);
         }
         let place = |wanted| turns.iter().position(|priority| *priority == wanted);
-        assert_eq!(place(Priority::Background), Some(PASSED_OVER), "{turns:?}");
-        assert_eq!(place(Priority::Visitor), Some(PASSED_OVER + 1), "{turns:?}");
+        assert_eq!(place(Priority::Background), Some(MAX_PASSED_OVER), "{turns:?}");
+        assert_eq!(place(Priority::Visitor), Some(MAX_PASSED_OVER + 1), "{turns:?}");
         assert_eq!(turns.iter().filter(|priority| **priority != Priority::Voter).count(), 2);
     }
 
     #[test]
     fn a_slot_is_kept_from_the_background() {
-        let mut two = Queue::new(2);
+        let mut two = WorkQueue::new(2);
         for piece in 0..3 {
-            two.enter(Client::BACKGROUND, piece).unwrap();
+            two.enter(WorkClient::BACKGROUND, piece).unwrap();
         }
         assert_eq!(two.next(), Some((Priority::Background, 0)));
         assert_eq!(two.next(), None);
@@ -256,60 +256,60 @@ mod tests {
         two.free(Priority::Background);
         assert_eq!(two.next(), Some((Priority::Background, 1)));
 
-        let mut one = Queue::new(1);
-        one.enter(Client::BACKGROUND, 0).unwrap();
+        let mut one = WorkQueue::new(1);
+        one.enter(WorkClient::BACKGROUND, 0).unwrap();
         assert_eq!(one.next(), Some((Priority::Background, 0)), "where there is only one, it has to do");
     }
 
     #[test]
     fn one_client_has_a_bounded_number_waiting_and_others_are_let_in() {
-        let mut queue = Queue::new(1);
-        for piece in 0..WAITING_OF_ONE {
+        let mut queue = WorkQueue::new(1);
+        for piece in 0..MAX_WAITING_PER_CLIENT {
             queue.enter(visitor(1), piece).unwrap();
         }
-        assert!(matches!(queue.enter(visitor(1), 0), Err(WorkLost::TooManyOfYours)));
+        assert!(matches!(queue.enter(visitor(1), 0), Err(WorkError::ClientQueueFull)));
         assert!(queue.enter(visitor(2), 0).is_ok());
         assert!(queue.enter(voter(1), 0).is_ok(), "a voter at the same address waits elsewhere");
     }
 
     #[test]
     fn when_too_many_wait_the_longest_backlog_makes_room() {
-        let mut queue = Queue::new(1);
-        for piece in 0..WAITING_OF_ALL {
-            queue.enter(visitor((piece / WAITING_OF_ONE) as u8), piece).unwrap();
+        let mut queue = WorkQueue::new(1);
+        for piece in 0..MAX_WAITING {
+            queue.enter(visitor((piece / MAX_WAITING_PER_CLIENT) as u8), piece).unwrap();
         }
-        let (_, made_room) = queue.enter(visitor(200), 1000).unwrap();
-        assert_eq!(made_room, Some(WAITING_OF_ALL - 1));
-        assert_eq!(queue.waiting(), WAITING_OF_ALL);
+        let (_, evicted) = queue.enter(visitor(200), 1000).unwrap();
+        assert_eq!(evicted, Some(MAX_WAITING - 1));
+        assert_eq!(queue.waiting(), MAX_WAITING);
 
-        let mut queue = Queue::new(1);
-        for piece in 0..WAITING_OF_ALL {
+        let mut queue = WorkQueue::new(1);
+        for piece in 0..MAX_WAITING {
             queue.enter(visitor(piece as u8), piece).unwrap();
         }
-        assert!(matches!(queue.enter(visitor(0), 0), Err(WorkLost::Busy)), "all have one");
-        assert!(queue.enter(Client::BACKGROUND, 0).is_ok(), "what nobody can ask again is never refused");
+        assert!(matches!(queue.enter(visitor(0), 0), Err(WorkError::Busy)), "all have one");
+        assert!(queue.enter(WorkClient::BACKGROUND, 0).is_ok(), "what nobody can ask again is never refused");
     }
 
     /// What may happen to a queue.
     #[derive(Clone, Debug)]
-    enum Step {
-        Enter(Client),
+    enum QueueStep {
+        Enter(WorkClient),
         Leave(usize),
         Next,
         Free,
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = QueueStep> {
         let client = (0..3_u8, 0..4_u8).prop_map(|(priority, last)| match priority {
             0 => voter(last),
             1 => visitor(last),
-            _ => Client::BACKGROUND,
+            _ => WorkClient::BACKGROUND,
         });
         prop_oneof![
-            4 => client.prop_map(Step::Enter),
-            1 => any::<usize>().prop_map(Step::Leave),
-            3 => Just(Step::Next),
-            2 => Just(Step::Free),
+            4 => client.prop_map(QueueStep::Enter),
+            1 => any::<usize>().prop_map(QueueStep::Leave),
+            3 => Just(QueueStep::Next),
+            2 => Just(QueueStep::Free),
         ]
     }
 
@@ -319,26 +319,26 @@ mod tests {
             slots in 1..4_usize,
             steps in prop::collection::vec(step(), 0..400),
         ) {
-            let mut queue = Queue::new(slots);
-            let mut places: Vec<(Client, u32, Place)> = Vec::new();
+            let mut queue = WorkQueue::new(slots);
+            let mut places: Vec<(WorkClient, u32, QueueHandle)> = Vec::new();
             let mut running = Vec::new();
-            let mut latest: HashMap<Client, u32> = HashMap::new();
+            let mut latest: HashMap<WorkClient, u32> = HashMap::new();
             for (number, step) in steps.into_iter().enumerate() {
                 let number = number as u32;
                 match step {
-                    Step::Enter(client) => {
-                        if let Ok((place, made_room)) = queue.enter(client, (client, number)) {
+                    QueueStep::Enter(client) => {
+                        if let Ok((place, evicted)) = queue.enter(client, (client, number)) {
                             places.push((client, number, place));
-                            places.retain(|(client, number, _)| made_room != Some((*client, *number)));
+                            places.retain(|(client, number, _)| evicted != Some((*client, *number)));
                         }
                     }
-                    Step::Leave(index) if !places.is_empty() => {
+                    QueueStep::Leave(index) if !places.is_empty() => {
                         let (client, number, place) = places.swap_remove(index % places.len());
                         prop_assert_eq!(queue.leave(place), Some((client, number)));
                         prop_assert_eq!(queue.leave(place), None);
                     }
-                    Step::Leave(_) => {}
-                    Step::Next => if let Some((priority, (client, number))) = queue.next() {
+                    QueueStep::Leave(_) => {}
+                    QueueStep::Next => if let Some((priority, (client, number))) = queue.next() {
                         prop_assert_eq!(priority, client.priority);
                         prop_assert!(latest.insert(client, number).is_none_or(|before| before < number));
                         let before = places.len();
@@ -346,7 +346,7 @@ mod tests {
                         prop_assert_eq!(places.len() + 1, before);
                         running.push(priority);
                     },
-                    Step::Free => if let Some(priority) = running.pop() {
+                    QueueStep::Free => if let Some(priority) = running.pop() {
                         queue.free(priority);
                     },
                 }

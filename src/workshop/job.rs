@@ -19,7 +19,7 @@ use crate::arena::jobs::claims::{Claim, Failed};
 use crate::arena::jobs::{Heard, Lease, Lost};
 use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
 use crate::generate::{self, Delta, Usage};
-use crate::work::{Client, Work};
+use crate::work::{WorkClient, WorkPool};
 
 /// Between signs of life.
 const BEAT: Duration = Duration::from_secs(3);
@@ -123,18 +123,18 @@ async fn commission(
         return Ok(Err(format!("{} cannot be asked from here any more.", claim.provider)));
     };
     let earlier = attempts::earlier(&workshop.pool, claim.lease.job).await?;
-    let asking = &workshop.config.asking;
+    let limits = &workshop.config.generation;
     let settings = claim.place.settings.clone();
     let mut commission =
         Commission::new(Arc::clone(provider), name, &claim.prompt_text, settings).with(model.options);
-    commission.attempts = asking.attempts;
-    commission.max_bytes = asking.answer_max_bytes;
+    commission.attempts = limits.attempts;
+    commission.max_bytes = limits.answer_max_bytes;
     commission.earlier = Earlier {
         // One that failed without an answer is made again where it was the last allowed.
         attempts: if earlier.answer.is_some() {
             earlier.ended
         } else {
-            earlier.ended.min(asking.attempts - 1)
+            earlier.ended.min(limits.attempts - 1)
         },
         code: earlier.code,
         answer: earlier.answer.map(|(text, ms)| (text.into(), Duration::from_millis(ms.unsigned_abs()))),
@@ -148,7 +148,7 @@ async fn store(workshop: &Workshop, claim: &Claim, made: Made) -> Result<(), Los
         generation_time_ms: i64::try_from(made.generation_time.as_millis()).ok(),
     };
     let pack = move || Packed::new(&made.build, &made.spec, made.warnings);
-    let build = match workshop.work.run(Client::BACKGROUND, pack).await {
+    let build = match workshop.work.run(WorkClient::BACKGROUND, pack).await {
         Ok(build) => build,
         Err(lost) => {
             let message =
@@ -218,14 +218,17 @@ fn will_pass(error: &sqlx::Error) -> bool {
 }
 
 fn off_thread(
-    work: &Work,
+    work: &WorkPool,
 ) -> impl Fn(
     Look,
-) -> BoxFuture<'static, anyhow::Result<Result<generate::attempts::Build, generate::prompting::Fault>>> {
+) -> BoxFuture<
+    'static,
+    anyhow::Result<Result<generate::attempts::Build, generate::prompting::RejectedAnswer>>,
+> {
     let work = work.clone();
     move |look| {
         let work = work.clone();
-        Box::pin(async move { Ok(work.run(Client::BACKGROUND, look).await?) })
+        Box::pin(async move { Ok(work.run(WorkClient::BACKGROUND, look).await?) })
     }
 }
 

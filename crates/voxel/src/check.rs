@@ -7,29 +7,29 @@ use flate2::read::GzDecoder;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
+    diagnostics::{Position, Rejection, RejectionCode, Warning},
     expand::expand,
     export::boxes,
-    grid::{Bounds, Census, Grid, GridSize},
-    import::{self, Foreign},
+    grid::{Bounds, Grid, GridSize, GridStats},
+    import::{self, ForeignFormat},
     palette::{Block, Palette},
     prose::find_spec,
-    refusal::{Code, Position, Refusal, Warning},
-    rules::Checked,
+    rules::ValidGrid,
 };
 
 /// What came of an input.
 #[derive(Debug)]
 pub enum Verdict {
     Accepted {
-        build: Checked,
-        /// The JSON that it was read from. None for a file of another tool: see [`Checked::write_spec`].
+        build: ValidGrid,
+        /// The JSON that it was read from. None for a file of another tool: see [`ValidGrid::write_spec`].
         spec: Option<String>,
         warnings: Vec<Warning>,
     },
     /// Expanded, but against the rules.
-    Rejected { grid: Grid, census: Census, warnings: Vec<Warning>, refusal: Refusal },
+    Rejected { grid: Grid, stats: GridStats, warnings: Vec<Warning>, rejection: Rejection },
     /// Not even a spec that can be expanded.
-    Unreadable(Refusal),
+    Unreadable(Rejection),
 }
 
 /// Reads a spec out of any text, or a file that another tool wrote, plain or gzipped, expands it and holds it to the
@@ -37,38 +37,43 @@ pub enum Verdict {
 pub fn check(input: &[u8], size: GridSize, palette: Palette, max_bytes: usize) -> Verdict {
     let read = || {
         let input = inflate(input, max_bytes)?;
-        if let Some(foreign) = Foreign::of(&input) {
-            let (grid, warnings) = import::read(&input, foreign, size, palette)?;
-            return Ok((Checked::new(grid).map(|build| (build, None)), warnings));
+        if let Some(format) = ForeignFormat::of(&input) {
+            let (grid, warnings) = import::read(&input, format, size, palette)?;
+            return Ok((ValidGrid::new(grid).map(|build| (build, None)), warnings));
         }
         let found = find_spec(text(&input)?)?;
         let (grid, warnings) = expand(&found.spec, size, palette)?;
         drop(found.spec);
-        Ok((Checked::new(grid).map(|build| (build, Some(found.text.trim().to_owned()))), warnings))
+        Ok((ValidGrid::new(grid).map(|build| (build, Some(found.text.trim().to_owned()))), warnings))
     };
     match read() {
-        Err(refusal) => Verdict::Unreadable(refusal),
+        Err(rejection) => Verdict::Unreadable(rejection),
         Ok((Ok((build, spec)), warnings)) => Verdict::Accepted { build, spec, warnings },
-        Ok((Err((grid, census, refusal)), warnings)) => Verdict::Rejected { grid, census, warnings, refusal },
+        Ok((Err((grid, stats, rejection)), warnings)) => {
+            Verdict::Rejected { grid, stats, warnings, rejection }
+        }
     }
 }
 
-impl Checked {
+impl ValidGrid {
     /// A spec that makes this grid.
     ///
     /// # Errors
     /// `too_large` beyond `max_bytes`.
-    pub fn write_spec(&self, max_bytes: usize) -> Result<String, Refusal> {
-        let spec = self.census().bounds.and_then(|bounds| boxes::write(self.grid(), bounds, max_bytes));
+    pub fn write_spec(&self, max_bytes: usize) -> Result<String, Rejection> {
+        let spec = self.stats().bounds.and_then(|bounds| boxes::write(self.grid(), bounds, max_bytes));
         spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
             let most = max_bytes.div_ceil(1 << 20);
-            Refusal::new(Code::TooLarge, format!("written as a spec, the build is larger than {most} MiB"))
+            Rejection::new(
+                RejectionCode::TooLarge,
+                format!("written as a spec, the build is larger than {most} MiB"),
+            )
         })
     }
 }
 
 /// The text of an input, out of its gzip wrapper if it has one.
-fn inflate(input: &[u8], max_bytes: usize) -> Result<Cow<'_, [u8]>, Refusal> {
+fn inflate(input: &[u8], max_bytes: usize) -> Result<Cow<'_, [u8]>, Rejection> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
     if !input.starts_with(&GZIP) {
         return if input.len() > max_bytes { Err(too_large(max_bytes)) } else { Ok(input.into()) };
@@ -78,19 +83,23 @@ fn inflate(input: &[u8], max_bytes: usize) -> Result<Cow<'_, [u8]>, Refusal> {
     if inflated.len() > max_bytes {
         return Err(too_large(max_bytes));
     }
-    let code = if Foreign::of(&inflated).is_some() { Code::BadFile } else { Code::BadJson };
+    let code =
+        if ForeignFormat::of(&inflated).is_some() { RejectionCode::BadFile } else { RejectionCode::BadJson };
     match read {
         Ok(_) => Ok(inflated.into()),
-        Err(error) => Err(Refusal::new(code, format!("this is no whole gzip file: {error}"))),
+        Err(error) => Err(Rejection::new(code, format!("this is no whole gzip file: {error}"))),
     }
 }
 
-fn too_large(max_bytes: usize) -> Refusal {
-    Refusal::new(Code::TooLarge, format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)))
+fn too_large(max_bytes: usize) -> Rejection {
+    Rejection::new(
+        RejectionCode::TooLarge,
+        format!("the text is larger than {} MiB", max_bytes.div_ceil(1 << 20)),
+    )
 }
 
 /// What people bring by mistake, by how it begins.
-const NO_BUILDS: [(&[u8], &str); 8] = [
+const OTHER_FILE_TYPES: [(&[u8], &str); 8] = [
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"GIF8", "a picture"),
@@ -101,14 +110,14 @@ const NO_BUILDS: [(&[u8], &str); 8] = [
     (b"glTF", "a glTF model"),
 ];
 
-fn text(bytes: &[u8]) -> Result<&str, Refusal> {
+fn text(bytes: &[u8]) -> Result<&str, Rejection> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        if let Some((_, kind)) = NO_BUILDS.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
+        if let Some((_, kind)) = OTHER_FILE_TYPES.iter().find(|(beginning, _)| bytes.starts_with(beginning)) {
             let advice = "bring a spec, or a .schem, .litematic or .vox";
-            return Refusal::new(Code::BadFile, format!("this is {kind}, not a build: {advice}"));
+            return Rejection::new(RejectionCode::BadFile, format!("this is {kind}, not a build: {advice}"));
         }
         let position = Position::of(bytes, error.valid_up_to());
-        Refusal::new(Code::BadJson, format!("the text is not UTF-8, at {position}")).at(position)
+        Rejection::new(RejectionCode::BadJson, format!("the text is not UTF-8, at {position}")).at(position)
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -119,10 +128,10 @@ impl Verdict {
         Self::Unreadable(too_large(max_bytes))
     }
 
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn rejection(&self) -> Option<&Rejection> {
         match self {
             Self::Accepted { .. } => None,
-            Self::Rejected { refusal, .. } | Self::Unreadable(refusal) => Some(refusal),
+            Self::Rejected { rejection, .. } | Self::Unreadable(rejection) => Some(rejection),
         }
     }
 
@@ -142,10 +151,10 @@ impl Verdict {
         }
     }
 
-    pub fn census(&self) -> Option<&Census> {
+    pub fn stats(&self) -> Option<&GridStats> {
         match self {
-            Self::Accepted { build, .. } => Some(build.census()),
-            Self::Rejected { census, .. } => Some(census),
+            Self::Accepted { build, .. } => Some(build.stats()),
+            Self::Rejected { stats, .. } => Some(stats),
             Self::Unreadable(_) => None,
         }
     }
@@ -160,36 +169,36 @@ pub struct Report<'a> {
     palette: Palette,
     block_count: u32,
     bounds: Option<Bounds>,
-    blocks: Blocks<'a>,
+    blocks: BlockCounts<'a>,
     warnings: &'a [Warning],
-    error: Option<&'a Refusal>,
+    error: Option<&'a Rejection>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cells: Option<Cells<'a>>,
+    cells: Option<CellList<'a>>,
 }
 
 impl<'a> Report<'a> {
     pub fn new(verdict: &'a Verdict, size: GridSize, palette: Palette, with_cells: bool) -> Self {
-        let census = verdict.census();
+        let stats = verdict.stats();
         Self {
-            ok: verdict.refusal().is_none(),
+            ok: verdict.rejection().is_none(),
             grid_size: size,
             palette,
-            block_count: census.map_or(0, |census| census.block_count),
-            bounds: census.and_then(|census| census.bounds),
-            blocks: Blocks(census),
+            block_count: stats.map_or(0, |stats| stats.block_count),
+            bounds: stats.and_then(|stats| stats.bounds),
+            blocks: BlockCounts(stats),
             warnings: verdict.warnings(),
-            error: verdict.refusal(),
-            cells: with_cells.then(|| Cells(verdict.grid())),
+            error: verdict.rejection(),
+            cells: with_cells.then(|| CellList(verdict.grid())),
         }
     }
 }
 
 /// How many there are of each block, most first.
-struct Blocks<'a>(Option<&'a Census>);
+struct BlockCounts<'a>(Option<&'a GridStats>);
 
-impl Serialize for Blocks<'_> {
+impl Serialize for BlockCounts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let blocks = self.0.map(Census::blocks).unwrap_or_default();
+        let blocks = self.0.map(GridStats::blocks).unwrap_or_default();
         let mut map = serializer.serialize_map(Some(blocks.len()))?;
         for (block, count) in blocks {
             map.serialize_entry(&block.id, &count)?;
@@ -200,12 +209,12 @@ impl Serialize for Blocks<'_> {
 
 /// Every block with its place, ordered by y, then z, then x; written as they are
 /// walked, as there may be millions.
-struct Cells<'a>(Option<&'a Grid>);
+struct CellList<'a>(Option<&'a Grid>);
 
-impl Serialize for Cells<'_> {
+impl Serialize for CellList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.into_iter().flat_map(Grid::rows).flat_map(|(y, z, row)| {
-            let blocks = row.iter().enumerate().filter_map(|(x, &cell)| Some((x, Block::numbered(cell)?)));
+            let blocks = row.iter().enumerate().filter_map(|(x, &cell)| Some((x, Block::by_number(cell)?)));
             blocks.map(move |(x, block)| (x, y, z, &*block.id))
         }))
     }

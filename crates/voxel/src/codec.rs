@@ -60,17 +60,17 @@ pub enum DecodeError {
 
 /// How long compression may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
+pub enum CompressionLevel {
     /// While somebody waits.
-    Quick,
+    Fast,
     /// Once, in the background.
     Best,
 }
 
 /// Encodes a grid, uncompressed.
 pub fn encode(grid: &Grid) -> Vec<u8> {
-    let census = grid.census();
-    let mut kinds: Vec<&Block> = census.blocks().into_iter().map(|(block, _)| block).collect();
+    let stats = grid.stats();
+    let mut kinds: Vec<&Block> = stats.blocks().into_iter().map(|(block, _)| block).collect();
     kinds.sort_by(|a, b| a.id.cmp(&b.id));
 
     let mut out = Vec::with_capacity(1 << 12);
@@ -82,7 +82,7 @@ pub fn encode(grid: &Grid) -> Vec<u8> {
         out.push(kind.id.len() as u8);
         out.extend(kind.id.as_bytes());
     }
-    if let Some(bounds) = census.bounds {
+    if let Some(bounds) = stats.bounds {
         out.extend(bounds.min.map(|v| v as u8));
         out.extend(bounds.spans().map(|span| (span - 1) as u8));
         let (lengths, values) = runs(grid, bounds, &local_numbers(&kinds));
@@ -144,7 +144,7 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
     let Some((body, checksum)) = encoded.split_last_chunk::<4>() else {
         return Err(DecodeError::TooShort);
     };
-    let mut input = Input(body);
+    let mut input = ByteReader(body);
     if input.array::<4>()? != *MAGIC {
         return Err(DecodeError::Magic);
     }
@@ -167,7 +167,7 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
             return Err(DecodeError::NotCanonical("the bounds leave the grid"));
         }
         let lengths = u32::from_le_bytes(input.array()?) as usize;
-        let lengths = Input(input.take(lengths)?);
+        let lengths = ByteReader(input.take(lengths)?);
         fill(&mut grid, min, span, lengths, std::mem::take(&mut input.0), &kinds)?;
     }
     match input.0 {
@@ -181,7 +181,7 @@ fn fill(
     grid: &mut Grid,
     min: [usize; 3],
     [width, height, depth]: [usize; 3],
-    mut lengths: Input<'_>,
+    mut lengths: ByteReader<'_>,
     values: &[u8],
     kinds: &[u8],
 ) -> Result<(), DecodeError> {
@@ -219,16 +219,16 @@ fn fill(
     if !used[1..kinds.len()].iter().all(|&used| used) {
         return Err(DecodeError::NotCanonical("a kind that does not occur"));
     }
-    let bounds = grid.census().bounds;
+    let bounds = grid.stats().bounds;
     let tight = bounds
         .is_some_and(|found| found.min.map(usize::from) == min && found.spans() == [width, height, depth]);
     if tight { Ok(()) } else { Err(DecodeError::NotCanonical("the bounds are too wide")) }
 }
 
 /// The bytes that are still to be read.
-struct Input<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or(DecodeError::TooShort)?;
         self.0 = rest;
@@ -273,7 +273,7 @@ impl<'a> Input<'a> {
             previous = id;
             let known = std::str::from_utf8(id).ok().and_then(|id| {
                 let number = Palette::Advanced.find(id)?;
-                Block::numbered(number).filter(|block| block.id == id).map(|_| number)
+                Block::by_number(number).filter(|block| block.id == id).map(|_| number)
             });
             kinds.push(known.ok_or(DecodeError::UnknownBlock)?);
         }
@@ -282,11 +282,11 @@ impl<'a> Input<'a> {
 }
 
 /// Compresses an encoding with brotli, as it is stored and sent.
-pub fn pack(encoded: &[u8], effort: Effort) -> Vec<u8> {
+pub fn pack(encoded: &[u8], level: CompressionLevel) -> Vec<u8> {
     let params = brotli::enc::BrotliEncoderParams {
-        quality: match effort {
-            Effort::Quick => 5,
-            Effort::Best => 11,
+        quality: match level {
+            CompressionLevel::Fast => 5,
+            CompressionLevel::Best => 11,
         },
         lgwin: 22,
         size_hint: encoded.len(),

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::{
+    diagnostics::{Rejection, RejectionCode, Warning, printable},
     grid::{Grid, GridSize},
-    line::Line,
     palette::{AIR, Palette},
-    refusal::{Code, Refusal, Warning, printable},
+    rasterise::SegmentRaster,
     spec::{Cuboid, Segment, Spec},
 };
 
@@ -17,23 +17,27 @@ pub const MAX_COUNT: u64 = (1 << 53) - 1;
 pub const MAX_OVERDRAW: u64 = 8;
 
 /// Blocks of a kind that are named in warnings.
-pub(super) const NAMED: usize = 5;
+pub(super) const MAX_NAMED_KINDS: usize = 5;
 
 /// Expands boxes, then lines, then blocks; the last write to a cell wins.
-pub(super) fn expand(spec: &Spec, size: GridSize, palette: Palette) -> Result<(Grid, Vec<Warning>), Refusal> {
+pub(super) fn expand(
+    spec: &Spec,
+    size: GridSize,
+    palette: Palette,
+) -> Result<(Grid, Vec<Warning>), Rejection> {
     let kinds: Vec<u8> = spec.kinds.iter().map(|name| palette.find(name).unwrap_or(AIR)).collect();
-    let tally = Tally::of(spec, size, &kinds);
+    let writes = WriteCounts::of(spec, size, &kinds);
     let limit = MAX_OVERDRAW * size.volume() as u64;
-    if tally.inside > limit {
+    if writes.inside > limit {
         let message = format!(
             "the spec would write {} cells, and a {size}³ grid takes at most {limit} writes: use fewer and larger boxes",
-            tally.inside
+            writes.inside
         );
-        return Err(Refusal::new(Code::TooMuchWork, message));
+        return Err(Rejection::new(RejectionCode::TooMuchWork, message));
     }
     let mut grid = Grid::empty(size);
     draw(spec, &kinds, &mut grid);
-    Ok((grid, tally.warnings(spec, palette)))
+    Ok((grid, writes.warnings(spec, palette)))
 }
 
 fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
@@ -52,7 +56,7 @@ fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
     for segment in &spec.lines {
         let block = kinds[usize::from(segment.kind)];
         if block != AIR {
-            let line = line(segment);
+            let line = rasterise(segment);
             line.walk(line.inside(edge)).for_each(|[x, y, z]| grid.fill_row(x, y, z, 1, block));
         }
     }
@@ -66,24 +70,24 @@ fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
 }
 
 /// The writes of a spec, counted without making them.
-struct Tally {
+struct WriteCounts {
     inside: u64,
     outside: u64,
     /// By kind; only kinds that the palette does not have.
     unknown: Vec<u64>,
 }
 
-impl Tally {
+impl WriteCounts {
     fn of(spec: &Spec, size: GridSize, kinds: &[u8]) -> Self {
         let edge = size.get() as i64;
-        let mut tally = Self { inside: 0, outside: 0, unknown: vec![0; kinds.len()] };
+        let mut writes = Self { inside: 0, outside: 0, unknown: vec![0; kinds.len()] };
         let mut add = |kind: u16, inside: u64, all: u128| {
             let kind = usize::from(kind);
             if kinds[kind] == AIR {
-                tally.unknown[kind] = saturate(u128::from(tally.unknown[kind]) + saturating(all));
+                writes.unknown[kind] = saturate(u128::from(writes.unknown[kind]) + saturating(all));
             } else {
-                tally.inside = tally.inside.saturating_add(inside);
-                tally.outside = saturate(u128::from(tally.outside) + saturating(all - u128::from(inside)));
+                writes.inside = writes.inside.saturating_add(inside);
+                writes.outside = saturate(u128::from(writes.outside) + saturating(all - u128::from(inside)));
             }
         };
         for cuboid in &spec.boxes {
@@ -94,14 +98,14 @@ impl Tally {
             add(cuboid.kind, inside as u64, all);
         }
         for segment in &spec.lines {
-            let line = line(segment);
+            let line = rasterise(segment);
             let inside = line.inside(edge);
             add(segment.kind, (inside.end - inside.start) as u64, line.points());
         }
         for dot in &spec.blocks {
             add(dot.kind, u64::from(dot.is_inside(edge)), 1);
         }
-        tally
+        writes
     }
 
     fn warnings(self, spec: &Spec, palette: Palette) -> Vec<Warning> {
@@ -113,7 +117,7 @@ impl Tally {
         if self.outside > 0 {
             let count = self.outside;
             let message =
-                format!("{} outside the grid and dropped", times(count, "write was", "writes were"));
+                format!("{} outside the grid and dropped", pluralise(count, "write was", "writes were"));
             warnings.push(Warning::OutOfBounds { count, message });
         }
         warnings.extend(unknown_blocks(&spec.kinds, &self.unknown, palette));
@@ -131,12 +135,12 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
     let mut unknown: Vec<(&str, u64)> = by_name.into_iter().collect();
     unknown.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
 
-    let rest = unknown.split_off(unknown.len().min(NAMED));
+    let rest = unknown.split_off(unknown.len().min(MAX_NAMED_KINDS));
     let mut warnings: Vec<Warning> = unknown
         .into_iter()
         .map(|(name, count)| {
             let name = &*printable(name);
-            let dropped = times(count, "write was", "writes were");
+            let dropped = pluralise(count, "write was", "writes were");
             let message = match name {
                 "air" => format!("air carves nothing: {dropped} dropped; leave the space empty instead"),
                 "" => format!("a type without a name is no block: {dropped} dropped"),
@@ -148,8 +152,8 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
     if !rest.is_empty() {
         let count = saturate(rest.iter().map(|&(_, count)| u128::from(count)).sum());
         let kinds = rest.len();
-        let more = times(kinds as u64, "more kind of unknown block", "more kinds of unknown blocks");
-        let message = format!("and {more}, {} dropped", times(count, "write", "writes"));
+        let more = pluralise(kinds as u64, "more kind of unknown block", "more kinds of unknown blocks");
+        let message = format!("and {more}, {} dropped", pluralise(count, "write", "writes"));
         warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
     }
     warnings
@@ -165,8 +169,8 @@ fn clip(cuboid: &Cuboid, edge: i64) -> Option<(Corner, Corner)> {
     touches.then(|| (low.map(|v| v as usize), high.map(|v| v as usize)))
 }
 
-fn line(segment: &Segment) -> Line {
-    Line::new(segment.from, segment.to)
+fn rasterise(segment: &Segment) -> SegmentRaster {
+    SegmentRaster::new(segment.from, segment.to)
 }
 
 fn saturate(count: u128) -> u64 {
@@ -177,6 +181,6 @@ fn saturating(count: u128) -> u128 {
     count.min(u128::from(MAX_COUNT))
 }
 
-pub(super) fn times(count: u64, one: &str, many: &str) -> String {
+pub(super) fn pluralise(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

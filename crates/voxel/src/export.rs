@@ -46,14 +46,14 @@ pub enum Format {
 
 /// Why a grid is not exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotExported {
+pub enum ExportError {
     #[error("there are no blocks to take away")]
     Empty,
     #[error(
         "a structure block holds at most {} blocks a side, and this build is {} by {} by {}: take a schem or a litematic",
         structure::MAX_EDGE, .0[0], .0[1], .0[2]
     )]
-    BeyondStructure([usize; 3]),
+    TooLargeForStructure([usize; 3]),
     #[error("as {format} it would be larger than {} MiB: take a schem or a litematic", MAX_BYTES >> 20)]
     TooLarge { format: Format },
 }
@@ -62,8 +62,8 @@ pub enum NotExported {
 ///
 /// # Errors
 /// Where there is nothing to export, or more than the format can hold.
-pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, NotExported> {
-    let bounds = grid.census().bounds.ok_or(NotExported::Empty)?;
+pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, ExportError> {
+    let bounds = grid.stats().bounds.ok_or(ExportError::Empty)?;
     let file = match format {
         Format::Schem => Some(schem::write(grid, bounds, name)),
         Format::Litematic => Some(litematic::write(grid, bounds, name)),
@@ -74,7 +74,7 @@ pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, NotExp
         Format::Stl => stl::write(grid, bounds),
         Format::Json => boxes::write(grid, bounds, MAX_BYTES),
     };
-    file.filter(|file| file.len() <= MAX_BYTES).ok_or(NotExported::TooLarge { format })
+    file.filter(|file| file.len() <= MAX_BYTES).ok_or(ExportError::TooLarge { format })
 }
 
 impl Format {

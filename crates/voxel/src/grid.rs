@@ -31,7 +31,7 @@ pub struct Bounds {
 
 /// What a grid holds, counted once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Census {
+pub struct GridStats {
     counts: Box<[u32; 256]>,
     /// Cells that are not air.
     pub block_count: u32,
@@ -91,26 +91,26 @@ impl Grid {
         self.cells.chunks_exact(edge).enumerate().map(move |(i, row)| (i / edge, i % edge, row))
     }
 
-    pub fn census(&self) -> Census {
+    pub fn stats(&self) -> GridStats {
         let mut counts = Box::new([0u32; 256]);
-        let mut extent = Extent::default();
+        let mut bounds = BoundsBuilder::default();
         for (y, z, row) in self.rows() {
             let first = row[0];
             // Most rows are all of one kind, and this comparison is vectorised.
             if row.iter().all(|&cell| cell == first) {
                 counts[usize::from(first)] += row.len() as u32;
                 if first != AIR {
-                    extent.include([0, y, z], [row.len() - 1, y, z]);
+                    bounds.include([0, y, z], [row.len() - 1, y, z]);
                 }
                 continue;
             }
             row.iter().for_each(|&cell| counts[usize::from(cell)] += 1);
             let start = row.iter().position(|&cell| cell != AIR).unwrap_or(0);
             let end = row.iter().rposition(|&cell| cell != AIR).unwrap_or(0);
-            extent.include([start, y, z], [end, y, z]);
+            bounds.include([start, y, z], [end, y, z]);
         }
         let block_count = counts[1..].iter().sum();
-        Census { counts, block_count, bounds: extent.bounds() }
+        GridStats { counts, block_count, bounds: bounds.bounds() }
     }
 
     fn index(&self, x: usize, y: usize, z: usize) -> usize {
@@ -119,12 +119,12 @@ impl Grid {
     }
 }
 
-impl Census {
+impl GridStats {
     /// The kinds of block there are and how many of each, most first.
     pub fn blocks(&self) -> Vec<(&'static Block, u32)> {
         let counted = (1..=u8::MAX).filter_map(|number| {
             let count = self.counts[usize::from(number)];
-            Block::numbered(number).filter(|_| count > 0).map(|block| (block, count))
+            Block::by_number(number).filter(|_| count > 0).map(|block| (block, count))
         });
         let mut blocks: Vec<_> = counted.collect();
         blocks.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.id.cmp(&b.id)));
@@ -141,9 +141,9 @@ impl Bounds {
 
 /// Bounds in the making.
 #[derive(Default)]
-struct Extent(Option<([usize; 3], [usize; 3])>);
+struct BoundsBuilder(Option<([usize; 3], [usize; 3])>);
 
-impl Extent {
+impl BoundsBuilder {
     fn include(&mut self, low: [usize; 3], high: [usize; 3]) {
         let (min, max) = self.0.get_or_insert((low, high));
         for axis in 0..3 {

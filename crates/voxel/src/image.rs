@@ -17,18 +17,18 @@ mod vector;
 
 use std::{sync::Mutex, thread};
 
-pub use self::camera::{Camera, Turn};
+pub use self::camera::{Camera, OrbitAngle};
 use self::{light::Painter, scene::Scene};
 use super::{grid::Grid, picture::Picture};
 
 /// What to show of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    turn: Turn,
+    turn: OrbitAngle,
     size: u16,
     background: Background,
     /// One of many that pass by, for which fewer samples do.
-    fleeting: bool,
+    is_frame: bool,
 }
 
 /// What is behind a build.
@@ -61,12 +61,12 @@ impl View {
                 Self::MAX_SIZE
             ));
         }
-        Ok(Self { turn: Turn::of(angle, Self::ANGLES), size, background, fleeting: false })
+        Ok(Self { turn: OrbitAngle::of(angle, Self::ANGLES), size, background, is_frame: false })
     }
 
     /// A frame of a picture that moves; the size is within what [`View::new`] allows.
-    pub(super) fn frame(turn: Turn, size: u16) -> Self {
-        Self { turn, size, background: Background::Wall, fleeting: true }
+    pub(super) fn frame(turn: OrbitAngle, size: u16) -> Self {
+        Self { turn, size, background: Background::Wall, is_frame: true }
     }
 }
 
@@ -74,13 +74,13 @@ impl View {
 pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     let size = usize::from(view.size);
     let mut rgba = vec![0; size * size * 4];
-    let bounds = grid.census().bounds;
+    let bounds = grid.stats().bounds;
     if let Some(bounds) = bounds {
         let camera = Camera::new(&bounds, view.turn);
         let scene = Scene::new(grid, bounds);
         let painter = Painter::new(&scene, camera, view);
         let rows = rgba.chunks_exact_mut(size * 4);
-        in_turns(rows, threads, &|y, row: &mut [u8]| painter.row(y, row));
+        for_each_parallel(rows, threads, &|y, row: &mut [u8]| painter.row(y, row));
     } else if view.background != Background::Transparent {
         for (y, row) in rgba.chunks_exact_mut(size * 4).enumerate() {
             let colour =
@@ -92,7 +92,7 @@ pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
 }
 
 /// Does some work on numbered items, every thread taking the next one that is left.
-fn in_turns<T: Send>(
+fn for_each_parallel<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
     work: &(impl Fn(usize, T) + Sync),

@@ -12,7 +12,7 @@
 //!
 //! It becomes a **grid**, a cube with a byte a cell: y is up, coordinates go from 0
 //! to the grid's size less one, and what lies outside is dropped and counted. A
-//! grid that keeps the [`Rules`] of its size is [`Checked`], and only such grids
+//! grid that keeps the [`Rules`] of its size is [`ValidGrid`], and only such grids
 //! are stored. [`encode`] gives a grid its one canonical encoding, and [`Digest`]
 //! its name.
 //!
@@ -30,7 +30,7 @@
 //! ]}"#;
 //! let verdict = check(answer.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
 //! let Verdict::Accepted { build, warnings, .. } = verdict else { panic!("a good build") };
-//! assert_eq!(build.census().block_count, 24 * 6 * 24);
+//! assert_eq!(build.stats().block_count, 24 * 6 * 24);
 //! assert!(warnings.is_empty());
 //! assert_eq!(&decode(&encode(build.grid())).unwrap(), build.grid());
 //! ```
@@ -44,19 +44,19 @@
 
 mod check;
 mod codec;
+mod diagnostics;
 mod expand;
 mod export;
 mod grid;
 mod image;
 mod import;
-mod line;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod palette;
 mod picture;
 mod prose;
+mod rasterise;
 mod read;
-mod refusal;
 mod rules;
 mod schema;
 mod spec;
@@ -64,17 +64,17 @@ mod textures;
 mod turntable;
 
 pub use check::{Report, Verdict, check};
-pub use codec::{DecodeError, Digest, Effort, decode, encode, pack, unpack, unpack_within};
+pub use codec::{CompressionLevel, DecodeError, Digest, decode, encode, pack, unpack, unpack_within};
+pub use diagnostics::{Position, Rejection, RejectionCode, Warning};
 pub use expand::{MAX_COUNT, MAX_OVERDRAW};
-pub use export::{Format, NotExported, export};
-pub use grid::{Bounds, Census, Grid, GridSize};
-pub use image::{Background, Camera, Turn, View, render};
+pub use export::{ExportError, Format, export};
+pub use grid::{Bounds, Grid, GridSize, GridStats};
+pub use image::{Background, Camera, OrbitAngle, View, render};
 pub use palette::{AIR, Block, Palette, RenderClass};
 pub use picture::Picture;
-pub use prose::{Found, find_spec};
-pub use refusal::{Code, Position, Refusal, Warning};
-pub use rules::{Checked, Rules};
+pub use prose::{FoundSpec, find_spec};
+pub use rules::{Rules, ValidGrid};
 pub use schema::schema;
 pub use spec::Spec;
 pub use textures::{Face, Textures, Tile, variant_hash};
-pub use turntable::{Animation, NotEncoded, Turntable};
+pub use turntable::{Animation, EncodeError, Turntable};

@@ -90,7 +90,7 @@ impl Palette {
 
 impl Block {
     /// The block with this number; none for air and for numbers not given out.
-    pub fn numbered(number: u8) -> Option<&'static Self> {
+    pub fn by_number(number: u8) -> Option<&'static Self> {
         REGISTRY.blocks.get(usize::from(number).checked_sub(1)?)
     }
 
@@ -104,8 +104,12 @@ impl Block {
     /// How its top, side and bottom are painted. A face without a recipe has `texture`; without
     /// that, too, a bottom is like the top.
     pub(super) fn recipes(&self) -> [&[Layer]; 3] {
-        let top = either(&self.top, &self.texture);
-        [top, either(&self.side, &self.texture), either(&self.bottom, either(&self.texture, top))]
+        let top = first_non_empty(&self.top, &self.texture);
+        [
+            top,
+            first_non_empty(&self.side, &self.texture),
+            first_non_empty(&self.bottom, first_non_empty(&self.texture, top)),
+        ]
     }
 
     /// Its block state in Minecraft, for exports.
@@ -114,7 +118,7 @@ impl Block {
     }
 }
 
-fn either<'a>(own: &'a [Layer], other: &'a [Layer]) -> &'a [Layer] {
+fn first_non_empty<'a>(own: &'a [Layer], other: &'a [Layer]) -> &'a [Layer] {
     if own.is_empty() { other } else { own }
 }
 
@@ -154,10 +158,10 @@ impl Registry {
     #[expect(clippy::expect_used, reason = "the palettes are compiled in, and a test reads them")]
     fn read() -> Self {
         #[derive(Deserialize)]
-        struct File {
+        struct PaletteFile {
             block: Vec<Block>,
         }
-        let read = |text| toml::from_str::<File>(text).expect("a palette that can be read").block;
+        let read = |text| toml::from_str::<PaletteFile>(text).expect("a palette that can be read").block;
         let mut blocks = read(include_str!("../palettes/simple.toml"));
         let simple_len = blocks.len();
         blocks.extend(read(include_str!("../palettes/advanced.toml")));
@@ -210,7 +214,7 @@ mod tests {
             for name in std::iter::once(&block.id).chain(&block.aliases) {
                 assert_eq!(&normalise(name), name);
                 let number = Palette::Advanced.find(name).unwrap();
-                assert_eq!(Block::numbered(number).unwrap().id, block.id);
+                assert_eq!(Block::by_number(number).unwrap().id, block.id);
             }
         }
     }
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn an_alias_works_only_where_its_target_is_in_the_palette() {
         let find =
-            |palette: Palette, name| palette.find(name).and_then(Block::numbered).map(|b| b.id.as_str());
+            |palette: Palette, name| palette.find(name).and_then(Block::by_number).map(|b| b.id.as_str());
         for (alias, target) in [
             ("oak_plank", "oak_planks"),
             ("wood_planks", "oak_planks"),
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn blocks_have_names_and_minecraft_ids() {
-        let of = |id: &str| Palette::Advanced.find(id).and_then(Block::numbered).unwrap();
+        let of = |id: &str| Palette::Advanced.find(id).and_then(Block::by_number).unwrap();
         assert_eq!(of("oak_planks").name(), "Oak planks");
         assert_eq!(of("stone").minecraft(), "minecraft:stone");
         assert_eq!(of("snow").minecraft(), "minecraft:snow_block");

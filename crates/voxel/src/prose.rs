@@ -4,37 +4,37 @@
 use serde_json::value::RawValue;
 
 use super::{
+    diagnostics::{Position, Rejection, RejectionCode},
     read::read,
-    refusal::{Code, Position, Refusal},
     spec::Spec,
 };
 
 /// A text may be gone through this many times in search of a spec, and a short one more often. Honest texts need
 /// two; only objects in objects and broken ones are read again.
 const MAX_PASSES: usize = 4;
-const SPARE: usize = 1 << 20;
+const MIN_SEARCH_BYTES: usize = 1 << 20;
 
 /// What an attempt costs at least, in bytes read.
-const ATTEMPT: usize = 16;
+const ATTEMPT_COST: usize = 16;
 
 /// Reads the spec that a text is, or that stands somewhere in it. Of several, it takes the one with the most
 /// entries; of equals, the last.
 ///
 /// # Errors
 /// `bad_json` or `bad_spec`, with the place.
-pub fn find_spec(text: &str) -> Result<Found<'_>, Refusal> {
+pub fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
     if text.trim_start().starts_with('{')
         && let Ok(spec) = read(text, Position::START)
     {
         if spec.has_list {
-            return Ok(Found { spec, text });
+            return Ok(FoundSpec { spec, text });
         }
         // There may be a spec inside, or one that is broken; else it is an empty spec itself.
         let inside = search(text);
         return match inside.best {
             Some(found) => Ok(found),
             None if inside.furthest.is_some() || inside.gave_up => Err(inside.explain(text)),
-            None => Ok(Found { spec, text }),
+            None => Ok(FoundSpec { spec, text }),
         };
     }
     let mut found = search(text);
@@ -43,22 +43,22 @@ pub fn find_spec(text: &str) -> Result<Found<'_>, Refusal> {
 
 /// A spec, and the JSON it was read from.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct FoundSpec<'a> {
     pub spec: Spec,
     pub text: &'a str,
 }
 
 #[derive(Default)]
-struct Search<'a> {
-    best: Option<Found<'a>>,
+struct SpecSearch<'a> {
+    best: Option<FoundSpec<'a>>,
     /// Where the broken object begins of which most could be read.
     furthest: Option<usize>,
     gave_up: bool,
 }
 
-fn search(text: &str) -> Search<'_> {
-    let mut search = Search::default();
-    let mut budget = MAX_PASSES.saturating_mul(text.len()).saturating_add(SPARE);
+fn search(text: &str) -> SpecSearch<'_> {
+    let mut search = SpecSearch::default();
+    let mut budget = MAX_PASSES.saturating_mul(text.len()).saturating_add(MIN_SEARCH_BYTES);
     let mut most_read = 0;
     let mut at = 0;
     while let Some(open) = text[at..].find('{').map(|found| at + found) {
@@ -73,7 +73,7 @@ fn search(text: &str) -> Search<'_> {
                 Ok(spec) => {
                     if spec.has_list {
                         at = open + object.len();
-                        search.keep(Found { spec, text: object });
+                        search.keep(FoundSpec { spec, text: object });
                     }
                     (object.len(), false)
                 }
@@ -87,7 +87,7 @@ fn search(text: &str) -> Search<'_> {
             most_read = read_bytes;
             search.furthest = Some(open);
         }
-        match budget.checked_sub(read_bytes + ATTEMPT) {
+        match budget.checked_sub(read_bytes + ATTEMPT_COST) {
             Some(left) => budget = left,
             None => {
                 search.gave_up = true;
@@ -98,15 +98,15 @@ fn search(text: &str) -> Search<'_> {
     search
 }
 
-impl<'a> Search<'a> {
-    fn keep(&mut self, found: Found<'a>) {
+impl<'a> SpecSearch<'a> {
+    fn keep(&mut self, found: FoundSpec<'a>) {
         if self.best.as_ref().is_none_or(|best| best.spec.entries() <= found.spec.entries()) {
             self.best = Some(found);
         }
     }
 
     /// Why there is no spec, as well as can be told.
-    fn explain(&self, text: &str) -> Refusal {
+    fn explain(&self, text: &str) -> Rejection {
         let broken =
             self.furthest.and_then(|open| read(&text[open..], Position::of(text.as_bytes(), open)).err());
         broken.unwrap_or_else(|| {
@@ -114,7 +114,8 @@ impl<'a> Search<'a> {
                 true => "the text holds too many braces to look through: send the JSON alone",
                 false => "there is no object with boxes, lines or blocks in the text",
             };
-            Refusal::new(Code::BadJson, format!("{why} (read from {})", Position::START)).at(Position::START)
+            Rejection::new(RejectionCode::BadJson, format!("{why} (read from {})", Position::START))
+                .at(Position::START)
         })
     }
 }

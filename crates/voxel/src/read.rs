@@ -14,10 +14,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 
 use self::locate::locate;
-use self::reader::{Place, Reader, Value, echo};
+use self::reader::{SpecPath, SpecReader, SpecValue, excerpt};
 use super::{
-    refusal::{Code, Position, Refusal},
-    spec::{Cuboid, Dot, Segment, Spec},
+    diagnostics::{Position, Rejection, RejectionCode},
+    spec::{Cuboid, Segment, SingleBlock, Spec},
 };
 
 /// How deep lists and objects may be nested.
@@ -30,22 +30,22 @@ const MAX_NAME: usize = 256;
 const MAX_KINDS: usize = 1 << 16;
 
 /// Reads a text that is one JSON object and nothing else; `start` is its place in a longer text.
-pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
-    let mut reader = Reader::default();
+pub(super) fn read(text: &str, start: Position) -> Result<Spec, Rejection> {
+    let mut reader = SpecReader::default();
     let mut json = serde_json::Deserializer::from_str(text);
     let whole = SpecVisitor(&mut reader);
     match json.deserialize_map(whole).and_then(|()| json.end()) {
         Ok(()) => Ok(reader.spec),
         Err(error) => {
-            let place = reader.place;
-            let refusal = reader.refusal(&error, start);
-            let offset = (refusal.code == Code::BadSpec).then(|| locate(text, &place)).flatten();
+            let path = reader.path;
+            let rejection = reader.rejection(&error, start);
+            let offset = (rejection.code == RejectionCode::BadSpec).then(|| locate(text, &path)).flatten();
             Err(match offset {
                 Some(offset) => {
                     let found = Position::of(text.as_bytes(), offset);
-                    refusal.at(start.then(found.line, found.column))
+                    rejection.at(start.offset_by(found.line, found.column))
                 }
-                None => refusal,
+                None => rejection,
             })
         }
     }
@@ -53,15 +53,15 @@ pub(super) fn read(text: &str, start: Position) -> Result<Spec, Refusal> {
 
 /// One of the three lists: the keys of its entries, and what an entry becomes.
 #[derive(Clone, Copy)]
-enum List {
+enum SpecList {
     Boxes,
     Lines,
     Blocks,
 }
 
 /// What a key of an entry stands for.
-enum Slot {
-    /// An index into [`List::fields`].
+enum EntryKey {
+    /// An index into [`SpecList::fields`].
     Coordinate(usize),
     /// A point, with the index of its x.
     Point(usize),
@@ -69,7 +69,7 @@ enum Slot {
     Other,
 }
 
-impl List {
+impl SpecList {
     const ALL: [Self; 3] = [Self::Boxes, Self::Lines, Self::Blocks];
 
     fn name(self) -> &'static str {
@@ -88,13 +88,17 @@ impl List {
         }
     }
 
-    fn slot(self, key: &str) -> Slot {
+    fn entry_key(self, key: &str) -> EntryKey {
         match (self, key) {
-            (_, "type") => Slot::Type,
-            (Self::Lines, "from") => Slot::Point(0),
-            (Self::Lines, "to") => Slot::Point(3),
-            (Self::Lines, _) => Slot::Other,
-            _ => self.fields().iter().position(|&field| field == key).map_or(Slot::Other, Slot::Coordinate),
+            (_, "type") => EntryKey::Type,
+            (Self::Lines, "from") => EntryKey::Point(0),
+            (Self::Lines, "to") => EntryKey::Point(3),
+            (Self::Lines, _) => EntryKey::Other,
+            _ => self
+                .fields()
+                .iter()
+                .position(|&field| field == key)
+                .map_or(EntryKey::Other, EntryKey::Coordinate),
         }
     }
 
@@ -112,15 +116,15 @@ impl List {
         match self {
             Self::Boxes => spec.boxes.push(Cuboid { from, to, kind }),
             Self::Lines => spec.lines.push(Segment { from, to, kind }),
-            Self::Blocks => spec.blocks.push(Dot::new(from, kind)),
+            Self::Blocks => spec.blocks.push(SingleBlock::new(from, kind)),
         }
     }
 }
 
 /// A key, turned into what it stands for without being copied.
-struct Key<F>(F);
+struct KeyVisitor<F>(F);
 
-impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for Key<F> {
+impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for KeyVisitor<F> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
@@ -128,7 +132,7 @@ impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for Key<F> {
     }
 }
 
-impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Key<F> {
+impl<T, F: FnOnce(&str) -> T> Visitor<'_> for KeyVisitor<F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,7 +144,7 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Key<F> {
     }
 }
 
-struct SpecVisitor<'a>(&'a mut Reader);
+struct SpecVisitor<'a>(&'a mut SpecReader);
 
 impl<'de> Visitor<'de> for SpecVisitor<'_> {
     type Value = ();
@@ -150,32 +154,35 @@ impl<'de> Visitor<'de> for SpecVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        enum Part {
-            List(List),
+        enum SpecKey {
+            List(SpecList),
             Version,
             Other,
         }
         let part = |key: &str| match key {
-            "version" => Part::Version,
-            _ => List::ALL.into_iter().find(|list| list.name() == key).map_or(Part::Other, Part::List),
+            "version" => SpecKey::Version,
+            _ => SpecList::ALL
+                .into_iter()
+                .find(|list| list.name() == key)
+                .map_or(SpecKey::Other, SpecKey::List),
         };
         let reader = self.0;
-        let mut version = Value::Missing;
-        while let Some(part) = map.next_key_seed(Key(part))? {
+        let mut version = SpecValue::Missing;
+        while let Some(part) = map.next_key_seed(KeyVisitor(part))? {
             match part {
-                Part::List(list) => map.next_value_seed(ListVisitor { reader, list })?,
-                Part::Version => version = map.next_value_seed(ValueVisitor::new(reader, 1))?,
-                Part::Other => pass_over(&mut map, reader, 1)?,
+                SpecKey::List(list) => map.next_value_seed(ListVisitor { reader, list })?,
+                SpecKey::Version => version = map.next_value_seed(ValueVisitor::new(reader, 1))?,
+                SpecKey::Other => skip_value(&mut map, reader, 1)?,
             }
         }
         match version {
-            Value::Missing => Ok(()),
-            Value::Other(text) if text == "\"1.0\"" => {
+            SpecValue::Missing => Ok(()),
+            SpecValue::Other(text) if text == "\"1.0\"" => {
                 reader.spec.has_version = true;
                 Ok(())
             }
             other => {
-                reader.place.field = "version";
+                reader.path.field = "version";
                 Err(reader.expected("\"1.0\"", &other))
             }
         }
@@ -183,8 +190,8 @@ impl<'de> Visitor<'de> for SpecVisitor<'_> {
 }
 
 struct ListVisitor<'a> {
-    reader: &'a mut Reader,
-    list: List,
+    reader: &'a mut SpecReader,
+    list: SpecList,
 }
 
 impl<'de> DeserializeSeed<'de> for ListVisitor<'_> {
@@ -193,7 +200,7 @@ impl<'de> DeserializeSeed<'de> for ListVisitor<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         self.reader.spec.has_list = true;
         self.list.clear(&mut self.reader.spec);
-        self.reader.place.list = self.list.name();
+        self.reader.path.list = self.list.name();
         deserializer.deserialize_seq(self)
     }
 }
@@ -207,18 +214,18 @@ impl<'de> Visitor<'de> for ListVisitor<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self { reader, list } = self;
-        reader.place.index = Some(0);
+        reader.path.index = Some(0);
         while let Some(()) = seq.next_element_seed(EntryVisitor { reader, list })? {
-            reader.place.index = reader.place.index.map(|index| index + 1);
+            reader.path.index = reader.path.index.map(|index| index + 1);
         }
-        reader.place = Place::default();
+        reader.path = SpecPath::default();
         Ok(())
     }
 }
 
 struct EntryVisitor<'a> {
-    reader: &'a mut Reader,
-    list: List,
+    reader: &'a mut SpecReader,
+    list: SpecList,
 }
 
 impl<'de> DeserializeSeed<'de> for EntryVisitor<'_> {
@@ -239,39 +246,39 @@ impl<'de> Visitor<'de> for EntryVisitor<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { reader, list } = self;
         let fields = list.fields();
-        let mut values = [const { Value::Missing }; 6];
-        let mut kind = Value::Missing;
-        while let Some(slot) = map.next_key_seed(Key(|key: &str| list.slot(key)))? {
-            match slot {
-                Slot::Coordinate(i) => {
-                    reader.place.field = fields[i];
+        let mut values = [const { SpecValue::Missing }; 6];
+        let mut kind = SpecValue::Missing;
+        while let Some(entry_key) = map.next_key_seed(KeyVisitor(|key: &str| list.entry_key(key)))? {
+            match entry_key {
+                EntryKey::Coordinate(i) => {
+                    reader.path.field = fields[i];
                     values[i] = map.next_value_seed(ValueVisitor::new(reader, 3))?;
                 }
-                Slot::Point(i) => {
-                    reader.place.field = if i == 0 { "from" } else { "to" };
+                EntryKey::Point(i) => {
+                    reader.path.field = if i == 0 { "from" } else { "to" };
                     let point = map.next_value_seed(PointVisitor { reader, fields: &fields[i..i + 3] })?;
                     values[i..i + 3].iter_mut().zip(point).for_each(|(value, read)| *value = read);
                 }
-                Slot::Type => {
-                    reader.place.field = "type";
+                EntryKey::Type => {
+                    reader.path.field = "type";
                     kind = map.next_value_seed(ValueVisitor::name(reader, 3))?;
                 }
-                Slot::Other => pass_over(&mut map, reader, 3)?,
+                EntryKey::Other => skip_value(&mut map, reader, 3)?,
             }
         }
         let mut whole = [0; 6];
         for (i, &field) in fields.iter().enumerate() {
-            reader.place.field = field;
+            reader.path.field = field;
             whole[i] = match &values[i] {
-                Value::Whole(number) => *number,
+                SpecValue::Integer(number) => *number,
                 other => return Err(reader.expected("a whole number", other)),
             };
         }
-        reader.place.field = "type";
-        let Value::Name(kind) = kind else {
+        reader.path.field = "type";
+        let SpecValue::Name(kind) = kind else {
             return Err(reader.expected("the name of a block", &kind));
         };
-        reader.place.field = "";
+        reader.path.field = "";
         list.store(&mut reader.spec, whole, kind);
         Ok(())
     }
@@ -279,35 +286,35 @@ impl<'de> Visitor<'de> for EntryVisitor<'_> {
 
 /// One end of a line.
 struct PointVisitor<'a> {
-    reader: &'a mut Reader,
+    reader: &'a mut SpecReader,
     fields: &'static [&'static str],
 }
 
 impl<'de> DeserializeSeed<'de> for PointVisitor<'_> {
-    type Value = [Value; 3];
+    type Value = [SpecValue; 3];
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<[Value; 3], D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<[SpecValue; 3], D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for PointVisitor<'_> {
-    type Value = [Value; 3];
+    type Value = [SpecValue; 3];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with x, y and z")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<[Value; 3], A::Error> {
-        let mut point = [const { Value::Missing }; 3];
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<[SpecValue; 3], A::Error> {
+        let mut point = [const { SpecValue::Missing }; 3];
         let axis = |key: &str| ["x", "y", "z"].iter().position(|&name| name == key);
-        while let Some(axis) = map.next_key_seed(Key(axis))? {
+        while let Some(axis) = map.next_key_seed(KeyVisitor(axis))? {
             match axis {
                 Some(axis) => {
-                    self.reader.place.field = self.fields[axis];
+                    self.reader.path.field = self.fields[axis];
                     point[axis] = map.next_value_seed(ValueVisitor::new(self.reader, 4))?;
                 }
-                None => pass_over(&mut map, self.reader, 4)?,
+                None => skip_value(&mut map, self.reader, 4)?,
             }
         }
         Ok(point)
@@ -315,7 +322,11 @@ impl<'de> Visitor<'de> for PointVisitor<'_> {
 }
 
 /// Passes over the value of a key that means nothing here, whatever it is, if it is not too deep.
-fn pass_over<'de, A: MapAccess<'de>>(map: &mut A, reader: &mut Reader, depth: usize) -> Result<(), A::Error> {
+fn skip_value<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    reader: &mut SpecReader,
+    depth: usize,
+) -> Result<(), A::Error> {
     let value: &RawValue = map.next_value()?;
     match depth + nesting(value.get()) > MAX_DEPTH {
         true => Err(too_deep(reader)),
@@ -343,25 +354,25 @@ fn nesting(json: &str) -> usize {
     deepest
 }
 
-fn too_deep<E: Error>(reader: &mut Reader) -> E {
+fn too_deep<E: Error>(reader: &mut SpecReader) -> E {
     let message = format!("lists and objects are nested more than {MAX_DEPTH} levels deep");
-    reader.fault(Code::BadJson, message)
+    reader.fail(RejectionCode::BadJson, message)
 }
 
 /// The value of a coordinate, a version or a name; anything else is noted for a message.
 struct ValueVisitor<'a> {
-    reader: &'a mut Reader,
+    reader: &'a mut SpecReader,
     /// How many lists and objects are around it.
     depth: usize,
     is_name: bool,
 }
 
 impl<'a> ValueVisitor<'a> {
-    fn new(reader: &'a mut Reader, depth: usize) -> Self {
+    fn new(reader: &'a mut SpecReader, depth: usize) -> Self {
         Self { reader, depth, is_name: false }
     }
 
-    fn name(reader: &'a mut Reader, depth: usize) -> Self {
+    fn name(reader: &'a mut SpecReader, depth: usize) -> Self {
         Self { reader, depth, is_name: true }
     }
 
@@ -373,78 +384,78 @@ impl<'a> ValueVisitor<'a> {
 }
 
 impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
-    type Value = Value;
+    type Value = SpecValue;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<SpecValue, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for ValueVisitor<'_> {
-    type Value = Value;
+    type Value = SpecValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Whole(number))
+    fn visit_i64<E>(self, number: i64) -> Result<SpecValue, E> {
+        Ok(SpecValue::Integer(number))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(i64::try_from(number).map_or_else(|_| out_of_range(&number.to_string()), Value::Whole))
+    fn visit_u64<E>(self, number: u64) -> Result<SpecValue, E> {
+        Ok(i64::try_from(number).map_or_else(|_| out_of_range(&number.to_string()), SpecValue::Integer))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+    fn visit_f64<E>(self, number: f64) -> Result<SpecValue, E> {
         Ok(match number {
-            _ if number.fract() != 0.0 => Value::Other(format!("{number:?}")),
-            _ if (-TWO_TO_63..TWO_TO_63).contains(&number) => Value::Whole(number as i64),
+            _ if number.fract() != 0.0 => SpecValue::Other(format!("{number:?}")),
+            _ if (-TWO_TO_63..TWO_TO_63).contains(&number) => SpecValue::Integer(number as i64),
             _ => out_of_range(&format!("{number:?}")),
         })
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<SpecValue, E> {
         if !self.is_name {
-            return Ok(Value::Other(format!("\"{}\"", echo(text))));
+            return Ok(SpecValue::Other(format!("\"{}\"", excerpt(text))));
         }
         if text.len() > MAX_NAME {
-            let got = Value::Other(format!("{} bytes", text.len()));
+            let got = SpecValue::Other(format!("{} bytes", text.len()));
             return Err(self.reader.expected(&format!("a name of at most {MAX_NAME} bytes"), &got));
         }
         match self.reader.kind(text) {
-            Some(kind) => Ok(Value::Name(kind)),
+            Some(kind) => Ok(SpecValue::Name(kind)),
             None => {
-                let got = Value::Other("another one".to_owned());
+                let got = SpecValue::Other("another one".to_owned());
                 Err(self.reader.expected(&format!("at most {MAX_KINDS} different names"), &got))
             }
         }
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Other(value.to_string()))
+    fn visit_bool<E>(self, value: bool) -> Result<SpecValue, E> {
+        Ok(SpecValue::Other(value.to_string()))
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Other("null".to_owned()))
+    fn visit_unit<E>(self) -> Result<SpecValue, E> {
+        Ok(SpecValue::Other("null".to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<SpecValue, A::Error> {
         self.enter()?;
         while seq.next_element_seed(ValueVisitor::new(self.reader, self.depth))?.is_some() {}
-        Ok(Value::Other("a list".to_owned()))
+        Ok(SpecValue::Other("a list".to_owned()))
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<SpecValue, A::Error> {
         self.enter()?;
-        while map.next_key_seed(Key(|_: &str| ()))?.is_some() {
+        while map.next_key_seed(KeyVisitor(|_: &str| ()))?.is_some() {
             map.next_value_seed(ValueVisitor::new(self.reader, self.depth))?;
         }
-        Ok(Value::Other("an object".to_owned()))
+        Ok(SpecValue::Other("an object".to_owned()))
     }
 }
 
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
-fn out_of_range(number: &str) -> Value {
-    Value::Other(format!("{number}, which is beyond 64 bits"))
+fn out_of_range(number: &str) -> SpecValue {
+    SpecValue::Other(format!("{number}, which is beyond 64 bits"))
 }

@@ -1,8 +1,8 @@
 //! The rules: how many blocks a build needs and may have, and how far it must spread.
 
 use super::{
-    grid::{Census, Grid, GridSize},
-    refusal::{Code, Refusal},
+    diagnostics::{Rejection, RejectionCode},
+    grid::{Grid, GridSize, GridStats},
 };
 
 /// What a build in a grid of one size must keep to.
@@ -18,9 +18,9 @@ pub struct Rules {
 
 /// A grid that keeps the rules. There is no other way to get one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct ValidGrid {
     grid: Grid,
-    census: Census,
+    stats: GridStats,
 }
 
 impl Rules {
@@ -41,47 +41,47 @@ impl Rules {
     }
 
     /// The first rule that is broken, in the order that is told to people.
-    fn broken(self, census: &Census) -> Option<Refusal> {
-        let Some(bounds) = census.bounds else {
-            return Some(Refusal::new(Code::NoBlocks, "there are no blocks in the grid"));
+    fn first_violation(self, stats: &GridStats) -> Option<Rejection> {
+        let Some(bounds) = stats.bounds else {
+            return Some(Rejection::new(RejectionCode::NoBlocks, "there are no blocks in the grid"));
         };
-        let count = census.block_count as usize;
+        let count = stats.block_count as usize;
         let blocks = if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
         let [x_span, height, z_span] = bounds.spans();
         let footprint = x_span.max(z_span);
         let (code, message) = if count > self.max_blocks {
             let message = format!("{blocks}, where at most {} are allowed: hollow it out", self.max_blocks);
-            (Code::TooManyBlocks, message)
+            (RejectionCode::TooManyBlocks, message)
         } else if count < self.min_blocks {
             let message = format!("{blocks}, where at least {} are needed: add detail", self.min_blocks);
-            (Code::TooFewBlocks, message)
+            (RejectionCode::TooFewBlocks, message)
         } else if footprint < self.min_footprint {
             let message = format!(
                 "it is {x_span} wide along x and {z_span} along z, where at least one must be {}: use more of the grid",
                 self.min_footprint
             );
-            (Code::FootprintTooSmall, message)
+            (RejectionCode::FootprintTooSmall, message)
         } else if height < self.min_height {
             let message =
                 format!("it is {height} high, where at least {} are needed: build upwards", self.min_height);
-            (Code::HeightTooSmall, message)
+            (RejectionCode::HeightTooSmall, message)
         } else {
             return None;
         };
-        Some(Refusal::new(code, message))
+        Some(Rejection::new(code, message))
     }
 }
 
-impl Checked {
+impl ValidGrid {
     /// Holds a grid to the rules of its size.
     ///
     /// # Errors
     /// The grid and its census again, with the rule it breaks.
-    pub fn new(grid: Grid) -> Result<Self, (Grid, Census, Refusal)> {
-        let census = grid.census();
-        match Rules::of(grid.size()).broken(&census) {
-            Some(refusal) => Err((grid, census, refusal)),
-            None => Ok(Self { grid, census }),
+    pub fn new(grid: Grid) -> Result<Self, (Grid, GridStats, Rejection)> {
+        let stats = grid.stats();
+        match Rules::of(grid.size()).first_violation(&stats) {
+            Some(rejection) => Err((grid, stats, rejection)),
+            None => Ok(Self { grid, stats }),
         }
     }
 
@@ -89,8 +89,8 @@ impl Checked {
         &self.grid
     }
 
-    pub fn census(&self) -> &Census {
-        &self.census
+    pub fn stats(&self) -> &GridStats {
+        &self.stats
     }
 }
 

@@ -5,7 +5,7 @@
 pub struct Spec {
     pub(super) boxes: Vec<Cuboid>,
     pub(super) lines: Vec<Segment>,
-    pub(super) blocks: Vec<Dot>,
+    pub(super) blocks: Vec<SingleBlock>,
     /// The normalised names of block kinds; entries hold an index. A name may
     /// stand twice, where it was spelled in two ways.
     pub(super) kinds: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Segment {
 
 /// A single block. Far outside, its place is only known to be outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dot {
+pub(super) struct SingleBlock {
     pub at: [i16; 3],
     pub kind: u16,
 }
@@ -42,7 +42,7 @@ impl Spec {
     }
 }
 
-impl Dot {
+impl SingleBlock {
     pub fn new(at: [i64; 3], kind: u16) -> Self {
         let near = |v: i64| v.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         Self { at: at.map(near), kind }

@@ -23,16 +23,16 @@
 //! along +x on the face to +z, -x to -z, -z to +x, +z to -x. On the top, columns run
 //! along +x and rows along +z; on the bottom, columns along +x and rows along -z.
 
-mod dice;
 mod levels;
 mod masonry;
 mod nature;
+mod noise;
 mod pattern;
 pub(super) mod recipe;
 
 use std::sync::LazyLock;
 
-use self::dice::Dice;
+use self::noise::Noise;
 use self::recipe::Layer;
 use super::{
     palette::{Block, Palette},
@@ -134,7 +134,7 @@ fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
         let first = tiles.len() as u8;
         let name = format!("{} {name}", block.id);
         let variants = block.variants.get();
-        tiles.extend((0..variants).map(|variant| recipe::paint(recipe, Dice::new(&name, variant))));
+        tiles.extend((0..variants).map(|variant| recipe::paint(recipe, Noise::new(&name, variant))));
         Face { first, variants }
     };
     let [top, side, bottom] = recipes;

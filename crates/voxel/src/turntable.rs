@@ -4,13 +4,13 @@
 //! do something else in between, or stop. The sun stands still with the eye, and the
 //! build turns before both, on a plain wall.
 
-mod colours;
 mod gif;
+mod quantise;
 mod webp;
 
 use super::{
     grid::Grid,
-    image::{Turn, View, render},
+    image::{OrbitAngle, View, render},
 };
 
 /// Which kind of file a turntable becomes.
@@ -24,18 +24,18 @@ pub enum Animation {
 pub struct Turntable {
     size: u16,
     frames: u8,
-    reel: Reel,
+    encoder: FrameEncoder,
 }
 
-enum Reel {
-    Webp(webp::Reel),
-    Gif(gif::Reel),
+enum FrameEncoder {
+    Webp(webp::WebpEncoder),
+    Gif(gif::GifEncoder),
 }
 
 /// There was no memory for it, or it was cut off before its last frame.
 #[derive(Debug, thiserror::Error)]
 #[error("the turntable could not be encoded")]
-pub struct NotEncoded;
+pub struct EncodeError;
 
 impl Animation {
     pub fn name(self) -> &'static str {
@@ -69,11 +69,11 @@ impl Turntable {
 
     pub fn new(animation: Animation) -> Self {
         let size = animation.size();
-        let reel = match animation {
-            Animation::Webp => Reel::Webp(webp::Reel::new(size)),
-            Animation::Gif => Reel::Gif(gif::Reel::new(size)),
+        let encoder = match animation {
+            Animation::Webp => FrameEncoder::Webp(webp::WebpEncoder::new(size)),
+            Animation::Gif => FrameEncoder::Gif(gif::GifEncoder::new(size)),
         };
-        Self { size, frames: 0, reel }
+        Self { size, frames: 0, encoder }
     }
 
     /// So many frames are there.
@@ -89,15 +89,15 @@ impl Turntable {
     ///
     /// # Errors
     /// If there is no memory to encode it.
-    pub fn draw(&mut self, grid: &Grid, threads: usize) -> Result<(), NotEncoded> {
+    pub fn draw(&mut self, grid: &Grid, threads: usize) -> Result<(), EncodeError> {
         if self.is_whole() {
             return Ok(());
         }
-        let view = View::frame(Turn::of(self.frames, Self::FRAMES), self.size);
+        let view = View::frame(OrbitAngle::of(self.frames, Self::FRAMES), self.size);
         let frame = render(grid, &view, threads);
-        match &mut self.reel {
-            Reel::Webp(reel) => reel.add(&frame)?,
-            Reel::Gif(reel) => reel.add(&frame),
+        match &mut self.encoder {
+            FrameEncoder::Webp(encoder) => encoder.add(&frame)?,
+            FrameEncoder::Gif(encoder) => encoder.add(&frame),
         }
         self.frames += 1;
         Ok(())
@@ -107,27 +107,27 @@ impl Turntable {
     ///
     /// # Errors
     /// If frames are missing.
-    pub fn finish(self) -> Result<Vec<u8>, NotEncoded> {
+    pub fn finish(self) -> Result<Vec<u8>, EncodeError> {
         if !self.is_whole() {
-            return Err(NotEncoded);
+            return Err(EncodeError);
         }
-        match self.reel {
-            Reel::Webp(reel) => Ok(reel.finish()),
-            Reel::Gif(reel) => reel.finish(),
+        match self.encoder {
+            FrameEncoder::Webp(encoder) => Ok(encoder.finish()),
+            FrameEncoder::Gif(encoder) => encoder.finish(),
         }
     }
 }
 
 /// A rectangle of a frame, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct FrameRect {
     left: usize,
     top: usize,
     width: usize,
     height: usize,
 }
 
-impl Part {
+impl FrameRect {
     /// What differs between two frames of a width; at least a pixel, where nothing does. It begins at even places,
     /// as WebP wants it.
     fn changed<T: PartialEq>(old: &[T], new: &[T], width: usize) -> Self {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant as Deadline, sleep_until, timeout_at};
 
-use crate::db::same_error;
+use crate::db::duplicate_error;
 
 /// What is made faster than this is waited for.
 const QUICK: Duration = Duration::from_millis(250);
@@ -82,7 +82,7 @@ where
             if let Some((begun, error)) = failure
                 && begun >= asked
             {
-                return latest.map_or_else(|| Err(same_error(&error)), |latest| Ok(latest.value));
+                return latest.map_or_else(|| Err(duplicate_error(&error)), |latest| Ok(latest.value));
             }
             let Some(latest) = latest else {
                 self.begin(|| make(true));

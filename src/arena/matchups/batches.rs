@@ -11,7 +11,7 @@ use crate::arena::batcher::{BatchJob, is_about_one};
 use crate::arena::field::known;
 use crate::arena::sampling::Seen;
 use crate::arena::{PromptId, Side};
-use crate::db::has_code;
+use crate::db::has_sqlstate;
 
 /// A row stayed locked for too long, most likely by another request of the same voter.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
@@ -188,7 +188,7 @@ impl BatchJob for Serve {
     }
 
     fn may_be_about_one(error: &sqlx::Error) -> bool {
-        is_about_one(error) || has_code(error, &[LOCK_NOT_AVAILABLE])
+        is_about_one(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
     }
 }
 
@@ -269,6 +269,6 @@ impl BatchJob for Fetch {
     }
 
     fn may_be_about_one(error: &sqlx::Error) -> bool {
-        is_about_one(error) || has_code(error, &[LOCK_NOT_AVAILABLE])
+        is_about_one(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
     }
 }

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use super::super::Step;
 use super::*;
 use crate::arena::Mode;
-use voxel::{Code, GridSize, Palette};
+use voxel::{GridSize, Palette, RejectionCode};
 
 /// A provider that says what it was told to say, and keeps what it was asked.
 #[derive(Default)]
@@ -143,7 +143,7 @@ fn commission(lines: Vec<Line>) -> (Commission, Arc<Scripted>) {
     (Commission::new(provider.clone(), "some-model-1", "a lighthouse", settings()), provider)
 }
 
-async fn off_thread(look: Look) -> anyhow::Result<Result<Build, Fault>> {
+async fn off_thread(look: Look) -> anyhow::Result<Result<Build, RejectedAnswer>> {
     Ok(tokio::task::spawn_blocking(look).await?)
 }
 
@@ -184,7 +184,7 @@ impl Told {
 async fn a_good_answer_is_taken_at_once_with_prose_around_it() {
     let told = tell(vec![Says(format!("Here it is:\n```json\n{}\n```", hut(8)))]).await;
     let made = told.result.as_ref().unwrap();
-    assert_eq!(made.build.census().block_count, 24 * 24 * 8);
+    assert_eq!(made.build.stats().block_count, 24 * 24 * 8);
     assert_eq!(made.spec, hut(8));
     assert_eq!((made.attempts, made.usage.input, made.usage.output), (1, Some(1000), Some(200)));
     assert!(made.generation_time > Duration::ZERO);
@@ -241,7 +241,10 @@ async fn after_the_last_attempt_its_fault_is_the_reason() {
     assert_eq!((not_made.reason.code(), not_made.attempts), ("height_too_small", 3));
     assert_eq!(not_made.usage.input, Some(3000));
     assert!(!told.diary.attempts[2].again);
-    assert!(matches!(not_made.reason, Reason::Refused(Refusal { code: Code::HeightTooSmall, .. })));
+    assert!(matches!(
+        not_made.reason,
+        Reason::Refused(Rejection { code: RejectionCode::HeightTooSmall, .. })
+    ));
 }
 
 #[tokio::test]

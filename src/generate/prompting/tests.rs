@@ -14,12 +14,12 @@ fn simple() -> Settings {
     Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
 }
 
-fn fault_of(text: &str) -> Fault {
+fn fault_of(text: &str) -> RejectedAnswer {
     match voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20) {
-        Verdict::Rejected { census, warnings, refusal, .. } => {
-            Fault { refusal, census: Some(census), warnings }
+        Verdict::Rejected { stats, warnings, rejection, .. } => {
+            RejectedAnswer { rejection, stats: Some(stats), warnings }
         }
-        Verdict::Unreadable(refusal) => Fault { refusal, census: None, warnings: Vec::new() },
+        Verdict::Unreadable(rejection) => RejectedAnswer { rejection, stats: None, warnings: Vec::new() },
         Verdict::Accepted { .. } => panic!("a fault was expected in {text}"),
     }
 }
@@ -98,14 +98,14 @@ fn the_numbers_are_those_of_the_rules() {
 fn the_example_is_exact_and_says_what_it_draws() {
     for settings in everywhere() {
         let Brief { system, .. } = brief("a castle", &settings);
-        let Verdict::Rejected { census, warnings, refusal, .. } =
+        let Verdict::Rejected { stats, warnings, rejection, .. } =
             voxel::check(system.as_bytes(), settings.grid, settings.palette, 1 << 20)
         else {
             panic!("a spec that is too small");
         };
-        assert!(refusal.code.is_rule() && warnings.is_empty(), "{refusal} {warnings:?}");
+        assert!(rejection.code.is_rule() && warnings.is_empty(), "{rejection} {warnings:?}");
         let counts: BTreeMap<_, _> =
-            census.blocks().into_iter().map(|(block, count)| (block.id.as_str(), count)).collect();
+            stats.blocks().into_iter().map(|(block, count)| (block.id.as_str(), count)).collect();
         assert_eq!(
             counts,
             BTreeMap::from([("cobblestone", 7 * 6), ("oak_planks", 7 * 3 - 1), ("oak_log", 4), ("glass", 1)])

@@ -22,7 +22,7 @@ use crate::web::body::{self, refused, too_large};
 use crate::web::leaderboard::api::Settings;
 use crate::web::openapi::shapes;
 use crate::web::query::flag;
-use crate::work::Client;
+use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -132,7 +132,7 @@ async fn import(
     };
     // On the command line there is nobody else.
     let address = admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let build = app.work.run(Client::visitor(address), read).await?.map_err(refused)?;
+    let build = app.work.run(WorkClient::visitor(address), read).await?.map_err(refused)?;
     let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
         .await
         .map_err(|reason| not_stored(reason, &destination))?;

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 
 use crate::app::App;
 use crate::arena::audit::{Admin, Via};
-use crate::limits::Asked;
+use crate::limits::LimitedAction;
 use crate::web::Error;
 use crate::web::voter::Visitor;
 
@@ -28,7 +28,7 @@ impl FromRequestParts<App> for AsAdmin {
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
             Some(said) if token.is(said) => Via::Api,
             Some(_) => {
-                visitor.ask(app, Asked::Token, None)?;
+                visitor.ask(app, LimitedAction::Token, None)?;
                 return Err(unauthorized("bad_token", "That is not the admin's token."));
             }
             None if visitor.is_admin(token).await? => Via::Console,

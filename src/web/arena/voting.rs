@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::{NO_STORE, id, no_matchup};
 use crate::app::App;
 use crate::arena::{Choice, NoVote, Reveal, Revealed, Verdicts};
-use crate::limits::Asked;
+use crate::limits::LimitedAction;
 use crate::web::Error;
 use crate::web::openapi::shapes;
 use crate::web::voter::Visitor;
@@ -75,7 +75,7 @@ pub(in crate::web) async fn cast(
     choice: Choice,
 ) -> Result<Result<Box<Reveal>, Refusal>, Error> {
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(app, Asked::Vote, Some(voter))?;
+    visitor.ask(app, LimitedAction::Vote, Some(voter))?;
     match app.arena.vote(voter, id(matchup)?, choice).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
         Err(NoVote::Already(reveal)) => Ok(Err(Refusal::Already(reveal))),

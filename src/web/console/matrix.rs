@@ -74,7 +74,7 @@ async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
         rows: matrix.coverage.prompts.iter().map(row).collect(),
         providers: [open, shut],
         references_are_off: app.config.references == References::Off,
-        attempts: app.config.asking.attempts,
+        attempts: app.config.generation.attempts,
         now: now as i64,
         sum: matrix.sum,
     })

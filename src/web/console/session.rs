@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::arena::audit::{self, Admin, Via};
-use crate::limits::Asked;
+use crate::limits::LimitedAction;
 use crate::web::query::{self, escaped};
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page};
@@ -77,7 +77,7 @@ async fn sign_in(
     Form(typed): Form<Typed>,
 ) -> Result<Response, Response> {
     let token = app.config.admin_token.as_ref().ok_or_else(closed)?;
-    visitor.ask(&app, Asked::Token, None).map_err(Error::into_response)?;
+    visitor.ask(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
     if !token.is(&typed.token) {
         let problem = match typed.token.trim() {
             "" => "Type the value of ADMIN_TOKEN.",

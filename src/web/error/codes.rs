@@ -586,7 +586,7 @@ mod tests {
         let home = Path::new(env!("CARGO_MANIFEST_DIR"));
         for file in [home.join("src"), home.join("crates")].iter().flat_map(|folder| sources(folder)) {
             let text = fs::read_to_string(&file).unwrap();
-            let is_refusal = file.ends_with("voxel/src/refusal.rs");
+            let is_refusal = file.ends_with("voxel/src/diagnostics.rs");
             let named =
                 ["coded(", "bad_request(", "unavailable(", "with_code(", "with_message(", "unauthorized("];
             for start in named.into_iter().chain(is_refusal.then_some("=>")) {

@@ -9,7 +9,7 @@ use super::{Rival, Who, unknown};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
-use crate::config::KeysFor;
+use crate::config::ServerKeyAccess;
 use crate::generate::{Endpoint, EndpointError, Patience, Pinned, ProviderKind, Secret, provider};
 use crate::sandbox::{Asked, Contestant, Problem, doors};
 use crate::web::Error;
@@ -18,10 +18,10 @@ use crate::web::filters::capitalised;
 /// Whether this visitor may ask with the server's own keys. Whoever sits at this machine asks for it by a name that
 /// means it; a page elsewhere whose name was made to mean it does not, nor does a proxy that brings strangers.
 pub(in crate::web) fn lends(app: &App, headers: &HeaderMap) -> bool {
-    match app.config.sandbox.keys_for {
-        KeysFor::Nobody => false,
-        KeysFor::Everybody => true,
-        KeysFor::ThisMachine => {
+    match app.config.sandbox.server_keys {
+        ServerKeyAccess::Nobody => false,
+        ServerKeyAccess::Everybody => true,
+        ServerKeyAccess::ThisMachine => {
             let is_direct =
                 ["x-forwarded-for", "forwarded", "via"].iter().all(|name| !headers.contains_key(*name));
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -161,7 +161,7 @@ pub(in crate::web) fn route_for_visitors<'a>(
 }
 
 fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem> {
-    let max_bytes = app.config.check_max_bytes.min(app.config.asking.answer_max_bytes);
+    let max_bytes = app.config.check_max_bytes.min(app.config.generation.answer_max_bytes);
     let patience = Patience { max_bytes, ..Patience::for_people() };
     // What a stranger's endpoint says is not for our log.
     let provider = provider(endpoint, patience, false).map_err(|error| {

@@ -21,7 +21,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::Instrument;
 
-use crate::meters::InFlight;
+use crate::metrics::InFlight;
 use crate::web::{Error, page};
 
 /// Asked for with GET, although it opens a matchup.

@@ -216,7 +216,7 @@ async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes(
 #[tokio::test]
 async fn skill_follows_the_votes_in_the_background() {
     let field = busy_field().await;
-    let config = Config::from(|_| None).unwrap();
+    let config = Config::from_lookup(|_| None).unwrap();
     let background = background::start(&App::new(Arc::new(config), field.db.pool.clone()));
 
     let skill = tokio::time::timeout(Duration::from_secs(20), async {

@@ -20,7 +20,7 @@ use std::{
 use buildoff::arena::builds::{self, Making, Packed};
 use buildoff::arena::catalog::Catalog;
 use buildoff::arena::exhibition;
-use buildoff::db::{Cluster, Durability, MIGRATOR, Places, pool_options};
+use buildoff::db::{Cluster, Durability, MIGRATOR, PostgresSearch, pool_options};
 use rustix::process::{Pid, geteuid, test_kill_process};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool,
@@ -132,7 +132,7 @@ fn server() -> PgConnectOptions {
     }
     let started = Cluster::start(
         &test_dir(),
-        &Places::of_this_machine(env::var_os("PG_BIN_DIR").map(PathBuf::from)),
+        &PostgresSearch::detect(env::var_os("PG_BIN_DIR").map(PathBuf::from)),
         Durability::None,
     );
     let started = started.unwrap_or_else(|error| panic!("{error:#}"));

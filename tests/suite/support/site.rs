@@ -122,11 +122,11 @@ impl Site {
 fn app_over(pool: PgPool, variables: &[(&str, &str)]) -> App {
     let value =
         |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
-    App::new(Arc::new(Config::from(value).unwrap()), pool)
+    App::new(Arc::new(Config::from_lookup(value).unwrap()), pool)
 }
 
 fn app() -> App {
-    let config = Config::from(|_| None).unwrap();
+    let config = Config::from_lookup(|_| None).unwrap();
     // Port 1 answers nobody, so that whatever needs the database finds it gone.
     let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
     App::new(Arc::new(config), pool)

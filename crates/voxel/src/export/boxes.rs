@@ -13,11 +13,11 @@ pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
     let mut blocks = br#"],"blocks":["#.to_vec();
     let [_, y1, z1] = bounds.min.map(usize::from);
     let [_, y2, z2] = bounds.max.map(usize::from);
-    let mut rest = Rest { cells: grid.cells().to_vec(), edge: grid.size().get() };
+    let mut rest = RemainingCells { cells: grid.cells().to_vec(), edge: grid.size().get() };
     for (y, z) in (y1..=y2).flat_map(|y| (z1..=z2).map(move |z| (y, z))) {
         while let Some((low, high, cell)) = rest.take(y, z) {
             let ([x1, y1, z1], [x2, y2, z2]) = (low, high);
-            let id = Block::numbered(cell).map_or("", |block| &block.id);
+            let id = Block::by_number(cell).map_or("", |block| &block.id);
             // Writing to memory does not fail.
             let _ = if low == high {
                 write!(blocks, "\n{{\"x\":{x1},\"y\":{y1},\"z\":{z1},\"type\":\"{id}\"}},")
@@ -39,12 +39,12 @@ pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
 }
 
 /// What is not in a box yet.
-struct Rest {
+struct RemainingCells {
     cells: Vec<u8>,
     edge: usize,
 }
 
-impl Rest {
+impl RemainingCells {
     /// Takes away the first box that begins in a row, as long, then as deep, then as high as it can be.
     fn take(&mut self, y: usize, z: usize) -> Option<([usize; 3], [usize; 3], u8)> {
         let edge = self.edge;

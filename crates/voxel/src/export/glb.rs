@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::mesh::{self, Part};
+use super::mesh::{self, MeshPart};
 use crate::{
     grid::{Bounds, Grid},
     palette::RenderClass,
@@ -24,7 +24,7 @@ const ARRAY_BUFFER: u32 = 34962;
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 
 pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
-    let parts = mesh::of(grid, bounds)?;
+    let parts = mesh::build(grid, bounds)?;
     let mut binary = Vec::new();
     parts.iter().for_each(|part| put_vertices(part, &mut binary));
     let indices_start = binary.len();
@@ -63,7 +63,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
     Some(container(document.to_string().into_bytes(), &binary))
 }
 
-fn put_vertices(part: &Part, binary: &mut Vec<u8>) {
+fn put_vertices(part: &MeshPart, binary: &mut Vec<u8>) {
     let repeat = f32::from(part.repeat());
     binary.reserve(part.vertices.len() * VERTEX);
     for vertex in &part.vertices {
@@ -76,7 +76,7 @@ fn put_vertices(part: &Part, binary: &mut Vec<u8>) {
     }
 }
 
-fn put_indices(part: &Part, binary: &mut Vec<u8>) {
+fn put_indices(part: &MeshPart, binary: &mut Vec<u8>) {
     let triangles = part.quads.iter().flat_map(|([a, b, c, d], _)| [a, b, c, a, c, d]);
     match index_size(part) {
         2 => triangles.for_each(|&index| binary.extend((index as u16).to_le_bytes())),
@@ -84,12 +84,12 @@ fn put_indices(part: &Part, binary: &mut Vec<u8>) {
     }
 }
 
-fn index_size(part: &Part) -> usize {
+fn index_size(part: &MeshPart) -> usize {
     if part.vertices.len() <= SHORT { 2 } else { 4 }
 }
 
 /// A primitive and three accessors for each part, which lie in the buffer one after the other.
-fn primitives(parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
+fn primitives(parts: &[MeshPart]) -> (Vec<Value>, Vec<Value>) {
     let (mut primitives, mut accessors) = (Vec::new(), Vec::new());
     let (mut vertices_at, mut indices_at) = (0, 0);
     for (i, part) in parts.iter().enumerate() {
@@ -114,7 +114,7 @@ fn primitives(parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
     (primitives, accessors)
 }
 
-fn material(texture: usize, part: &Part) -> Value {
+fn material(texture: usize, part: &MeshPart) -> Value {
     let mut material = json!({
         "name": part.name,
         "pbrMetallicRoughness": {

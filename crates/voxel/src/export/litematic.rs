@@ -6,7 +6,7 @@ use fastnbt::LongArray;
 use serde::Serialize;
 
 use super::{
-    minecraft::{self, DATA_VERSION, State, States},
+    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
     rows,
 };
 use crate::{
@@ -16,34 +16,34 @@ use crate::{
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct File<'a> {
+struct LitematicFile<'a> {
     version: i32,
     sub_version: i32,
     minecraft_data_version: i32,
-    metadata: Metadata<'a>,
-    regions: BTreeMap<&'a str, Region>,
+    metadata: LitematicMetadata<'a>,
+    regions: BTreeMap<&'a str, LitematicRegion>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Metadata<'a> {
+struct LitematicMetadata<'a> {
     name: &'a str,
     author: &'a str,
     description: &'a str,
     region_count: i32,
     total_blocks: i32,
     total_volume: i32,
-    enclosing_size: Point,
+    enclosing_size: LitematicPoint,
     time_created: i64,
     time_modified: i64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Region {
-    position: Point,
-    size: Point,
-    block_state_palette: Vec<State>,
+struct LitematicRegion {
+    position: LitematicPoint,
+    size: LitematicPoint,
+    block_state_palette: Vec<BlockState>,
     block_states: LongArray,
     entities: [i8; 0],
     tile_entities: [i8; 0],
@@ -52,24 +52,24 @@ struct Region {
 }
 
 #[derive(Clone, Copy, Serialize)]
-struct Point {
+struct LitematicPoint {
     x: i32,
     y: i32,
     z: i32,
 }
 
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
-    let states = States::of(grid);
+    let states = StatePalette::of(grid);
     let [x, y, z] = bounds.min.map(i32::from);
     let [width, height, length] = bounds.spans().map(|span| span as i32);
-    let size = Point { x: width, y: height, z: length };
+    let size = LitematicPoint { x: width, y: height, z: length };
     let volume = width * height * length;
     let air = rows(grid, bounds).flatten().filter(|&&cell| cell == AIR).count() as i32;
     let bits = (usize::BITS - (states.all.len() - 1).leading_zeros()).max(2);
     let numbers = rows(grid, bounds).flatten().map(|&cell| states.numbers[usize::from(cell)]);
-    let block_states = packed(numbers, bits);
-    let region = Region {
-        position: Point { x, y, z },
+    let block_states = pack_bits(numbers, bits);
+    let region = LitematicRegion {
+        position: LitematicPoint { x, y, z },
         size,
         block_state_palette: states.all,
         block_states: LongArray::new(block_states),
@@ -78,11 +78,11 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
         pending_block_ticks: [],
         pending_fluid_ticks: [],
     };
-    minecraft::compressed(&File {
+    minecraft::gzipped_nbt(&LitematicFile {
         version: 6,
         sub_version: 1,
         minecraft_data_version: DATA_VERSION,
-        metadata: Metadata {
+        metadata: LitematicMetadata {
             name,
             author: "",
             description: "",
@@ -98,7 +98,7 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
 }
 
 /// So many bits a number, from the lowest of each long on; a number may go on in the next long.
-fn packed(numbers: impl Iterator<Item = u8>, bits: u32) -> Vec<i64> {
+fn pack_bits(numbers: impl Iterator<Item = u8>, bits: u32) -> Vec<i64> {
     let mut longs = Vec::new();
     let (mut long, mut used) = (0_u64, 0);
     for number in numbers {

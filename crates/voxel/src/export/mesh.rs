@@ -7,7 +7,7 @@ use std::array;
 
 use super::{
     MAX_BYTES,
-    surface::{self, Quad, Side},
+    surface::{self, Direction, Quad},
 };
 use crate::{
     grid::{Bounds, Grid},
@@ -23,44 +23,44 @@ const MAX_QUADS: usize = MAX_BYTES / 160;
 const LATTICE: usize = 257;
 
 /// Everything of one texture.
-pub struct Part {
+pub struct MeshPart {
     /// The block's id, and which face of it where they differ.
     pub name: String,
     pub class: RenderClass,
     pub face: Face,
     pub vertices: Vec<Vertex>,
     /// By vertex, against the clock seen from outside.
-    pub quads: Vec<([u32; 4], Side)>,
+    pub quads: Vec<([u32; 4], Direction)>,
 }
 
 #[derive(Clone, Copy)]
 pub struct Vertex {
     pub at: [u16; 3],
-    /// To the right and down, in cells; textures repeat after [`Part::repeat`] of them.
+    /// To the right and down, in cells; textures repeat after [`MeshPart::repeat`] of them.
     pub texture: [i16; 2],
 }
 
 /// The parts in the order of their textures; none where there would be too many quads.
-pub fn of(grid: &Grid, bounds: Bounds) -> Option<Vec<Part>> {
+pub fn build(grid: &Grid, bounds: Bounds) -> Option<Vec<MeshPart>> {
     let textures = Textures::get();
     let no_face = Face { first: 0, variants: 1 };
     let faces: [[Face; 3]; 256] =
         array::from_fn(|number| textures.faces(number as u8).unwrap_or([no_face; 3]));
-    let face = |quad: &Quad| faces[usize::from(quad.kind)][rank(quad.side)];
+    let face = |quad: &Quad| faces[usize::from(quad.kind)][face_index(quad.side)];
 
-    let mut quads = surface::of_blocks(grid, bounds, MAX_QUADS)?;
+    let mut quads = surface::block_quads(grid, bounds, MAX_QUADS)?;
     // Stable: within a part, the quads of a layer stay together.
     quads.sort_by_key(|quad| face(quad).first);
     let parts = quads.chunk_by(|a, b| face(a).first == face(b).first);
-    let mut corners = Corners::new();
+    let mut corners = PlaneVertices::new();
     Some(parts.filter_map(|quads| part(quads, &faces, &mut corners)).collect())
 }
 
-fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut Corners) -> Option<Part> {
+fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut PlaneVertices) -> Option<MeshPart> {
     let first = quads.first()?;
-    let block = Block::numbered(first.kind)?;
+    let block = Block::by_number(first.kind)?;
     let own = faces[usize::from(first.kind)];
-    let face = own[rank(first.side)];
+    let face = own[face_index(first.side)];
     let [top, side, bottom] = own;
     let name = match face {
         _ if top == side && side == bottom => block.id.clone(),
@@ -68,16 +68,16 @@ fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut Corners) -> Opti
         face if face == side => format!("{}_side", block.id),
         _ => format!("{}_bottom", block.id),
     };
-    let mut part = Part { name, class: block.class, face, vertices: Vec::new(), quads: Vec::new() };
+    let mut part = MeshPart { name, class: block.class, face, vertices: Vec::new(), quads: Vec::new() };
     part.quads.reserve_exact(quads.len());
     let plane = |quad: &Quad| (quad.side, quad.origin()[quad.side.axis()]);
     for quads in quads.chunk_by(|a, b| plane(a) == plane(b)) {
         corners.clear();
         for quad in quads {
-            let [columns, rows] = quad.side.across();
+            let [columns, rows] = quad.side.plane_axes();
             let numbers = quad.corners().map(|at| {
                 corners.number(at[columns], at[rows], || {
-                    part.vertices.push(Vertex { at, texture: laid(quad.side, at) });
+                    part.vertices.push(Vertex { at, texture: texture_coordinates(quad.side, at) });
                     part.vertices.len() as u32 - 1
                 })
             });
@@ -88,28 +88,28 @@ fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut Corners) -> Opti
 }
 
 /// Which of top, side and bottom.
-fn rank(side: Side) -> usize {
+fn face_index(side: Direction) -> usize {
     match side {
-        Side::Up => 0,
-        Side::Down => 2,
+        Direction::Up => 0,
+        Direction::Down => 2,
         _ => 1,
     }
 }
 
 /// Where on the texture a point lies, as textures lie on faces everywhere.
-fn laid(side: Side, at: [u16; 3]) -> [i16; 2] {
+fn texture_coordinates(side: Direction, at: [u16; 3]) -> [i16; 2] {
     let [x, y, z] = at.map(u16::cast_signed);
     match side {
-        Side::East => [-z, -y],
-        Side::West => [z, -y],
-        Side::Up => [x, z],
-        Side::Down => [x, -z],
-        Side::South => [x, -y],
-        Side::North => [-x, -y],
+        Direction::East => [-z, -y],
+        Direction::West => [z, -y],
+        Direction::Up => [x, z],
+        Direction::Down => [x, -z],
+        Direction::South => [x, -y],
+        Direction::North => [-x, -y],
     }
 }
 
-impl Part {
+impl MeshPart {
     /// After how many cells its texture repeats.
     pub fn repeat(&self) -> u8 {
         if self.face.variants > 1 { 4 } else { 1 }
@@ -133,13 +133,13 @@ impl Part {
 }
 
 /// The vertices of one plane by their place in it, so that neighbours share them.
-struct Corners {
+struct PlaneVertices {
     /// When a place was last given a number, and which.
     known: Vec<(u32, u32)>,
     plane: u32,
 }
 
-impl Corners {
+impl PlaneVertices {
     fn new() -> Self {
         Self { known: vec![(0, 0); LATTICE * LATTICE], plane: 0 }
     }

@@ -14,31 +14,31 @@ use crate::{
 pub const DATA_VERSION: i32 = 3700;
 
 /// The block states of a grid, air first, and each block's place among them.
-pub struct States {
-    pub all: Vec<State>,
+pub struct StatePalette {
+    pub all: Vec<BlockState>,
     pub numbers: [u8; 256],
 }
 
 /// A block state: `minecraft:oak_log[axis=y]`, as text or as its parts.
-pub struct State(String);
+pub struct BlockState(String);
 
-impl States {
+impl StatePalette {
     pub fn of(grid: &Grid) -> Self {
-        let mut all = vec![State("minecraft:air".to_owned())];
+        let mut all = vec![BlockState("minecraft:air".to_owned())];
         let mut numbers = [AIR; 256];
         let mut present = [false; 256];
         grid.cells().iter().for_each(|&cell| present[usize::from(cell)] = true);
         for block in 1..=u8::MAX {
-            if let Some(state) = Block::numbered(block).filter(|_| present[usize::from(block)]) {
+            if let Some(state) = Block::by_number(block).filter(|_| present[usize::from(block)]) {
                 numbers[usize::from(block)] = all.len() as u8;
-                all.push(State(state.minecraft()));
+                all.push(BlockState(state.minecraft()));
             }
         }
         Self { all, numbers }
     }
 }
 
-impl State {
+impl BlockState {
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -50,9 +50,9 @@ impl State {
 }
 
 /// As palettes of Litematica and of structure blocks have it.
-impl Serialize for State {
+impl Serialize for BlockState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Properties<'a>(&'a State);
+        struct Properties<'a>(&'a BlockState);
         impl Serialize for Properties<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_map(self.0.properties())
@@ -68,7 +68,7 @@ impl Serialize for State {
 }
 
 /// NBT with a nameless root, gzipped without a date.
-pub fn compressed(root: &impl Serialize) -> Vec<u8> {
+pub fn gzipped_nbt(root: &impl Serialize) -> Vec<u8> {
     let nbt = fastnbt::to_bytes(root);
     debug_assert!(nbt.is_ok(), "all of it can be said in NBT");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use super::{
-    mesh::{self, Part},
+    mesh::{self, MeshPart},
     zip::Zip,
 };
 use crate::{
@@ -13,13 +13,13 @@ use crate::{
 
 /// A metre a block, y up, as in glTF. None where it would be too large.
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Option<Vec<u8>> {
-    let parts = mesh::of(grid, bounds)?;
+    let parts = mesh::build(grid, bounds)?;
     let name = file_name(name);
     // Writing to memory does not fail.
     zipped(&parts, &name).ok()
 }
 
-fn zipped(parts: &[Part], name: &str) -> io::Result<Vec<u8>> {
+fn zipped(parts: &[MeshPart], name: &str) -> io::Result<Vec<u8>> {
     let mut zip = Zip::default();
     zip.add(&format!("{name}.obj"), |out| put_geometry(parts, name, &mut BufWriter::new(out)))?;
     zip.add(&format!("{name}.mtl"), |out| put_materials(parts, out))?;
@@ -29,7 +29,7 @@ fn zipped(parts: &[Part], name: &str) -> io::Result<Vec<u8>> {
     Ok(zip.finish())
 }
 
-fn put_geometry(parts: &[Part], name: &str, out: &mut impl Write) -> io::Result<()> {
+fn put_geometry(parts: &[MeshPart], name: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "mtllib {name}.mtl\no build")?;
     // In the order of the sides.
     for normal in ["1 0 0", "-1 0 0", "0 1 0", "0 -1 0", "0 0 1", "0 0 -1"] {
@@ -55,7 +55,7 @@ fn put_geometry(parts: &[Part], name: &str, out: &mut impl Write) -> io::Result<
     out.flush()
 }
 
-fn put_materials(parts: &[Part], out: &mut dyn Write) -> io::Result<()> {
+fn put_materials(parts: &[MeshPart], out: &mut dyn Write) -> io::Result<()> {
     for part in parts {
         let texture = format!("textures/{}.png", part.name);
         writeln!(out, "newmtl {}\nKd 1 1 1\nKs 0 0 0\nillum 1\nmap_Kd {texture}", part.name)?;

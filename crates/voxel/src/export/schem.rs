@@ -7,17 +7,17 @@ use fastnbt::{ByteArray, IntArray};
 use serde::Serialize;
 
 use super::{
-    minecraft::{self, DATA_VERSION, State, States},
+    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
     rows,
 };
 use crate::{
     grid::{Bounds, Grid},
-    import::OURS,
+    import::AUTHOR,
 };
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct File<'a> {
+struct SchemFile<'a> {
     schematic: Schematic<'a>,
 }
 
@@ -26,31 +26,31 @@ struct File<'a> {
 struct Schematic<'a> {
     version: i32,
     data_version: i32,
-    metadata: Metadata<'a>,
+    metadata: SchemMetadata<'a>,
     width: i16,
     height: i16,
     length: i16,
     offset: IntArray,
-    blocks: Blocks<'a>,
+    blocks: SchemBlocks<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Metadata<'a> {
+struct SchemMetadata<'a> {
     name: &'a str,
     author: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Blocks<'a> {
+struct SchemBlocks<'a> {
     palette: BTreeMap<&'a str, i32>,
     data: ByteArray,
     block_entities: [i8; 0],
 }
 
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
-    let states = States::of(grid);
+    let states = StatePalette::of(grid);
     let [width, height, length] = bounds.spans().map(|span| span as i16);
     let mut data = Vec::with_capacity(bounds.spans().iter().product());
     for &cell in rows(grid, bounds).flatten() {
@@ -61,17 +61,17 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
             data.push((state >> 7) as i8);
         }
     }
-    minecraft::compressed(&File {
+    minecraft::gzipped_nbt(&SchemFile {
         schematic: Schematic {
             version: 3,
             data_version: DATA_VERSION,
-            metadata: Metadata { name, author: OURS },
+            metadata: SchemMetadata { name, author: AUTHOR },
             width,
             height,
             length,
             offset: IntArray::new(bounds.min.map(i32::from).to_vec()),
-            blocks: Blocks {
-                palette: states.all.iter().map(State::text).zip(0..).collect(),
+            blocks: SchemBlocks {
+                palette: states.all.iter().map(BlockState::text).zip(0..).collect(),
                 data: ByteArray::new(data),
                 block_entities: [],
             },

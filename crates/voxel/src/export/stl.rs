@@ -23,13 +23,13 @@ const LATTICE: usize = 257;
 
 /// None where the file would be too large.
 pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
-    let quads = surface::of_solid(grid, bounds, MAX_QUADS)?;
-    let mut joints = Joints::new();
+    let quads = surface::solid_quads(grid, bounds, MAX_QUADS)?;
+    let mut vertices = VertexSet::new();
     for quad in &quads {
-        quad.corners().into_iter().for_each(|corner| joints.add(corner));
-        for step in outline(quad).filter(|step| step.parted(grid).is_some()) {
-            joints.add(step.from);
-            joints.add(step.to);
+        quad.corners().into_iter().for_each(|corner| vertices.add(corner));
+        for step in outline(quad).filter(|step| step.shared_edge(grid).is_some()) {
+            vertices.add(step.from);
+            vertices.add(step.to);
         }
     }
     let mut file = Vec::with_capacity(HEADER + 4 + 2 * TRIANGLE * quads.len());
@@ -39,10 +39,10 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
     for quad in &quads {
         around.clear();
         for step in outline(quad) {
-            if joints.has(step.from) {
+            if vertices.has(step.from) {
                 around.push(step.from.map(|v| 2 * v));
             }
-            if step.parted(grid) == Some(Parted::InTheMiddle) {
+            if step.shared_edge(grid) == Some(SharedEdge::SplitAtMiddle) {
                 around.push([0, 1, 2].map(|axis| step.from[axis] + step.to[axis]));
             }
         }
@@ -57,9 +57,9 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
 }
 
 /// The corners of cells at which edges end.
-struct Joints(Vec<u64>);
+struct VertexSet(Vec<u64>);
 
-impl Joints {
+impl VertexSet {
     fn new() -> Self {
         Self(vec![0; LATTICE.pow(3).div_ceil(64)])
     }
@@ -80,7 +80,7 @@ impl Joints {
 }
 
 /// A cell's length of a quad's outline.
-struct Step {
+struct OutlineStep {
     from: [u16; 3],
     to: [u16; 3],
     /// The cell whose face begins here.
@@ -92,27 +92,27 @@ struct Step {
 
 /// How the two blocks that touch along an edge have it.
 #[derive(PartialEq, Eq)]
-enum Parted {
-    Whole,
-    InTheMiddle,
+enum SharedEdge {
+    Unsplit,
+    SplitAtMiddle,
 }
 
-impl Step {
+impl OutlineStep {
     /// None where no other block touches this edge only.
-    fn parted(&self, grid: &Grid) -> Option<Parted> {
+    fn shared_edge(&self, grid: &Grid) -> Option<SharedEdge> {
         let solid = |[x, y, z]: [i32; 3]| grid.get(x as usize, y as usize, z as usize) != AIR;
         let beside = plus(self.cell, self.out);
         let other = plus(beside, self.up);
         let touches = !solid(beside) && solid(other);
-        touches.then(|| if self.cell < other { Parted::InTheMiddle } else { Parted::Whole })
+        touches.then(|| if self.cell < other { SharedEdge::SplitAtMiddle } else { SharedEdge::Unsplit })
     }
 }
 
 /// Around a quad, against the clock seen from outside.
-fn outline(quad: &Quad) -> impl Iterator<Item = Step> {
+fn outline(quad: &Quad) -> impl Iterator<Item = OutlineStep> {
     let corners = quad.corners();
     let mut up = [0; 3];
-    up[quad.side.axis()] = if quad.side.is_ahead() { 1 } else { -1 };
+    up[quad.side.axis()] = if quad.side.is_positive() { 1 } else { -1 };
     (0..4).flat_map(move |i| {
         let (start, end) = (corners[i].map(i32::from), corners[(i + 1) % 4].map(i32::from));
         let along = [0, 1, 2].map(|axis| (end[axis] - start[axis]).signum());
@@ -122,7 +122,13 @@ fn outline(quad: &Quad) -> impl Iterator<Item = Step> {
             let from = [0, 1, 2].map(|axis| start[axis] + step * along[axis]);
             // One of the three is 1 or -1 on each axis; ahead of it lies a cell less far.
             let cell = [0, 1, 2].map(|axis| from[axis] - i32::from(up[axis] + out[axis] - along[axis] > 0));
-            Step { from: from.map(|v| v as u16), to: plus(from, along).map(|v| v as u16), cell, up, out }
+            OutlineStep {
+                from: from.map(|v| v as u16),
+                to: plus(from, along).map(|v| v as u16),
+                cell,
+                up,
+                out,
+            }
         })
     })
 }
@@ -131,7 +137,7 @@ fn outline(quad: &Quad) -> impl Iterator<Item = Step> {
 fn put_face(grid: &Grid, quad: &Quad, around: &[[u16; 3]], file: &mut Vec<u8>) {
     let edge = grid.size().get() as f32;
     let mut normal = [0.0; 3];
-    normal[quad.side.axis()] = if quad.side.is_ahead() { 1.0 } else { -1.0 };
+    normal[quad.side.axis()] = if quad.side.is_positive() { 1.0 } else { -1.0 };
     let mut triangle = |corners: [[u16; 3]; 3]| {
         let [x, y, z] = normal;
         let corners = corners.map(|corner| {

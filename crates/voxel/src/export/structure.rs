@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Format, NotExported,
-    minecraft::{self, DATA_VERSION, State, States},
+    ExportError, Format,
+    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
     rows,
 };
 use crate::grid::{Bounds, Grid};
@@ -13,39 +13,39 @@ use crate::grid::{Bounds, Grid};
 pub const MAX_EDGE: usize = 48;
 
 #[derive(Serialize)]
-struct File {
+struct StructureFile {
     #[serde(rename = "DataVersion")]
     data_version: i32,
     size: [i32; 3],
-    palette: Vec<State>,
-    blocks: Vec<Placed>,
+    palette: Vec<BlockState>,
+    blocks: Vec<StructureBlock>,
     entities: [i8; 0],
 }
 
 #[derive(Serialize)]
-struct Placed {
+struct StructureBlock {
     state: i32,
     pos: [i32; 3],
 }
 
 /// Air is said too: what is left out of a structure leaves the world as it was.
-pub fn write(grid: &Grid, bounds: Bounds) -> Result<Vec<u8>, NotExported> {
+pub fn write(grid: &Grid, bounds: Bounds) -> Result<Vec<u8>, ExportError> {
     let spans = bounds.spans();
     if !Format::Nbt.takes(bounds) {
-        return Err(NotExported::BeyondStructure(spans));
+        return Err(ExportError::TooLargeForStructure(spans));
     }
-    let states = States::of(grid);
+    let states = StatePalette::of(grid);
     let [_, _, depth] = spans;
     let place = |(i, row): (usize, &'_ [u8])| {
         let [y, z] = [i / depth, i % depth].map(|v| v as i32);
-        let placed = |(x, &cell): (usize, &u8)| Placed {
+        let placed = |(x, &cell): (usize, &u8)| StructureBlock {
             state: states.numbers[usize::from(cell)].into(),
             pos: [x as i32, y, z],
         };
         row.iter().enumerate().map(placed).collect::<Vec<_>>()
     };
     let blocks = rows(grid, bounds).enumerate().flat_map(place).collect();
-    Ok(minecraft::compressed(&File {
+    Ok(minecraft::gzipped_nbt(&StructureFile {
         data_version: DATA_VERSION,
         size: spans.map(|span| span as i32),
         palette: states.all,

@@ -11,7 +11,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quad {
     pub kind: u8,
-    pub side: Side,
+    pub side: Direction,
     /// Its lowest cell.
     low: [u8; 3],
     /// How many cells it has along the side's columns and rows, less one.
@@ -20,7 +20,7 @@ pub struct Quad {
 
 /// Where a face looks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Direction {
     East,
     West,
     Up,
@@ -29,7 +29,7 @@ pub enum Side {
     North,
 }
 
-impl Side {
+impl Direction {
     pub const ALL: [Self; 6] = [Self::East, Self::West, Self::Up, Self::Down, Self::South, Self::North];
 
     pub fn axis(self) -> usize {
@@ -37,12 +37,12 @@ impl Side {
     }
 
     /// Whether it looks to where its axis goes.
-    pub fn is_ahead(self) -> bool {
+    pub fn is_positive(self) -> bool {
         (self as usize).is_multiple_of(2)
     }
 
     /// The axes of its columns and of its rows.
-    pub fn across(self) -> [usize; 2] {
+    pub fn plane_axes(self) -> [usize; 2] {
         [[2, 1], [0, 2], [0, 1]][self.axis()]
     }
 }
@@ -56,13 +56,13 @@ impl Quad {
     /// The corner of its plane with the lowest coordinates.
     pub fn origin(&self) -> [u16; 3] {
         let mut origin = self.low.map(u16::from);
-        origin[self.side.axis()] += u16::from(self.side.is_ahead());
+        origin[self.side.axis()] += u16::from(self.side.is_positive());
         origin
     }
 
     /// Against the clock, seen from outside.
     pub fn corners(&self) -> [[u16; 3]; 4] {
-        let [columns, rows] = self.side.across();
+        let [columns, rows] = self.side.plane_axes();
         let [width, height] = self.spans();
         let mut corners = [self.origin(); 4];
         corners[1][columns] += width;
@@ -70,7 +70,7 @@ impl Quad {
         corners[2][rows] += height;
         corners[3][rows] += height;
         // From columns to rows it is a left turn around z, and a right turn around x and y.
-        if (self.side.axis() == 2) != self.side.is_ahead() {
+        if (self.side.axis() == 2) != self.side.is_positive() {
             corners.reverse();
         }
         corners
@@ -79,9 +79,9 @@ impl Quad {
 
 /// What is seen where blocks of many kinds meet, by block: a face between two cells belongs to the
 /// first, unless the second hides it or is of the same kind.
-pub fn of_blocks(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
+pub fn block_quads(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
     let hides: [bool; 256] = array::from_fn(|number| {
-        let class = Block::numbered(number as u8).map(|block| block.class);
+        let class = Block::by_number(number as u8).map(|block| block.class);
         matches!(class, Some(RenderClass::Opaque | RenderClass::Emissive))
     });
     let face = |cell, next| if cell != next && !hides[usize::from(next)] { cell } else { AIR };
@@ -89,24 +89,25 @@ pub fn of_blocks(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>>
 }
 
 /// The surface of everything as one solid.
-pub fn of_solid(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
+pub fn solid_quads(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
     quads(grid, bounds, |cell, next| u8::from(cell != AIR && next == AIR), limit)
 }
 
 /// `face` says which kind of face a cell shows to the next, 0 for none; equal cells show none. None
 /// if there are more quads than the limit.
 fn quads(grid: &Grid, bounds: Bounds, face: impl Fn(u8, u8) -> u8, limit: usize) -> Option<Vec<Quad>> {
-    let turned = turned(grid, bounds);
+    let transposed = transposed(grid, bounds);
     let edge = grid.size().get();
     let [x1, y1, z1] = bounds.min.map(usize::from);
     let [width, height, depth] = bounds.spans();
     let start = (y1 * edge + z1) * edge + x1;
-    let along_x = Layers { cells: &turned, strides: [height * depth, depth], counts: [width, height, depth] };
+    let along_x =
+        Layers { cells: &transposed, strides: [height * depth, depth], counts: [width, height, depth] };
     let cells = &grid.cells()[start..];
     let along_y = Layers { cells, strides: [edge * edge, edge], counts: [height, depth, width] };
     let along_z = Layers { cells, strides: [edge, edge * edge], counts: [depth, height, width] };
     let mut quads = Vec::new();
-    for side in Side::ALL {
+    for side in Direction::ALL {
         let layers = [&along_x, &along_y, &along_z][side.axis()];
         layers.scan(side, bounds.min.map(|v| v as u8), &face, limit, &mut quads)?;
     }
@@ -114,15 +115,15 @@ fn quads(grid: &Grid, bounds: Bounds, face: impl Fn(u8, u8) -> u8, limit: usize)
 }
 
 /// The cells within the bounds with z running fastest, then y, then x.
-fn turned(grid: &Grid, bounds: Bounds) -> Vec<u8> {
+fn transposed(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     let [_, height, depth] = bounds.spans();
-    let mut turned = vec![AIR; bounds.spans().iter().product()];
+    let mut transposed = vec![AIR; bounds.spans().iter().product()];
     for (place, row) in super::rows(grid, bounds).enumerate() {
         for (x, &cell) in row.iter().enumerate().filter(|(_, cell)| **cell != AIR) {
-            turned[x * height * depth + place] = cell;
+            transposed[x * height * depth + place] = cell;
         }
     }
-    turned
+    transposed
 }
 
 /// Cells as layers along one axis, each of rows that lie in one piece.
@@ -143,7 +144,7 @@ impl Layers<'_> {
     /// Adds the quads of one side.
     fn scan(
         &self,
-        side: Side,
+        side: Direction,
         min: [u8; 3],
         face: impl Fn(u8, u8) -> u8,
         limit: usize,
@@ -153,7 +154,7 @@ impl Layers<'_> {
         let beyond = vec![AIR; columns];
         let mut mask = vec![AIR; rows * columns];
         for layer in 0..layers {
-            let next = if side.is_ahead() { Some(layer + 1) } else { layer.checked_sub(1) };
+            let next = if side.is_positive() { Some(layer + 1) } else { layer.checked_sub(1) };
             let next = next.filter(|&next| next < layers);
             let mut any = false;
             for (row, mask) in mask.chunks_exact_mut(columns).enumerate() {
@@ -167,7 +168,7 @@ impl Layers<'_> {
             }
             if any {
                 merge(&mut mask, columns, |kind, at: [usize; 2], spans: [usize; 2]| {
-                    let [column_axis, row_axis] = side.across();
+                    let [column_axis, row_axis] = side.plane_axes();
                     let mut low = min;
                     low[side.axis()] += layer as u8;
                     low[column_axis] += at[0] as u8;

@@ -52,14 +52,14 @@ proptest! {
         for (&(a, b), &count) in &edges {
             prop_assert_eq!((count, edges.get(&(b, a))), (1, Some(&1)), "{:?} {:?}", a, b);
         }
-        prop_assert_eq!(volume, 6 * 8 * grid.census().block_count as i32);
+        prop_assert_eq!(volume, 6 * 8 * grid.stats().block_count as i32);
     }
 
     /// Merged or not, the faces cover what the cells say.
     #[test]
     fn quads_cover_each_visible_face_once(grid in grids()) {
-        let bounds = grid.census().bounds.unwrap();
-        let quads = surface::of_solid(&grid, bounds, usize::MAX).unwrap();
+        let bounds = grid.stats().bounds.unwrap();
+        let quads = surface::solid_quads(&grid, bounds, usize::MAX).unwrap();
         let area: usize = quads.iter().map(|quad| quad.spans().map(usize::from).iter().product::<usize>()).sum();
         let mut faces = 0;
         for (y, z, row) in grid.rows() {
@@ -75,11 +75,11 @@ proptest! {
 
 #[test]
 fn what_cannot_be_exported_says_why() {
-    assert_eq!(export(&Grid::empty(GridSize::G32), Format::Glb, ""), Err(NotExported::Empty));
+    assert_eq!(export(&Grid::empty(GridSize::G32), Format::Glb, ""), Err(ExportError::Empty));
     let mut grid = Grid::empty(GridSize::G64);
     grid.fill_row(0, 0, 0, 49, 1);
     let refused = export(&grid, Format::Nbt, "").unwrap_err();
-    assert_eq!(refused, NotExported::BeyondStructure([49, 1, 1]));
+    assert_eq!(refused, ExportError::TooLargeForStructure([49, 1, 1]));
     assert!(refused.to_string().contains("at most 48 blocks a side, and this build is 49 by 1 by 1"));
 }
 

@@ -52,7 +52,7 @@ struct Colours {
 impl Colours {
     fn of(grid: &Grid) -> Self {
         let mut colours = Self { numbers: [0; 256], rgba: Vec::new(), materials: Vec::new() };
-        for (number, (block, _)) in (1..).zip(grid.census().blocks()) {
+        for (number, (block, _)) in (1..).zip(grid.stats().blocks()) {
             let Some(cell) = Palette::Advanced.find(&block.id) else { continue };
             colours.numbers[usize::from(cell)] = number;
             colours.rgba.extend(Textures::get().colour(cell).unwrap_or_default());

@@ -11,7 +11,7 @@ use flate2::{Compression, Crc, write::DeflateEncoder};
 const VERSION: u16 = 20;
 const DEFLATED: u16 = 8;
 /// The first day the format knows; its files are of no date.
-const DAY: u16 = 1 << 5 | 1;
+const DOS_EPOCH: u16 = 1 << 5 | 1;
 
 #[derive(Default)]
 pub struct Zip {
@@ -29,20 +29,20 @@ impl Zip {
     ) -> io::Result<()> {
         let start = self.file.len();
         self.file.extend(b"PK\x03\x04");
-        self.file.extend(described(0, 0, 0, name));
+        self.file.extend(common_header(0, 0, 0, name));
         self.file.extend(name.as_bytes());
         let data = self.file.len();
         let inner = DeflateEncoder::new(mem::take(&mut self.file), Compression::fast());
-        let mut counted = Counted { inner, crc: Crc::new() };
-        write(&mut counted)?;
-        let Counted { inner, crc } = counted;
+        let mut writer = CrcWriter { inner, crc: Crc::new() };
+        write(&mut writer)?;
+        let CrcWriter { inner, crc } = writer;
         self.file = inner.finish()?;
 
-        let about = described(crc.sum(), self.file.len() - data, crc.amount() as usize, name);
-        self.file[start + 4..start + 4 + about.len()].copy_from_slice(&about);
+        let header = common_header(crc.sum(), self.file.len() - data, crc.amount() as usize, name);
+        self.file[start + 4..start + 4 + header.len()].copy_from_slice(&header);
         self.directory.extend(b"PK\x01\x02");
         self.directory.extend(VERSION.to_le_bytes());
-        self.directory.extend(about);
+        self.directory.extend(header);
         // No comment, the first disk, no attributes.
         self.directory.extend([0; 10]);
         self.directory.extend((start as u32).to_le_bytes());
@@ -66,25 +66,25 @@ impl Zip {
 }
 
 /// What is said of a file both before it and in the directory.
-fn described(checksum: u32, packed: usize, plain: usize, name: &str) -> Vec<u8> {
-    let mut about = Vec::new();
-    for short in [VERSION, 0, DEFLATED, 0, DAY] {
-        about.extend(short.to_le_bytes());
+fn common_header(checksum: u32, packed: usize, plain: usize, name: &str) -> Vec<u8> {
+    let mut header = Vec::new();
+    for short in [VERSION, 0, DEFLATED, 0, DOS_EPOCH] {
+        header.extend(short.to_le_bytes());
     }
     for long in [checksum, packed as u32, plain as u32] {
-        about.extend(long.to_le_bytes());
+        header.extend(long.to_le_bytes());
     }
-    about.extend((name.len() as u16).to_le_bytes());
-    about.extend([0; 2]);
-    about
+    header.extend((name.len() as u16).to_le_bytes());
+    header.extend([0; 2]);
+    header
 }
 
-struct Counted<W> {
+struct CrcWriter<W> {
     inner: W,
     crc: Crc,
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for CrcWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.crc.update(&bytes[..written]);

@@ -5,9 +5,9 @@ use crate::grid::Bounds;
 
 /// How far round a build the eye has gone from where it is first seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Turn(u8);
+pub struct OrbitAngle(u8);
 
-impl Turn {
+impl OrbitAngle {
     /// In a whole turn. An eighth is a whole number of them, and so is a frame of a turntable.
     const STEPS: u8 = 72;
 
@@ -63,7 +63,7 @@ impl Camera {
     pub const FIELD_OF_VIEW: f32 = 30.0;
     const MARGIN: f32 = 0.96;
 
-    pub fn new(bounds: &Bounds, turn: Turn) -> Self {
+    pub fn new(bounds: &Bounds, turn: OrbitAngle) -> Self {
         let yaw = (Self::FIRST_YAW + turn.degrees()).to_radians();
         let (sin, cos) = Self::ELEVATION.to_radians().sin_cos();
         let (sin_yaw, cos_yaw) = yaw.sin_cos();
@@ -103,8 +103,8 @@ mod tests {
     fn the_corners_of_any_bounds_are_in_the_picture_from_every_angle() {
         for max in [[31, 31, 31], [255, 0, 255], [0, 255, 0], [200, 3, 0], [0, 0, 0]] {
             let bounds = Bounds { min: [0; 3], max };
-            for step in 0..Turn::STEPS {
-                let camera = Camera::new(&bounds, Turn(step));
+            for step in 0..OrbitAngle::STEPS {
+                let camera = Camera::new(&bounds, OrbitAngle(step));
                 for corner in 0..8 {
                     let at =
                         [0, 1, 2].map(|k| if corner >> k & 1 == 1 { f32::from(max[k]) + 1.0 } else { 0.0 });
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_ray_goes_where_it_is_seen() {
-        let camera = Camera::new(&Bounds { min: [3; 3], max: [20; 3] }, Turn::of(3, 8));
+        let camera = Camera::new(&Bounds { min: [3; 3], max: [20; 3] }, OrbitAngle::of(3, 8));
         for [x, y] in [[0.0, 0.0], [0.5, -0.7], [-1.0, 1.0]] {
             let [seen_x, seen_y] = place(&camera, add(camera.eye, scale(camera.ray(x, y), 50.0)));
             assert!((seen_x - x).abs() < 1e-4 && (seen_y - y).abs() < 1e-4);
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_whole_turn_ends_where_it_began() {
-        assert_eq!(Turn::of(36, 36), Turn::default());
-        assert_eq!(Turn::of(9, 36), Turn::of(2, 8));
+        assert_eq!(OrbitAngle::of(36, 36), OrbitAngle::default());
+        assert_eq!(OrbitAngle::of(9, 36), OrbitAngle::of(2, 8));
     }
 
     /// Where in the picture a place is seen.

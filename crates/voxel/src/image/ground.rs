@@ -38,8 +38,8 @@ impl Ground {
             }
         }
         for _ in 0..3 {
-            nearness = blurred_and_turned(&nearness, width, blur as usize);
-            nearness = blurred_and_turned(&nearness, depth, blur as usize);
+            nearness = blur_and_transpose(&nearness, width, blur as usize);
+            nearness = blur_and_transpose(&nearness, depth, blur as usize);
         }
         Self { height: low[1] as f32, corner, width, depth, nearness }
     }
@@ -78,7 +78,7 @@ fn column(scene: &Scene<'_>, x: i32, z: i32, reach: i32) -> f32 {
 }
 
 /// Every value becomes the mean of its row's neighbours; rows become columns.
-fn blurred_and_turned(values: &[f32], width: usize, reach: usize) -> Vec<f32> {
+fn blur_and_transpose(values: &[f32], width: usize, reach: usize) -> Vec<f32> {
     let rows = values.len() / width;
     let mut turned = vec![0.0; values.len()];
     for (y, row) in values.chunks_exact(width).enumerate() {

@@ -30,14 +30,14 @@ const SKY_BEHIND: [Vector; 2] = [[0.50, 0.68, 0.86], [0.90, 0.92, 0.92]];
 const SAMPLES: [[f32; 2]; 4] = [[0.125, 0.375], [0.875, 0.625], [0.375, 0.875], [0.625, 0.125]];
 /// Two samples of a pixel that differ no more than this make a third and a fourth needless: in a picture to look at,
 /// and in one that passes by.
-const ALIKE: [f32; 2] = [0.02, 0.1];
+const SAMPLE_TOLERANCE: [f32; 2] = [0.02, 0.1];
 
 pub struct Painter<'a> {
     scene: &'a Scene<'a>,
     mips: &'static [Mips],
     camera: Camera,
     size: f32,
-    alike: f32,
+    tolerance: f32,
     background: Background,
     /// Towards the sun, which stands to the left, behind the eye.
     sun: Vector,
@@ -48,7 +48,7 @@ pub struct Painter<'a> {
 }
 
 /// Light, and how much it covers of what lies behind.
-type Sample = [f32; 4];
+type LightSample = [f32; 4];
 
 pub fn backdrop(background: Background, down: f32) -> Vector {
     match background {
@@ -67,7 +67,7 @@ impl<'a> Painter<'a> {
             mips: Mips::all(),
             camera,
             size,
-            alike: ALIKE[usize::from(view.fleeting)],
+            tolerance: SAMPLE_TOLERANCE[usize::from(view.is_frame)],
             background,
             sun: unit(add(aside, scale(towards, 0.42))),
             ground: (background != Background::Transparent).then(|| Ground::under(scene)),
@@ -84,8 +84,8 @@ impl<'a> Painter<'a> {
     fn pixel(&self, x: f32, y: f32) -> [u8; 4] {
         let sample = |i: usize| self.sample(x + SAMPLES[i][0], y + SAMPLES[i][1]);
         let (a, b) = (sample(0), sample(1));
-        let mut sum: Sample = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
-        if (0..4).any(|i| (a[i] - b[i]).abs() > self.alike) {
+        let mut sum: LightSample = std::array::from_fn(|i| (a[i] + b[i]) / 2.0);
+        if (0..4).any(|i| (a[i] - b[i]).abs() > self.tolerance) {
             let (c, d) = (sample(2), sample(3));
             sum = std::array::from_fn(|i| sum[i] / 2.0 + (c[i] + d[i]) / 4.0);
         }
@@ -94,7 +94,7 @@ impl<'a> Painter<'a> {
     }
 
     /// The light that comes through a place in the picture, in pixels.
-    fn sample(&self, x: f32, y: f32) -> Sample {
+    fn sample(&self, x: f32, y: f32) -> LightSample {
         let down = y / self.size;
         let ray = self.camera.ray(2.0 * x / self.size - 1.0, 1.0 - 2.0 * down);
         let mut light = [0.0; 3];
@@ -118,7 +118,7 @@ impl<'a> Painter<'a> {
     }
 
     /// What a face sends back, multiplied by its alpha.
-    fn surface(&self, hit: &Hit, ray: Vector) -> Sample {
+    fn surface(&self, hit: &Hit, ray: Vector) -> LightSample {
         let material = self.scene.material(hit.block);
         let at = add(self.camera.eye, scale(ray, hit.distance));
         let inside = [0, 1, 2].map(|k| (at[k] - hit.cell[k] as f32).clamp(0.0, 1.0));

@@ -78,7 +78,7 @@ impl<'a> Scene<'a> {
 
 impl Material {
     fn of(number: u8) -> Self {
-        let class = Block::numbered(number).map(|block| block.class);
+        let class = Block::by_number(number).map(|block| block.class);
         let occludes = matches!(class, Some(RenderClass::Opaque | RenderClass::Emissive));
         let nothing = [Face { first: 0, variants: 1 }; 3];
         Self {

@@ -21,7 +21,7 @@ pub struct Hit {
 }
 
 /// A ray on its way through a scene.
-struct Walk {
+struct RayWalk {
     cell: [i32; 3],
     step: [i32; 3],
     /// The distance to the next cell along each axis.
@@ -31,9 +31,9 @@ struct Walk {
 }
 
 impl Scene<'_> {
-    /// Calls `meet` with each block the ray enters from something else, nearest first,
+    /// Calls `on_hit` with each block the ray enters from something else, nearest first,
     /// until it says that this is enough.
-    pub fn trace(&self, origin: Vector, direction: Vector, mut meet: impl FnMut(&Hit) -> bool) {
+    pub fn trace(&self, origin: Vector, direction: Vector, mut on_hit: impl FnMut(&Hit) -> bool) {
         let direction = direction.map(|part| if part.abs() < 1e-7 { 1e-7 } else { part });
         let inverse = direction.map(|part| 1.0 / part);
         let Some((mut walk, end)) = self.enter(origin, direction, inverse) else {
@@ -45,10 +45,10 @@ impl Scene<'_> {
             let empty = self.brick_is_empty(walk.cell);
             let block = if empty { AIR } else { self.block(walk.cell) };
             if block != previous {
-                if self.leaves(previous) && meet(&walk.leaving(previous)) {
+                if self.has_holes(previous) && on_hit(&walk.leaving(previous)) {
                     return;
                 }
-                if block != AIR && meet(&walk.entering(block)) {
+                if block != AIR && on_hit(&walk.entering(block)) {
                     return;
                 }
                 previous = block;
@@ -60,8 +60,8 @@ impl Scene<'_> {
             }
             let along = walk.cell[walk.axis];
             if walk.distance >= end || along < self.low[walk.axis] || along > self.high[walk.axis] {
-                if self.leaves(previous) {
-                    meet(&walk.leaving(previous));
+                if self.has_holes(previous) {
+                    on_hit(&walk.leaving(previous));
                 }
                 return;
             }
@@ -69,12 +69,12 @@ impl Scene<'_> {
     }
 
     /// Whether a kind of block is also seen from inside, through its holes.
-    fn leaves(&self, block: u8) -> bool {
+    fn has_holes(&self, block: u8) -> bool {
         self.material(block).class == Some(RenderClass::Cutout)
     }
 
     /// The first cell of the ray within the bounds, and where it leaves them.
-    fn enter(&self, origin: Vector, direction: Vector, inverse: Vector) -> Option<(Walk, f32)> {
+    fn enter(&self, origin: Vector, direction: Vector, inverse: Vector) -> Option<(RayWalk, f32)> {
         let (mut start, mut end, mut axis) = (0.0_f32, f32::INFINITY, 1);
         for k in 0..3 {
             let low = (self.low[k] as f32 - origin[k]) * inverse[k];
@@ -97,19 +97,19 @@ impl Scene<'_> {
         if start > 0.0 {
             cell[axis] = if step[axis] > 0 { self.low[axis] } else { self.high[axis] };
         }
-        let mut walk = Walk { cell, step, next: [0.0; 3], distance: start, axis };
+        let mut walk = RayWalk { cell, step, next: [0.0; 3], distance: start, axis };
         walk.look_ahead(origin, inverse);
         Some((walk, end))
     }
 
-    fn cross_brick(&self, walk: &mut Walk, origin: Vector, direction: Vector, inverse: Vector) {
+    fn cross_brick(&self, walk: &mut RayWalk, origin: Vector, direction: Vector, inverse: Vector) {
         let corner = walk.cell.map(|c| c & !(BRICK - 1));
         let mut exits = [0.0; 3];
         for k in 0..3 {
             let face = if walk.step[k] > 0 { corner[k] + BRICK } else { corner[k] };
             exits[k] = (face as f32 - origin[k]) * inverse[k];
         }
-        let axis = least(exits);
+        let axis = smallest_axis(exits);
         walk.axis = axis;
         walk.distance = exits[axis];
         for k in 0..3 {
@@ -124,7 +124,7 @@ impl Scene<'_> {
     }
 }
 
-impl Walk {
+impl RayWalk {
     fn entering(&self, block: u8) -> Hit {
         let side = -self.step[self.axis];
         Hit { distance: self.distance, cell: self.cell, axis: self.axis, side, block, inner: false }
@@ -138,7 +138,7 @@ impl Walk {
     }
 
     fn step(&mut self, per_cell: Vector) {
-        let axis = least(self.next);
+        let axis = smallest_axis(self.next);
         self.axis = axis;
         self.distance = self.next[axis];
         self.cell[axis] += self.step[axis];
@@ -153,7 +153,7 @@ impl Walk {
     }
 }
 
-fn least([x, y, z]: Vector) -> usize {
+fn smallest_axis([x, y, z]: Vector) -> usize {
     if x < y {
         if x < z { 0 } else { 2 }
     } else if y < z {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn rays_along_rows_meet_what_the_rows_hold() {
         let grid = sparse();
-        let bounds = grid.census().bounds.unwrap();
+        let bounds = grid.stats().bounds.unwrap();
         let scene = Scene::new(&grid, bounds);
         for (y, z, row) in grid.rows() {
             let mut expected: Vec<u8> =
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn slanting_rays_find_every_block_they_aim_at() {
         let grid = sparse();
-        let bounds = grid.census().bounds.unwrap();
+        let bounds = grid.stats().bounds.unwrap();
         let scene = Scene::new(&grid, bounds);
         for cell in [[0, 0, 0], [63, 9, 8], [30, 63, 63], [31, 31, 31]] {
             for origin in [[-40.0, 90.0, 120.0], [130.0, 70.5, -33.0], [31.9, 200.0, 31.2]] {

@@ -1,33 +1,33 @@
 //! Litematica's files: regions that lie beside each other, each with a palette of its own.
 
 use super::{
-    MAX_KINDS, Part, Scene, bad, kind,
-    nbt::{Compound, List, Tag},
-    region::{Numbers, Region},
+    ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
+    nbt::{Compound, NbtList, Tag},
+    region::{CellNumbers, Region},
 };
-use crate::refusal::Refusal;
+use crate::diagnostics::Rejection;
 
 /// Regions of a file.
 const MAX_REGIONS: usize = 4096;
 
 /// Reads what is under `Regions`.
-pub fn read(mut regions: Compound<'_>, is_ours: bool) -> Result<Scene<'_>, Refusal> {
-    let mut scene = Scene { kinds: Vec::new(), parts: Vec::new(), is_placed: is_ours };
+pub fn read(mut regions: Compound<'_>, is_own_file: bool) -> Result<ForeignScene<'_>, Rejection> {
+    let mut scene = ForeignScene { kinds: Vec::new(), parts: Vec::new(), is_placed: is_own_file };
     while let Some((_, tag)) = regions.next()? {
-        let region = tag.compound().ok_or_else(|| bad("one of its regions is none"))?;
+        let region = tag.compound().ok_or_else(|| bad_file("one of its regions is none"))?;
         if scene.parts.len() == MAX_REGIONS {
-            return Err(bad(format!("it has more than {MAX_REGIONS} regions")));
+            return Err(bad_file(format!("it has more than {MAX_REGIONS} regions")));
         }
         add(region, &mut scene)?;
     }
     if scene.parts.is_empty() {
-        return Err(bad("it has no regions"));
+        return Err(bad_file("it has no regions"));
     }
     Ok(scene)
 }
 
 /// What is under `Metadata`: our own files were made by nobody, at no time, and others by somebody or at some time.
-pub fn is_ours(mut about: Compound<'_>) -> Result<bool, Refusal> {
+pub fn is_own_file(mut about: Compound<'_>) -> Result<bool, Rejection> {
     let (mut nobody, mut at_no_time) = (false, false);
     while let Some((name, tag)) = about.next()? {
         match (name, tag) {
@@ -39,7 +39,7 @@ pub fn is_ours(mut about: Compound<'_>) -> Result<bool, Refusal> {
     Ok(nobody && at_no_time)
 }
 
-fn add<'a>(mut region: Compound<'a>, scene: &mut Scene<'a>) -> Result<(), Refusal> {
+fn add<'a>(mut region: Compound<'a>, scene: &mut ForeignScene<'a>) -> Result<(), Rejection> {
     let (mut position, mut size, mut palette, mut states) = (None, None, None, None);
     while let Some((name, tag)) = region.next()? {
         match (name, tag) {
@@ -51,7 +51,7 @@ fn add<'a>(mut region: Compound<'a>, scene: &mut Scene<'a>) -> Result<(), Refusa
         }
     }
     let (Some(position), Some(size), Some(palette), Some(states)) = (position, size, palette, states) else {
-        return Err(bad("a region lacks its Position, Size, BlockStatePalette or BlockStates"));
+        return Err(bad_file("a region lacks its Position, Size, BlockStatePalette or BlockStates"));
     };
     // A negative side goes the other way from its position, which is inside in either case.
     let low = std::array::from_fn(|axis| position[axis] + (size[axis] + 1).min(0));
@@ -59,30 +59,30 @@ fn add<'a>(mut region: Compound<'a>, scene: &mut Scene<'a>) -> Result<(), Refusa
     let first = scene.kinds.len() as u32;
     let known = add_kinds(palette, scene)?;
     let bits = (u32::BITS - known.saturating_sub(1).leading_zeros()).max(2);
-    let numbers = Numbers::packed(states, bits, first..first + known);
-    scene.parts.push(Part::Region(Region { low, size, numbers }));
+    let numbers = CellNumbers::packed(states, bits, first..first + known);
+    scene.parts.push(ScenePart::Region(Region { low, size, numbers }));
     Ok(())
 }
 
-fn add_kinds(mut palette: List<'_>, scene: &mut Scene<'_>) -> Result<u32, Refusal> {
+fn add_kinds(mut palette: NbtList<'_>, scene: &mut ForeignScene<'_>) -> Result<u32, Rejection> {
     let known = palette.len();
     if scene.kinds.len() + known > MAX_KINDS {
-        return Err(bad(format!("its palettes have more than {MAX_KINDS} entries")));
+        return Err(bad_file(format!("its palettes have more than {MAX_KINDS} entries")));
     }
     while let Some(entry) = palette.next()? {
-        let mut entry = entry.compound().ok_or_else(|| bad("a palette's entry is no compound"))?;
+        let mut entry = entry.compound().ok_or_else(|| bad_file("a palette's entry is no compound"))?;
         let mut named = None;
         while let Some((name, tag)) = entry.next()? {
             if let (b"Name", Tag::Text(text)) = (name, tag) {
-                named = Some(kind(text)?);
+                named = Some(block_kind(text)?);
             }
         }
-        scene.kinds.push(Some(named.ok_or_else(|| bad("a palette's entry has no Name"))?));
+        scene.kinds.push(Some(named.ok_or_else(|| bad_file("a palette's entry has no Name"))?));
     }
     Ok(known as u32)
 }
 
-fn point(mut at: Compound<'_>) -> Result<[i64; 3], Refusal> {
+fn point(mut at: Compound<'_>) -> Result<[i64; 3], Rejection> {
     let mut point = [None; 3];
     while let Some((name, tag)) = at.next()? {
         let axis = match name {
@@ -94,7 +94,7 @@ fn point(mut at: Compound<'_>) -> Result<[i64; 3], Refusal> {
         point[axis] = tag.number().filter(|number| i32::try_from(*number).is_ok());
     }
     let [Some(x), Some(y), Some(z)] = point else {
-        return Err(bad("a Position or a Size has no x, y and z"));
+        return Err(bad_file("a Position or a Size has no x, y and z"));
     };
     Ok([x, y, z])
 }

@@ -1,13 +1,13 @@
 //! A reader of NBT that keeps nothing: it walks over bytes, and gives out what is asked for.
 //!
-//! Whatever is walked over is bounded by the bytes that are there. Nesting is bounded by [`DEEPEST`], and costs
+//! Whatever is walked over is bounded by the bytes that are there. Nesting is bounded by [`MAX_DEPTH`], and costs
 //! no stack.
 
-use super::bad;
-use crate::refusal::Refusal;
+use super::bad_file;
+use crate::diagnostics::Rejection;
 
 /// As deep as Minecraft reads.
-const DEEPEST: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// The kind that every file begins with.
 pub const COMPOUND: u8 = 10;
@@ -27,7 +27,7 @@ pub enum Tag<'a> {
     Ints(&'a [u8]),
     /// An array of longs, eight bytes each.
     Longs(&'a [u8]),
-    List(List<'a>),
+    List(NbtList<'a>),
     Compound(Compound<'a>),
     /// A fraction.
     Other,
@@ -39,7 +39,7 @@ pub struct Compound<'a>(&'a [u8]);
 
 /// So many tags of one kind.
 #[derive(Clone, Copy)]
-pub struct List<'a> {
+pub struct NbtList<'a> {
     kind: u8,
     count: u32,
     rest: &'a [u8],
@@ -47,18 +47,18 @@ pub struct List<'a> {
 
 impl<'a> Compound<'a> {
     /// The compound that a file is.
-    pub fn root(file: &'a [u8]) -> Result<Self, Refusal> {
-        let mut at = Cursor(file);
+    pub fn root(file: &'a [u8]) -> Result<Self, Rejection> {
+        let mut at = NbtCursor(file);
         if at.u8()? != COMPOUND {
-            return Err(bad("there is no compound at its beginning"));
+            return Err(bad_file("there is no compound at its beginning"));
         }
         at.text()?;
         Ok(Self(at.0))
     }
 
     /// The next name and its tag.
-    pub fn next(&mut self) -> Result<Option<(&'a [u8], Tag<'a>)>, Refusal> {
-        let mut at = Cursor(self.0);
+    pub fn next(&mut self) -> Result<Option<(&'a [u8], Tag<'a>)>, Rejection> {
+        let mut at = NbtCursor(self.0);
         let kind = at.u8()?;
         if kind == END {
             return Ok(None);
@@ -70,16 +70,16 @@ impl<'a> Compound<'a> {
     }
 }
 
-impl<'a> List<'a> {
+impl<'a> NbtList<'a> {
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    pub fn next(&mut self) -> Result<Option<Tag<'a>>, Refusal> {
+    pub fn next(&mut self) -> Result<Option<Tag<'a>>, Rejection> {
         if self.count == 0 {
             return Ok(None);
         }
-        let mut at = Cursor(self.rest);
+        let mut at = NbtCursor(self.rest);
         let content = at.content(self.kind)?;
         (self.count, self.rest) = (self.count - 1, at.0);
         Tag::of(self.kind, content).map(Some)
@@ -87,8 +87,8 @@ impl<'a> List<'a> {
 }
 
 impl<'a> Tag<'a> {
-    fn of(kind: u8, content: &'a [u8]) -> Result<Self, Refusal> {
-        let mut at = Cursor(content);
+    fn of(kind: u8, content: &'a [u8]) -> Result<Self, Rejection> {
+        let mut at = NbtCursor(content);
         Ok(match kind {
             1..=4 => Self::Number(number(content)),
             STRING => Self::Text(at.text()?),
@@ -98,7 +98,7 @@ impl<'a> Tag<'a> {
             LIST => {
                 let (kind, count) = (at.u8()?, at.count()?);
                 // Some write a kind and a count that do not go together where there is nothing.
-                Self::List(List { kind, count: if kind == END { 0 } else { count }, rest: at.0 })
+                Self::List(NbtList { kind, count: if kind == END { 0 } else { count }, rest: at.0 })
             }
             COMPOUND => Self::Compound(Compound(content)),
             _ => Self::Other,
@@ -125,44 +125,44 @@ pub fn number(bytes: &[u8]) -> i64 {
     bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte))
 }
 
-struct Cursor<'a>(&'a [u8]);
+struct NbtCursor<'a>(&'a [u8]);
 
 /// What is open while a tag is walked over.
-enum Open {
+enum OpenTag {
     Compound,
     List { kind: u8, left: u32 },
 }
 
-impl<'a> Cursor<'a> {
-    fn take(&mut self, len: usize) -> Result<&'a [u8], Refusal> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| bad("it ends in the middle"))?;
+impl<'a> NbtCursor<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Rejection> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| bad_file("it ends in the middle"))?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn u8(&mut self) -> Result<u8, Refusal> {
+    fn u8(&mut self) -> Result<u8, Rejection> {
         Ok(self.take(1)?[0])
     }
 
-    fn count(&mut self) -> Result<u32, Refusal> {
-        u32::try_from(number(self.take(4)?)).map_err(|_| bad("a list or an array has a negative length"))
+    fn count(&mut self) -> Result<u32, Rejection> {
+        u32::try_from(number(self.take(4)?)).map_err(|_| bad_file("a list or an array has a negative length"))
     }
 
-    fn text(&mut self) -> Result<&'a [u8], Refusal> {
+    fn text(&mut self) -> Result<&'a [u8], Rejection> {
         let len = self.take(2)?;
         self.take(usize::from(len[0]) << 8 | usize::from(len[1]))
     }
 
     /// Walks over a tag's content.
-    fn content(&mut self, kind: u8) -> Result<&'a [u8], Refusal> {
+    fn content(&mut self, kind: u8) -> Result<&'a [u8], Rejection> {
         let start = self.0;
         let mut open = Vec::new();
         self.enter(kind, &mut open)?;
         while let Some(inner) = open.last_mut() {
             let kind = match inner {
-                Open::Compound => self.u8()?,
-                Open::List { left: 0, .. } => END,
-                Open::List { kind, left } => {
+                OpenTag::Compound => self.u8()?,
+                OpenTag::List { left: 0, .. } => END,
+                OpenTag::List { kind, left } => {
                     *left -= 1;
                     *kind
                 }
@@ -171,19 +171,19 @@ impl<'a> Cursor<'a> {
                 open.pop();
                 continue;
             }
-            if matches!(inner, Open::Compound) {
+            if matches!(inner, OpenTag::Compound) {
                 self.text()?;
             }
             self.enter(kind, &mut open)?;
-            if open.len() > DEEPEST {
-                return Err(bad(format!("it is nested deeper than {DEEPEST} levels")));
+            if open.len() > MAX_DEPTH {
+                return Err(bad_file(format!("it is nested deeper than {MAX_DEPTH} levels")));
             }
         }
         Ok(&start[..start.len() - self.0.len()])
     }
 
     /// Walks over what is of a kind, or only into it, where more tags are inside.
-    fn enter(&mut self, kind: u8, open: &mut Vec<Open>) -> Result<(), Refusal> {
+    fn enter(&mut self, kind: u8, open: &mut Vec<OpenTag>) -> Result<(), Rejection> {
         let each = match kind {
             1 => return self.take(1).map(drop),
             2 => return self.take(2).map(drop),
@@ -191,18 +191,18 @@ impl<'a> Cursor<'a> {
             4 | 6 => return self.take(8).map(drop),
             STRING => return self.text().map(drop),
             COMPOUND => {
-                open.push(Open::Compound);
+                open.push(OpenTag::Compound);
                 return Ok(());
             }
             LIST => {
                 let (kind, left) = (self.u8()?, self.count()?);
-                open.push(Open::List { kind, left });
+                open.push(OpenTag::List { kind, left });
                 return Ok(());
             }
             7 => 1,
             11 => 4,
             12 => 8,
-            _ => return Err(bad(format!("there is no tag of kind {kind}"))),
+            _ => return Err(bad_file(format!("there is no tag of kind {kind}"))),
         };
         let len = self.count()? as usize;
         self.take(len.saturating_mul(each)).map(drop)
@@ -216,13 +216,13 @@ mod tests {
     fn end(bytes: &[u8]) -> String {
         let mut root = match Compound::root(bytes) {
             Ok(root) => root,
-            Err(refusal) => return refusal.message,
+            Err(rejection) => return rejection.message,
         };
         loop {
             match root.next() {
                 Ok(Some(_)) => {}
                 Ok(None) => return "the end".to_owned(),
-                Err(refusal) => return refusal.message,
+                Err(rejection) => return rejection.message,
             }
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             bytes.extend(b"\0\0\0\0\0\0");
             bytes
         };
-        for (bytes, told) in [
+        for (bytes, expected) in [
             (&b"\x0a\0\0\0"[..], "the end"),
             (b"", "it ends in the middle"),
             (b"\x09\0\0", "there is no compound at its beginning"),
@@ -252,7 +252,7 @@ mod tests {
             let ended = end(bytes);
             assert_eq!(
                 ended.trim_start_matches("the file cannot be read: "),
-                told,
+                expected,
                 "{:?}",
                 &bytes[..bytes.len().min(20)]
             );

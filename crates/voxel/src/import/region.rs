@@ -2,26 +2,26 @@
 
 use std::ops::Range;
 
-use super::{bad, survey::most_blocks, work};
-use crate::{grid::GridSize, refusal::Refusal};
+use super::{bad_file, check_cell_count, scan::max_blocks};
+use crate::{diagnostics::Rejection, grid::GridSize};
 
 pub struct Region<'a> {
     pub low: [i64; 3],
     pub size: [u32; 3],
-    pub numbers: Numbers<'a>,
+    pub numbers: CellNumbers<'a>,
 }
 
 /// The kinds of a region's cells.
 #[derive(Clone)]
-pub enum Numbers<'a> {
+pub enum CellNumbers<'a> {
     /// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
     Varints(&'a [u8]),
-    Packed(Packed<'a>),
+    Packed(PackedNumbers<'a>),
 }
 
 /// So many bits a number, from the lowest of each long on; a number may go on in the next long.
 #[derive(Clone)]
-pub struct Packed<'a> {
+pub struct PackedNumbers<'a> {
     longs: &'a [u8],
     bits: u32,
     /// The lowest bit of each number in a full buffer.
@@ -32,18 +32,18 @@ pub struct Packed<'a> {
     buffered: u32,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> CellNumbers<'a> {
     pub fn varints(bytes: &'a [u8]) -> Self {
         Self::Varints(bytes)
     }
 
     pub fn packed(longs: &'a [u8], bits: u32, kinds: Range<u32>) -> Self {
         let ones = (0..u128::BITS).step_by(bits as usize).map(|bit| 1 << bit).sum();
-        Self::Packed(Packed { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
+        Self::Packed(PackedNumbers { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
     }
 
     /// The next number, and how often it follows itself at the least; at most so often.
-    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Rejection> {
         match self {
             Self::Varints(bytes) => Ok((varint(bytes)?, 1)),
             Self::Packed(packed) => packed.run(most),
@@ -51,10 +51,10 @@ impl<'a> Numbers<'a> {
     }
 
     /// Whether there are as many as a region has cells, as far as that can be told beforehand.
-    fn suit(&self, volume: u64) -> bool {
+    fn matches_volume(&self, volume: u64) -> bool {
         match self {
             Self::Varints(bytes) => (volume..=volume.saturating_mul(5)).contains(&(bytes.len() as u64)),
-            Self::Packed(Packed { longs, bits, .. }) => {
+            Self::Packed(PackedNumbers { longs, bits, .. }) => {
                 longs.len() as u64 / 8 == (volume * u64::from(*bits)).div_ceil(64)
             }
         }
@@ -68,25 +68,27 @@ impl<'a> Numbers<'a> {
     }
 }
 
-fn varint(bytes: &mut &[u8]) -> Result<u32, Refusal> {
+fn varint(bytes: &mut &[u8]) -> Result<u32, Rejection> {
     let mut number = 0_u64;
     for shift in (0..35).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or_else(|| bad("its block data ends in the middle"))?;
+        let (&byte, rest) =
+            bytes.split_first().ok_or_else(|| bad_file("its block data ends in the middle"))?;
         *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return u32::try_from(number)
-                .map_err(|_| bad("a number of its block data has more than 32 bits"));
+                .map_err(|_| bad_file("a number of its block data has more than 32 bits"));
         }
     }
-    Err(bad("a number of its block data is longer than 5 bytes"))
+    Err(bad_file("a number of its block data is longer than 5 bytes"))
 }
 
-impl Packed<'_> {
+impl PackedNumbers<'_> {
     /// Files are mostly air and walls: what is alike in the buffer is taken at once.
-    fn run(&mut self, most: i64) -> Result<(u32, i64), Refusal> {
+    fn run(&mut self, most: i64) -> Result<(u32, i64), Rejection> {
         if self.buffered < self.bits {
-            let (long, rest) = self.longs.split_first_chunk().ok_or_else(|| bad("a region lacks cells"))?;
+            let (long, rest) =
+                self.longs.split_first_chunk().ok_or_else(|| bad_file("a region lacks cells"))?;
             self.longs = rest;
             self.buffer |= u128::from(u64::from_be_bytes(*long)) << self.buffered;
             self.buffered += u64::BITS;
@@ -99,7 +101,7 @@ impl Packed<'_> {
         self.buffer = self.buffer.unbounded_shr(taken);
         self.buffered -= taken;
         if number >= self.kinds.len() as u32 {
-            return Err(bad(format!("a region has a cell of kind {number}, which its palette lacks")));
+            return Err(bad_file(format!("a region has a cell of kind {number}, which its palette lacks")));
         }
         Ok((self.kinds.start + number, len))
     }
@@ -107,16 +109,19 @@ impl Packed<'_> {
 
 impl Region<'_> {
     /// How many cells there are; more than anybody reads is refused, and so is another count than the size says.
-    pub fn volume(&self) -> Result<u64, Refusal> {
+    pub fn volume(&self) -> Result<u64, Rejection> {
         let [width, height, length] = self.size;
         if self.size.contains(&0) {
-            return Err(bad(format!("it is {width} by {height} by {length} cells: there is nothing in it")));
+            return Err(bad_file(format!(
+                "it is {width} by {height} by {length} cells: there is nothing in it"
+            )));
         }
-        let volume = work(self.size.into_iter().map(u128::from).product(), most_blocks(GridSize::G256))?;
-        if !self.numbers.suit(volume) {
-            let told =
+        let volume =
+            check_cell_count(self.size.into_iter().map(u128::from).product(), max_blocks(GridSize::G256))?;
+        if !self.numbers.matches_volume(volume) {
+            let message =
                 format!("it says {width} by {height} by {length} cells, and holds another number of them");
-            return Err(bad(told));
+            return Err(bad_file(message));
         }
         Ok(volume)
     }
@@ -124,8 +129,8 @@ impl Region<'_> {
     /// Runs of one kind, row by row.
     pub fn each(
         &self,
-        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Rejection>,
+    ) -> Result<(), Rejection> {
         let mut numbers = self.numbers.clone();
         let [_, height, length] = self.size.map(i64::from);
         let [west, bottom, north] = self.low;
@@ -134,15 +139,15 @@ impl Region<'_> {
                 self.row([west, y, z], &mut numbers, &mut visit)?;
             }
         }
-        if numbers.is_done() { Ok(()) } else { Err(bad("it holds more cells than its size says")) }
+        if numbers.is_done() { Ok(()) } else { Err(bad_file("it holds more cells than its size says")) }
     }
 
     fn row(
         &self,
         [west, y, z]: [i64; 3],
-        numbers: &mut Numbers<'_>,
-        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        numbers: &mut CellNumbers<'_>,
+        mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Rejection>,
+    ) -> Result<(), Rejection> {
         let east = west + i64::from(self.size[0]);
         let (mut start, mut x, mut kind) = (west, west, None);
         while x < east {
@@ -179,8 +184,11 @@ mod tests {
             }
             let longs: Vec<_> = longs.iter().flat_map(|long| long.to_be_bytes()).collect();
             let kinds = 9..9 + highest + 1;
-            let region =
-                Region { low: [-4, 2, 0], size: [40, 3, 5], numbers: Numbers::packed(&longs, bits, kinds) };
+            let region = Region {
+                low: [-4, 2, 0],
+                size: [40, 3, 5],
+                numbers: CellNumbers::packed(&longs, bits, kinds),
+            };
             let mut found = Vec::new();
             region
                 .each(|[x, y, z], len, kind| {

@@ -1,15 +1,15 @@
 //! Sponge schematics, versions 1 to 3, as WorldEdit and others write them.
 
 use super::{
-    MAX_KINDS, OURS, Part, Scene, bad, kind,
+    AUTHOR, ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
     nbt::{Compound, Tag, number},
-    region::{Numbers, Region},
+    region::{CellNumbers, Region},
 };
-use crate::refusal::Refusal;
+use crate::diagnostics::Rejection;
 
 /// The tags that tell what there is; versions 1 and 2 have all of them in one place.
 #[derive(Default)]
-struct Found<'a> {
+struct SchemTags<'a> {
     size: [Option<i64>; 3],
     offset: Option<&'a [u8]>,
     about: Option<Compound<'a>>,
@@ -18,8 +18,8 @@ struct Found<'a> {
 }
 
 /// Reads what stands beside `Version`.
-pub fn read(mut schematic: Compound<'_>) -> Result<Scene<'_>, Refusal> {
-    let mut found = Found::default();
+pub fn read(mut schematic: Compound<'_>) -> Result<ForeignScene<'_>, Rejection> {
+    let mut found = SchemTags::default();
     while let Some((name, tag)) = schematic.next()? {
         match (name, tag) {
             (b"Blocks", Tag::Compound(mut blocks)) => {
@@ -33,7 +33,7 @@ pub fn read(mut schematic: Compound<'_>) -> Result<Scene<'_>, Refusal> {
     found.scene()
 }
 
-impl<'a> Found<'a> {
+impl<'a> SchemTags<'a> {
     fn keep(&mut self, name: &[u8], tag: Tag<'a>) {
         match (name, tag) {
             (b"Width", Tag::Number(width)) => self.size[0] = Some(width),
@@ -47,37 +47,40 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn scene(self) -> Result<Scene<'a>, Refusal> {
+    fn scene(self) -> Result<ForeignScene<'a>, Rejection> {
         let [Some(width), Some(height), Some(length)] = self.size else {
-            return Err(bad("it does not say its Width, Height and Length"));
+            return Err(bad_file("it does not say its Width, Height and Length"));
         };
         // Shorts, and meant without a sign.
         let size = [width, height, length].map(|side| u32::from(side as u16));
-        let mut palette = self.palette.ok_or_else(|| bad("it has no Palette"))?;
-        let data = self.data.ok_or_else(|| bad("it has no block data"))?;
+        let mut palette = self.palette.ok_or_else(|| bad_file("it has no Palette"))?;
+        let data = self.data.ok_or_else(|| bad_file("it has no block data"))?;
         let mut kinds = Vec::new();
         while let Some((name, tag)) = palette.next()? {
             let place = tag.number().and_then(|number| usize::try_from(number).ok());
             let place = place.filter(|&place| place < MAX_KINDS).ok_or_else(|| {
-                bad(format!("its palette gives out numbers that are not between 0 and {}", MAX_KINDS - 1))
+                bad_file(format!(
+                    "its palette gives out numbers that are not between 0 and {}",
+                    MAX_KINDS - 1
+                ))
             })?;
             if kinds.len() <= place {
                 kinds.resize_with(place + 1, || None);
             }
-            kinds[place] = Some(kind(name)?);
+            kinds[place] = Some(block_kind(name)?);
         }
         let mut offset = self.offset.unwrap_or_default().chunks_exact(4).map(number);
         let low = std::array::from_fn(|_| offset.next().unwrap_or(0));
-        let region = Region { low, size, numbers: Numbers::varints(data) };
-        let is_placed = self.about.map_or(Ok(false), is_ours)?;
-        Ok(Scene { kinds, parts: vec![Part::Region(region)], is_placed })
+        let region = Region { low, size, numbers: CellNumbers::varints(data) };
+        let is_placed = self.about.map_or(Ok(false), is_own_file)?;
+        Ok(ForeignScene { kinds, parts: vec![ScenePart::Region(region)], is_placed })
     }
 }
 
-fn is_ours(mut about: Compound<'_>) -> Result<bool, Refusal> {
+fn is_own_file(mut about: Compound<'_>) -> Result<bool, Rejection> {
     while let Some((name, tag)) = about.next()? {
         if let (b"Author", Tag::Text(author)) = (name, tag) {
-            return Ok(author == OURS.as_bytes());
+            return Ok(author == AUTHOR.as_bytes());
         }
     }
     Ok(false)

@@ -2,7 +2,7 @@ use fastnbt::{ByteArray, LongArray, Value, nbt};
 use proptest::{prelude::*, sample::Index};
 use serde_json::json;
 
-use crate::{Code, Format, Grid, GridSize, Palette, Report, Verdict, check, export, palette::Block};
+use crate::{Format, Grid, GridSize, Palette, RejectionCode, Report, Verdict, check, export, palette::Block};
 
 const LIMIT: usize = 16 << 20;
 const FORMATS: [Format; 3] = [Format::Schem, Format::Litematic, Format::Vox];
@@ -36,10 +36,10 @@ fn sampler(palette: Palette) -> Grid {
     grid
 }
 
-fn refusal(file: &[u8]) -> (Code, String) {
+fn rejection(file: &[u8]) -> (RejectionCode, String) {
     let verdict = read(file, GridSize::G32, Palette::Simple);
-    let refusal = verdict.refusal().unwrap();
-    (refusal.code, refusal.message.clone())
+    let rejection = verdict.rejection().unwrap();
+    (rejection.code, rejection.message.clone())
 }
 
 fn warnings(verdict: &Verdict) -> serde_json::Value {
@@ -80,7 +80,7 @@ proptest! {
             }
         }
         let verdict = read(&bytes, grid.size(), palette);
-        prop_assert!(verdict.grid().is_some() || !verdict.refusal().unwrap().message.is_empty());
+        prop_assert!(verdict.grid().is_some() || !verdict.rejection().unwrap().message.is_empty());
     }
 }
 
@@ -100,13 +100,16 @@ fn a_part_of_a_file_is_refused() {
         let file = export(&sampler(Palette::Simple), format, "x").unwrap();
         let whole = inflated(&file);
         for len in (9..whole.len() - 16).step_by(whole.len() / 200 + 1) {
-            let (code, message) = refusal(&whole[..len]);
-            assert_eq!(code, Code::BadFile, "{format} {len}: {message}");
+            let (code, message) = rejection(&whole[..len]);
+            assert_eq!(code, RejectionCode::BadFile, "{format} {len}: {message}");
         }
         // What is packed may not have told yet what it is.
         for len in (9..file.len() - 16).step_by(file.len() / 100 + 1) {
-            let (code, message) = refusal(&file[..len]);
-            assert!([Code::BadFile, Code::BadJson].contains(&code), "{format} {len}: {message}");
+            let (code, message) = rejection(&file[..len]);
+            assert!(
+                [RejectionCode::BadFile, RejectionCode::BadJson].contains(&code),
+                "{format} {len}: {message}"
+            );
         }
     }
 }
@@ -127,11 +130,11 @@ fn every_block_of_a_palette_comes_back_and_the_spec_makes_the_same_grid() {
         }
         let inside = &file[..];
         let larger = read(inside, GridSize::G64, palette);
-        assert_eq!(larger.census().unwrap().block_count, 2400, "{format}");
+        assert_eq!(larger.stats().unwrap().block_count, 2400, "{format}");
         // In the simple palette all of it is something else, or itself.
         let simple = read(inside, GridSize::G32, Palette::Simple);
-        assert_eq!(simple.census().unwrap().block_count, 2400, "{format}");
-        let known = |number: u8| Block::numbered(number).is_some() && number <= 22;
+        assert_eq!(simple.stats().unwrap().block_count, 2400, "{format}");
+        let known = |number: u8| Block::by_number(number).is_some() && number <= 22;
         assert!(simple.grid().unwrap().cells().iter().all(|&cell| cell == 0 || known(cell)));
     }
 }
@@ -251,11 +254,11 @@ fn no_more_blocks_are_read_than_a_spec_may_write() {
     let most = "the file has more than 262144 blocks, eight times the cells of a 32³ grid";
     let larger = "the build is larger than the grid, which is 32³";
     for (kind, code, told) in [
-        (1, Code::DoesNotFit, larger),
-        (2, Code::TooMuchWork, most),
-        (0, Code::NoBlocks, "there are no blocks in the grid"),
+        (1, RejectionCode::DoesNotFit, larger),
+        (2, RejectionCode::TooMuchWork, most),
+        (0, RejectionCode::NoBlocks, "there are no blocks in the grid"),
     ] {
-        assert_eq!(refusal(&dense([70, 70, 70], kind)), (code, told.to_owned()), "{kind}");
+        assert_eq!(rejection(&dense([70, 70, 70], kind)), (code, told.to_owned()), "{kind}");
     }
     let states = nbt!([{ "Name": "minecraft:stone" }]);
     let Value::Compound(mut root) =
@@ -267,11 +270,11 @@ fn no_more_blocks_are_read_than_a_spec_may_write() {
     let one = regions["one"].clone();
     regions.extend((1..8).map(|number| (number.to_string(), one.clone())));
     let eight = Value::Compound(root.clone());
-    assert_eq!(refusal(&fastnbt::to_bytes(&eight).unwrap()).0, Code::TooManyBlocks);
+    assert_eq!(rejection(&fastnbt::to_bytes(&eight).unwrap()).0, RejectionCode::TooManyBlocks);
     let Some(Value::Compound(regions)) = root.get_mut("Regions") else { panic!("regions") };
     regions.insert("ninth".to_owned(), one);
     let nine = Value::Compound(root);
-    assert_eq!(refusal(&fastnbt::to_bytes(&nine).unwrap()), (Code::TooMuchWork, most.to_owned()));
+    assert_eq!(rejection(&fastnbt::to_bytes(&nine).unwrap()), (RejectionCode::TooMuchWork, most.to_owned()));
 }
 
 #[test]
@@ -287,13 +290,13 @@ fn only_blocks_that_are_there_are_looked_up_and_not_too_many() {
     let block: fn(i32) -> String = |number| format!("minecraft:block_{number}");
     let state: fn(i32) -> String = |number| format!("minecraft:tripwire[number={number}]");
     for (file, code) in [
-        (schem([1, 1, 1], &palette(60_000, block), &[0]), Code::TooFewBlocks),
-        (schem([4096, 1, 1], &palette(60_000, block), &varints(4096)), Code::DoesNotFit),
-        (schem([4097, 1, 1], &palette(60_000, block), &varints(4097)), Code::TooMuchWork),
+        (schem([1, 1, 1], &palette(60_000, block), &[0]), RejectionCode::TooFewBlocks),
+        (schem([4096, 1, 1], &palette(60_000, block), &varints(4096)), RejectionCode::DoesNotFit),
+        (schem([4097, 1, 1], &palette(60_000, block), &varints(4097)), RejectionCode::TooMuchWork),
         // States of one block.
-        (schem([4097, 1, 1], &palette(60_000, state), &varints(4097)), Code::NoBlocks),
+        (schem([4097, 1, 1], &palette(60_000, state), &varints(4097)), RejectionCode::NoBlocks),
     ] {
-        let (refused, message) = refusal(&file);
+        let (refused, message) = rejection(&file);
         assert_eq!(refused, code, "{message}");
     }
 }
@@ -308,9 +311,9 @@ fn a_file_is_checked_whatever_its_spec_would_weigh() {
     else {
         panic!("it is refused")
     };
-    let refusal = build.write_spec(1 << 19).unwrap_err();
-    assert_eq!(refusal.code, Code::TooLarge);
-    assert_eq!(refusal.message, "written as a spec, the build is larger than 1 MiB");
+    let rejection = build.write_spec(1 << 19).unwrap_err();
+    assert_eq!(rejection.code, RejectionCode::TooLarge);
+    assert_eq!(rejection.message, "written as a spec, the build is larger than 1 MiB");
     let spec = build.write_spec(LIMIT).unwrap();
     assert!(read(spec.as_bytes(), GridSize::G32, Palette::Simple).grid() == Some(build.grid()));
 }
@@ -326,12 +329,12 @@ fn what_is_larger_than_the_grid_says_which_grid_takes_it() {
             "the build is 300 wide, 1 high and 1 deep, and the grid 32³: no grid takes it, the largest being 256³",
         ),
     ] {
-        assert_eq!(refusal(&row(len)), (Code::DoesNotFit, told.to_owned()));
+        assert_eq!(rejection(&row(len)), (RejectionCode::DoesNotFit, told.to_owned()));
     }
     // Empty margins do not count.
     let mut data = vec![1; 300];
     data[250] = 0;
-    assert_eq!(refusal(&schem([300, 1, 1], &palette, &data)).0, Code::TooFewBlocks);
+    assert_eq!(rejection(&schem([300, 1, 1], &palette, &data)).0, RejectionCode::TooFewBlocks);
 }
 
 #[test]
@@ -388,7 +391,7 @@ fn bad_files_are_refused_with_a_reason() {
         (litematic([4, 1, 1], &two, &[0, 0]), "it says 4 by 1 by 1 cells, and holds another number of them"),
         (litematic([1, 1, 1], &nbt!([{ "name": "stone" }]), &[0]), "a palette's entry has no Name"),
     ] {
-        assert_eq!(refusal(&file), (Code::BadFile, format!("the file cannot be read: {told}")));
+        assert_eq!(rejection(&file), (RejectionCode::BadFile, format!("the file cannot be read: {told}")));
     }
 }
 
@@ -401,9 +404,9 @@ fn more_cells_than_anybody_reads_are_not_walked_over() {
         litematic([i32::MIN, i32::MIN, i32::MAX], &states, &[0]),
         litematic([1024, 1024, 1024], &states, &[0]),
     ] {
-        let (code, message) = refusal(&file);
+        let (code, message) = rejection(&file);
         assert!(message.ends_with("and at most 134217728 are read"), "{message}");
-        assert_eq!(code, Code::TooMuchWork);
+        assert_eq!(code, RejectionCode::TooMuchWork);
     }
 }
 
@@ -413,6 +416,6 @@ fn bombs_stop_at_the_limit() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(b"\x0a\0\0").unwrap();
     packed.write_all(&vec![0; 2 * LIMIT]).unwrap();
-    let (code, message) = refusal(&packed.finish().unwrap());
-    assert_eq!((code, &*message), (Code::TooLarge, "the text is larger than 16 MiB"));
+    let (code, message) = rejection(&packed.finish().unwrap());
+    assert_eq!((code, &*message), (RejectionCode::TooLarge, "the text is larger than 16 MiB"));
 }

@@ -7,53 +7,54 @@ mod graph;
 
 use std::collections::HashSet;
 
-use self::graph::{Graph, Node, Turn};
-use super::{Kind, Part, Scene, bad, work};
-use crate::{grid::GridSize, refusal::Refusal};
+use self::graph::{Graph, Node, Rotation};
+use super::{CellKind, ForeignScene, ScenePart, bad_file, check_cell_count};
+use crate::{diagnostics::Rejection, grid::GridSize};
 
 pub const MAGIC: &[u8; 4] = b"VOX ";
 
 /// Models of a file, and places where they stand.
-const MOST: usize = 4096;
+const MAX_MODELS: usize = 4096;
 
 /// Models in many places lie over each other, but not so that they would fill a grid more often.
-const MOST_FILLED: u64 = 2;
+const MAX_REPEATS: u64 = 2;
 
 /// The widest that a model can be, since its voxels' places are bytes.
-const WIDEST: u32 = 256;
+const MAX_MODEL_EDGE: u32 = 256;
 
 /// A model where it stands.
-pub struct Placed<'a> {
-    model: Model<'a>,
-    turn: Turn,
+pub struct PlacedModel<'a> {
+    model: VoxModel<'a>,
+    rotation: Rotation,
     /// In the scene.
     middle: [i64; 3],
     edge: i64,
 }
 
 #[derive(Clone, Copy)]
-struct Model<'a> {
+struct VoxModel<'a> {
     size: [u32; 3],
     /// Four bytes each: x, y, z and the colour's number.
     voxels: &'a [[u8; 4]],
 }
 
-pub fn read(file: &[u8], size: GridSize) -> Result<Scene<'_>, Refusal> {
-    let mut cursor = Cursor(file);
-    let children = main(&mut cursor).ok_or_else(|| bad("it does not begin as a .vox file does"))?;
-    let mut found = Found::default();
-    let mut chunks = Cursor(children);
+pub fn read(file: &[u8], size: GridSize) -> Result<ForeignScene<'_>, Rejection> {
+    let mut cursor = VoxCursor(file);
+    let children =
+        main_children(&mut cursor).ok_or_else(|| bad_file("it does not begin as a .vox file does"))?;
+    let mut found = VoxContents::default();
+    let mut chunks = VoxCursor(children);
     while !chunks.0.is_empty() {
-        let chunk = chunks.chunk().ok_or_else(|| bad("it ends in the middle of a chunk"))?;
+        let chunk = chunks.chunk().ok_or_else(|| bad_file("it ends in the middle of a chunk"))?;
         found.keep(chunk)?;
     }
     let kinds = found.kinds();
     // MagicaVoxel puts what it makes around its origin, and nobody's world is there.
-    Ok(Scene { kinds, parts: found.parts(size)?, is_placed: true })
+    Ok(ForeignScene { kinds, parts: found.parts(size)?, is_placed: true })
 }
 
 /// The chunks of the one that holds all others.
-fn main<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
+fn main_children<'a>(cursor: &mut VoxCursor<'a>) -> Option<&'a [u8]> {
     cursor.take(MAGIC.len() + 4)?;
     let id = cursor.take(4)?;
     let (content, children) = (cursor.u32()?, cursor.u32()?);
@@ -62,18 +63,18 @@ fn main<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
 }
 
 #[derive(Default)]
-struct Found<'a> {
+struct VoxContents<'a> {
     size: Option<[u32; 3]>,
-    models: Vec<Model<'a>>,
+    models: Vec<VoxModel<'a>>,
     colours: Option<&'a [u8]>,
     graph: Graph,
     /// Layers that are not shown.
     hidden: HashSet<i32>,
 }
 
-impl<'a> Found<'a> {
-    fn keep(&mut self, chunk: Chunk<'a>) -> Result<(), Refusal> {
-        let mut at = Cursor(chunk.content);
+impl<'a> VoxContents<'a> {
+    fn keep(&mut self, chunk: VoxChunk<'a>) -> Result<(), Rejection> {
+        let mut at = VoxCursor(chunk.content);
         let kept = match chunk.id {
             b"SIZE" => at.size().map(|size| self.size = Some(size)),
             b"XYZI" => return self.keep_model(at),
@@ -82,84 +83,90 @@ impl<'a> Found<'a> {
                 Some((id, node)) => return self.graph.keep(id, node),
                 None => None,
             },
-            b"LAYR" if self.hidden.len() == MOST => {
-                return Err(bad(format!("it hides more than {MOST} layers")));
+            b"LAYR" if self.hidden.len() == MAX_MODELS => {
+                return Err(bad_file(format!("it hides more than {MAX_MODELS} layers")));
             }
             b"LAYR" => at.layer().map(|(layer, is_hidden)| self.hidden.extend(is_hidden.then_some(layer))),
             _ => Some(()),
         };
         kept.ok_or_else(|| {
-            bad(format!("its {} chunk is cut off, or not written as it should be", chunk.id.escape_ascii()))
+            bad_file(format!(
+                "its {} chunk is cut off, or not written as it should be",
+                chunk.id.escape_ascii()
+            ))
         })
     }
 
-    fn keep_model(&mut self, mut at: Cursor<'a>) -> Result<(), Refusal> {
-        let size = self.size.take().ok_or_else(|| bad("a model comes without its size"))?;
+    fn keep_model(&mut self, mut at: VoxCursor<'a>) -> Result<(), Rejection> {
+        let size = self.size.take().ok_or_else(|| bad_file("a model comes without its size"))?;
         let count = at.u32().unwrap_or_default() as usize;
         let (voxels, []) = at.0.as_chunks::<4>() else {
-            return Err(bad("a model ends in the middle of a voxel"));
+            return Err(bad_file("a model ends in the middle of a voxel"));
         };
-        if let Some(side) = size.into_iter().find(|&side| side > WIDEST) {
-            return Err(bad(format!("a model is {side} voxels wide, and {WIDEST} is the most")));
+        if let Some(side) = size.into_iter().find(|&side| side > MAX_MODEL_EDGE) {
+            return Err(bad_file(format!("a model is {side} voxels wide, and {MAX_MODEL_EDGE} is the most")));
         }
         if voxels.len() != count {
-            return Err(bad(format!("a model says {count} voxels, and holds {}", voxels.len())));
+            return Err(bad_file(format!("a model says {count} voxels, and holds {}", voxels.len())));
         }
         let outside = |voxel: &[u8; 4]| (0..3).any(|axis| u32::from(voxel[axis]) >= size[axis]);
         if voxels.iter().any(outside) {
-            return Err(bad("a voxel lies outside its model"));
+            return Err(bad_file("a voxel lies outside its model"));
         }
-        if self.models.len() == MOST {
-            return Err(bad(format!("it has more than {MOST} models")));
+        if self.models.len() == MAX_MODELS {
+            return Err(bad_file(format!("it has more than {MAX_MODELS} models")));
         }
-        self.models.push(Model { size, voxels });
+        self.models.push(VoxModel { size, voxels });
         Ok(())
     }
 
     /// Colours are numbered from 1 on.
-    fn kinds(&self) -> Vec<Option<Kind>> {
+    fn kinds(&self) -> Vec<Option<CellKind>> {
         let own = self.colours.map(|colours| colours.chunks_exact(4).map(|c| [c[0], c[1], c[2]]).collect());
-        let colours: Vec<_> = own.unwrap_or_else(usual_colours);
-        [None].into_iter().chain(colours.into_iter().take(255).map(|c| Some(Kind::Colour(c)))).collect()
+        let colours: Vec<_> = own.unwrap_or_else(default_colours);
+        [None].into_iter().chain(colours.into_iter().take(255).map(|c| Some(CellKind::Colour(c)))).collect()
     }
 
-    fn parts(self, size: GridSize) -> Result<Vec<Part<'a>>, Refusal> {
+    fn parts(self, size: GridSize) -> Result<Vec<ScenePart<'a>>, Rejection> {
         let edge = size.get() as i64;
         // Files from before there were scenes: the first model, where it is; others are its frames.
         if self.graph.is_empty() {
             let first = self.models.first().map(|&model| {
                 let middle = model.size.map(|side| i64::from(side / 2));
-                Part::Placed(Placed { model, turn: Turn::NONE, middle, edge })
+                ScenePart::PlacedModel(PlacedModel { model, rotation: Rotation::NONE, middle, edge })
             });
             return Ok(first.into_iter().collect());
         }
         // Each once, as it is in the file, and in other places besides.
         let own: usize = self.models.iter().map(|model| model.voxels.len()).sum();
-        let most = own as u64 + MOST_FILLED * size.volume() as u64;
+        let most = own as u64 + MAX_REPEATS * size.volume() as u64;
         let mut voxels = 0_u128;
         let mut parts = Vec::new();
-        for (number, turn, middle) in self.graph.shown(|layer| self.hidden.contains(&layer))? {
-            let missing = || bad(format!("its scene shows the model {number}, which there is not"));
+        for (number, rotation, middle) in self.graph.shown(|layer| self.hidden.contains(&layer))? {
+            let missing = || bad_file(format!("its scene shows the model {number}, which there is not"));
             let model = usize::try_from(number).ok().and_then(|number| self.models.get(number).copied());
             let model = model.ok_or_else(missing)?;
             voxels += model.voxels.len() as u128;
-            work(voxels, most)?;
-            parts.push(Part::Placed(Placed { model, turn, middle, edge }));
+            check_cell_count(voxels, most)?;
+            parts.push(ScenePart::PlacedModel(PlacedModel { model, rotation, middle, edge }));
         }
         Ok(parts)
     }
 }
 
-impl Placed<'_> {
+impl PlacedModel<'_> {
     /// In the grid's axes, where the scene's origin is the corner to the west, below, and to the south.
-    pub fn each(&self, mut visit: impl FnMut([i64; 3], u32) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    pub fn each(
+        &self,
+        mut visit: impl FnMut([i64; 3], u32) -> Result<(), Rejection>,
+    ) -> Result<(), Rejection> {
         let corner = self.model.size.map(|side| i64::from(side / 2));
         // Some write what is empty too, as the colour 0.
         for &[x, y, z, colour] in self.model.voxels.iter().filter(|voxel| voxel[3] != 0) {
             let at = [x, y, z].map(i64::from);
             // Twice the way from the model's middle to the voxel's own, which is odd.
             let way = std::array::from_fn(|axis| 2 * (at[axis] - corner[axis]) + 1);
-            let way = self.turn.of(way);
+            let way = self.rotation.apply(way);
             let [x, y, z] = std::array::from_fn(|axis| self.middle[axis] + way[axis].div_euclid(2));
             visit([x, z, self.edge - 1 - y], colour.into())?;
         }
@@ -169,7 +176,7 @@ impl Placed<'_> {
 
 /// The colours of a file that says none: a cube of six shades a side without black, then ramps of red, green,
 /// blue and grey.
-fn usual_colours() -> Vec<[u8; 3]> {
+fn default_colours() -> Vec<[u8; 3]> {
     const SHADES: [u8; 6] = [0xff, 0xcc, 0x99, 0x66, 0x33, 0];
     const RAMP: [u8; 10] = [0xee, 0xdd, 0xbb, 0xaa, 0x88, 0x77, 0x55, 0x44, 0x22, 0x11];
     let cube = (0..215).map(|number| [number / 36, number / 6 % 6, number % 6].map(|shade| SHADES[shade]));
@@ -178,15 +185,15 @@ fn usual_colours() -> Vec<[u8; 3]> {
 }
 
 #[derive(Clone, Copy)]
-struct Chunk<'a> {
+struct VoxChunk<'a> {
     id: &'a [u8],
     content: &'a [u8],
 }
 
 /// What is left of some bytes. None where they end too early.
-struct Cursor<'a>(&'a [u8]);
+struct VoxCursor<'a>(&'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> VoxCursor<'a> {
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
@@ -203,12 +210,12 @@ impl<'a> Cursor<'a> {
         self.u32().map(u32::cast_signed)
     }
 
-    fn chunk(&mut self) -> Option<Chunk<'a>> {
+    fn chunk(&mut self) -> Option<VoxChunk<'a>> {
         let id = self.take(4)?;
         let (content, children) = (self.u32()?, self.u32()?);
         let content = self.take(content as usize)?;
         self.take(children as usize)?;
-        Some(Chunk { id, content })
+        Some(VoxChunk { id, content })
     }
 
     fn size(&mut self) -> Option<[u32; 3]> {

@@ -5,16 +5,16 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Key, reader::Place};
+use super::{KeyVisitor, reader::SpecPath};
 
 /// Where the value at a place begins, or what it would be in; none where the text is broken further on.
-pub(super) fn locate(text: &str, place: &Place) -> Option<usize> {
-    let keys = place.field.split('.').filter(|key| !key.is_empty());
-    let mut value = match place.list {
+pub(super) fn locate(text: &str, path: &SpecPath) -> Option<usize> {
+    let keys = path.field.split('.').filter(|key| !key.is_empty());
+    let mut value = match path.list {
         "" => text,
         list => member(text, list)?,
     };
-    if let Some(index) = place.index {
+    if let Some(index) = path.index {
         value = element(value, index)?;
     }
     for key in keys {
@@ -47,9 +47,9 @@ impl<'de> Visitor<'de> for Member<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_ours) = map.next_key_seed(Key(|key: &str| key == self.0))? {
+        while let Some(is_match) = map.next_key_seed(KeyVisitor(|key: &str| key == self.0))? {
             let value: &RawValue = map.next_value()?;
-            if is_ours {
+            if is_match {
                 found = Some(value.get());
             }
         }

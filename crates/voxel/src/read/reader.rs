@@ -5,70 +5,73 @@ use std::{collections::HashMap, fmt};
 use serde::de::Error;
 
 use crate::{
+    diagnostics::{Position, Rejection, RejectionCode, printable},
     palette::normalise,
-    refusal::{Code, Position, Refusal, printable},
     spec::Spec,
 };
 
 /// How much of an unexpected value a message repeats, in characters.
-const MAX_ECHO: usize = 60;
+const MAX_EXCERPT: usize = 60;
 
 /// What reading has brought so far, and where it is.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct SpecReader {
     pub spec: Spec,
     kinds: HashMap<Box<str>, u16>,
     /// The spelling read last, which is often the next one too.
     last_kind: Option<(Box<str>, u16)>,
-    pub place: Place,
-    fault: Option<(Code, String)>,
+    pub path: SpecPath,
+    failure: Option<(RejectionCode, String)>,
 }
 
 /// Where the reader is, as `boxes[3].x2`.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct SpecPath {
     pub list: &'static str,
     pub index: Option<usize>,
     pub field: &'static str,
 }
 
 /// A value that was read, not judged yet.
-pub(super) enum Value {
+pub(super) enum SpecValue {
     Missing,
-    Whole(i64),
+    Integer(i64),
     Name(u16),
     /// Something else, as a message repeats it.
     Other(String),
 }
 
-impl Reader {
+impl SpecReader {
     /// Notes what is wrong; the error made here only ends the reading.
-    pub fn fault<E: Error>(&mut self, code: Code, message: String) -> E {
-        self.fault = Some((code, message));
+    pub fn fail<E: Error>(&mut self, code: RejectionCode, message: String) -> E {
+        self.failure = Some((code, message));
         E::custom("")
     }
 
-    pub fn expected<E: Error>(&mut self, wanted: &str, got: &Value) -> E {
-        let message = format!("{}expected {wanted}, got {got}", self.place);
-        self.fault(Code::BadSpec, message)
+    pub fn expected<E: Error>(&mut self, wanted: &str, got: &SpecValue) -> E {
+        let message = format!("{}expected {wanted}, got {got}", self.path);
+        self.fail(RejectionCode::BadSpec, message)
     }
 
-    pub fn refusal(self, error: &serde_json::Error, start: Position) -> Refusal {
-        let position = start.then(error.line(), error.column());
+    pub fn rejection(self, error: &serde_json::Error, start: Position) -> Rejection {
+        let position = start.offset_by(error.line(), error.column());
         let text = error.to_string();
         let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
-        let (code, message) = match self.fault {
-            Some(fault) => fault,
-            None if reason == "number out of range" => {
-                (Code::BadSpec, format!("{}expected a whole number, got one beyond all bounds", self.place))
+        let (code, message) = match self.failure {
+            Some(failure) => failure,
+            None if reason == "number out of range" => (
+                RejectionCode::BadSpec,
+                format!("{}expected a whole number, got one beyond all bounds", self.path),
+            ),
+            None if error.is_data() => {
+                (RejectionCode::BadSpec, format!("{}{}", self.path, rephrase_serde_error(reason)))
             }
-            None if error.is_data() => (Code::BadSpec, format!("{}{}", self.place, in_our_words(reason))),
             None if error.is_eof() => {
-                (Code::BadJson, format!("the JSON ends too early, at {position}: is it cut off?"))
+                (RejectionCode::BadJson, format!("the JSON ends too early, at {position}: is it cut off?"))
             }
-            None => (Code::BadJson, format!("this is not JSON, at {position}: {reason}")),
+            None => (RejectionCode::BadJson, format!("this is not JSON, at {position}: {reason}")),
         };
-        Refusal::new(code, message).at(position)
+        Rejection::new(code, message).at(position)
     }
 
     /// The index of a block's name, which is stored once.
@@ -93,11 +96,11 @@ impl Reader {
 }
 
 /// serde says "invalid type: map, expected a list".
-fn in_our_words(reason: &str) -> String {
+fn rephrase_serde_error(reason: &str) -> String {
     let Some((got, wanted)) =
         reason.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected "))
     else {
-        return echo(reason);
+        return excerpt(reason);
     };
     let kinds = ["integer ", "floating point ", "boolean ", "string "];
     let bare = kinds.iter().find_map(|kind| got.strip_prefix(kind)).unwrap_or(got);
@@ -106,17 +109,17 @@ fn in_our_words(reason: &str) -> String {
         "sequence" => "a list",
         other => other,
     };
-    format!("expected {wanted}, got {}", echo(got))
+    format!("expected {wanted}, got {}", excerpt(got))
 }
 
-pub(super) fn echo(text: &str) -> String {
-    match text.char_indices().nth(MAX_ECHO) {
+pub(super) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(MAX_EXCERPT) {
         Some((end, _)) => format!("{}…", printable(&text[..end])),
         None => printable(text),
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SpecPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.list)?;
         if let Some(index) = self.index {
@@ -131,11 +134,11 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SpecValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("nothing"),
-            Self::Whole(number) => number.fmt(f),
+            Self::Integer(number) => number.fmt(f),
             Self::Name(_) => f.write_str("a name"),
             Self::Other(text) => f.write_str(text),
         }

@@ -1,6 +1,6 @@
 //! What patterns are made of: a level for every texel of a tile.
 
-use super::dice::EDGE;
+use super::noise::EDGE;
 
 /// A level for each texel that is painted.
 pub type Levels = [Option<f32>; 256];

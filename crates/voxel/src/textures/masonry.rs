@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::{
-    dice::{Dice, EDGE, blend},
     levels::{Levels, by_texel},
+    noise::{EDGE, Noise, blend},
 };
 
 /// Boards that lie one above the other, their ends staggered.
@@ -17,12 +17,12 @@ pub struct Planks {
 }
 
 impl Planks {
-    pub fn levels(&self, dice: Dice) -> Levels {
+    pub fn levels(&self, noise: Noise) -> Levels {
         let height = EDGE / self.boards;
-        let streaks = dice.derive(1);
+        let streaks = noise.derive(1);
         by_texel(|x, y| {
             let (board, row) = (y / height, y % height);
-            let joint = (board * 7 + 3 + (dice.at(board, 12) * 3.0) as i32) % EDGE;
+            let joint = (board * 7 + 3 + (noise.at(board, 12) * 3.0) as i32) % EDGE;
             if row == height - 1 {
                 return Some(0.0);
             }
@@ -30,7 +30,7 @@ impl Planks {
                 return Some(0.12);
             }
             let streak = blend(streaks.smooth(x, y, [8, 1]), streaks.derive(1).smooth(x, y, [2, 1]), 0.35);
-            let tone = 0.62 + 0.2 * (dice.shared().at(board, 11) - 0.5) + self.grain * (streak - 0.5);
+            let tone = 0.62 + 0.2 * (noise.shared().at(board, 11) - 0.5) + self.grain * (streak - 0.5);
             let edge = if row == 0 || x == (joint + 1) % EDGE { 0.18 } else { 0.0 };
             Some((tone + edge).max(0.25))
         })
@@ -60,7 +60,7 @@ fn rough() -> f32 {
 }
 
 impl Bricks {
-    pub fn levels(&self, dice: Dice) -> Levels {
+    pub fn levels(&self, noise: Noise) -> Levels {
         by_texel(|x, y| {
             let course = y / self.height;
             let along = (x + course % 2 * self.width / 2).rem_euclid(EDGE);
@@ -68,8 +68,8 @@ impl Bricks {
             if column == self.width - 1 || row == self.height - 1 {
                 return None;
             }
-            let face = blend(dice.smooth(x, y, [4, 2]), dice.derive(1).at(x, y), 0.5);
-            let tone = 0.5 + self.differ * (dice.at(brick, course) - 0.5) + self.rough * (face - 0.5);
+            let face = blend(noise.smooth(x, y, [4, 2]), noise.derive(1).at(x, y), 0.5);
+            let tone = 0.5 + self.differ * (noise.at(brick, course) - 0.5) + self.rough * (face - 0.5);
             let lit = column == 0 || row == 0;
             let dark = column == self.width - 2 || row == self.height - 2;
             Some(match (lit, dark) {
@@ -96,7 +96,7 @@ pub struct Cobbles {
 }
 
 /// Where a texel lies among stones.
-pub struct Place {
+pub struct StonePoint {
     /// From the middle of its stone.
     pub offset: [f32; 2],
     /// How much further the next stone is.
@@ -106,50 +106,50 @@ pub struct Place {
 }
 
 impl Cobbles {
-    pub fn levels(&self, dice: Dice) -> Levels {
-        let fine = dice.derive(9);
+    pub fn levels(&self, noise: Noise) -> Levels {
+        let fine = noise.derive(9);
         by_texel(|x, y| {
-            let place = self.place(dice, x, y);
-            (place.margin >= self.gap).then(|| self.light(&place) + 0.12 * (fine.at(x, y) - 0.5))
+            let point = self.nearest_stone(noise, x, y);
+            (point.margin >= self.gap).then(|| self.light(&point) + 0.12 * (fine.at(x, y) - 0.5))
         })
     }
 
     /// Lit from the top left.
-    pub fn light(&self, place: &Place) -> f32 {
+    pub fn light(&self, point: &StonePoint) -> f32 {
         let radius = EDGE as f32 / self.across as f32 / 2.0;
-        let slope = (place.offset[0] + place.offset[1]) / (2.0 * radius);
-        0.5 + self.differ * (place.tone - 0.5) - self.relief * slope
+        let slope = (point.offset[0] + point.offset[1]) / (2.0 * radius);
+        0.5 + self.differ * (point.tone - 0.5) - self.relief * slope
     }
 
-    pub fn place(&self, dice: Dice, x: i32, y: i32) -> Place {
+    pub fn nearest_stone(&self, noise: Noise, x: i32, y: i32) -> StonePoint {
         let cell = EDGE as f32 / self.across as f32;
         let (column, row) = ((x as f32 / cell) as i32, (y as f32 / cell) as i32);
         let (mut nearest, mut next) = (f32::INFINITY, f32::INFINITY);
-        let mut place = Place { offset: [0.0; 2], margin: 0.0, tone: 0.5 };
+        let mut point = StonePoint { offset: [0.0; 2], margin: 0.0, tone: 0.5 };
         for (i, j) in (-2..=2).flat_map(|i| (-2..=2).map(move |j| (column + i, row + j))) {
-            let stone = self.stone(dice, i, j);
+            let stone = self.stone(noise, i, j);
             let middle = [(i as f32 + stone[0]) * cell, (j as f32 + stone[1]) * cell];
             let offset = [x as f32 + 0.5 - middle[0], y as f32 + 0.5 - middle[1]];
             let distance = (offset[0] * offset[0] + offset[1] * offset[1]).sqrt() + stone[3] * 0.4 * cell;
             if distance < nearest {
                 next = nearest;
                 nearest = distance;
-                place = Place { offset, margin: 0.0, tone: stone[2] };
+                point = StonePoint { offset, margin: 0.0, tone: stone[2] };
             } else {
                 next = next.min(distance);
             }
         }
-        place.margin = next - nearest;
-        place
+        point.margin = next - nearest;
+        point
     }
 
     /// Where in its cell a stone has its middle, its tone, and how small it is. Stones
     /// that reach over the edge of the tile are the same in all variants.
-    fn stone(&self, dice: Dice, i: i32, j: i32) -> [f32; 4] {
+    fn stone(&self, noise: Noise, i: i32, j: i32) -> [f32; 4] {
         let (i, j) = (i.rem_euclid(self.across), j.rem_euclid(self.across));
         let inner = 1..self.across - 1;
-        let dice = if inner.contains(&i) && inner.contains(&j) { dice } else { dice.shared() };
-        let throw = |salt| dice.derive(salt).at(i, j);
+        let noise = if inner.contains(&i) && inner.contains(&j) { noise } else { noise.shared() };
+        let throw = |salt| noise.derive(salt).at(i, j);
         [0.15 + 0.7 * throw(1), 0.15 + 0.7 * throw(2), throw(3), throw(4)]
     }
 }

@@ -7,10 +7,10 @@
 use serde::Deserialize;
 
 use super::{
-    dice::{Dice, EDGE, blend},
     levels::{Levels, by_texel, equalise, index},
     masonry::{Bricks, Cobbles, Planks},
     nature::{Bark, Fringe, Leaves, Rings, Strata},
+    noise::{EDGE, Noise, blend},
 };
 
 #[derive(Debug, Deserialize)]
@@ -37,24 +37,24 @@ pub enum Pattern {
 
 impl Pattern {
     /// The levels for a ramp of so many steps.
-    pub fn levels(&self, dice: Dice, steps: usize) -> Levels {
+    pub fn levels(&self, noise: Noise, steps: usize) -> Levels {
         match self {
             Self::Flat => [Some(0.5); 256],
-            Self::Grain(grain) => grain.levels(dice),
-            Self::Speckle(speckle) => speckle.levels(dice),
-            Self::Weave(weave) => weave.levels(dice),
+            Self::Grain(grain) => grain.levels(noise),
+            Self::Speckle(speckle) => speckle.levels(noise),
+            Self::Weave(weave) => weave.levels(noise),
             Self::Bevel(bevel) => bevel.levels(),
-            Self::Cracks(cracks) => cracks.levels(dice),
-            Self::Waves(waves) => waves.levels(dice),
+            Self::Cracks(cracks) => cracks.levels(noise),
+            Self::Waves(waves) => waves.levels(noise),
             Self::Drawing(drawing) => drawing.levels(steps),
-            Self::Planks(planks) => planks.levels(dice),
-            Self::Bricks(bricks) => bricks.levels(dice),
-            Self::Cobbles(cobbles) => cobbles.levels(dice),
-            Self::Bark(bark) => bark.levels(dice),
-            Self::Rings(rings) => rings.levels(dice),
-            Self::Leaves(leaves) => leaves.levels(dice),
-            Self::Fringe(fringe) => fringe.levels(dice),
-            Self::Strata(strata) => strata.levels(dice),
+            Self::Planks(planks) => planks.levels(noise),
+            Self::Bricks(bricks) => bricks.levels(noise),
+            Self::Cobbles(cobbles) => cobbles.levels(noise),
+            Self::Bark(bark) => bark.levels(noise),
+            Self::Rings(rings) => rings.levels(noise),
+            Self::Leaves(leaves) => leaves.levels(noise),
+            Self::Fringe(fringe) => fringe.levels(noise),
+            Self::Strata(strata) => strata.levels(noise),
         }
     }
 }
@@ -83,10 +83,10 @@ pub struct Grain {
 }
 
 impl Grain {
-    fn levels(&self, dice: Dice) -> Levels {
-        let fine = dice.derive(1);
+    fn levels(&self, noise: Noise) -> Levels {
+        let fine = noise.derive(1);
         let mut levels =
-            by_texel(|x, y| Some(blend(dice.smooth(x, y, self.blotch.0), fine.at(x, y), self.rough)));
+            by_texel(|x, y| Some(blend(noise.smooth(x, y, self.blotch.0), fine.at(x, y), self.rough)));
         equalise(&mut levels);
         levels
     }
@@ -104,8 +104,8 @@ pub struct Speckle {
 }
 
 impl Speckle {
-    fn levels(&self, dice: Dice) -> Levels {
-        let mut levels = Grain { blotch: self.blotch, rough: self.rough }.levels(dice);
+    fn levels(&self, noise: Noise) -> Levels {
+        let mut levels = Grain { blotch: self.blotch, rough: self.rough }.levels(noise);
         let from = 1.0 - self.share;
         for level in &mut levels {
             *level = level.filter(|&l| l > from).map(|l| (l - from) / self.share);
@@ -123,12 +123,12 @@ pub struct Weave {
 }
 
 impl Weave {
-    fn levels(&self, dice: Dice) -> Levels {
+    fn levels(&self, noise: Noise) -> Levels {
         by_texel(|x, y| {
             let leaning = if y / 4 % 2 == 0 { x + y } else { x - y };
             let loops = [0.35, 0.75, 0.9, 0.55][leaning.rem_euclid(4) as usize];
             let row = if y % 4 == 3 { -0.25 } else { 0.0 };
-            let soft = dice.smooth(x, y, [4, 4]) * 0.5 + dice.derive(1).at(x, y) * 0.5;
+            let soft = noise.smooth(x, y, [4, 4]) * 0.5 + noise.derive(1).at(x, y) * 0.5;
             Some(blend(loops + row, soft, self.fray))
         })
     }
@@ -173,10 +173,10 @@ pub struct Cracks {
 }
 
 impl Cracks {
-    fn levels(&self, dice: Dice) -> Levels {
+    fn levels(&self, noise: Noise) -> Levels {
         let mut levels = [None; 256];
         for crack in 0..self.count {
-            let throw = |step: i32| dice.derive(crack as u32 + 1).at(step, step / EDGE);
+            let throw = |step: i32| noise.derive(crack as u32 + 1).at(step, step / EDGE);
             let (mut x, mut y) = ((throw(100) * 16.0) as i32, (throw(101) * 16.0) as i32);
             let leans = if throw(102) < 0.5 { -1 } else { 1 };
             for step in 0..self.length {
@@ -203,13 +203,13 @@ pub struct Waves {
 }
 
 impl Waves {
-    fn levels(&self, dice: Dice) -> Levels {
+    fn levels(&self, noise: Noise) -> Levels {
         let mut levels = by_texel(|x, y| {
-            let sway = (dice.smooth(x, y, [8, 8]) - 0.5) * 2.0 * self.swing;
+            let sway = (noise.smooth(x, y, [8, 8]) - 0.5) * 2.0 * self.swing;
             let phase = (y as f32 + sway) * self.count as f32 / EDGE as f32;
             let t = phase - phase.floor();
             let crest = 1.0 - (2.0 * t - 1.0) * (2.0 * t - 1.0);
-            Some(blend(crest, dice.derive(1).smooth(x, y, [4, 2]), 0.45))
+            Some(blend(crest, noise.derive(1).smooth(x, y, [4, 2]), 0.45))
         });
         equalise(&mut levels);
         levels

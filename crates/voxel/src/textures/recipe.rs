@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::{Tile, dice::Dice, pattern::Pattern};
+use super::{Tile, noise::Noise, pattern::Pattern};
 
 /// One coat of paint.
 #[derive(Debug, Deserialize)]
@@ -56,11 +56,11 @@ impl TryFrom<String> for Colour {
 }
 
 /// Paints a recipe.
-pub fn paint(layers: &[Layer], dice: Dice) -> Tile {
+pub fn paint(layers: &[Layer], noise: Noise) -> Tile {
     let mut tile = Tile([[0; 4]; 256]);
     for (salt, layer) in (1..).zip(layers) {
         let ramp = layer.shades();
-        let levels = layer.draw.levels(dice.derive(salt + 64 * layer.seed), ramp.len());
+        let levels = layer.draw.levels(noise.derive(salt + 64 * layer.seed), ramp.len());
         for (texel, level) in tile.0.iter_mut().zip(levels) {
             if let Some(level) = level {
                 let index = (level.clamp(0.0, 1.0) * ramp.len() as f32) as usize;

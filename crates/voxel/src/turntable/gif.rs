@@ -6,23 +6,23 @@
 use gif::{DisposalMethod, Encoder, Frame, Repeat};
 
 use super::{
-    NotEncoded, Part, Turntable,
-    colours::{Counts, MOST, Shade},
+    EncodeError, FrameRect, Turntable,
+    quantise::{ColourCounts, MAX_COLOURS, Shade},
 };
 use crate::picture::Picture;
 
 /// The colour that lets the frame before through.
-const OPEN: u8 = MOST as u8;
+const TRANSPARENT: u8 = MAX_COLOURS as u8;
 
-pub struct Reel {
+pub struct GifEncoder {
     size: u16,
-    counts: Counts,
+    counts: ColourCounts,
     frames: Vec<Vec<Shade>>,
 }
 
-impl Reel {
+impl GifEncoder {
     pub fn new(size: u16) -> Self {
-        Self { size, counts: Counts::new(), frames: Vec::new() }
+        Self { size, counts: ColourCounts::new(), frames: Vec::new() }
     }
 
     pub fn add(&mut self, frame: &Picture) {
@@ -30,17 +30,17 @@ impl Reel {
         self.frames.push(frame.collect());
     }
 
-    pub fn finish(self) -> Result<Vec<u8>, NotEncoded> {
+    pub fn finish(self) -> Result<Vec<u8>, EncodeError> {
         let palette = self.counts.palette();
         let width = usize::from(self.size);
         let mut file = Vec::new();
         let mut encoder =
-            Encoder::new(&mut file, self.size, self.size, &palette.bytes()).map_err(|_| NotEncoded)?;
-        encoder.set_repeat(Repeat::Infinite).map_err(|_| NotEncoded)?;
+            Encoder::new(&mut file, self.size, self.size, &palette.bytes()).map_err(|_| EncodeError)?;
+        encoder.set_repeat(Repeat::Infinite).map_err(|_| EncodeError)?;
         let mut last = Vec::new();
         for frame in &self.frames {
             let colours: Vec<u8> = frame.iter().map(|&shade| palette.nearest(shade)).collect();
-            encoder.write_frame(&changes(&last, &colours, width)).map_err(|_| NotEncoded)?;
+            encoder.write_frame(&changes(&last, &colours, width)).map_err(|_| EncodeError)?;
             last = colours;
         }
         drop(encoder);
@@ -49,21 +49,21 @@ impl Reel {
 }
 
 fn changes(last: &[u8], colours: &[u8], width: usize) -> Frame<'static> {
-    let (part, buffer) = if last.is_empty() {
-        (Part { left: 0, top: 0, width, height: colours.len() / width }, colours.to_vec())
+    let (rect, buffer) = if last.is_empty() {
+        (FrameRect { left: 0, top: 0, width, height: colours.len() / width }, colours.to_vec())
     } else {
-        let part = Part::changed(last, colours, width);
-        let or_open = |at: usize| if last[at] == colours[at] { OPEN } else { colours[at] };
-        (part, part.rows(width).flatten().map(or_open).collect())
+        let rect = FrameRect::changed(last, colours, width);
+        let or_transparent = |at: usize| if last[at] == colours[at] { TRANSPARENT } else { colours[at] };
+        (rect, rect.rows(width).flatten().map(or_transparent).collect())
     };
     Frame {
         delay: Turntable::MILLISECONDS / 10,
         dispose: DisposalMethod::Keep,
-        transparent: Some(OPEN),
-        left: part.left as u16,
-        top: part.top as u16,
-        width: part.width as u16,
-        height: part.height as u16,
+        transparent: Some(TRANSPARENT),
+        left: rect.left as u16,
+        top: rect.top as u16,
+        width: rect.width as u16,
+        height: rect.height as u16,
         buffer: buffer.into(),
         ..Frame::default()
     }

@@ -8,22 +8,22 @@ fn a_part_holds_all_that_changed_and_begins_at_even_places() {
         for &at in &changed {
             new[at] = 1;
         }
-        let part = Part::changed(&old, &new, 8);
-        let inside: Vec<usize> = part.rows(8).flatten().collect();
-        assert!(changed.iter().all(|at| inside.contains(at)), "{changed:?}: {part:?}");
-        assert!(part.left.is_multiple_of(2) && part.top.is_multiple_of(2), "{part:?}");
-        let wider = part.widened(3, 8);
+        let rect = FrameRect::changed(&old, &new, 8);
+        let inside: Vec<usize> = rect.rows(8).flatten().collect();
+        assert!(changed.iter().all(|at| inside.contains(at)), "{changed:?}: {rect:?}");
+        assert!(rect.left.is_multiple_of(2) && rect.top.is_multiple_of(2), "{rect:?}");
+        let wider = rect.widened(3, 8);
         assert!(
             wider.left.is_multiple_of(2) && wider.left + wider.width <= 8 && wider.top + wider.height <= 8
         );
         assert!(inside.iter().all(|at| wider.rows(8).any(|row| row.contains(at))), "{wider:?}");
     }
-    assert_eq!(Part::changed(&old, &old, 8), Part { left: 0, top: 0, width: 1, height: 1 });
+    assert_eq!(FrameRect::changed(&old, &old, 8), FrameRect { left: 0, top: 0, width: 1, height: 1 });
 }
 
 #[test]
 fn few_colours_stay_what_they_are_and_many_become_near_ones() {
-    let mut counts = colours::Counts::new();
+    let mut counts = quantise::ColourCounts::new();
     let few = [[246, 245, 241], [10, 200, 30], [0, 0, 0]];
     let shades = few.map(|colour| counts.add(colour));
     let palette = counts.palette();
@@ -32,7 +32,7 @@ fn few_colours_stay_what_they_are_and_many_become_near_ones() {
         assert_eq!(palette.bytes()[at..at + 3], colour);
     }
 
-    let mut counts = colours::Counts::new();
+    let mut counts = quantise::ColourCounts::new();
     let many: Vec<[u8; 3]> =
         (0..4096_u32).map(|i| [i % 16, i / 16 % 16, i / 256].map(|level| (level * 17) as u8)).collect();
     let shades: Vec<_> = many.iter().map(|&colour| counts.add(colour)).collect();

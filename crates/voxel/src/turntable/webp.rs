@@ -6,44 +6,44 @@
 
 use webp::{Encoder, PixelLayout, WebPConfig};
 
-use super::{NotEncoded, Part, Turntable};
+use super::{EncodeError, FrameRect, Turntable};
 use crate::picture::Picture;
 
 const QUALITY: f32 = 43.0;
 /// How hard libwebp tries, of 6.
-const EFFORT: i32 = 4;
+const METHOD: i32 = 4;
 
 /// How far from an edge what is lost can be seen.
-const SMEAR: usize = 8;
+const ARTIFACT_MARGIN: usize = 8;
 
 /// In a file's second chunk: there is an animation.
 const ANIMATED: u8 = 1 << 1;
 /// In a frame: it takes the place of what is under it, and stays.
 const NO_BLENDING: u8 = 1 << 1;
 
-pub struct Reel {
+pub struct WebpEncoder {
     size: u16,
     last: Vec<[u8; 4]>,
     /// The frames' chunks, one after the other.
     chunks: Vec<u8>,
 }
 
-impl Reel {
+impl WebpEncoder {
     pub fn new(size: u16) -> Self {
         Self { size, last: Vec::new(), chunks: Vec::new() }
     }
 
-    pub fn add(&mut self, frame: &Picture) -> Result<(), NotEncoded> {
+    pub fn add(&mut self, frame: &Picture) -> Result<(), EncodeError> {
         let pixels = frame.rgba.as_chunks::<4>().0.to_vec();
         let size = usize::from(self.size);
-        let part = match self.last.is_empty() {
-            true => Part { left: 0, top: 0, width: size, height: size },
-            false => Part::changed(&self.last, &pixels, size).widened(SMEAR, size),
+        let rect = match self.last.is_empty() {
+            true => FrameRect { left: 0, top: 0, width: size, height: size },
+            false => FrameRect::changed(&self.last, &pixels, size).widened(ARTIFACT_MARGIN, size),
         };
-        let still = still(&pixels, part, size)?;
+        let still = encode_still(&pixels, rect, size)?;
         self.last = pixels;
         let mut body = Vec::with_capacity(still.len() + 16);
-        for number in [part.left / 2, part.top / 2, part.width - 1, part.height - 1] {
+        for number in [rect.left / 2, rect.top / 2, rect.width - 1, rect.height - 1] {
             body.extend(three_bytes(number));
         }
         body.extend(three_bytes(Turntable::MILLISECONDS.into()));
@@ -70,16 +70,16 @@ impl Reel {
 }
 
 /// The image chunk of a part of a frame.
-fn still(pixels: &[[u8; 4]], part: Part, width: usize) -> Result<Vec<u8>, NotEncoded> {
+fn encode_still(pixels: &[[u8; 4]], rect: FrameRect, width: usize) -> Result<Vec<u8>, EncodeError> {
     let rgb: Vec<u8> =
-        part.rows(width).flat_map(|row| pixels[row].iter().flat_map(|&[r, g, b, _]| [r, g, b])).collect();
-    let mut config = WebPConfig::new().map_err(|()| NotEncoded)?;
-    (config.quality, config.method) = (QUALITY, EFFORT);
-    let encoder = Encoder::new(&rgb, PixelLayout::Rgb, part.width as u32, part.height as u32);
-    let file = encoder.encode_advanced(&config).map_err(|_| NotEncoded)?;
+        rect.rows(width).flat_map(|row| pixels[row].iter().flat_map(|&[r, g, b, _]| [r, g, b])).collect();
+    let mut config = WebPConfig::new().map_err(|()| EncodeError)?;
+    (config.quality, config.method) = (QUALITY, METHOD);
+    let encoder = Encoder::new(&rgb, PixelLayout::Rgb, rect.width as u32, rect.height as u32);
+    let file = encoder.encode_advanced(&config).map_err(|_| EncodeError)?;
     // A file of one opaque picture is its header and this chunk.
-    let (_, chunk) = file.split_at_checked(12).ok_or(NotEncoded)?;
-    if chunk.starts_with(b"VP8 ") { Ok(chunk.to_vec()) } else { Err(NotEncoded) }
+    let (_, chunk) = file.split_at_checked(12).ok_or(EncodeError)?;
+    if chunk.starts_with(b"VP8 ") { Ok(chunk.to_vec()) } else { Err(EncodeError) }
 }
 
 fn chunk(out: &mut Vec<u8>, name: [u8; 4], body: &[u8]) {

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use voxel::{DecodeError, Digest, Effort, Grid, GridSize, Palette, check, decode, encode, pack, unpack};
+use voxel::{
+    CompressionLevel, DecodeError, Digest, Grid, GridSize, Palette, check, decode, encode, pack, unpack,
+};
 
 fn grid_of(spec: &serde_json::Value, size: GridSize) -> Grid {
     check(spec.to_string().as_bytes(), size, Palette::Advanced, 1 << 24).grid().unwrap().clone()
@@ -44,8 +46,8 @@ proptest! {
     fn encoding_round_trips(grid in grids()) {
         let encoded = encode(&grid);
         prop_assert_eq!(&decode(&encoded).unwrap(), &grid);
-        for effort in [Effort::Quick, Effort::Best] {
-            prop_assert_eq!(&unpack(&pack(&encoded, effort)).unwrap(), &encoded);
+        for level in [CompressionLevel::Fast, CompressionLevel::Best] {
+            prop_assert_eq!(&unpack(&pack(&encoded, level)).unwrap(), &encoded);
         }
     }
 
@@ -140,7 +142,7 @@ fn other_encodings_of_the_same_grid_are_refused() {
 
 #[test]
 fn a_compressed_bomb_is_not_unpacked() {
-    let bomb = pack(&vec![0; 64 << 20], Effort::Quick);
+    let bomb = pack(&vec![0; 64 << 20], CompressionLevel::Fast);
     assert!(bomb.len() < 1 << 16);
     assert_eq!(unpack(&bomb).unwrap_err(), DecodeError::Compression);
     assert_eq!(unpack(b"no brotli").unwrap_err(), DecodeError::Compression);

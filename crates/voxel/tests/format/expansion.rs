@@ -147,5 +147,5 @@ fn a_million_overlapping_boxes_are_refused_before_they_are_drawn() {
     let full = r#"{"x1":0,"y1":0,"z1":0,"x2":255,"y2":255,"z2":255,"type":"stone"},"#;
     let text = format!(r#"{{"version":"1.0","boxes":[{}]}}"#, full.repeat(1_000_000).trim_end_matches(','));
     let verdict = voxel::check(text.as_bytes(), GridSize::G256, Palette::Simple, 256 << 20);
-    assert_eq!(verdict.refusal().unwrap().code, voxel::Code::TooMuchWork);
+    assert_eq!(verdict.rejection().unwrap().code, voxel::RejectionCode::TooMuchWork);
 }

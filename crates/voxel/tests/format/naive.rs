@@ -9,27 +9,27 @@ use voxel::{GridSize, Palette};
 use super::{count, report};
 
 #[derive(Clone, Debug)]
-enum Entry {
+enum NaiveEntry {
     Box([i64; 6], &'static str),
     Line([i64; 6], &'static str),
     Block([i64; 3], &'static str),
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Expanded {
+struct NaiveGrid {
     cells: BTreeMap<(i64, i64, i64), String>,
     out_of_bounds: u64,
     unknown: BTreeMap<String, u64>,
 }
 
-fn expand(entries: &[Entry], edge: i64) -> Expanded {
-    let mut expanded = Expanded::default();
+fn expand(entries: &[NaiveEntry], edge: i64) -> NaiveGrid {
+    let mut expanded = NaiveGrid::default();
     for wanted in 0..3 {
         for entry in entries {
             let (order, kind, writes) = match entry {
-                Entry::Box(c, kind) => (0, kind, box_cells(*c)),
-                Entry::Line(c, kind) => (1, kind, line_cells(*c)),
-                Entry::Block(c, kind) => (2, kind, vec![*c]),
+                NaiveEntry::Box(c, kind) => (0, kind, box_cells(*c)),
+                NaiveEntry::Line(c, kind) => (1, kind, line_cells(*c)),
+                NaiveEntry::Block(c, kind) => (2, kind, vec![*c]),
             };
             if order == wanted {
                 writes.into_iter().for_each(|at| expanded.write(at, kind, edge));
@@ -39,9 +39,9 @@ fn expand(entries: &[Entry], edge: i64) -> Expanded {
     expanded
 }
 
-impl Expanded {
+impl NaiveGrid {
     fn write(&mut self, [x, y, z]: [i64; 3], kind: &str, edge: i64) {
-        let Some(block) = meant(kind) else {
+        let Some(block) = resolve_kind(kind) else {
             *self.unknown.entry(kind.to_owned()).or_default() += 1;
             return;
         };
@@ -54,7 +54,7 @@ impl Expanded {
 }
 
 /// Few kinds are enough here; names have tests of their own.
-fn meant(kind: &str) -> Option<&str> {
+fn resolve_kind(kind: &str) -> Option<&str> {
     match kind {
         "stone" | "glass" | "oak_planks" => Some(kind),
         "planks" => Some("oak_planks"),
@@ -84,17 +84,17 @@ fn line_cells([x1, y1, z1, x2, y2, z2]: [i64; 6]) -> Vec<[i64; 3]> {
     (0..=n).map(|i| [axis(x1, d[0], i), axis(y1, d[1], i), axis(z1, d[2], i)]).collect()
 }
 
-fn json_of(entries: &[Entry], lists: [usize; 3]) -> String {
+fn json_of(entries: &[NaiveEntry], lists: [usize; 3]) -> String {
     let mut texts = [const { Vec::<Value>::new() }; 3];
     for entry in entries {
         match entry {
-            Entry::Box([x1, y1, z1, x2, y2, z2], kind) => texts[0].push(
+            NaiveEntry::Box([x1, y1, z1, x2, y2, z2], kind) => texts[0].push(
                 json!({ "x1": x1, "y1": y1, "z1": z1, "x2": x2, "y2": y2, "z2": z2, "type": kind }),
             ),
-            Entry::Line([x1, y1, z1, x2, y2, z2], kind) => texts[1].push(
+            NaiveEntry::Line([x1, y1, z1, x2, y2, z2], kind) => texts[1].push(
                 json!({ "from": { "x": x1, "y": y1, "z": z1 }, "to": { "x": x2, "y": y2, "z": z2 }, "type": kind }),
             ),
-            Entry::Block([x, y, z], kind) => texts[2].push(json!({ "x": x, "y": y, "z": z, "type": kind })),
+            NaiveEntry::Block([x, y, z], kind) => texts[2].push(json!({ "x": x, "y": y, "z": z, "type": kind })),
         }
     }
     let keys = ["boxes", "lines", "blocks"];
@@ -106,13 +106,13 @@ fn kinds() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["stone", "glass", "oak_planks", "planks", "air", "obsidian"])
 }
 
-fn entries() -> impl Strategy<Value = Vec<Entry>> {
+fn entries() -> impl Strategy<Value = Vec<NaiveEntry>> {
     let coordinate = -6..40_i64;
     let six = prop::array::uniform6(coordinate.clone());
     let entry = prop_oneof![
-        (six.clone(), kinds()).prop_map(|(c, kind)| Entry::Box(c, kind)),
-        (six, kinds()).prop_map(|(c, kind)| Entry::Line(c, kind)),
-        (prop::array::uniform3(coordinate), kinds()).prop_map(|(c, kind)| Entry::Block(c, kind)),
+        (six.clone(), kinds()).prop_map(|(c, kind)| NaiveEntry::Box(c, kind)),
+        (six, kinds()).prop_map(|(c, kind)| NaiveEntry::Line(c, kind)),
+        (prop::array::uniform3(coordinate), kinds()).prop_map(|(c, kind)| NaiveEntry::Block(c, kind)),
     ];
     prop::collection::vec(entry, 0..6)
 }

@@ -1,7 +1,7 @@
 //! Tiles: every block has them, they are what they were, and they fit one another.
 
 use sha2::{Digest as _, Sha256};
-use voxel::{Block, Effort, Face, Palette, RenderClass, Textures, Tile, pack, variant_hash};
+use voxel::{Block, CompressionLevel, Face, Palette, RenderClass, Textures, Tile, pack, variant_hash};
 
 /// Of all tiles, row after row.
 const DIGEST: &str = "df29ccccc9298d725d364792d8478c4d8969009ab46a88b32e8d5d90cc7bc829";
@@ -122,7 +122,7 @@ fn all_tiles_are_few_and_small_on_the_wire() {
     let textures = Textures::get();
     assert!(textures.tiles().len() <= 160);
     assert_eq!(textures.bytes().len(), textures.tiles().len() * 16 * 16 * 4);
-    assert!(pack(&textures.bytes(), Effort::Best).len() <= 30 << 10);
+    assert!(pack(&textures.bytes(), CompressionLevel::Best).len() <= 30 << 10);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 use serde_json::json;
 
-use super::usual_colours;
-use crate::{Code, GridSize, Palette, Report, check};
+use super::default_colours;
+use crate::{GridSize, Palette, RejectionCode, Report, check};
 
 /// A file in the making.
-struct File(Vec<u8>);
+struct TestVox(Vec<u8>);
 
 /// An axis of a model that goes the other way.
 const MIRRORED: u8 = 1 << 4;
 
-impl File {
+impl TestVox {
     fn new() -> Self {
         Self(Vec::new())
     }
@@ -58,16 +58,16 @@ impl File {
         file
     }
 
-    fn refusal(self) -> (Code, String) {
+    fn rejection(self) -> (RejectionCode, String) {
         let verdict = check(&self.bytes(), GridSize::G32, Palette::Simple, 64 << 20);
-        let refusal = verdict.refusal().unwrap();
-        (refusal.code, refusal.message.clone())
+        let rejection = verdict.rejection().unwrap();
+        (rejection.code, rejection.message.clone())
     }
 
     /// Its cells by x, y and z, whatever blocks they are.
     fn cells(self) -> Vec<[u64; 3]> {
         let verdict = check(&self.bytes(), GridSize::G32, Palette::Simple, 1 << 20);
-        assert!(verdict.grid().is_some(), "{:?}", verdict.refusal());
+        assert!(verdict.grid().is_some(), "{:?}", verdict.rejection());
         let report = Report::new(&verdict, GridSize::G32, Palette::Simple, true);
         let report = serde_json::to_value(report).unwrap();
         let cells = report["cells"].as_array().unwrap().iter();
@@ -86,8 +86,8 @@ fn dictionary(entries: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// Three voxels in a row, and one beside the last.
-fn hook() -> File {
-    File::new().model([3, 2, 1], &[[0, 0, 0, 1], [1, 0, 0, 1], [2, 0, 0, 1], [2, 1, 0, 1]])
+fn hook() -> TestVox {
+    TestVox::new().model([3, 2, 1], &[[0, 0, 0, 1], [1, 0, 0, 1], [2, 0, 0, 1], [2, 1, 0, 1]])
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_file_without_a_scene_is_its_first_model_where_it_is() {
 
 #[test]
 fn the_colour_0_is_none() {
-    let file = File::new().model([2, 1, 1], &[[0, 0, 0, 0], [1, 0, 0, 1]]);
+    let file = TestVox::new().model([2, 1, 1], &[[0, 0, 0, 0], [1, 0, 0, 1]]);
     assert_eq!(file.cells(), [[1, 0, 31]]);
 }
 
@@ -128,7 +128,7 @@ fn models_are_turned_around_their_middle_and_mirrored() {
 
 #[test]
 fn transforms_follow_each_other_and_a_model_may_stand_in_two_places() {
-    let file = File::new()
+    let file = TestVox::new()
         .model([1, 1, 1], &[[0, 0, 0, 1]])
         .placed(0, 1, &[("_t", "10 10 0")])
         .group(1, &[2, 4])
@@ -142,7 +142,7 @@ fn transforms_follow_each_other_and_a_model_may_stand_in_two_places() {
 
 #[test]
 fn what_is_hidden_is_not_taken() {
-    let file = File::new()
+    let file = TestVox::new()
         .model([1, 1, 1], &[[0, 0, 0, 1]])
         .chunk("LAYR", &[ints(&[3]), dictionary(&[("_hidden", "1")]), ints(&[-1])].concat())
         .placed(0, 1, &[])
@@ -170,8 +170,8 @@ fn colours_are_replaced_by_what_looks_like_them() {
 
 #[test]
 fn bad_files_are_refused_with_a_reason() {
-    let model = || File::new().model([1, 1, 1], &[[0, 0, 0, 1]]);
-    let mut many = File::new();
+    let model = || TestVox::new().model([1, 1, 1], &[[0, 0, 0, 1]]);
+    let mut many = TestVox::new();
     for _ in 0..4097 {
         many = many.model([1, 1, 1], &[[0, 0, 0, 1]]);
     }
@@ -206,21 +206,21 @@ fn bad_files_are_refused_with_a_reason() {
         ),
         (model().chunk("nTRN", &ints(&[0, -1])), "its nTRN chunk is cut off, or not written as it should be"),
     ] {
-        assert_eq!(file.refusal(), (Code::BadFile, format!("the file cannot be read: {told}")));
+        assert_eq!(file.rejection(), (RejectionCode::BadFile, format!("the file cannot be read: {told}")));
     }
 }
 
 #[test]
 fn far_apart_models_do_not_fit_and_too_many_voxels_are_not_walked_over() {
-    let apart = File::new()
+    let apart = TestVox::new()
         .model([1, 1, 1], &[[0, 0, 0, 1]])
         .placed(0, 1, &[])
         .group(1, &[2, 3])
         .placed(2, 4, &[("_t", "-2147483648 0 0")])
         .placed(3, 4, &[("_t", "2147483647 0 0")])
         .shape(4, 0);
-    let (code, message) = apart.refusal();
-    assert_eq!(code, Code::DoesNotFit);
+    let (code, message) = apart.rejection();
+    assert_eq!(code, RejectionCode::DoesNotFit);
     assert!(message.contains("4294967296 wide, 1 high and 1 deep"), "{message}");
 
     let solid = vec![[0, 0, 0, 1]; 1 << 20];
@@ -231,17 +231,17 @@ fn far_apart_models_do_not_fit_and_too_many_voxels_are_not_walked_over() {
         (200, "the file has 2097152 cells, and at most 1114112 are read"),
     ] {
         let file =
-            File::new().model([1, 1, 1], &solid).placed(0, 1, &[]).group(1, &vec![2; times]).shape(2, 0);
-        assert_eq!(file.refusal(), (Code::TooMuchWork, told.to_owned()), "{times}");
+            TestVox::new().model([1, 1, 1], &solid).placed(0, 1, &[]).group(1, &vec![2; times]).shape(2, 0);
+        assert_eq!(file.rejection(), (RejectionCode::TooMuchWork, told.to_owned()), "{times}");
     }
     let empty = vec![[0; 4]; 1 << 20];
-    let file = File::new().model([1, 1, 1], &empty).placed(0, 1, &[]).group(1, &[2; 2]).shape(2, 0);
-    assert_eq!(file.refusal().0, Code::TooMuchWork);
+    let file = TestVox::new().model([1, 1, 1], &empty).placed(0, 1, &[]).group(1, &[2; 2]).shape(2, 0);
+    assert_eq!(file.rejection().0, RejectionCode::TooMuchWork);
 }
 
 #[test]
 fn the_usual_colours_are_the_published_ones() {
-    let colours = usual_colours();
+    let colours = default_colours();
     assert_eq!(colours.len(), 255);
     for (number, colour) in [
         (1, [255, 255, 255]),

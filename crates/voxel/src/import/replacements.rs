@@ -2,25 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fate, Kind, nearest};
+use super::{BlockMapping, CellKind, mapping};
 use crate::{
-    expand::{NAMED, times},
-    refusal::{Warning, printable},
+    diagnostics::{Warning, printable},
+    expand::{MAX_NAMED_KINDS, pluralise},
 };
 
 /// How many there were by name, and what became of them.
 #[derive(Default)]
-pub struct Told {
+pub struct ReplacementSummary {
     replaced: BTreeMap<String, (u64, u8)>,
     dropped: BTreeMap<String, u64>,
 }
 
-impl Told {
-    pub fn add(&mut self, kind: &Kind, fate: Fate, count: u64) {
-        match fate {
-            Fate::Empty | Fate::Kept(_) => {}
-            Fate::Replaced(block) => self.replaced.entry(kind.told()).or_insert((0, block)).0 += count,
-            Fate::Dropped => *self.dropped.entry(kind.told()).or_default() += count,
+impl ReplacementSummary {
+    pub fn add(&mut self, kind: &CellKind, mapping: BlockMapping, count: u64) {
+        match mapping {
+            BlockMapping::Empty | BlockMapping::Same(_) => {}
+            BlockMapping::Replaced(block) => {
+                self.replaced.entry(kind.display_name()).or_insert((0, block)).0 += count
+            }
+            BlockMapping::Dropped => *self.dropped.entry(kind.display_name()).or_default() += count,
         }
     }
 
@@ -29,27 +31,26 @@ impl Told {
         let mut warnings = Vec::new();
         let (named, rest) = most_frequent(self.replaced, |(count, _)| *count);
         for (r#type, (count, block)) in named {
-            let all = times(count, "block of it", "blocks of it");
-            let block = nearest::name(block);
+            let all = pluralise(count, "block of it", "blocks of it");
+            let block = mapping::name(block);
             let message = format!("{type} is not in the palette: the file has {all}, taken for {block}");
             warnings.push(Warning::ReplacedBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
-            let more = times(kinds as u64, "more kind of block", "more kinds of blocks");
+            let more = pluralise(kinds as u64, "more kind of block", "more kinds of blocks");
             let message = format!(
                 "and {more}, {} of the file, taken for what is nearest",
-                times(count, "block", "blocks")
+                pluralise(count, "block", "blocks")
             );
             warnings.push(Warning::MoreReplacedBlocks { kinds, count, message });
         }
         let (named, rest) = most_frequent(self.dropped, |count| *count);
         for (r#type, count) in named {
-            let message =
-                format!("{type} is no full block: {} left out", times(count, "was", "were"), type = r#type);
+            let message = format!("{type} is no full block: {} left out", pluralise(count, "was", "were"), type = r#type);
             warnings.push(Warning::UnknownBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
-            let more = times(kinds as u64, "more kind", "more kinds");
+            let more = pluralise(kinds as u64, "more kind", "more kinds");
             let message = format!("and {more} of what is no full block, {count} left out");
             warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
         }
@@ -57,8 +58,8 @@ impl Told {
     }
 }
 
-impl Kind {
-    fn told(&self) -> String {
+impl CellKind {
+    fn display_name(&self) -> String {
         match self {
             Self::Block(name) => printable(name),
             Self::Colour([r, g, b]) => format!("#{r:02x}{g:02x}{b:02x}"),
@@ -67,13 +68,13 @@ impl Kind {
 }
 
 /// The kinds that are not named, and how many blocks they are.
-type Rest = Option<(usize, u64)>;
+type UnnamedKinds = Option<(usize, u64)>;
 
 /// Those that are named, and the rest.
-fn most_frequent<T>(all: BTreeMap<String, T>, count: impl Fn(&T) -> u64) -> (Vec<(String, T)>, Rest) {
+fn most_frequent<T>(all: BTreeMap<String, T>, count: impl Fn(&T) -> u64) -> (Vec<(String, T)>, UnnamedKinds) {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by_key(|(_, one)| std::cmp::Reverse(count(one)));
-    let rest = all.split_off(all.len().min(NAMED));
+    let rest = all.split_off(all.len().min(MAX_NAMED_KINDS));
     let beyond = rest.iter().map(|(_, one)| count(one)).sum();
     (all, (!rest.is_empty()).then_some((rest.len(), beyond)))
 }

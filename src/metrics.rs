@@ -20,16 +20,16 @@ const BUCKETS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 
 
 /// The answers of one server. Every clone counts into the same.
 #[derive(Clone)]
-pub struct Meters {
+pub struct HttpMetrics {
     registry: Arc<Registry>,
-    answers: Family<Answer, Counter>,
-    seconds: Family<Route, Histogram>,
+    answers: Family<ResponseLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram>,
     in_flight: Gauge,
 }
 
 /// What is known of an answer once it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct Answer {
+pub struct ResponseLabels {
     pub method: &'static str,
     /// As the router spells it, its parameters unfilled; empty where there is none.
     pub route: String,
@@ -39,35 +39,35 @@ pub struct Answer {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct RouteLabels {
     route: String,
 }
 
 /// What is looked up when somebody wants to know it.
 #[derive(Debug)]
-pub struct Reading {
+pub struct MetricSample {
     pub name: &'static str,
     /// Without a full stop; the format adds it.
     pub help: &'static str,
-    pub value: Value,
+    pub value: MetricValue,
 }
 
 #[derive(Debug)]
-pub enum Value {
+pub enum MetricValue {
     /// It only grows.
     Total(u64),
-    Now(i64),
+    Current(i64),
     ByState(Vec<(Cow<'static, str>, i64)>),
 }
 
 /// A request that is not answered yet, or never will be, as its visitor has gone.
 pub struct InFlight(Gauge);
 
-impl Default for Meters {
+impl Default for HttpMetrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         let answers = Family::default();
-        let seconds = Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        let seconds = Family::<RouteLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let in_flight = Gauge::default();
         registry.register("http_answers", "Answers of this server", answers.clone());
         registry.register_with_unit(
@@ -85,24 +85,24 @@ impl Default for Meters {
     }
 }
 
-impl Meters {
+impl HttpMetrics {
     pub fn begin(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())
     }
 
-    pub fn count(&self, answer: &Answer, took: Duration) {
-        self.seconds.get_or_create(&Route { route: answer.route.clone() }).observe(took.as_secs_f64());
+    pub fn count(&self, answer: &ResponseLabels, took: Duration) {
+        self.seconds.get_or_create(&RouteLabels { route: answer.route.clone() }).observe(took.as_secs_f64());
         self.answers.get_or_create(answer).inc();
     }
 
     /// All that was counted, and these readings, in the format of OpenMetrics.
-    pub fn tell(&self, readings: Vec<Reading>) -> Result<String, fmt::Error> {
-        let mut told = String::new();
-        text::encode_registry(&mut told, &self.registry)?;
-        text::encode_registry(&mut told, &listed(readings))?;
-        text::encode_eof(&mut told)?;
-        Ok(told)
+    pub fn encode(&self, readings: Vec<MetricSample>) -> Result<String, fmt::Error> {
+        let mut output = String::new();
+        text::encode_registry(&mut output, &self.registry)?;
+        text::encode_registry(&mut output, &sample_registry(readings))?;
+        text::encode_eof(&mut output)?;
+        Ok(output)
     }
 }
 
@@ -112,13 +112,13 @@ impl Drop for InFlight {
     }
 }
 
-fn listed(readings: Vec<Reading>) -> Registry {
+fn sample_registry(readings: Vec<MetricSample>) -> Registry {
     let mut registry = Registry::with_prefix(PREFIX);
-    for Reading { name, help, value } in readings {
+    for MetricSample { name, help, value } in readings {
         match value {
-            Value::Total(total) => registry.register(name, help, ConstCounter::new(total)),
-            Value::Now(now) => registry.register(name, help, ConstGauge::new(now)),
-            Value::ByState(states) => {
+            MetricValue::Total(total) => registry.register(name, help, ConstCounter::new(total)),
+            MetricValue::Current(now) => registry.register(name, help, ConstGauge::new(now)),
+            MetricValue::ByState(states) => {
                 let family = Family::<[(&str, Cow<'static, str>); 1], Gauge>::default();
                 for (state, now) in states {
                     family.get_or_create(&[("state", state)]).set(now);
@@ -136,26 +136,26 @@ mod tests {
 
     #[test]
     fn what_was_counted_and_what_is_looked_up_are_told_as_one() {
-        let meters = Meters::default();
-        let answer = |status, code| Answer {
+        let metrics = HttpMetrics::default();
+        let answer = |status, code| ResponseLabels {
             method: "GET",
             route: "/api/models/{key}".to_owned(),
             status,
             code: Cow::Borrowed(code),
         };
-        let under_way = meters.begin();
-        meters.count(&answer(200, ""), Duration::from_millis(3));
-        meters.count(&answer(200, ""), Duration::from_millis(30));
-        meters.count(&answer(404, "not_found"), Duration::from_secs(60));
+        let under_way = metrics.begin();
+        metrics.count(&answer(200, ""), Duration::from_millis(3));
+        metrics.count(&answer(200, ""), Duration::from_millis(30));
+        metrics.count(&answer(404, "not_found"), Duration::from_secs(60));
 
-        let told = meters
-            .tell(vec![
-                Reading { name: "votes", help: "Votes", value: Value::Total(7) },
-                Reading { name: "builds", help: "Builds", value: Value::Now(64) },
-                Reading {
+        let output = metrics
+            .encode(vec![
+                MetricSample { name: "votes", help: "Votes", value: MetricValue::Total(7) },
+                MetricSample { name: "builds", help: "Builds", value: MetricValue::Current(64) },
+                MetricSample {
                     name: "jobs",
                     help: "Wanted builds",
-                    value: Value::ByState(vec![("queued".into(), 2)]),
+                    value: MetricValue::ByState(vec![("queued".into(), 2)]),
                 },
             ])
             .unwrap();
@@ -172,9 +172,9 @@ mod tests {
             r#"buildoff_jobs{state="queued"} 2"#,
             "# HELP buildoff_jobs Wanted builds.",
         ] {
-            assert!(told.lines().any(|found| found == line), "{line} is not in\n{told}");
+            assert!(output.lines().any(|found| found == line), "{line} is not in\n{output}");
         }
-        assert_eq!(told.matches("# EOF").count(), 1);
-        assert!(meters.tell(Vec::new()).unwrap().contains("buildoff_http_in_flight 0"));
+        assert_eq!(output.matches("# EOF").count(), 1);
+        assert!(metrics.encode(Vec::new()).unwrap().contains("buildoff_http_in_flight 0"));
     }
 }

@@ -4,7 +4,7 @@
 //! most to divide is divided at its middle, until there are as many boxes as colours.
 
 /// Colours in a palette; one more number is left for what is no colour.
-pub const MOST: usize = 255;
+pub const MAX_COLOURS: usize = 255;
 
 /// Bits of a channel that tell shades apart.
 const BITS: u32 = 6;
@@ -16,9 +16,9 @@ const WEIGHTS: [u64; 3] = [3, 5, 2];
 pub struct Shade(u32);
 
 /// How often each shade is there, and the sum of its colours.
-pub struct Counts(Vec<(u32, [u32; 3])>);
+pub struct ColourCounts(Vec<(u32, [u32; 3])>);
 
-pub struct Palette {
+pub struct GifPalette {
     colours: Vec<[u8; 3]>,
     /// By shade.
     nearest: Vec<u8>,
@@ -30,7 +30,7 @@ impl Shade {
     }
 }
 
-impl Counts {
+impl ColourCounts {
     pub fn new() -> Self {
         Self(vec![(0, [0; 3]); 1 << (3 * BITS)])
     }
@@ -45,26 +45,26 @@ impl Counts {
         shade
     }
 
-    pub fn palette(&self) -> Palette {
-        let mut boxes = vec![Box::new(self.0.iter().filter_map(Weighed::mean).collect())];
-        while boxes.len() < MOST {
-            let Some(widest) = (0..boxes.len()).max_by_key(|&i| boxes[i].worth) else { break };
-            if boxes[widest].worth == 0 {
+    pub fn palette(&self) -> GifPalette {
+        let mut boxes = vec![ColourBox::new(self.0.iter().filter_map(WeightedColour::mean).collect())];
+        while boxes.len() < MAX_COLOURS {
+            let Some(widest) = (0..boxes.len()).max_by_key(|&i| boxes[i].split_gain) else { break };
+            if boxes[widest].split_gain == 0 {
                 break;
             }
             let [low, high] = boxes.swap_remove(widest).halves();
             boxes.extend([low, high]);
         }
-        let colours: Vec<_> = boxes.iter().map(Box::mean).collect();
+        let colours: Vec<_> = boxes.iter().map(ColourBox::mean).collect();
         let nearest = self
             .0
             .iter()
-            .map(|counted| Weighed::mean(counted).map_or(0, |shade| nearest(&colours, shade.colour)));
-        Palette { nearest: nearest.collect(), colours }
+            .map(|counted| WeightedColour::mean(counted).map_or(0, |shade| nearest(&colours, shade.colour)));
+        GifPalette { nearest: nearest.collect(), colours }
     }
 }
 
-impl Palette {
+impl GifPalette {
     pub fn nearest(&self, shade: Shade) -> u8 {
         self.nearest[shade.0 as usize]
     }
@@ -72,51 +72,51 @@ impl Palette {
     /// As a GIF holds it: all of it, filled up with black.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.colours.as_flattened().to_vec();
-        bytes.resize((MOST + 1) * 3, 0);
+        bytes.resize((MAX_COLOURS + 1) * 3, 0);
         bytes
     }
 }
 
 #[derive(Clone, Copy)]
-struct Weighed {
+struct WeightedColour {
     colour: [u8; 3],
     count: u64,
 }
 
-impl Weighed {
+impl WeightedColour {
     fn mean(&(count, sums): &(u32, [u32; 3])) -> Option<Self> {
         (count > 0)
             .then(|| Self { colour: sums.map(|sum| ((sum + count / 2) / count) as u8), count: count.into() })
     }
 }
 
-struct Box {
-    shades: Vec<Weighed>,
+struct ColourBox {
+    shades: Vec<WeightedColour>,
     axis: usize,
     /// How much is gained by dividing it, along its axis.
-    worth: u64,
+    split_gain: u64,
 }
 
-impl Box {
-    fn new(shades: Vec<Weighed>) -> Self {
+impl ColourBox {
+    fn new(shades: Vec<WeightedColour>) -> Self {
         let total: u64 = shades.iter().map(|shade| shade.count).sum();
         let spread = |axis: usize| {
-            let at = |shade: &Weighed| u64::from(shade.colour[axis]);
+            let at = |shade: &WeightedColour| u64::from(shade.colour[axis]);
             let mean = shades.iter().map(|shade| at(shade) * shade.count).sum::<u64>() / total.max(1);
             let squares = shades.iter().map(|shade| at(shade).abs_diff(mean).pow(2) * shade.count);
             squares.sum::<u64>() * WEIGHTS[axis]
         };
         let [r, g, b] = [0, 1, 2].map(spread);
-        let worth = r.max(g).max(b);
-        let axis = if worth == g {
+        let split_gain = r.max(g).max(b);
+        let axis = if split_gain == g {
             1
-        } else if worth == r {
+        } else if split_gain == r {
             0
         } else {
             2
         };
         // A wall seen in every pixel of every frame is not worth more colours than the build before it.
-        Self { worth: if shades.len() < 2 { 0 } else { worth.isqrt().max(1) }, shades, axis }
+        Self { split_gain: if shades.len() < 2 { 0 } else { split_gain.isqrt().max(1) }, shades, axis }
     }
 
     /// Both have shades, if it has two.

@@ -8,13 +8,13 @@ pub const EDGE: i32 = 16;
 
 /// A source of numbers that depend on nothing but its seed and what is asked for.
 #[derive(Clone, Copy)]
-pub struct Dice {
+pub struct Noise {
     seed: u32,
     /// The same for all variants of a tile, so that they can agree about their edges.
     common: u32,
 }
 
-impl Dice {
+impl Noise {
     pub fn new(name: &str, variant: u8) -> Self {
         let fnv = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         let common = name.bytes().fold(0x811c_9dc5, fnv);
@@ -79,18 +79,18 @@ mod tests {
 
     #[test]
     fn noise_wraps_around_the_tile() {
-        let dice = Dice::new("stone top", 1);
+        let noise = Noise::new("stone top", 1);
         for (x, y) in [(0, 0), (5, 9), (15, 15)] {
             for (dx, dy) in [(EDGE, 0), (0, -EDGE), (-EDGE, 2 * EDGE)] {
-                assert_eq!(dice.at(x, y), dice.at(x + dx, y + dy));
-                assert_eq!(dice.smooth(x, y, [4, 2]), dice.smooth(x + dx, y + dy, [4, 2]));
+                assert_eq!(noise.at(x, y), noise.at(x + dx, y + dy));
+                assert_eq!(noise.smooth(x, y, [4, 2]), noise.smooth(x + dx, y + dy, [4, 2]));
             }
         }
     }
 
     #[test]
     fn variants_differ_but_not_at_the_edge() {
-        let (one, other) = (Dice::new("stone top", 0), Dice::new("stone top", 1));
+        let (one, other) = (Noise::new("stone top", 0), Noise::new("stone top", 1));
         assert_ne!(one.at(3, 3), other.at(3, 3));
         assert_eq!(one.shared().at(3, 3), other.shared().at(3, 3));
         // In the middle of a cell of one texel its corner counts for half.

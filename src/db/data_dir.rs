@@ -28,7 +28,7 @@ use super::account::{Account, set_mode};
 pub const PORT: u16 = 5432;
 
 #[derive(Debug)]
-pub struct Home {
+pub struct DataDir {
     pub account: Account,
     pub cache: PathBuf,
     /// Named after the data directory, so that all its users agree.
@@ -36,7 +36,7 @@ pub struct Home {
     postgres: PathBuf,
 }
 
-impl Home {
+impl DataDir {
     /// Makes the folders under `dir`, and sees to it that the server's account
     /// can enter them.
     pub fn prepare(dir: &Path) -> Result<Self> {
@@ -89,25 +89,25 @@ impl Home {
     }
 
     /// Becomes the only process that may start or stop the server.
-    pub fn lock_starting(&self, patience: Duration) -> Result<File> {
+    pub fn lock_starting(&self, max_wait: Duration) -> Result<File> {
         let path = self.file("starting.lock");
         let file = open_lock(&path)?;
         let begun = Instant::now();
-        let mut told = false;
+        let mut announced = false;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
                 Err(TryLockError::Error(error)) => {
                     return Err(error).with_context(|| format!("Cannot lock {}", path.display()));
                 }
-                Err(TryLockError::WouldBlock) if begun.elapsed() > patience => {
+                Err(TryLockError::WouldBlock) if begun.elapsed() > max_wait => {
                     bail!("Another process keeps starting or stopping this database ({}).", path.display())
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
-            if !told && begun.elapsed() > Duration::from_secs(2) {
+            if !announced && begun.elapsed() > Duration::from_secs(2) {
                 tracing::info!("waiting for another process that is starting the database");
-                told = true;
+                announced = true;
             }
             thread::sleep(Duration::from_millis(10));
         }
@@ -122,17 +122,17 @@ impl Home {
 }
 
 fn make_dirs(dir: &Path, account: Account) -> Result<()> {
-    let (passage, open) = if account.is_lent() { (0o711, 0o755) } else { (0o700, 0o700) };
+    let (traversable, open) = if account.is_other_user() { (0o711, 0o755) } else { (0o700, 0o700) };
     make_path(dir, open)?;
     let metadata = fs::metadata(dir)?;
     // The folder itself is ours to open; those above it are not.
-    if account.is_lent() && metadata.uid() == 0 && metadata.mode() & 0o011 != 0o011 {
+    if account.is_other_user() && metadata.uid() == 0 && metadata.mode() & 0o011 != 0o011 {
         set_mode(dir, metadata.mode() & 0o7777 | 0o011)?;
     }
     let own = Account::own();
-    own.make_dir(&dir.join("postgres"), passage)?;
+    own.make_dir(&dir.join("postgres"), traversable)?;
     own.make_dir(&dir.join("cache"), open)?;
-    if account.is_lent() {
+    if account.is_other_user() {
         account.check_entry(&dir.join("postgres"))?;
     }
     Ok(())

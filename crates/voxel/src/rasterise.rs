@@ -4,21 +4,21 @@
 ///
 /// Each axis of point i is `p + floor((2·d·i + n) / (2·n))`. Ends may be any
 /// `i64`, so distances go up to 2^64 − 1 and products up to 2^128 − 1.
-pub(super) struct Line {
-    axes: [Axis; 3],
+pub(super) struct SegmentRaster {
+    axes: [SegmentAxis; 3],
     steps: u128,
 }
 
 #[derive(Clone, Copy)]
-struct Axis {
+struct SegmentAxis {
     from: i64,
     distance: u128,
     falling: bool,
 }
 
-impl Line {
+impl SegmentRaster {
     pub fn new(from: [i64; 3], to: [i64; 3]) -> Self {
-        let axes = [0, 1, 2].map(|axis| Axis {
+        let axes = [0, 1, 2].map(|axis| SegmentAxis {
             from: from[axis],
             distance: from[axis].abs_diff(to[axis]).into(),
             falling: to[axis] < from[axis],
@@ -44,12 +44,12 @@ impl Line {
 
     /// The points with these numbers, each of which must be [inside](Self::inside).
     pub fn walk(&self, range: std::ops::Range<u128>) -> impl Iterator<Item = [usize; 3]> {
-        let mut axes = self.axes.map(|axis| Stepper::at(axis, range.start, self.steps));
-        range.map(move |_| axes.each_mut().map(Stepper::next))
+        let mut axes = self.axes.map(|axis| AxisStepper::at(axis, range.start, self.steps));
+        range.map(move |_| axes.each_mut().map(AxisStepper::next))
     }
 }
 
-impl Axis {
+impl SegmentAxis {
     /// Which points of a line with so many steps lie in `[0, edge)` on this axis.
     fn inside(&self, edge: i64, steps: u128) -> std::ops::Range<u128> {
         let points = steps + 1;
@@ -76,17 +76,17 @@ impl Axis {
     }
 }
 
-/// Goes along one axis by adding, where [`Axis::inside`] divides.
-struct Stepper {
-    axis: Axis,
+/// Goes along one axis by adding, where [`SegmentAxis::inside`] divides.
+struct AxisStepper {
+    axis: SegmentAxis,
     steps: u128,
     /// d·i = whole·n + rest
     whole: u128,
     rest: u128,
 }
 
-impl Stepper {
-    fn at(axis: Axis, point: u128, steps: u128) -> Self {
+impl AxisStepper {
+    fn at(axis: SegmentAxis, point: u128, steps: u128) -> Self {
         let (whole, rest) = match steps {
             0 => (0, 0),
             _ => (axis.distance * point / steps, axis.distance * point % steps),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn check(from: [i64; 3], to: [i64; 3], edge: i64) -> Result<(), TestCaseError> {
-        let line = Line::new(from, to);
+        let line = SegmentRaster::new(from, to);
         let inside = line.inside(edge);
         let (start, end) = (inside.start as i128, inside.end as i128);
         for i in [0, start - 1, start, end - 1, end, line.points() as i128 - 1] {
@@ -179,7 +179,7 @@ mod tests {
             ([0, 0, 0], [high, high, 0], 32),
             ([0, 0, 0], [low, high, 0], 1),
         ] {
-            let line = Line::new(from, to);
+            let line = SegmentRaster::new(from, to);
             let range = line.inside(32);
             assert_eq!(range.end - range.start, inside, "{from:?} to {to:?}");
             assert!(line.walk(range).flatten().all(|v| v < 32));

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Why an input is no build, as a code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
-pub struct Refusal {
-    pub code: Code,
+pub struct Rejection {
+    pub code: RejectionCode,
     pub message: String,
     /// Where in the text, counted from 1, for what could not be read.
     #[serde(flatten)]
@@ -17,7 +17,7 @@ pub struct Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum RejectionCode {
     BadJson,
     BadSpec,
     /// A file of another tool that is broken.
@@ -80,8 +80,8 @@ pub(super) fn printable(word: &str) -> String {
     word.replace(char::is_control, "\u{fffd}")
 }
 
-impl Refusal {
-    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+impl Rejection {
+    pub(super) fn new(code: RejectionCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), position: None }
     }
 
@@ -104,7 +104,7 @@ impl Warning {
     }
 }
 
-impl Code {
+impl RejectionCode {
     /// As programs read it.
     pub fn name(self) -> &'static str {
         match self {
@@ -124,7 +124,7 @@ impl Code {
 
     /// Whether an input could be read and expanded, and only then broke a rule.
     pub fn is_rule(self) -> bool {
-        use Code::*;
+        use RejectionCode::*;
         !matches!(self, BadJson | BadSpec | BadFile | TooLarge | TooMuchWork | DoesNotFit)
     }
 }
@@ -133,7 +133,7 @@ impl Position {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
     /// The place that is at this line and column of a text that starts here.
-    pub(super) fn then(self, line: usize, column: usize) -> Self {
+    pub(super) fn offset_by(self, line: usize, column: usize) -> Self {
         match line {
             0 | 1 => Self { line: self.line, column: self.column + column.saturating_sub(1) },
             _ => Self { line: self.line + line - 1, column: column.max(1) },
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_code_has_one_name_wherever_it_is_written() {
-        use Code::*;
+        use RejectionCode::*;
         let all = [
             BadJson,
             BadSpec,

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-use super::Kind;
+use super::CellKind;
 use crate::{
     palette::{Block, Palette, RenderClass, normalise},
     textures::{Textures, linear},
@@ -13,34 +13,34 @@ use crate::{
 
 /// What becomes of a kind of cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum BlockMapping {
     Empty,
     /// The same block.
-    Kept(u8),
+    Same(u8),
     Replaced(u8),
     /// No cube, and nothing stands for it.
     Dropped,
 }
 
-impl Fate {
+impl BlockMapping {
     pub fn block(self) -> Option<u8> {
         match self {
-            Self::Kept(block) | Self::Replaced(block) => Some(block),
+            Self::Same(block) | Self::Replaced(block) => Some(block),
             Self::Empty | Self::Dropped => None,
         }
     }
 }
 
 /// Rules lead from name to name; none needs more.
-const MOST_STEPS: usize = 12;
+const MAX_RULE_STEPS: usize = 12;
 
 /// Bytes of a name that rules are tried on. None of Minecraft's is so long.
-const LONGEST: usize = 64;
+const MAX_RULE_NAME: usize = 64;
 
 /// What stands for a name that no rule knows.
 const FALLBACK: &str = "stone";
 
-pub struct Nearest {
+pub struct BlockMapper {
     palette: Palette,
     /// The palette's blocks by their names in Minecraft.
     named: HashMap<String, u8>,
@@ -48,7 +48,7 @@ pub struct Nearest {
     solid: Vec<(u8, [f32; 3])>,
 }
 
-impl Nearest {
+impl BlockMapper {
     pub fn new(palette: Palette) -> Self {
         let blocks = || (1..=u8::MAX).zip(palette.blocks());
         let named = blocks().map(|(number, block)| (normalise(&block.minecraft()), number)).collect();
@@ -58,54 +58,54 @@ impl Nearest {
         Self { palette, named, solid }
     }
 
-    pub fn of(&self, kind: &Kind) -> Fate {
+    pub fn map_kind(&self, kind: &CellKind) -> BlockMapping {
         match kind {
-            Kind::Block(name) => self.by_name(name),
-            Kind::Colour(colour) => self.by_colour(*colour),
+            CellKind::Block(name) => self.by_name(name),
+            CellKind::Colour(colour) => self.by_colour(*colour),
         }
     }
 
-    fn by_name(&self, name: &str) -> Fate {
+    fn by_name(&self, name: &str) -> BlockMapping {
         if let Some(&number) = self.named.get(name) {
-            return Fate::Kept(number);
+            return BlockMapping::Same(number);
         }
         // Blocks of mods are often called after those of the game.
         let name = name.rsplit(':').next().unwrap_or_default();
-        let fallback = || self.palette.find(FALLBACK).map_or(Fate::Dropped, Fate::Replaced);
+        let fallback = || self.palette.find(FALLBACK).map_or(BlockMapping::Dropped, BlockMapping::Replaced);
         self.by_family(name).unwrap_or_else(fallback)
     }
 
     /// None where no rule leads to a block.
-    fn by_family(&self, name: &str) -> Option<Fate> {
-        if name.len() > LONGEST {
+    fn by_family(&self, name: &str) -> Option<BlockMapping> {
+        if name.len() > MAX_RULE_NAME {
             return None;
         }
         let mut name = name.to_owned();
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_RULE_STEPS {
             if let Some(&number) = self.named.get(&name) {
-                return Some(Fate::Replaced(number));
+                return Some(BlockMapping::Replaced(number));
             }
             let Some(next) = RULES.next(&name) else { break };
             name = match &*next {
-                "" => return Some(Fate::Empty),
-                "-" => return Some(Fate::Dropped),
+                "" => return Some(BlockMapping::Empty),
+                "-" => return Some(BlockMapping::Dropped),
                 colour if colour.starts_with('#') => {
-                    return Some(Fate::Replaced(self.most_like(parsed(colour))));
+                    return Some(BlockMapping::Replaced(self.closest_block(parse_hex(colour))));
                 }
                 _ => next,
             };
         }
-        self.palette.find(&name).map(Fate::Replaced)
+        self.palette.find(&name).map(BlockMapping::Replaced)
     }
 
     /// A colour that is exactly a block's was written for that block.
-    fn by_colour(&self, colour: [u8; 3]) -> Fate {
+    fn by_colour(&self, colour: [u8; 3]) -> BlockMapping {
         let numbers = (1..=u8::MAX).take(self.palette.blocks().len());
         let same = numbers.filter(|&number| Textures::get().colour(number) == Some(colour)).min();
-        same.map_or_else(|| Fate::Replaced(self.most_like(colour)), Fate::Kept)
+        same.map_or_else(|| BlockMapping::Replaced(self.closest_block(colour)), BlockMapping::Same)
     }
 
-    fn most_like(&self, colour: [u8; 3]) -> u8 {
+    fn closest_block(&self, colour: [u8; 3]) -> u8 {
         let wanted = oklab(colour);
         let away = |looks: [f32; 3]| looks.iter().zip(wanted).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
         let nearest = self.solid.iter().min_by(|(_, a), (_, b)| away(*a).total_cmp(&away(*b)));
@@ -129,7 +129,7 @@ fn oklab(colour: [u8; 3]) -> [f32; 3] {
     ]
 }
 
-fn parsed(colour: &str) -> [u8; 3] {
+fn parse_hex(colour: &str) -> [u8; 3] {
     let number = u32::from_str_radix(&colour[1..], 16).unwrap_or_default();
     let [_, r, g, b] = number.to_be_bytes();
     [r, g, b]
@@ -138,7 +138,7 @@ fn parsed(colour: &str) -> [u8; 3] {
 /// A pattern with at most one `*`, and what a name becomes that fits it.
 #[derive(Deserialize)]
 #[serde(from = "(String, String)")]
-struct Rule {
+struct ForeignRule {
     head: String,
     /// None for a name without a `*`.
     tail: Option<String>,
@@ -146,13 +146,13 @@ struct Rule {
 }
 
 /// As in their file, those without a `*` by their names.
-struct Rules {
-    all: Vec<Rule>,
+struct ForeignRules {
+    all: Vec<ForeignRule>,
     whole: HashMap<String, usize>,
     patterns: Vec<usize>,
 }
 
-impl From<(String, String)> for Rule {
+impl From<(String, String)> for ForeignRule {
     fn from((pattern, becomes): (String, String)) -> Self {
         match pattern.split_once('*') {
             Some((head, tail)) => Self { head: head.to_owned(), tail: Some(tail.to_owned()), becomes },
@@ -161,7 +161,7 @@ impl From<(String, String)> for Rule {
     }
 }
 
-impl Rule {
+impl ForeignRule {
     fn apply(&self, name: &str) -> Option<String> {
         let rest = name.strip_prefix(&*self.head)?;
         match &self.tail {
@@ -171,8 +171,8 @@ impl Rule {
     }
 }
 
-impl Rules {
-    fn new(all: Vec<Rule>) -> Self {
+impl ForeignRules {
+    fn new(all: Vec<ForeignRule>) -> Self {
         let mut whole = HashMap::new();
         let mut patterns = Vec::new();
         for (place, rule) in all.iter().enumerate() {
@@ -194,32 +194,32 @@ impl Rules {
     }
 }
 
-static RULES: LazyLock<Rules> = LazyLock::new(read_rules);
+static RULES: LazyLock<ForeignRules> = LazyLock::new(read_rules);
 
 #[expect(clippy::expect_used, reason = "the rules are compiled in, and a test reads them")]
-fn read_rules() -> Rules {
+fn read_rules() -> ForeignRules {
     #[derive(Deserialize)]
-    struct File {
-        rules: Vec<Rule>,
+    struct ForeignRulesFile {
+        rules: Vec<ForeignRule>,
     }
     let file = include_str!("../../palettes/foreign.toml");
-    Rules::new(toml::from_str::<File>(file).expect("rules that can be read").rules)
+    ForeignRules::new(toml::from_str::<ForeignRulesFile>(file).expect("rules that can be read").rules)
 }
 
 /// A block's name as warnings have it.
 pub fn name(number: u8) -> &'static str {
-    Block::numbered(number).map_or("", |block| &block.id)
+    Block::by_number(number).map_or("", |block| &block.id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(palette: Palette, kind: &Kind) -> &'static str {
-        match Nearest::new(palette).of(kind) {
-            Fate::Empty => "(empty)",
-            Fate::Dropped => "(dropped)",
-            Fate::Kept(number) | Fate::Replaced(number) => name(number),
+    fn mapped_name(palette: Palette, kind: &CellKind) -> &'static str {
+        match BlockMapper::new(palette).map_kind(kind) {
+            BlockMapping::Empty => "(empty)",
+            BlockMapping::Dropped => "(dropped)",
+            BlockMapping::Same(number) | BlockMapping::Replaced(number) => name(number),
         }
     }
 
@@ -265,9 +265,9 @@ mod tests {
             ("mod:oak_stairs", "oak_planks", "oak_planks"),
             ("", "stone", "stone"),
         ] {
-            let kind = Kind::Block(block.to_owned());
-            assert_eq!(told(Palette::Simple, &kind), simple, "{block}");
-            assert_eq!(told(Palette::Advanced, &kind), advanced, "{block}");
+            let kind = CellKind::Block(block.to_owned());
+            assert_eq!(mapped_name(Palette::Simple, &kind), simple, "{block}");
+            assert_eq!(mapped_name(Palette::Advanced, &kind), advanced, "{block}");
         }
     }
 
@@ -275,13 +275,13 @@ mod tests {
     fn the_first_rule_that_fits_is_followed_and_long_names_have_none() {
         let rules = [("a_b", "1"), ("a_*", "2*"), ("a_c", "3"), ("*_c", "4"), ("a_b", "5")];
         let rules =
-            Rules::new(rules.map(|(pattern, becomes)| (pattern.into(), becomes.into()).into()).into());
+            ForeignRules::new(rules.map(|(pattern, becomes)| (pattern.into(), becomes.into()).into()).into());
         for (name, next) in [("a_b", "1"), ("a_d", "2d"), ("a_c", "2c"), ("b_c", "4"), ("b", "")] {
             assert_eq!(rules.next(name).unwrap_or_default(), next, "{name}");
         }
         for (times, simple) in [(2, "orange_wool"), (8, "stone")] {
-            let kind = Kind::Block(format!("{}copper", "exposed_".repeat(times)));
-            assert_eq!(told(Palette::Simple, &kind), simple);
+            let kind = CellKind::Block(format!("{}copper", "exposed_".repeat(times)));
+            assert_eq!(mapped_name(Palette::Simple, &kind), simple);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
             ([255, 140, 0], "orange_wool"),
             ([125, 125, 125], "stone"),
         ] {
-            assert_eq!(told(Palette::Simple, &Kind::Colour(colour)), simple, "{colour:?}");
+            assert_eq!(mapped_name(Palette::Simple, &CellKind::Colour(colour)), simple, "{colour:?}");
         }
     }
 
@@ -303,22 +303,22 @@ mod tests {
     #[test]
     fn every_block_is_its_own_nearest() {
         for palette in Palette::ALL {
-            let nearest = Nearest::new(palette);
+            let mapper = BlockMapper::new(palette);
             for (number, block) in (1..).zip(palette.blocks()) {
-                let named = Kind::Block(normalise(&block.minecraft()));
-                assert_eq!(nearest.of(&named), Fate::Kept(number), "{}", block.id);
-                let coloured = Kind::Colour(Textures::get().colour(number).unwrap());
-                assert_eq!(nearest.of(&coloured), Fate::Kept(number), "{}", block.id);
+                let named = CellKind::Block(normalise(&block.minecraft()));
+                assert_eq!(mapper.map_kind(&named), BlockMapping::Same(number), "{}", block.id);
+                let coloured = CellKind::Colour(Textures::get().colour(number).unwrap());
+                assert_eq!(mapper.map_kind(&coloured), BlockMapping::Same(number), "{}", block.id);
             }
         }
     }
 
     #[test]
     fn every_rule_leads_somewhere_in_every_palette() {
-        for nearest in Palette::ALL.map(Nearest::new) {
-            for Rule { head, tail, becomes } in &RULES.all {
+        for mapper in Palette::ALL.map(BlockMapper::new) {
+            for ForeignRule { head, tail, becomes } in &RULES.all {
                 let is_end = becomes.is_empty() || becomes == "-" || becomes.contains(['*', '#']);
-                assert!(is_end || nearest.by_family(becomes).is_some(), "{head} {tail:?}: {becomes}");
+                assert!(is_end || mapper.by_family(becomes).is_some(), "{head} {tail:?}: {becomes}");
                 let is_colour = becomes.len() == 7 && u32::from_str_radix(&becomes[1..], 16).is_ok();
                 assert!(is_colour || !becomes.starts_with('#'), "{becomes}");
             }

@@ -1,0 +1,125 @@
+//! What there is in a file: seen before any of it is drawn, and no further than somebody would draw it.
+
+use std::collections::HashMap;
+
+use super::{
+    CellKind, ForeignScene, ScenePart, bad_file, check_cell_count,
+    mapping::{BlockMapper, BlockMapping},
+};
+use crate::{
+    diagnostics::{Rejection, RejectionCode},
+    expand::MAX_OVERDRAW,
+    grid::GridSize,
+};
+
+/// Different blocks and colours, of those that there are cells of.
+const MAX_DISTINCT_KINDS: usize = 4096;
+
+pub struct SceneScan {
+    /// By the kinds' numbers. None where no cell is of a kind.
+    pub usage: Vec<Option<KindUsage>>,
+    /// The lowest and the highest corner of what is not empty.
+    pub extent: Option<CellBounds>,
+}
+
+pub type CellBounds = ([i64; 3], [i64; 3]);
+
+/// A kind that there are cells of.
+#[derive(Clone, Copy)]
+pub struct KindUsage {
+    pub mapping: BlockMapping,
+    pub count: u64,
+}
+
+/// Cells that are not empty, as many as a spec for a grid may write.
+pub const fn max_blocks(size: GridSize) -> u64 {
+    MAX_OVERDRAW * size.volume() as u64
+}
+
+impl SceneScan {
+    pub fn of(scene: &ForeignScene<'_>, size: GridSize, mapper: &BlockMapper) -> Result<Self, Rejection> {
+        check_volumes(scene)?;
+        let most = max_blocks(size);
+        let mut scan = Self { usage: vec![None; scene.kinds.len()], extent: None };
+        let mut cache = MappingCache { mapper, known: HashMap::new() };
+        let mut blocks = 0;
+        scene.each(|at, len, kind| {
+            let usage = match scan.usage.get_mut(kind as usize) {
+                Some(Some(usage)) => usage,
+                Some(new) => new.insert(KindUsage {
+                    mapping: cache.get(scene.kinds[kind as usize].as_ref(), kind)?,
+                    count: 0,
+                }),
+                None => return Err(unknown_kind(kind)),
+            };
+            usage.count += len;
+            if usage.mapping != BlockMapping::Empty {
+                blocks += len;
+            }
+            if usage.mapping.block().is_some() {
+                include(&mut scan.extent, at, len);
+            }
+            if blocks > most { Err(too_many(most, scan.extent, size)) } else { Ok(()) }
+        })?;
+        Ok(scan)
+    }
+}
+
+/// Whether the regions have as many cells as they say, and not too many, empty ones included.
+fn check_volumes(scene: &ForeignScene<'_>) -> Result<(), Rejection> {
+    let mut volume = 0;
+    for part in &scene.parts {
+        if let ScenePart::Region(region) = part {
+            volume += u128::from(region.volume()?);
+            check_cell_count(volume, max_blocks(GridSize::G256))?;
+        }
+    }
+    Ok(())
+}
+
+/// What becomes of kinds, each name and colour looked up once: many kinds are states of one block.
+struct MappingCache<'a> {
+    mapper: &'a BlockMapper,
+    known: HashMap<&'a CellKind, BlockMapping>,
+}
+
+impl<'a> MappingCache<'a> {
+    fn get(&mut self, kind: Option<&'a CellKind>, number: u32) -> Result<BlockMapping, Rejection> {
+        let kind = kind.ok_or_else(|| unknown_kind(number))?;
+        if let Some(&mapping) = self.known.get(kind) {
+            return Ok(mapping);
+        }
+        if self.known.len() == MAX_DISTINCT_KINDS {
+            let message = format!("the file has more than {MAX_DISTINCT_KINDS} different blocks");
+            return Err(Rejection::new(RejectionCode::TooMuchWork, message));
+        }
+        let mapping = self.mapper.map_kind(kind);
+        self.known.insert(kind, mapping);
+        Ok(mapping)
+    }
+}
+
+/// Takes in a run along x.
+fn include(extent: &mut Option<CellBounds>, at: [i64; 3], len: u64) {
+    let end = [at[0] + len as i64 - 1, at[1], at[2]];
+    let (low, high) = extent.get_or_insert((at, end));
+    for axis in 0..3 {
+        low[axis] = low[axis].min(at[axis]);
+        high[axis] = high[axis].max(end[axis]);
+    }
+}
+
+fn unknown_kind(kind: u32) -> Rejection {
+    bad_file(format!("a cell is of kind {kind}, which its palette lacks"))
+}
+
+/// Most that have so many are for a larger grid, which shows by how far the first of them reach.
+fn too_many(most: u64, extent: Option<CellBounds>, size: GridSize) -> Rejection {
+    let reaches = |(low, high): CellBounds| (0..3).any(|axis| high[axis] - low[axis] >= size.get() as i64);
+    if extent.is_some_and(reaches) {
+        let message = format!("the build is larger than the grid, which is {size}³");
+        return Rejection::new(RejectionCode::DoesNotFit, message);
+    }
+    let message = format!("the file has more than {most} blocks, eight times the cells of a {size}³ grid");
+    Rejection::new(RejectionCode::TooMuchWork, message)
+}
