@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::{builds, drafts, tidying};
+use crate::arena::{builds, cleanup, drafts};
 use crate::work::WorkClient;
 use voxel::{self, CompressionLevel};
 
@@ -45,7 +45,7 @@ async fn forget(app: App) {
         app.limits.drop_idle();
         if let Err(error) = tokio::try_join!(
             app.sessions.purge(),
-            tidying::tidy(&app.pool, OffsetDateTime::now_utc()),
+            cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
             drafts::purge(&app.pool)
         ) {
             tracing::warn!(%error, "what is over could not be removed");
@@ -74,10 +74,10 @@ async fn repack_next(app: &App) -> anyhow::Result<bool> {
     let repack = move || grid.encoding().map(|encoded| voxel::pack(&encoded, CompressionLevel::Best));
     let packed = app.work.run(WorkClient::BACKGROUND, repack).await?;
     match packed {
-        Ok(packed) => builds::repacked(&app.pool, id, Some(&packed)).await?,
+        Ok(packed) => builds::store_repacked(&app.pool, id, Some(&packed)).await?,
         Err(damaged) => {
             tracing::error!(%id, %damaged, "a stored build is damaged");
-            builds::repacked(&app.pool, id, None).await?;
+            builds::store_repacked(&app.pool, id, None).await?;
         }
     }
     Ok(true)

@@ -17,7 +17,7 @@ use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::arena::catalog::{self, Catalog};
-use crate::arena::{Mode, References, Settings};
+use crate::arena::{Mode, ReferencePolicy, Settings};
 use crate::db::{self, DatabaseSource};
 use crate::generate::{Patience, Providers, Secret, attempts};
 use voxel::{GridSize, Palette};
@@ -44,7 +44,7 @@ pub struct Config {
     /// Opens the admin's pages and API; they are closed without one.
     pub admin_token: Option<Secret>,
     pub arena: Settings,
-    pub references: References,
+    pub references: ReferencePolicy,
     pub min_dwell: Duration,
     pub rate_limits: bool,
     /// Whose word is taken for where a visitor comes from.
@@ -133,7 +133,7 @@ impl Config {
                 palette: read.value("ARENA_PALETTE", Palette::Simple, "simple or advanced"),
                 mode: read.value("ARENA_MODE", Mode::precise(), Mode::ALLOWED),
             },
-            references: read.value("REFERENCE_MODELS", References::Auto, "auto, on or off"),
+            references: read.value("REFERENCE_MODELS", ReferencePolicy::Auto, "auto, on or off"),
             min_dwell: read.min_dwell(),
             rate_limits: read.parse("RATE_LIMITS", "on or off", on_or_off).unwrap_or(true),
             trusted_proxies: read.trusted_proxies(),

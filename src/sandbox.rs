@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 pub use self::line::{Line, Ticket, TooMany};
 pub use self::side::Event;
 use crate::arena::Settings;
-use crate::arena::catalog::Options;
+use crate::arena::catalog::ModelOptions;
 use crate::generate::Provider;
 use crate::work::{WorkClient, WorkPool};
 use sqlx::PgPool;
@@ -52,7 +52,7 @@ pub struct Asked {
     pub provider: Arc<dyn Provider>,
     /// The provider's name for the model.
     pub model: String,
-    pub options: Options,
+    pub options: ModelOptions,
 }
 
 /// Why a side cannot begin.

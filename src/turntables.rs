@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::arena::builds::{Damaged, StoredGrid};
+use crate::arena::builds::{CorruptGridError, StoredGrid};
 use crate::work::{WorkClient, WorkError, WorkPool};
 use voxel::{Animation, EncodeError, Turntable};
 
@@ -51,7 +51,7 @@ pub enum TurntableState {
 #[derive(Debug, thiserror::Error)]
 pub enum TurntableError {
     #[error(transparent)]
-    Corrupt(#[from] Damaged),
+    Corrupt(#[from] CorruptGridError),
     #[error(transparent)]
     Work(#[from] WorkError),
     #[error(transparent)]

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
 use crate::arena::catalog::{self, ListedModel, Model};
-use crate::arena::jobs::claims::{self, Claim, Offer};
+use crate::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use crate::config::Config;
 use crate::generate::Providers;
 use crate::work::WorkPool;
@@ -81,12 +81,12 @@ impl Workshop {
 
     /// Takes every job for which there is room.
     async fn take_all(&self, at_work: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
-        while !stop.is_cancelled() && claims::any(&self.pool).await? {
+        while !stop.is_cancelled() && claims::any_claimable(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
-            let offers = self.offers(&models);
+            let routes = self.routes(&models);
             let at_once = self.config.generation.max_concurrent;
-            let Some(claim) = claims::claim(&self.pool, &offers, at_once, LEASE).await? else { break };
-            let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.place.model) else {
+            let Some(claim) = claims::claim(&self.pool, &routes, at_once, LEASE).await? else { break };
+            let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.slot.model) else {
                 break;
             };
             self.begin(claim, model.model, at_work, stop);
@@ -94,16 +94,16 @@ impl Workshop {
         Ok(())
     }
 
-    fn offers(&self, models: &[ListedModel]) -> Vec<Offer> {
-        let offer = |listed: &ListedModel| {
+    fn routes(&self, models: &[ListedModel]) -> Vec<ModelRoute> {
+        let route = |listed: &ListedModel| {
             let (provider, _) = self.providers().route(&listed.model)?;
-            Some(Offer { model: listed.model.key.clone(), provider: provider.to_owned() })
+            Some(ModelRoute { model: listed.model.key.clone(), provider: provider.to_owned() })
         };
-        models.iter().filter_map(offer).collect()
+        models.iter().filter_map(route).collect()
     }
 
-    fn begin(&self, claim: Claim, model: Model, at_work: &mut JoinSet<()>, stop: &CancellationToken) {
-        let span = info_span!("job", id = %claim.lease.job, prompt = %claim.place.prompt, model = %model.key);
+    fn begin(&self, claim: ClaimedJob, model: Model, at_work: &mut JoinSet<()>, stop: &CancellationToken) {
+        let span = info_span!("job", id = %claim.lease.job, prompt = %claim.slot.prompt, model = %model.key);
         let (workshop, stop) = (self.clone(), stop.clone());
         at_work.spawn(async move { job::work(&workshop, &claim, &model, &stop).await }.instrument(span));
     }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result};
 use buildoff::arena::audit::Admin;
-use buildoff::arena::elo::{Standing, judge};
+use buildoff::arena::elo::{Standing, apply_vote};
 use buildoff::arena::sampling::pair_code;
-use buildoff::arena::{Arena, Choice, Mode, ModelKey, PromptId, References, Settings, replay};
+use buildoff::arena::{Arena, Choice, Mode, ModelKey, PromptId, ReferencePolicy, Settings, replay};
 use buildoff::db::{Database, DatabaseSource};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -88,7 +88,7 @@ async fn write_into(pool: &PgPool, field: &Field, votes: usize) -> Result<()> {
     .await?;
     sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *untimed(pool).await?).await?;
     done("indexes");
-    let audit = replay::repair(pool, Admin::AT_THE_COMMAND_LINE).await?;
+    let audit = replay::repair(pool, Admin::COMMAND_LINE).await?;
     anyhow::ensure!(audit.differing_votes == 0, "the votes do not follow from each other");
     done("ratings and tallies");
     keep_up(pool).await?;
@@ -201,7 +201,7 @@ async fn copy_votes(
             _ => Choice::B,
         };
         let before = (standings[a], standings[b]);
-        let after = judge(before.0, before.1, choice);
+        let after = apply_vote(before.0, before.1, choice);
         (standings[a], standings[b]) = after;
         let milliseconds = (at.unix_timestamp_nanos() / 1_000_000).unsigned_abs();
         let matchup =
@@ -252,7 +252,7 @@ async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {
 /// Works the ladder's statistics out until they have seen every vote, as the server's background would.
 async fn keep_up(pool: &PgPool) -> Result<()> {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
-    let arena = Arena::new(pool.clone(), settings, References::Off, Duration::ZERO);
+    let arena = Arena::new(pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO);
     while !arena.stats().await?.history.is_whole() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -10,19 +10,19 @@ use time::OffsetDateTime;
 /// How an admin came, and from where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admin {
-    pub via: Via,
+    pub via: AdminChannel,
     pub address: Option<IpAddr>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum AdminChannel {
     Api,
     Console,
     CommandLine,
 }
 
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct AuditLogEntry {
     pub id: i64,
     pub at: OffsetDateTime,
     pub via: String,
@@ -34,10 +34,10 @@ pub struct Entry {
 
 impl Admin {
     /// Whoever has a shell on the machine.
-    pub const AT_THE_COMMAND_LINE: Self = Self { via: Via::CommandLine, address: None };
+    pub const COMMAND_LINE: Self = Self { via: AdminChannel::CommandLine, address: None };
 }
 
-impl Via {
+impl AdminChannel {
     pub fn name(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -69,9 +69,9 @@ pub async fn record(
 }
 
 /// The latest first, from before the one with this id.
-pub async fn entries(pool: &PgPool, before: Option<i64>, limit: i64) -> sqlx::Result<Vec<Entry>> {
+pub async fn entries(pool: &PgPool, before: Option<i64>, limit: i64) -> sqlx::Result<Vec<AuditLogEntry>> {
     sqlx::query_as!(
-        Entry,
+        AuditLogEntry,
         r#"
         SELECT id, at, via, address, action, subject, detail AS "detail: Json<Value>"
         FROM audit

@@ -25,7 +25,7 @@ use crate::db::{duplicate_error, has_sqlstate};
 pub(super) const MAX_BATCH: usize = 64;
 
 /// How often a request is tried that another transaction got in the way of.
-const TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 
 /// Who has waited longer for a batch is told that there are too many.
 const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -43,46 +43,46 @@ pub(super) trait BatchJob: Send + Sync + 'static {
     -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
 
     /// Whether the others should be tried without the one that is to blame.
-    fn may_be_about_one(error: &Error) -> bool {
-        is_about_one(error)
+    fn may_be_one_request(error: &Error) -> bool {
+        is_one_requests_fault(error)
     }
 }
 
 /// Cheap to clone.
 pub(super) struct Batcher<J: BatchJob> {
-    shared: Arc<Shared<J>>,
+    shared: Arc<BatcherShared<J>>,
 }
 
-struct Shared<J: BatchJob> {
+struct BatcherShared<J: BatchJob> {
     job: J,
     max_running: usize,
-    queue: Mutex<Queue<J>>,
+    queue: Mutex<BatchQueue<J>>,
 }
 
-struct Queue<J: BatchJob> {
-    waiting: Vec<Waiting<J>>,
+struct BatchQueue<J: BatchJob> {
+    waiting: Vec<PendingRequest<J>>,
     running: usize,
 }
 
-struct Waiting<J: BatchJob> {
+struct PendingRequest<J: BatchJob> {
     request: J::Request,
     since: Instant,
-    reply: Reply<J>,
+    reply: ReplySender<J>,
 }
 
-type Reply<J> = oneshot::Sender<sqlx::Result<<J as BatchJob>::Answer>>;
+type ReplySender<J> = oneshot::Sender<sqlx::Result<<J as BatchJob>::Answer>>;
 
 impl<J: BatchJob> Batcher<J> {
     /// Of its batches, `max_running` at most are carried out at the same time.
     pub fn new(job: J, max_running: usize) -> Self {
-        let queue = Mutex::new(Queue { waiting: Vec::new(), running: 0 });
-        Self { shared: Arc::new(Shared { job, max_running, queue }) }
+        let queue = Mutex::new(BatchQueue { waiting: Vec::new(), running: 0 });
+        Self { shared: Arc::new(BatcherShared { job, max_running, queue }) }
     }
 
     pub async fn submit(&self, request: J::Request) -> sqlx::Result<J::Answer> {
         let (reply, answer) = oneshot::channel();
-        if self.shared.enqueue(Waiting { request, since: Instant::now(), reply }) {
-            let runner = Runner { shared: Arc::clone(&self.shared), finished: false };
+        if self.shared.enqueue(PendingRequest { request, since: Instant::now(), reply }) {
+            let runner = BatchRunner { shared: Arc::clone(&self.shared), finished: false };
             tokio::spawn(runner.run());
         }
         answer.await.unwrap_or(Err(Error::WorkerCrashed))
@@ -95,9 +95,9 @@ impl<J: BatchJob> Clone for Batcher<J> {
     }
 }
 
-impl<J: BatchJob> Shared<J> {
+impl<J: BatchJob> BatcherShared<J> {
     /// Whether the caller has to start a runner.
-    fn enqueue(&self, request: Waiting<J>) -> bool {
+    fn enqueue(&self, request: PendingRequest<J>) -> bool {
         let mut queue = self.queue();
         queue.waiting.push(request);
         let starts = queue.running < self.max_running;
@@ -106,7 +106,7 @@ impl<J: BatchJob> Shared<J> {
     }
 
     /// None if nobody waits; then the runner counts as finished from this moment on.
-    fn next_batch(&self) -> Option<Vec<Waiting<J>>> {
+    fn next_batch(&self) -> Option<Vec<PendingRequest<J>>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
             queue.running -= 1;
@@ -117,11 +117,11 @@ impl<J: BatchJob> Shared<J> {
         Some(mem::replace(&mut queue.waiting, rest))
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue<J>> {
+    fn queue(&self) -> MutexGuard<'_, BatchQueue<J>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn carry_out(&self, batch: Vec<Waiting<J>>) {
+    async fn run_batch(&self, batch: Vec<PendingRequest<J>>) {
         // A reply finds nobody where the visitor has left.
         let (batch, late): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|one| one.since.elapsed() < MAX_WAIT);
@@ -147,11 +147,11 @@ impl<J: BatchJob> Shared<J> {
                     answers.extend(done.into_iter().map(Ok));
                     tries = 0;
                 }
-                Err(error) if part.len() > 1 && J::may_be_about_one(&error) => {
+                Err(error) if part.len() > 1 && J::may_be_one_request(&error) => {
                     let (first, rest) = part.split_at(part.len() / 2);
                     parts.extend([rest, first]);
                 }
-                Err(error) if is_passing(&error) && tries < TRIES => {
+                Err(error) if is_transient(&error) && tries < MAX_TRIES => {
                     tries += 1;
                     parts.push(part);
                 }
@@ -167,22 +167,22 @@ impl<J: BatchJob> Shared<J> {
 }
 
 /// Carries out batches until nobody waits.
-struct Runner<J: BatchJob> {
-    shared: Arc<Shared<J>>,
+struct BatchRunner<J: BatchJob> {
+    shared: Arc<BatcherShared<J>>,
     finished: bool,
 }
 
-impl<J: BatchJob> Runner<J> {
+impl<J: BatchJob> BatchRunner<J> {
     async fn run(mut self) {
         while let Some(batch) = self.shared.next_batch() {
-            self.shared.carry_out(batch).await;
+            self.shared.run_batch(batch).await;
         }
         self.finished = true;
     }
 }
 
 /// After a panic of the last one, nobody waits for what is not going to be done.
-impl<J: BatchJob> Drop for Runner<J> {
+impl<J: BatchJob> Drop for BatchRunner<J> {
     fn drop(&mut self) {
         if self.finished {
             return;
@@ -197,15 +197,15 @@ impl<J: BatchJob> Drop for Runner<J> {
 
 /// Whether an error may be the fault of one request: it got in another transaction's way, cannot be stored, or what
 /// was read for it makes no sense.
-pub(super) fn is_about_one(error: &Error) -> bool {
+pub(super) fn is_one_requests_fault(error: &Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     matches!(error, Error::Decode(_) | Error::ColumnDecode { .. })
-        || is_passing(error)
+        || is_transient(error)
         || code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
 }
 
 /// Serialization failures and deadlocks, which another try gets past.
-pub(super) fn is_passing(error: &Error) -> bool {
+pub(super) fn is_transient(error: &Error) -> bool {
     has_sqlstate(error, &["40001", "40P01"])
 }
 
@@ -219,12 +219,12 @@ mod tests {
     use super::*;
 
     /// Doubles numbers, as soon as it may; panics at 1313, and cannot store 666.
-    struct Double {
+    struct FakeDoublingJob {
         may_run: Arc<Semaphore>,
         sizes: Arc<Mutex<Vec<usize>>>,
     }
 
-    impl BatchJob for Double {
+    impl BatchJob for FakeDoublingJob {
         type Request = u32;
         type Answer = u32;
 
@@ -269,16 +269,16 @@ mod tests {
         }
     }
 
-    struct Setup {
-        batcher: Batcher<Double>,
+    struct TestBatcher {
+        batcher: Batcher<FakeDoublingJob>,
         may_run: Arc<Semaphore>,
         sizes: Arc<Mutex<Vec<usize>>>,
     }
 
-    impl Setup {
+    impl TestBatcher {
         fn new() -> Self {
             let (may_run, sizes) = (Arc::new(Semaphore::new(0)), Arc::default());
-            let job = Double { may_run: Arc::clone(&may_run), sizes: Arc::clone(&sizes) };
+            let job = FakeDoublingJob { may_run: Arc::clone(&may_run), sizes: Arc::clone(&sizes) };
             Self { batcher: Batcher::new(job, 1), may_run, sizes }
         }
 
@@ -309,7 +309,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_comes_while_a_batch_is_under_way_is_in_the_next_one_with_all_others() {
-        let setup = Setup::new();
+        let setup = TestBatcher::new();
         let mut answers = setup.submit(&[1]);
         setup.until_under_way().await;
         answers.extend(setup.submit(&(2..=100).collect::<Vec<_>>()));
@@ -323,7 +323,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_cannot_be_carried_out_does_not_keep_the_others_of_its_batch() {
-        let setup = Setup::new();
+        let setup = TestBatcher::new();
         let first = setup.submit(&[1]);
         setup.until_under_way().await;
         let rest = setup.submit(&[2, 666, 3]);
@@ -337,7 +337,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_is_carried_out_although_whoever_asked_has_left() {
-        let setup = Setup::new();
+        let setup = TestBatcher::new();
         let first = setup.submit(&[1]).remove(0);
         setup.until_under_way().await;
         let second = setup.submit(&[2]).remove(0);
@@ -351,7 +351,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_error_for_those_who_waited_and_nobody_after() {
-        let setup = Setup::new();
+        let setup = TestBatcher::new();
         let first = setup.submit(&[1313]).remove(0);
         setup.until_under_way().await;
         let second = setup.submit(&[2]).remove(0);

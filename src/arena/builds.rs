@@ -10,21 +10,21 @@ use voxel::{self, CompressionLevel, DecodeError, Digest, Grid, Rejection, ValidG
 
 /// Encodings up to this size are compressed as well as can be while they are stored; it takes some
 /// milliseconds. Larger ones are compressed quickly first, and again in the background.
-const SMALL: usize = 1 << 15;
+const SMALL_GRID_BYTES: usize = 1 << 15;
 
 /// No import may be larger.
-const LARGEST_SPEC: usize = 2 << 30;
+const MAX_SPEC_BYTES: usize = 2 << 30;
 
 /// What a build is for. One is in force for each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct BuildSlot {
     pub prompt: PromptId,
     pub model: ModelKey,
     pub settings: Settings,
 }
 
 /// A checked build as it is stored. Making one is heavy work.
-pub struct Packed {
+pub struct PackedBuild {
     pub digest: Digest,
     grid: Vec<u8>,
     grid_is_best: bool,
@@ -35,13 +35,13 @@ pub struct Packed {
 
 /// How a build came about; unknown for imports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Making {
+pub struct GenerationInfo {
     pub attempts: Option<i32>,
     pub generation_time_ms: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredBuild {
     pub id: Uuid,
     /// Whether another build was retired for it.
     pub overwritten: bool,
@@ -89,14 +89,14 @@ pub struct StoredGrid {
 
 /// Why a stored grid is not what it should be.
 #[derive(Debug, thiserror::Error)]
-pub enum Damaged {
+pub enum CorruptGridError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error("the grid is not the one that its digest names")]
     Digest,
 }
 
-impl Packed {
+impl PackedBuild {
     /// Takes any text that holds a spec, or a file of another tool, as [`voxel::check`] does.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Packed {
     /// `spec` is the JSON that the build was read from.
     pub fn new(build: &ValidGrid, spec: &str, warnings: Vec<Warning>) -> Self {
         let encoded = voxel::encode(build.grid());
-        let grid_is_best = encoded.len() <= SMALL;
+        let grid_is_best = encoded.len() <= SMALL_GRID_BYTES;
         let level = if grid_is_best { CompressionLevel::Best } else { CompressionLevel::Fast };
         Self {
             digest: Digest::of(&encoded),
@@ -135,17 +135,17 @@ impl Packed {
 /// Stores a build in a transaction of the caller's. With `overwrite`, the one in force is retired.
 pub async fn store(
     connection: &mut PgConnection,
-    place: &Place,
-    build: &Packed,
-    making: Making,
+    slot: &BuildSlot,
+    build: &PackedBuild,
+    generation: GenerationInfo,
     overwrite: bool,
-) -> Result<Stored, StoreError> {
+) -> Result<StoredBuild, StoreError> {
     let overwritten = overwrite && {
-        stand_in_line(connection, place).await?;
-        retire_in_force(connection, place).await?
+        lock_slot(connection, slot).await?;
+        retire_in_force(connection, slot).await?
     };
     let id = Uuid::new_v4();
-    let Settings { grid, palette, mode } = &place.settings;
+    let Settings { grid, palette, mode } = &slot.settings;
     sqlx::query!(
         "
         INSERT INTO builds (
@@ -155,8 +155,8 @@ pub async fn store(
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
         ",
         id,
-        place.prompt.as_str(),
-        place.model.as_str(),
+        slot.prompt.as_str(),
+        slot.model.as_str(),
         grid.get() as i16,
         palette.name(),
         mode.as_str(),
@@ -166,23 +166,23 @@ pub async fn store(
         build.spec,
         Json(&build.warnings) as _,
         build.block_count as i32,
-        making.attempts,
-        making.generation_time_ms,
+        generation.attempts,
+        generation.generation_time_ms,
     )
     .execute(connection)
     .await?;
-    Ok(Stored { id, overwritten })
+    Ok(StoredBuild { id, overwritten })
 }
 
 /// Whoever overwrites a build waits for others who do, so that each finds the one before it.
-async fn stand_in_line(connection: &mut PgConnection, place: &Place) -> sqlx::Result<()> {
-    let name = format!("{} {} {}", place.prompt, place.model, place.settings.slug());
+async fn lock_slot(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<()> {
+    let name = format!("{} {} {}", slot.prompt, slot.model, slot.settings.slug());
     sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name).execute(connection).await?;
     Ok(())
 }
 
-async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::Result<bool> {
-    let Settings { grid, palette, mode } = &place.settings;
+async fn retire_in_force(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<bool> {
+    let Settings { grid, palette, mode } = &slot.settings;
     let retired = sqlx::query!(
         "
         UPDATE builds
@@ -190,8 +190,8 @@ async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::
         WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
           AND retired_at IS NULL
         ",
-        place.prompt.as_str(),
-        place.model.as_str(),
+        slot.prompt.as_str(),
+        slot.model.as_str(),
         grid.get() as i16,
         palette.name(),
         mode.as_str(),
@@ -202,8 +202,8 @@ async fn retire_in_force(connection: &mut PgConnection, place: &Place) -> sqlx::
 }
 
 /// Whether there is a build in force for a place.
-pub async fn is_there(connection: &mut PgConnection, place: &Place) -> sqlx::Result<bool> {
-    let Settings { grid, palette, mode } = &place.settings;
+pub async fn exists(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<bool> {
+    let Settings { grid, palette, mode } = &slot.settings;
     sqlx::query_scalar!(
         r#"
         SELECT EXISTS (
@@ -212,8 +212,8 @@ pub async fn is_there(connection: &mut PgConnection, place: &Place) -> sqlx::Res
               AND retired_at IS NULL
         ) AS "is_there!"
         "#,
-        place.prompt.as_str(),
-        place.model.as_str(),
+        slot.prompt.as_str(),
+        slot.model.as_str(),
         grid.get() as i16,
         palette.name(),
         mode.as_str(),
@@ -301,7 +301,7 @@ pub async fn next_to_repack(pool: &PgPool) -> sqlx::Result<Option<(Uuid, StoredG
 }
 
 /// Settles what [`next_to_repack`] found; none leaves a damaged grid as it is.
-pub async fn repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sqlx::Result<()> {
+pub async fn store_repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sqlx::Result<()> {
     sqlx::query!("UPDATE builds SET grid = coalesce($2, grid), grid_is_best = true WHERE id = $1", id, grid)
         .execute(pool)
         .await?;
@@ -315,20 +315,20 @@ pub async fn any(executor: impl PgExecutor<'_>) -> sqlx::Result<bool> {
 
 impl StoredGrid {
     /// The canonical encoding, which is held against the digest.
-    pub fn encoding(&self) -> Result<Vec<u8>, Damaged> {
+    pub fn encoding(&self) -> Result<Vec<u8>, CorruptGridError> {
         let encoded = voxel::unpack(&self.packed)?;
         match Digest::of(&encoded).0[..] == self.digest[..] {
             true => Ok(encoded),
-            false => Err(Damaged::Digest),
+            false => Err(CorruptGridError::Digest),
         }
     }
 
-    pub fn open(&self) -> Result<Grid, Damaged> {
+    pub fn open(&self) -> Result<Grid, CorruptGridError> {
         Ok(voxel::decode(&self.encoding()?)?)
     }
 }
 
 /// The text of a spec as [`spec`] returns it.
 pub fn unpack_spec(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    voxel::unpack_within(packed, LARGEST_SPEC)
+    voxel::unpack_within(packed, MAX_SPEC_BYTES)
 }

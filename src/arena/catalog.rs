@@ -11,19 +11,19 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-pub use self::providers::{Effort, Options, Prices, Provider, ProviderKind, is_address};
+pub use self::providers::{ModelOptions, Prices, Provider, ProviderKind, ThinkingEffort, is_address};
 pub use self::stored::{
-    Choice, ListedModel, ListedPrompt, ModelPatch, PromptPatch, TextIsFixed, models, models_with_builds,
-    patch_model, patch_prompt, prompts, prompts_with_builds, put_model, put_prompt,
+    EditPromptError, ListedModel, ListedPrompt, ModelPatch, PromptPatch, SelectOption, models,
+    models_with_builds, patch_model, patch_prompt, prompts, prompts_with_builds, put_model, put_prompt,
 };
-use super::builds::Place;
+use super::builds::BuildSlot;
 use super::{ModelKey, PromptId};
 
 /// The provider of models that are shipped with the program, and asked nowhere.
 pub const REFERENCE: &str = "reference";
 
 /// No prompt is longer, in characters.
-pub const LONGEST_PROMPT: usize = 800;
+pub const MAX_PROMPT_CHARS: usize = 800;
 
 /// A contestant.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -42,7 +42,7 @@ pub struct Model {
     #[serde(default)]
     pub prices: Option<Prices>,
     #[serde(default)]
-    pub options: Options,
+    pub options: ModelOptions,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -67,10 +67,10 @@ impl Model {
         let provider = (!providers::is_key(&self.provider))
             .then(|| "a provider is named by its key, of a-z, 0-9 and _".to_owned());
         provider
-            .or_else(|| length("displayName", &self.display_name, 1..=80))
-            .or_else(|| length("modelId", &self.model_id, 1..=200))
-            .or_else(|| length("about", &self.about, 0..=1000))
-            .or_else(|| self.via.values().find_map(|id| length("each name under via", id, 1..=200)))
+            .or_else(|| check_length("displayName", &self.display_name, 1..=80))
+            .or_else(|| check_length("modelId", &self.model_id, 1..=200))
+            .or_else(|| check_length("about", &self.about, 0..=1000))
+            .or_else(|| self.via.values().find_map(|id| check_length("each name under via", id, 1..=200)))
             .or_else(|| (self.via.len() > 20).then(|| "via names at most 20 providers".to_owned()))
             .or_else(|| self.options.problem())
             .or_else(|| self.prices.and_then(Prices::problem))
@@ -93,10 +93,10 @@ impl Prompt {
 
 /// What is wrong with a prompt's text, in a sentence.
 pub fn prompt_problem(text: &str) -> Option<String> {
-    length("a prompt's text", text, 1..=LONGEST_PROMPT)
+    check_length("a prompt's text", text, 1..=MAX_PROMPT_CHARS)
 }
 
-fn length(what: &str, text: &str, allowed: RangeInclusive<usize>) -> Option<String> {
+fn check_length(what: &str, text: &str, allowed: RangeInclusive<usize>) -> Option<String> {
     let sound = allowed.contains(&text.chars().count())
         && (*allowed.start() == 0 || !text.trim().is_empty())
         && !text.chars().any(|c| c.is_control() && c != '\n');
@@ -121,7 +121,7 @@ impl Catalog {
     /// The one that is built in, where `dir` holds no `models.toml` or `prompts.toml` in its stead. A
     /// provider that is built in need not be written down again.
     pub fn load(dir: Option<&Path>) -> anyhow::Result<Self> {
-        let own = text(dir, "models.toml")?;
+        let own = read_file(dir, "models.toml")?;
         let (mut providers, mut models) = read_models(MODELS).context("the built-in models.toml is wrong")?;
         if let Some(own) = own {
             let read = read_models(&own).context("models.toml cannot be used")?;
@@ -129,7 +129,7 @@ impl Catalog {
             providers.extend(read.0);
             models = read.1;
         }
-        let own = text(dir, "prompts.toml")?;
+        let own = read_file(dir, "prompts.toml")?;
         let prompts =
             read_prompts(own.as_deref().unwrap_or(PROMPTS)).context("prompts.toml cannot be used")?;
         let catalog = Self { providers, models, prompts };
@@ -145,8 +145,8 @@ impl Catalog {
         self.models.iter().find(|model| &model.key == key)
     }
 
-    pub fn knows(&self, place: &Place) -> bool {
-        self.model(&place.model).is_some() && self.prompts.iter().any(|prompt| prompt.id == place.prompt)
+    pub fn contains_slot(&self, slot: &BuildSlot) -> bool {
+        self.model(&slot.model).is_some() && self.prompts.iter().any(|prompt| prompt.id == slot.prompt)
     }
 
     /// Where a model may be asked, and by which name: its own provider first.
@@ -185,7 +185,7 @@ impl Catalog {
 }
 
 /// A file in the directory, if it is there.
-fn text(dir: Option<&Path>, name: &str) -> anyhow::Result<Option<String>> {
+fn read_file(dir: Option<&Path>, name: &str) -> anyhow::Result<Option<String>> {
     let Some(path) = dir.map(|dir| dir.join(name)).filter(|path| path.exists()) else {
         return Ok(None);
     };
@@ -196,15 +196,15 @@ fn text(dir: Option<&Path>, name: &str) -> anyhow::Result<Option<String>> {
 fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct File {
+    struct ModelsFile {
         #[serde(default)]
         provider: Vec<Provider>,
         #[serde(default)]
         model: Vec<Model>,
     }
-    let File { provider: mut providers, model: models } = toml::from_str(text)?;
-    unique(providers.iter().map(|provider| provider.key.as_str()), "providers")?;
-    unique(models.iter().map(|model| model.key.as_str()), "models")?;
+    let ModelsFile { provider: mut providers, model: models } = toml::from_str(text)?;
+    ensure_unique(providers.iter().map(|provider| provider.key.as_str()), "providers")?;
+    ensure_unique(models.iter().map(|model| model.key.as_str()), "models")?;
     for provider in &mut providers {
         provider.base_url.truncate(provider.base_url.trim_end_matches('/').len());
         ensure!(provider.key != REFERENCE, "{REFERENCE} is not to be asked, and needs no [[provider]]");
@@ -223,12 +223,12 @@ fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
 fn read_prompts(text: &str) -> anyhow::Result<Vec<Prompt>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct File {
+    struct PromptsFile {
         #[serde(default)]
         prompt: Vec<Prompt>,
     }
-    let prompts = toml::from_str::<File>(text)?.prompt;
-    unique(prompts.iter().map(|prompt| prompt.id.as_str()), "prompts")?;
+    let prompts = toml::from_str::<PromptsFile>(text)?.prompt;
+    ensure_unique(prompts.iter().map(|prompt| prompt.id.as_str()), "prompts")?;
     for prompt in &prompts {
         if let Some(problem) = prompt.problem() {
             bail!("{}: {problem}", prompt.id);
@@ -237,7 +237,7 @@ fn read_prompts(text: &str) -> anyhow::Result<Vec<Prompt>> {
     Ok(prompts)
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> anyhow::Result<()> {
+fn ensure_unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> anyhow::Result<()> {
     let mut seen = HashSet::new();
     for name in names {
         ensure!(seen.insert(name), "two {what} are called {name}");

@@ -26,18 +26,18 @@ pub enum Side {
 
 /// How often each choice was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts {
+pub struct ChoiceCounts {
     pub a: i64,
     pub b: i64,
     pub tie: i64,
     pub both_bad: i64,
 }
 
-impl Verdicts {
+impl ChoiceCounts {
     pub fn of(choice: Choice, votes: i64) -> Self {
-        let mut verdicts = Self::default();
-        *verdicts.count_mut(choice) = votes;
-        verdicts
+        let mut counts = Self::default();
+        *counts.count_mut(choice) = votes;
+        counts
     }
 
     pub fn with(mut self, choice: Choice) -> Self {

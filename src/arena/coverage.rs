@@ -6,30 +6,30 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::builds::Place;
+use super::builds::BuildSlot;
 use super::catalog::{self, ListedModel, ListedPrompt, Model};
-use super::jobs::State;
+use super::jobs::JobState;
 use super::{ModelKey, PromptId, Settings};
 
 pub struct Coverage {
     pub settings: Settings,
     pub prompts: Vec<ListedPrompt>,
     pub models: Vec<ListedModel>,
-    cells: HashMap<(PromptId, ModelKey), Cell>,
+    cells: HashMap<(PromptId, ModelKey), SlotStatus>,
 }
 
 /// What there is of a prompt by a model: a build in force, or else how the latest job for one stands.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum SlotStatus {
     Missing,
     Ready { build: Uuid, block_count: i32, job: Option<Uuid> },
-    Job(Latest),
+    Job(LatestJob),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Latest {
+pub struct LatestJob {
     pub id: Uuid,
-    pub state: State,
+    pub state: JobState,
     pub started_at: Option<OffsetDateTime>,
     pub attempts: i32,
     pub chars: i64,
@@ -37,12 +37,12 @@ pub struct Latest {
     pub error_code: Option<String>,
     pub error: Option<String>,
     /// Whether seeding may try again.
-    pub forgiven: bool,
+    pub retry_allowed: bool,
 }
 
 /// What seeding is about: active prompts, and enabled models that can be asked.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sum {
+pub struct CoverageSummary {
     pub prompts: usize,
     pub models: usize,
     /// Those models, by their keys.
@@ -53,7 +53,7 @@ pub struct Sum {
     pub cancelled: usize,
     pub under_way: usize,
     /// Missing, and to be asked for; prompt by prompt, so that there is soon something to compare.
-    pub open: Vec<Place>,
+    pub open: Vec<BuildSlot>,
 }
 
 impl Coverage {
@@ -64,45 +64,46 @@ impl Coverage {
         Ok(Self { settings: settings.clone(), prompts, models, cells })
     }
 
-    pub fn cell(&self, prompt: &PromptId, model: &ModelKey) -> &Cell {
-        self.cells.get(&(prompt.clone(), model.clone())).unwrap_or(&Cell::Missing)
+    pub fn cell(&self, prompt: &PromptId, model: &ModelKey) -> &SlotStatus {
+        self.cells.get(&(prompt.clone(), model.clone())).unwrap_or(&SlotStatus::Missing)
     }
 
     /// Jobs that are queued or running, also of models and prompts that are switched off: they cost what others do.
     pub fn under_way(&self) -> usize {
-        let is_under_way =
-            |cell: &&Cell| matches!(cell, Cell::Job(Latest { state: State::Queued | State::Running, .. }));
+        let is_under_way = |cell: &&SlotStatus| {
+            matches!(cell, SlotStatus::Job(LatestJob { state: JobState::Queued | JobState::Running, .. }))
+        };
         self.cells.values().filter(is_under_way).count()
     }
 
     /// `can_generate` says whether a model can be asked.
-    pub fn sum(&self, can_generate: impl Fn(&Model) -> bool) -> Sum {
+    pub fn summary(&self, can_generate: impl Fn(&Model) -> bool) -> CoverageSummary {
         let models: Vec<_> =
             self.models.iter().filter(|listed| listed.enabled && can_generate(&listed.model)).collect();
         let prompts: Vec<_> = self.prompts.iter().filter(|listed| listed.active).collect();
-        let mut sum = Sum {
+        let mut sum = CoverageSummary {
             prompts: prompts.len(),
             models: models.len(),
             askable: models.iter().map(|listed| listed.model.key.to_string()).collect(),
             expected: prompts.len() * models.len(),
-            ..Sum::default()
+            ..CoverageSummary::default()
         };
         for prompt in &prompts {
             for model in &models {
                 let (prompt, model) = (&prompt.prompt.id, &model.model.key);
-                let place = || Place {
+                let slot = || BuildSlot {
                     prompt: prompt.clone(),
                     model: model.clone(),
                     settings: self.settings.clone(),
                 };
-                sum.add(self.cell(prompt, model), place);
+                sum.add(self.cell(prompt, model), slot);
             }
         }
         sum
     }
 }
 
-impl Sum {
+impl CoverageSummary {
     pub fn remaining(&self) -> usize {
         self.expected - self.existing
     }
@@ -112,17 +113,17 @@ impl Sum {
         self.open.is_empty() && self.under_way == 0
     }
 
-    fn add(&mut self, cell: &Cell, place: impl Fn() -> Place) {
+    fn add(&mut self, cell: &SlotStatus, slot: impl Fn() -> BuildSlot) {
         match cell {
-            Cell::Ready { .. } => self.existing += 1,
-            Cell::Missing => self.open.push(place()),
-            Cell::Job(latest) => match latest.state {
-                State::Queued | State::Running => self.under_way += 1,
-                _ if latest.forgiven => self.open.push(place()),
-                State::Failed => self.failed += 1,
-                State::Cancelled => self.cancelled += 1,
+            SlotStatus::Ready { .. } => self.existing += 1,
+            SlotStatus::Missing => self.open.push(slot()),
+            SlotStatus::Job(latest) => match latest.state {
+                JobState::Queued | JobState::Running => self.under_way += 1,
+                _ if latest.retry_allowed => self.open.push(slot()),
+                JobState::Failed => self.failed += 1,
+                JobState::Cancelled => self.cancelled += 1,
                 // Its build was retired since.
-                State::Ready => self.open.push(place()),
+                JobState::Ready => self.open.push(slot()),
             },
         }
     }
@@ -131,7 +132,7 @@ impl Sum {
 async fn cells(
     connection: &mut PgConnection,
     settings: &Settings,
-) -> sqlx::Result<HashMap<(PromptId, ModelKey), Cell>> {
+) -> sqlx::Result<HashMap<(PromptId, ModelKey), SlotStatus>> {
     let rows = sqlx::query!(
         r#"
         WITH latest AS (
@@ -165,12 +166,12 @@ async fn cells(
     let wrong = |problem: String| sqlx::Error::Decode(problem.into());
     let mut cells = HashMap::new();
     for row in rows {
-        let place = (row.prompt.parse().map_err(wrong)?, row.model.parse().map_err(wrong)?);
+        let slot = (row.prompt.parse().map_err(wrong)?, row.model.parse().map_err(wrong)?);
         let cell = match (row.build, row.job) {
             (Some(build), job) => {
-                Cell::Ready { build, block_count: row.block_count.unwrap_or_default(), job }
+                SlotStatus::Ready { build, block_count: row.block_count.unwrap_or_default(), job }
             }
-            (None, Some(id)) => Cell::Job(Latest {
+            (None, Some(id)) => SlotStatus::Job(LatestJob {
                 id,
                 state: row.state.unwrap_or_default().parse().map_err(wrong)?,
                 started_at: row.started_at,
@@ -179,11 +180,11 @@ async fn cells(
                 note: row.note,
                 error_code: row.error_code,
                 error: row.error,
-                forgiven: row.forgiven.unwrap_or_default(),
+                retry_allowed: row.forgiven.unwrap_or_default(),
             }),
             (None, None) => continue,
         };
-        cells.insert(place, cell);
+        cells.insert(slot, cell);
     }
     Ok(cells)
 }

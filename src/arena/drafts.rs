@@ -7,22 +7,22 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::Settings;
-use super::builds::{Making, Packed, StoredGrid};
+use super::builds::{GenerationInfo, PackedBuild, StoredGrid};
 use voxel::Warning;
 
 /// How long a draft is there, unless its run is kept.
-const FLEETING: Duration = Duration::hours(1);
+const DRAFT_LIFETIME: Duration = Duration::hours(1);
 
 /// Those that nobody keeps take no more bytes together.
-const MOST_BYTES: i64 = 2 << 30;
+const MAX_BYTES: i64 = 2 << 30;
 
 /// What a draft is of.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct DraftOrigin {
     pub prompt: String,
     pub settings: Settings,
     pub model: String,
-    pub making: Making,
+    pub generation: GenerationInfo,
 }
 
 /// A stored draft, without its grid and spec.
@@ -45,16 +45,20 @@ pub struct Draft {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum NotStored {
+pub enum StoreDraftError {
     #[error("there is no room for it")]
     Full,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> Result<Uuid, NotStored> {
+pub async fn store(
+    pool: &PgPool,
+    origin: &DraftOrigin,
+    build: &PackedBuild,
+) -> Result<Uuid, StoreDraftError> {
     let id = Uuid::new_v4();
-    let expires_at = OffsetDateTime::now_utc() + FLEETING;
+    let expires_at = OffsetDateTime::now_utc() + DRAFT_LIFETIME;
     let stored = sqlx::query!(
         "
         INSERT INTO drafts (
@@ -73,14 +77,14 @@ pub async fn store(pool: &PgPool, origin: &Origin, build: &Packed) -> Result<Uui
         build.grid(),
         Json(&build.warnings) as _,
         build.block_count as i32,
-        origin.making.attempts,
-        origin.making.generation_time_ms,
+        origin.generation.attempts,
+        origin.generation.generation_time_ms,
         expires_at,
-        MOST_BYTES,
+        MAX_BYTES,
     )
     .execute(pool)
     .await?;
-    if stored.rows_affected() == 0 { Err(NotStored::Full) } else { Ok(id) }
+    if stored.rows_affected() == 0 { Err(StoreDraftError::Full) } else { Ok(id) }
 }
 
 pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {

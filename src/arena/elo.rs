@@ -50,16 +50,16 @@ impl Standing {
 }
 
 /// Every machine gets the same bits.
-pub fn judge(a: Standing, b: Standing, choice: Choice) -> (Standing, Standing) {
+pub fn apply_vote(a: Standing, b: Standing, choice: Choice) -> (Standing, Standing) {
     match choice {
-        Choice::A => (a.won(moved(a.elo, b.elo, 1.0)), b.lost(moved(b.elo, a.elo, 0.0))),
-        Choice::B => (a.lost(moved(a.elo, b.elo, 0.0)), b.won(moved(b.elo, a.elo, 1.0))),
-        Choice::Tie => (a.tied(moved(a.elo, b.elo, 0.5)), b.tied(moved(b.elo, a.elo, 0.5))),
-        Choice::BothBad => (a.bad(moved(a.elo, BASELINE, 0.0)), b.bad(moved(b.elo, BASELINE, 0.0))),
+        Choice::A => (a.won(updated(a.elo, b.elo, 1.0)), b.lost(updated(b.elo, a.elo, 0.0))),
+        Choice::B => (a.lost(updated(a.elo, b.elo, 0.0)), b.won(updated(b.elo, a.elo, 1.0))),
+        Choice::Tie => (a.tied(updated(a.elo, b.elo, 0.5)), b.tied(updated(b.elo, a.elo, 0.5))),
+        Choice::BothBad => (a.bad(updated(a.elo, BASELINE, 0.0)), b.bad(updated(b.elo, BASELINE, 0.0))),
     }
 }
 
-fn moved(own: f64, other: f64, score: f64) -> f64 {
+fn updated(own: f64, other: f64, score: f64) -> f64 {
     own + K * (score - expected(own, other))
 }
 
@@ -93,7 +93,7 @@ mod tests {
             (1500.0, 1500.0, Choice::BothBad, 1492.0, 1492.0),
             (1900.0, 1100.0, Choice::BothBad, 1900.0 - 160.0 / 11.0, 1100.0 - 16.0 / 11.0),
         ] {
-            let (left, right) = judge(at(a), at(b), choice);
+            let (left, right) = apply_vote(at(a), at(b), choice);
             assert!((left.elo - a_after).abs() < 1e-9, "{a} {b} {choice}: {}", left.elo);
             assert!((right.elo - b_after).abs() < 1e-9, "{a} {b} {choice}: {}", right.elo);
         }
@@ -105,7 +105,7 @@ mod tests {
         for (i, j, choice) in
             [(0, 1, Choice::A), (1, 2, Choice::Tie), (2, 0, Choice::B), (0, 1, Choice::B), (1, 2, Choice::A)]
         {
-            (field[i], field[j]) = judge(field[i], field[j], choice);
+            (field[i], field[j]) = apply_vote(field[i], field[j], choice);
         }
         let expected = [1507.268383109, 1508.526562896, 1484.205053995];
         for (standing, expected) in field.iter().zip(expected) {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_bits_are_these() {
-        let (a, b) = judge(at(1512.25), at(1487.5), Choice::A);
+        let (a, b) = apply_vote(at(1512.25), at(1487.5), Choice::A);
         assert_eq!([a.elo.to_bits(), b.elo.to_bits()], [4654398443484038976, 4654224227430348992]);
     }
 
@@ -127,7 +127,7 @@ mod tests {
             (Choice::Tie, [0, 0, 1, 0], [0, 0, 1, 0]),
             (Choice::BothBad, [0, 1, 0, 1], [0, 1, 0, 1]),
         ] {
-            let (left, right) = judge(Standing::NEW, Standing::NEW, choice);
+            let (left, right) = apply_vote(Standing::NEW, Standing::NEW, choice);
             for (standing, counts) in [(left, a), (right, b)] {
                 assert_eq!([standing.wins, standing.losses, standing.ties, standing.both_bad], counts);
                 assert_eq!(standing.votes(), 1);
@@ -139,15 +139,15 @@ mod tests {
         #[test]
         fn sides_do_not_matter(a in 0.0..3000.0, b in 0.0..3000.0, which in 0..4usize) {
             let choice = Choice::ALL[which];
-            let (left, right) = judge(at(a), at(b), choice);
-            let (mirror_right, mirror_left) = judge(at(b), at(a), choice.mirrored());
+            let (left, right) = apply_vote(at(a), at(b), choice);
+            let (mirror_right, mirror_left) = apply_vote(at(b), at(a), choice.mirrored());
             prop_assert_eq!((left, right), (mirror_left, mirror_right));
         }
 
         #[test]
         fn what_one_wins_the_other_loses(a in 0.0..3000.0, b in 0.0..3000.0, which in 0..2usize) {
             let choice = [Choice::A, Choice::Tie][which];
-            let (left, right) = judge(at(a), at(b), choice);
+            let (left, right) = apply_vote(at(a), at(b), choice);
             prop_assert!((left.elo + right.elo - a - b).abs() < 1e-9);
         }
     }

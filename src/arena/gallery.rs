@@ -9,17 +9,17 @@ pub const PAGE: i64 = 24;
 
 /// What to show; nothing given shows all.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct GalleryFilter {
     pub prompt: Option<String>,
     pub model: Option<String>,
     pub grid_size: Option<i16>,
     pub palette: Option<String>,
-    pub sort: Sort,
+    pub sort: GallerySort,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sort {
+pub enum GallerySort {
     #[default]
     Newest,
     Oldest,
@@ -29,7 +29,7 @@ pub enum Sort {
 
 /// A build as the gallery shows it.
 #[derive(Clone, Debug)]
-pub struct Card {
+pub struct BuildCard {
     pub id: Uuid,
     pub prompt_id: String,
     pub prompt_text: String,
@@ -52,7 +52,7 @@ pub struct PromptCard {
     pub cover: Option<Uuid>,
 }
 
-impl Sort {
+impl GallerySort {
     pub const ALL: [Self; 4] = [Self::Newest, Self::Oldest, Self::Largest, Self::Smallest];
 
     pub fn name(self) -> &'static str {
@@ -66,9 +66,9 @@ impl Sort {
 }
 
 /// The builds of one page, counted from 0, and how many there are on all.
-pub async fn page(pool: &PgPool, filter: &Filter, page: i64) -> sqlx::Result<(Vec<Card>, i64)> {
+pub async fn page(pool: &PgPool, filter: &GalleryFilter, page: i64) -> sqlx::Result<(Vec<BuildCard>, i64)> {
     let cards = sqlx::query_as!(
-        Card,
+        BuildCard,
         r#"
         SELECT
             builds.id, prompt_id, prompts.text AS prompt_text,
@@ -104,7 +104,7 @@ pub async fn page(pool: &PgPool, filter: &Filter, page: i64) -> sqlx::Result<(Ve
     Ok((cards, count(pool, filter).await?))
 }
 
-async fn count(pool: &PgPool, filter: &Filter) -> sqlx::Result<i64> {
+async fn count(pool: &PgPool, filter: &GalleryFilter) -> sqlx::Result<i64> {
     sqlx::query_scalar!(
         r#"
         SELECT count(*) AS "count!"
@@ -125,9 +125,9 @@ async fn count(pool: &PgPool, filter: &Filter) -> sqlx::Result<i64> {
 }
 
 /// The builds in force of one prompt: by model, the arena's usual size first.
-pub async fn of_prompt(pool: &PgPool, prompt: &str) -> sqlx::Result<Vec<Card>> {
+pub async fn of_prompt(pool: &PgPool, prompt: &str) -> sqlx::Result<Vec<BuildCard>> {
     sqlx::query_as!(
-        Card,
+        BuildCard,
         "
         SELECT
             builds.id, prompt_id, prompts.text AS prompt_text,

@@ -4,19 +4,19 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection, PgPool};
 
 use super::audit::{self, Admin};
-use super::builds::{self, Making, Packed, Place, StoreError, Stored};
+use super::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError, StoredBuild};
 use super::{ModelKey, PromptId, Settings, jobs};
 
 /// Imports that may make the same prompt wait for each other.
 const LOCK: i64 = 0x696d_706f_7274_0000;
 
 /// Of a slug that is made from a text.
-const SLUG: usize = 48;
+const MAX_SLUG_LEN: usize = 48;
 
 /// What a build is for, as whoever brings it says.
 #[derive(Clone, Debug)]
-pub struct Destination {
-    pub prompt: Asked,
+pub struct ImportTarget {
+    pub prompt: PromptRef,
     pub model: ModelKey,
     pub settings: Settings,
 }
@@ -24,14 +24,14 @@ pub struct Destination {
 /// What was asked: a prompt of the catalog, or any text. One that nobody knows makes a prompt that is not in
 /// the arena until an admin says so.
 #[derive(Clone, Debug)]
-pub enum Asked {
-    Prompt(PromptId),
+pub enum PromptRef {
+    Id(PromptId),
     Text(String),
 }
 
 #[derive(Clone, Debug)]
-pub struct Imported {
-    pub stored: Stored,
+pub struct ImportedBuild {
+    pub stored: StoredBuild,
     pub prompt: PromptId,
     pub prompt_text: String,
     pub is_active: bool,
@@ -44,17 +44,17 @@ pub struct Imported {
 pub async fn import(
     pool: &PgPool,
     admin: Admin,
-    destination: &Destination,
-    build: &Packed,
+    destination: &ImportTarget,
+    build: &PackedBuild,
     overwrite: bool,
-) -> Result<Imported, StoreError> {
+) -> Result<ImportedBuild, StoreError> {
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     let prompt = prompt(&mut transaction, &destination.prompt).await?;
-    let Destination { model, settings, .. } = destination;
-    let place = Place { prompt: prompt.clone(), model: model.clone(), settings: settings.clone() };
-    jobs::give_way(&mut transaction, &place).await?;
-    let stored = builds::store(&mut transaction, &place, build, Making::default(), overwrite).await?;
+    let ImportTarget { model, settings, .. } = destination;
+    let slot = BuildSlot { prompt: prompt.clone(), model: model.clone(), settings: settings.clone() };
+    jobs::cancel_for_import(&mut transaction, &slot).await?;
+    let stored = builds::store(&mut transaction, &slot, build, GenerationInfo::default(), overwrite).await?;
     let subject = format!("{prompt} by {model}");
     let detail =
         json!({ "build": stored.id, "settings": settings.slug(), "overwritten": stored.overwritten });
@@ -71,7 +71,7 @@ pub async fn import(
     .fetch_one(&mut *transaction)
     .await?;
     transaction.commit().await?;
-    Ok(Imported {
+    Ok(ImportedBuild {
         stored,
         prompt,
         prompt_text: row.text,
@@ -82,10 +82,10 @@ pub async fn import(
     })
 }
 
-async fn prompt(connection: &mut PgConnection, asked: &Asked) -> Result<PromptId, StoreError> {
+async fn prompt(connection: &mut PgConnection, asked: &PromptRef) -> Result<PromptId, StoreError> {
     let text = match asked {
-        Asked::Prompt(id) => return Ok(id.clone()),
-        Asked::Text(text) => text.trim(),
+        PromptRef::Id(id) => return Ok(id.clone()),
+        PromptRef::Text(text) => text.trim(),
     };
     sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *connection).await?;
     let known =
@@ -116,7 +116,7 @@ async fn prompt(connection: &mut PgConnection, asked: &Asked) -> Result<PromptId
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        if slug.len() + 1 + word.len() > SLUG {
+        if slug.len() + 1 + word.len() > MAX_SLUG_LEN {
             break;
         }
         if !slug.is_empty() {

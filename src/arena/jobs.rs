@@ -9,12 +9,12 @@
 //! servers, and that a build and the end of its job are one transaction, are rules of these tables.
 
 pub mod attempts;
+mod cancellation;
 pub mod claims;
-mod endings;
 mod lease;
 
-pub use endings::{cancel, cancel_all, forgive, give_way, switch_off};
-pub use lease::{Heard, Lease, Lost};
+pub use cancellation::{allow_retry, cancel, cancel_all, cancel_for_import, cancel_queued};
+pub use lease::{AnswerProgress, Lease, LeaseError};
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -24,13 +24,13 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::builds::{self, Place};
+use super::builds::{self, BuildSlot};
 use super::{ModelKey, PromptId, Settings};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[serde(rename_all = "snake_case")]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum State {
+pub enum JobState {
     Queued,
     Running,
     Ready,
@@ -49,7 +49,7 @@ pub struct Job {
     pub grid_size: i16,
     pub palette: String,
     pub mode: String,
-    pub state: State,
+    pub state: JobState,
     /// Who is asked.
     pub provider: Option<String>,
     pub wanted_at: OffsetDateTime,
@@ -70,11 +70,11 @@ pub struct Job {
 
 /// Why nobody will be asked for a build.
 #[derive(Debug, thiserror::Error)]
-pub enum NotWanted {
+pub enum EnqueueError {
     #[error("there is a build of this prompt by this model already")]
     HasBuild,
     #[error("it is being made already")]
-    UnderWay(Uuid),
+    InProgress(Uuid),
     #[error("there is no such prompt")]
     NoPrompt,
     #[error("there is no such model")]
@@ -83,7 +83,7 @@ pub enum NotWanted {
     Database(sqlx::Error),
 }
 
-impl State {
+impl JobState {
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -95,7 +95,7 @@ impl State {
     }
 }
 
-impl FromStr for State {
+impl FromStr for JobState {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -107,7 +107,7 @@ impl FromStr for State {
 }
 
 impl Job {
-    pub fn place(&self) -> sqlx::Result<Place> {
+    pub fn slot(&self) -> sqlx::Result<BuildSlot> {
         let wrong = |problem: String| sqlx::Error::Decode(problem.into());
         let settings = Settings {
             grid: self.grid_size.to_string().parse().map_err(wrong)?,
@@ -116,7 +116,7 @@ impl Job {
         };
         let (prompt, model) =
             (self.prompt_id.parse().map_err(wrong)?, self.model_key.parse().map_err(wrong)?);
-        Ok(Place { prompt, model, settings })
+        Ok(BuildSlot { prompt, model, settings })
     }
 
     pub fn seconds(&self, now: OffsetDateTime) -> Option<f64> {
@@ -125,12 +125,12 @@ impl Job {
 }
 
 /// Wants a build, once.
-pub async fn want(connection: &mut PgConnection, place: &Place) -> Result<Uuid, NotWanted> {
-    let Settings { grid, palette, mode } = &place.settings;
-    let (prompt, model) = (place.prompt.as_str(), place.model.as_str());
+pub async fn enqueue(connection: &mut PgConnection, slot: &BuildSlot) -> Result<Uuid, EnqueueError> {
+    let Settings { grid, palette, mode } = &slot.settings;
+    let (prompt, model) = (slot.prompt.as_str(), slot.model.as_str());
     let (grid, palette, mode) = (grid.get() as i16, palette.name(), mode.as_str());
-    if builds::is_there(connection, place).await? {
-        return Err(NotWanted::HasBuild);
+    if builds::exists(connection, slot).await? {
+        return Err(EnqueueError::HasBuild);
     }
     let wanted = sqlx::query_scalar!(
         "
@@ -168,10 +168,10 @@ pub async fn want(connection: &mut PgConnection, place: &Place) -> Result<Uuid, 
     )
     .fetch_one(connection)
     .await?;
-    Err(NotWanted::UnderWay(under_way))
+    Err(EnqueueError::InProgress(under_way))
 }
 
-impl From<sqlx::Error> for NotWanted {
+impl From<sqlx::Error> for EnqueueError {
     fn from(error: sqlx::Error) -> Self {
         match error.as_database_error().and_then(sqlx::error::DatabaseError::constraint) {
             Some("jobs_prompt_id_fkey") => Self::NoPrompt,
@@ -183,12 +183,12 @@ impl From<sqlx::Error> for NotWanted {
 
 /// Wants those of many builds that nobody has wanted or brought meanwhile, and returns their jobs. An admin who
 /// switches a model or a prompt off waits for this, or this for the admin.
-pub async fn want_all(connection: &mut PgConnection, places: &[&Place]) -> sqlx::Result<Vec<Uuid>> {
-    let Some(first) = places.first() else { return Ok(Vec::new()) };
+pub async fn enqueue_all(connection: &mut PgConnection, slots: &[&BuildSlot]) -> sqlx::Result<Vec<Uuid>> {
+    let Some(first) = slots.first() else { return Ok(Vec::new()) };
     let Settings { grid, palette, mode } = &first.settings;
-    let ids: Vec<_> = places.iter().map(|_| Uuid::now_v7()).collect();
-    let prompts: Vec<_> = places.iter().map(|place| place.prompt.to_string()).collect();
-    let models: Vec<_> = places.iter().map(|place| place.model.to_string()).collect();
+    let ids: Vec<_> = slots.iter().map(|_| Uuid::now_v7()).collect();
+    let prompts: Vec<_> = slots.iter().map(|slot| slot.prompt.to_string()).collect();
+    let models: Vec<_> = slots.iter().map(|slot| slot.model.to_string()).collect();
     sqlx::query_scalar!(
         "
         INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
@@ -224,7 +224,7 @@ pub async fn find(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<Vec<Job>> {
 }
 
 /// The jobs of a place, the latest first.
-pub async fn of_place(pool: &PgPool, prompt: &PromptId, model: &ModelKey) -> sqlx::Result<Vec<Job>> {
+pub async fn of_slot(pool: &PgPool, prompt: &PromptId, model: &ModelKey) -> sqlx::Result<Vec<Job>> {
     let mut jobs = select(pool, None, Some(prompt.as_str()), Some(model.as_str())).await?;
     jobs.reverse();
     Ok(jobs)
@@ -252,7 +252,7 @@ async fn select(
         SELECT
             jobs.id, jobs.prompt_id, prompts.text AS prompt_text, jobs.model_key,
             models.display_name AS model_name, jobs.grid_size, jobs.palette, jobs.mode,
-            state AS "state: State", jobs.provider, wanted_at, started_at, ended_at,
+            state AS "state: JobState", jobs.provider, wanted_at, started_at, ended_at,
             (SELECT count(*)::integer FROM attempts WHERE job_id = jobs.id) AS "attempts!",
             chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
             (SELECT coalesce(sum(cost), 0)::bigint FROM attempts WHERE job_id = jobs.id) AS "cost!"
@@ -297,7 +297,7 @@ pub async fn under_way(
 }
 
 /// Failed jobs whose place still has no build, the latest first: what may be read again. Of all, those with an answer.
-pub async fn to_read_again(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Vec<Uuid>> {
+pub async fn reparsable(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar!(
         "
         SELECT id
@@ -323,7 +323,7 @@ pub async fn to_read_again(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Ve
 }
 
 /// What a build of each model has cost on average, in millionths of a dollar, where all of it is known.
-pub async fn usual_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<String, u64>> {
+pub async fn average_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<String, u64>> {
     let rows = sqlx::query!(
         r#"
         WITH asked AS (
@@ -346,7 +346,7 @@ pub async fn usual_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<
 
 /// What all attempts have cost, in millionths of a dollar, as far as it is known; and how many are not. A trigger
 /// keeps both sums with the attempts, in the transactions that price and end them.
-pub async fn spent(pool: &PgPool) -> sqlx::Result<(i64, i64)> {
+pub async fn total_spent(pool: &PgPool) -> sqlx::Result<(i64, i64)> {
     let row = sqlx::query!(
         r#"
         SELECT spent, unpriced_attempts

@@ -8,16 +8,16 @@ use super::Voter;
 use super::drafts::{self, Draft};
 
 /// How long a run is kept.
-pub const KEPT: Duration = Duration::days(30);
+pub const RETENTION: Duration = Duration::days(30);
 
 /// One voter keeps no more.
-pub const MOST: i64 = 100;
+pub const MAX_PER_VOTER: i64 = 100;
 
 /// A run, with what came of each side.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
     pub id: Uuid,
-    pub keeper: Voter,
+    pub owner: Voter,
     pub prompt: String,
     pub grid_size: i16,
     pub palette: String,
@@ -27,7 +27,7 @@ pub struct KeptRun {
 
 /// A run in a list.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct KeptRunSummary {
     pub id: Uuid,
     pub prompt: String,
     /// A build to show.
@@ -36,17 +36,17 @@ pub struct Listed {
 }
 
 /// All that is kept takes no more bytes together.
-const MOST_BYTES: i64 = 8 << 30;
+const MAX_BYTES: i64 = 8 << 30;
 
 #[derive(Debug, thiserror::Error)]
-pub enum NotKept {
+pub enum KeepRunError {
     #[error("a build of the run is not there any more")]
     Gone,
     #[error("the two are not of one run")]
-    Apart,
+    DifferentRuns,
     #[error("somebody else keeps it already")]
-    Taken,
-    #[error("you keep {MOST} runs already")]
+    KeptByAnother,
+    #[error("you keep {MAX_PER_VOTER} runs already")]
     TooMany,
     #[error("there is no room to keep more just now")]
     Full,
@@ -56,23 +56,23 @@ pub enum NotKept {
 
 /// Keeps what came of a run. Keeping it again, as after another try of one side, keeps its id and its time, and lets go
 /// of what it held before. Returns the id.
-pub async fn keep(pool: &PgPool, keeper: Voter, sides: [Option<Uuid>; 2]) -> Result<Uuid, NotKept> {
+pub async fn keep(pool: &PgPool, owner: Voter, sides: [Option<Uuid>; 2]) -> Result<Uuid, KeepRunError> {
     let mut transaction = pool.begin().await?;
     let both: Vec<Uuid> = sides.into_iter().flatten().collect();
-    hold(&mut transaction, &both).await?;
-    let (id, since) = replace(&mut transaction, keeper, &both).await?;
+    lock_drafts(&mut transaction, &both).await?;
+    let (id, since) = replace_overlapping(&mut transaction, owner, &both).await?;
     let [a, b] = sides;
     sqlx::query!(
         "INSERT INTO kept_runs (id, voter_id, a, b, created_at) VALUES ($1, $2, $3, $4, $5)",
         id,
-        keeper.0,
+        owner.0,
         a,
         b,
         since,
     )
     .execute(&mut *transaction)
     .await?;
-    sqlx::query!("UPDATE drafts SET expires_at = $2 WHERE id = ANY ($1)", &both, since + KEPT)
+    sqlx::query!("UPDATE drafts SET expires_at = $2 WHERE id = ANY ($1)", &both, since + RETENTION)
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
@@ -80,7 +80,7 @@ pub async fn keep(pool: &PgPool, keeper: Voter, sides: [Option<Uuid>; 2]) -> Res
 }
 
 /// Makes sure that they stay for now, and belong together.
-async fn hold(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), NotKept> {
+async fn lock_drafts(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), KeepRunError> {
     let held = sqlx::query!(
         "
         SELECT prompt, grid_size, palette
@@ -94,23 +94,23 @@ async fn hold(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), NotK
     .fetch_all(connection)
     .await?;
     if held.is_empty() || held.len() != drafts.len() {
-        return Err(NotKept::Gone);
+        return Err(KeepRunError::Gone);
     }
     let is_one_task = held.windows(2).all(|pair| {
         (&pair[0].prompt, pair[0].grid_size, &pair[0].palette)
             == (&pair[1].prompt, pair[1].grid_size, &pair[1].palette)
     });
-    if is_one_task { Ok(()) } else { Err(NotKept::Apart) }
+    if is_one_task { Ok(()) } else { Err(KeepRunError::DifferentRuns) }
 }
 
 /// Makes room for a run of these: runs that hold one of them go, with whatever else they held. Returns the id of the
 /// first of them, or a new one, and since when it is kept.
-async fn replace(
+async fn replace_overlapping(
     connection: &mut PgConnection,
-    keeper: Voter,
+    owner: Voter,
     drafts: &[Uuid],
-) -> Result<(Uuid, OffsetDateTime), NotKept> {
-    let known = sqlx::query!(
+) -> Result<(Uuid, OffsetDateTime), KeepRunError> {
+    let existing = sqlx::query!(
         "
         SELECT id, voter_id, a, b, created_at
         FROM kept_runs
@@ -122,16 +122,16 @@ async fn replace(
     )
     .fetch_all(&mut *connection)
     .await?;
-    if known.iter().any(|run| run.voter_id != keeper.0) {
-        return Err(NotKept::Taken);
+    if existing.iter().any(|run| run.voter_id != owner.0) {
+        return Err(KeepRunError::KeptByAnother);
     }
-    let Some(first) = known.first() else {
-        make_sure_of_room(connection, keeper).await?;
+    let Some(first) = existing.first() else {
+        check_capacity(connection, owner).await?;
         return Ok((Uuid::new_v4(), OffsetDateTime::now_utc()));
     };
     let kept = (first.id, first.created_at);
-    let runs: Vec<Uuid> = known.iter().map(|run| run.id).collect();
-    let held: Vec<Uuid> = known.iter().flat_map(|run| [run.a, run.b]).flatten().collect();
+    let runs: Vec<Uuid> = existing.iter().map(|run| run.id).collect();
+    let held: Vec<Uuid> = existing.iter().flat_map(|run| [run.a, run.b]).flatten().collect();
     sqlx::query!("DELETE FROM kept_runs WHERE id = ANY ($1)", &runs).execute(&mut *connection).await?;
     sqlx::query!("DELETE FROM drafts WHERE id = ANY ($1) AND id <> ALL ($2)", &held, drafts)
         .execute(connection)
@@ -139,7 +139,7 @@ async fn replace(
     Ok(kept)
 }
 
-async fn make_sure_of_room(connection: &mut PgConnection, keeper: Voter) -> Result<(), NotKept> {
+async fn check_capacity(connection: &mut PgConnection, owner: Voter) -> Result<(), KeepRunError> {
     let room = sqlx::query!(
         r#"
         SELECT
@@ -150,13 +150,13 @@ async fn make_sure_of_room(connection: &mut PgConnection, keeper: Voter) -> Resu
                 WHERE id IN (SELECT a FROM kept_runs UNION ALL SELECT b FROM kept_runs)
             ) AS "bytes!"
         "#,
-        keeper.0
+        owner.0
     )
     .fetch_one(connection)
     .await?;
     match (room.runs, room.bytes) {
-        (MOST.., _) => Err(NotKept::TooMany),
-        (_, MOST_BYTES..) => Err(NotKept::Full),
+        (MAX_PER_VOTER.., _) => Err(KeepRunError::TooMany),
+        (_, MAX_BYTES..) => Err(KeepRunError::Full),
         _ => Ok(()),
     }
 }
@@ -171,14 +171,14 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<KeptRun>> {
     let sides = [draft(row.a).await?, draft(row.b).await?];
     let Some(any) = sides.iter().flatten().next().cloned() else { return Ok(None) };
     let Draft { prompt, grid_size, palette, expires_at, .. } = any;
-    let keeper = Voter(row.voter_id);
-    Ok(Some(KeptRun { id, keeper, prompt, grid_size, palette, sides, expires_at }))
+    let owner = Voter(row.voter_id);
+    Ok(Some(KeptRun { id, owner, prompt, grid_size, palette, sides, expires_at }))
 }
 
 /// A voter's, the latest first.
-pub async fn of(pool: &PgPool, keeper: Voter) -> sqlx::Result<Vec<Listed>> {
+pub async fn list(pool: &PgPool, owner: Voter) -> sqlx::Result<Vec<KeptRunSummary>> {
     sqlx::query_as!(
-        Listed,
+        KeptRunSummary,
         r#"
         SELECT kept_runs.id, prompt, drafts.id AS cover, expires_at
         FROM kept_runs
@@ -186,14 +186,14 @@ pub async fn of(pool: &PgPool, keeper: Voter) -> sqlx::Result<Vec<Listed>> {
         WHERE voter_id = $1 AND expires_at > now()
         ORDER BY kept_runs.created_at DESC, kept_runs.id
         "#,
-        keeper.0
+        owner.0
     )
     .fetch_all(pool)
     .await
 }
 
 /// Deletes a run and what came of it, if it is this voter's. Returns whether it was there.
-pub async fn forget(pool: &PgPool, keeper: Voter, id: Uuid) -> sqlx::Result<bool> {
+pub async fn delete(pool: &PgPool, owner: Voter, id: Uuid) -> sqlx::Result<bool> {
     let deleted = sqlx::query!(
         "
         DELETE FROM drafts
@@ -201,7 +201,7 @@ pub async fn forget(pool: &PgPool, keeper: Voter, id: Uuid) -> sqlx::Result<bool
         WHERE kept_runs.id = $1 AND voter_id = $2 AND (drafts.id = a OR drafts.id = b)
         ",
         id,
-        keeper.0
+        owner.0
     )
     .execute(pool)
     .await?;

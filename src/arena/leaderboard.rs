@@ -4,17 +4,17 @@
 //! A reference model without votes must have somebody to meet, and none is on it where references never take
 //! part. The votes on those who are not on it still count for those whom they met.
 
+mod computation;
 mod history;
-mod reading;
 mod record;
-mod refreshed;
+mod refreshing_cache;
 mod stats;
 
-pub use history::{Point, RatingHistory, last_of_each};
-pub(super) use reading::Moment;
-pub use record::{Facts, JudgedVote, ModelRecord, Opponent, PAGE, PromptRecord};
-pub(super) use refreshed::Refreshed;
-pub use stats::{Duels, LadderStats, Record};
+pub(super) use computation::StatsVersion;
+pub use history::{RatingHistory, RatingPoint, last_per_slot};
+pub use record::{JudgedVote, ModelProfile, ModelRecord, OpponentRecord, PAGE, PromptRecord};
+pub(super) use refreshing_cache::RefreshingCache;
+pub use stats::{LadderStats, PairRecords, Record};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -25,10 +25,10 @@ use time::OffsetDateTime;
 
 use self::history::DAY;
 use super::elo::{self, Standing};
-use super::field::known;
-use super::sampling::Shown;
+use super::lineup::parse_stored;
+use super::sampling::TimesShown;
 use super::skill::Skill;
-use super::{Arena, Field, ModelKey, References};
+use super::{Arena, Lineup, ModelKey, ReferencePolicy};
 
 /// Who stands where, best first.
 #[derive(Clone, Debug)]
@@ -36,23 +36,23 @@ pub struct Leaderboard {
     pub as_of: OffsetDateTime,
     /// All there are on this ladder.
     pub votes: i64,
-    pub rows: Vec<Row>,
+    pub rows: Vec<LadderEntry>,
     /// What the votes say together; it may have seen fewer than there are by now.
     pub stats: Arc<LadderStats>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct LadderEntry {
     pub rank: usize,
-    pub model: Contestant,
+    pub model: LadderModel,
     pub standing: Standing,
     pub shown: i64,
     /// None while there are not enough votes.
     pub skill: Option<Skill>,
 }
 
-struct Entry {
-    model: Contestant,
+struct LadderCandidate {
+    model: LadderModel,
     standing: Standing,
     shown: i64,
     /// In force, of an active prompt.
@@ -60,7 +60,7 @@ struct Entry {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contestant {
+pub struct LadderModel {
     pub key: ModelKey,
     pub provider: String,
     pub display_name: String,
@@ -68,22 +68,22 @@ pub struct Contestant {
 
 /// What became of a model since a day ago.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Change {
+pub enum StandingChange {
     /// It had no vote then.
     New,
     /// In points, and in ranks that it climbed.
     Moved { elo: f64, ranks: i64 },
 }
 
-impl Contestant {
+impl LadderModel {
     pub fn is_reference(&self) -> bool {
         self.provider == "reference"
     }
 }
 
-impl Entry {
+impl LadderCandidate {
     /// In place of all votes.
-    fn count(&mut self, record: Record) {
+    fn set_counts(&mut self, record: Record) {
         let Standing { elo, .. } = self.standing;
         self.standing = Standing {
             elo,
@@ -96,59 +96,70 @@ impl Entry {
 }
 
 impl Leaderboard {
-    fn by_elo(as_of: OffsetDateTime, votes: i64, mut entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
-        entries.sort_by(|a, b| higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key)));
+    fn by_elo(
+        as_of: OffsetDateTime,
+        votes: i64,
+        mut entries: Vec<LadderCandidate>,
+        stats: Arc<LadderStats>,
+    ) -> Self {
+        entries
+            .sort_by(|a, b| by_rating_desc((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key)));
         Self::ranked(as_of, votes, entries, stats)
     }
 
     /// Those without a skill come last, by the share of votes that they won.
-    fn by_skill(as_of: OffsetDateTime, mut entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
-        let skill = |entry: &Entry| {
+    fn by_skill(as_of: OffsetDateTime, mut entries: Vec<LadderCandidate>, stats: Arc<LadderStats>) -> Self {
+        let skill = |entry: &LadderCandidate| {
             stats.fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating)
         };
         entries.sort_by(|a, b| {
-            let by_elo = || higher((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key));
+            let by_elo = || by_rating_desc((a.standing.elo, &a.model.key), (b.standing.elo, &b.model.key));
             let by_share = b.standing.share().total_cmp(&a.standing.share());
             skill(b).total_cmp(&skill(a)).then(by_share).then_with(by_elo)
         });
         Self::ranked(as_of, stats.votes, entries, stats)
     }
 
-    fn ranked(as_of: OffsetDateTime, votes: i64, entries: Vec<Entry>, stats: Arc<LadderStats>) -> Self {
-        let row = |(rank, Entry { model, standing, shown, .. }): (usize, Entry)| {
+    fn ranked(
+        as_of: OffsetDateTime,
+        votes: i64,
+        entries: Vec<LadderCandidate>,
+        stats: Arc<LadderStats>,
+    ) -> Self {
+        let row = |(rank, LadderCandidate { model, standing, shown, .. }): (usize, LadderCandidate)| {
             let skill = stats.fit.models.get(&model.key).cloned();
-            Row { rank, model, standing, shown, skill }
+            LadderEntry { rank, model, standing, shown, skill }
         };
         Self { as_of, votes, rows: (1..).zip(entries).map(row).collect(), stats }
     }
 
-    pub fn row(&self, model: &ModelKey) -> Option<&Row> {
+    pub fn row(&self, model: &ModelKey) -> Option<&LadderEntry> {
         self.rows.iter().find(|row| row.model.key == *model)
     }
 
     /// The rows in the order that they had when the statistics were worked out, which stays until they are again,
     /// while the board itself moves with every vote.
-    pub fn rows_as_of_stats(&self) -> Vec<Row> {
+    pub fn rows_as_of_stats(&self) -> Vec<LadderEntry> {
         let mut rows = self.rows.clone();
-        let elo = |row: &Row| self.stats.history.latest(&row.model.key).unwrap_or(row.standing.elo);
+        let elo = |row: &LadderEntry| self.stats.history.latest(&row.model.key).unwrap_or(row.standing.elo);
         if !self.stats.history.lines.is_empty() {
-            rows.sort_by(|a, b| higher((elo(a), &a.model.key), (elo(b), &b.model.key)));
+            rows.sort_by(|a, b| by_rating_desc((elo(a), &a.model.key), (elo(b), &b.model.key)));
         }
         (1..).zip(&mut rows).for_each(|(rank, row)| row.rank = rank);
         rows
     }
 
     /// For each row, in their order.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<StandingChange> {
         let history = &self.stats.history;
-        let day_ago = |row: &Row| history.rating_at(&row.model.key, self.as_of - DAY);
-        let elo = |row: &Row| day_ago(row).unwrap_or(row.standing.elo);
+        let day_ago = |row: &LadderEntry| history.rating_at(&row.model.key, self.as_of - DAY);
+        let elo = |row: &LadderEntry| day_ago(row).unwrap_or(row.standing.elo);
         let mut then: Vec<_> = self.rows.iter().map(|row| (elo(row), &row.model.key)).collect();
-        then.sort_by(|one, other| higher(*one, *other));
+        then.sort_by(|one, other| by_rating_desc(*one, *other));
         let rank: BTreeMap<_, _> = then.iter().zip(1..).map(|((_, key), rank)| (*key, rank)).collect();
-        let change = |row: &Row| match day_ago(row) {
-            None if history.knows(&row.model.key) => Change::New,
-            _ => Change::Moved {
+        let change = |row: &LadderEntry| match day_ago(row) {
+            None if history.has_model(&row.model.key) => StandingChange::New,
+            _ => StandingChange::Moved {
                 elo: row.standing.elo - elo(row),
                 ranks: rank.get(&row.model.key).map_or(0, |then: &i64| then - row.rank as i64),
             },
@@ -158,17 +169,17 @@ impl Leaderboard {
 }
 
 /// By rating; of equals, by key.
-fn higher(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
+fn by_rating_desc(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
     other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1))
 }
 
 impl Arena {
     pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
-        let field = self.field().await?;
+        let lineup = self.lineup().await?;
         let stats = self.stats().await?;
         let shown = self.shown.latest(&self.pool, &self.ladder).await?;
-        let (entries, votes) = self.entries(&self.replica, field.builders(), &shown.closed).await?;
-        let entries = entries.into_iter().filter(|entry| self.admits(&field, entry)).collect();
+        let (entries, votes) = self.entries(&self.replica, lineup.builders(), &shown.closed).await?;
+        let entries = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }
 
@@ -183,8 +194,8 @@ impl Arena {
         &self,
         executor: impl PgExecutor<'_>,
         builders: &HashSet<ModelKey>,
-        shown: &Shown,
-    ) -> sqlx::Result<(Vec<Entry>, i64)> {
+        shown: &TimesShown,
+    ) -> sqlx::Result<(Vec<LadderCandidate>, i64)> {
         let rows = sqlx::query!(
             r#"
             SELECT
@@ -215,28 +226,32 @@ impl Arena {
             if !row.enabled {
                 continue;
             }
-            let key: ModelKey = known(&row.key)?;
-            entries.push(Entry {
+            let key: ModelKey = parse_stored(&row.key)?;
+            entries.push(LadderCandidate {
                 shown: shown.get(&key).copied().unwrap_or(0),
                 has_build: builders.contains(&key),
-                model: Contestant { key, provider: row.provider, display_name: row.display_name },
+                model: LadderModel { key, provider: row.provider, display_name: row.display_name },
                 standing,
             });
         }
         Ok((entries, votes / 2))
     }
 
-    fn admits(&self, field: &Field, Entry { model, standing, has_build, .. }: &Entry) -> bool {
+    fn is_listed(
+        &self,
+        lineup: &Lineup,
+        LadderCandidate { model, standing, has_build, .. }: &LadderCandidate,
+    ) -> bool {
         let has_votes = standing.votes() > 0;
         let may_meet = || {
-            let mut entrants = field.contests().flat_map(|contest| &contest.entrants);
+            let mut entrants = lineup.contests().flat_map(|contest| &contest.entrants);
             entrants.any(|entrant| entrant.model == model.key)
         };
-        match self.field.references {
+        match self.lineup.references {
             _ if !has_build && !has_votes => false,
             _ if !model.is_reference() => true,
-            References::Off => false,
-            References::Auto | References::On => has_votes || may_meet(),
+            ReferencePolicy::Off => false,
+            ReferencePolicy::Auto | ReferencePolicy::On => has_votes || may_meet(),
         }
     }
 }

@@ -12,12 +12,12 @@ use uuid::Uuid;
 
 use self::batches::{FetchRequest, NewMatchup, StateRequest};
 use super::builds::{self, StoredGrid};
-use super::field::{self, Field, known};
+use super::lineup::{self, Lineup, parse_stored};
 use super::sampling::{self, Contest};
 use super::{Arena, PromptId, Side};
 
 /// Requests of one voter that get into each other's way are tried again.
-const TRIES: usize = 5;
+const MAX_TRIES: usize = 5;
 
 /// Whoever has a session. Matchups and votes refer to this, never to the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,12 +32,12 @@ pub struct Matchup {
     pub expires_at: OffsetDateTime,
     /// Whether all who take part in the prompt are references. The page says so, without that word: it is
     /// also their provider's name.
-    pub house_only: bool,
+    pub only_references: bool,
 }
 
 /// A matchup as its voter finds it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedMatchup {
     pub prompt: String,
     pub text: String,
     /// Voted on, skipped, or too old.
@@ -46,7 +46,7 @@ pub struct Served {
 
 /// A prompt that could be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Askable {
+pub struct MatchupPrompt {
     pub id: String,
     pub text: String,
     pub tags: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Askable {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum NoMatchup {
+pub enum MatchupError {
     #[error("there is no such prompt")]
     NoPrompt,
     #[error("there is nothing to compare yet")]
@@ -63,41 +63,41 @@ pub enum NoMatchup {
     #[error("this voter has seen it all")]
     AllVoted,
     #[error("this voter asked many times at once")]
-    Raced,
+    Conflict,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum NotSkipped {
+pub enum SkipError {
     #[error("there is no such matchup")]
     Unknown,
     #[error("it was voted on")]
-    Voted,
+    AlreadyVoted,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
 impl Arena {
     /// The voter's open matchup if it is about what is asked for, else a new one.
-    pub async fn matchup(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
+    pub async fn matchup(&self, voter: Voter, requested: Option<&PromptId>) -> Result<Matchup, MatchupError> {
         let mut tries = 1;
         loop {
-            match self.open_or_new(voter, asked).await {
-                Err(reason) if is_race(&reason) && tries < TRIES => tries += 1,
+            match self.open_or_new(voter, requested).await {
+                Err(reason) if is_conflict(&reason) && tries < MAX_TRIES => tries += 1,
                 other => return other,
             }
         }
     }
 
     /// All active prompts, by their text.
-    pub async fn prompts(&self) -> sqlx::Result<Vec<Askable>> {
-        let field = self.field().await?;
+    pub async fn prompts(&self) -> sqlx::Result<Vec<MatchupPrompt>> {
+        let lineup = self.lineup().await?;
         let rows = sqlx::query!("SELECT id, text, tags FROM prompts WHERE active ORDER BY text, id")
             .fetch_all(&self.pool)
             .await?;
-        let eligible = |id: &str| id.parse().is_ok_and(|id| field.contest(&id).is_some());
-        let askable = rows.into_iter().map(|row| Askable {
+        let eligible = |id: &str| id.parse().is_ok_and(|id| lineup.contest(&id).is_some());
+        let askable = rows.into_iter().map(|row| MatchupPrompt {
             eligible: eligible(&row.id),
             id: row.id,
             text: row.text,
@@ -108,14 +108,14 @@ impl Arena {
 
     /// Whether there is something to compare.
     pub async fn is_eligible(&self, prompt: &str) -> sqlx::Result<bool> {
-        let field = self.field().await?;
-        Ok(prompt.parse().is_ok_and(|id| field.contest(&id).is_some()))
+        let lineup = self.lineup().await?;
+        Ok(prompt.parse().is_ok_and(|id| lineup.contest(&id).is_some()))
     }
 
     /// Who takes part now.
-    pub async fn field(&self) -> sqlx::Result<Arc<Field>> {
-        let revision = field::revision(&self.pool).await?;
-        self.field.at(revision, &self.pool, &self.settings).await
+    pub async fn lineup(&self) -> sqlx::Result<Arc<Lineup>> {
+        let revision = lineup::revision(&self.pool).await?;
+        self.lineup.at_revision(revision, &self.pool, &self.settings).await
     }
 
     /// Of the matchup that this voter can vote on, if there is one.
@@ -132,32 +132,33 @@ impl Arena {
         )
         .fetch_optional(&self.pool)
         .await?;
-        prompt.as_deref().map(known).transpose()
+        prompt.as_deref().map(parse_stored).transpose()
     }
 
-    async fn open_or_new(&self, voter: Voter, asked: Option<&PromptId>) -> Result<Matchup, NoMatchup> {
-        let state = self.read_voters.submit(StateRequest { voter, prompt: asked.cloned() }).await?;
-        let field = self.field.at(state.revision, &self.pool, &self.settings).await?;
+    async fn open_or_new(&self, voter: Voter, requested: Option<&PromptId>) -> Result<Matchup, MatchupError> {
+        let state = self.read_voters.submit(StateRequest { voter, prompt: requested.cloned() }).await?;
+        let lineup = self.lineup.at_revision(state.revision, &self.pool, &self.settings).await?;
         if let Some(open) = state.open
-            && asked.is_none_or(|asked| *asked == open.prompt)
+            && requested.is_none_or(|requested| *requested == open.prompt)
         {
-            let house_only = field.contest(&open.prompt).is_some_and(Contest::only_references);
-            return Ok(Matchup { house_only, ..open });
+            let only_references = lineup.contest(&open.prompt).is_some_and(Contest::only_references);
+            return Ok(Matchup { only_references, ..open });
         }
-        let contests: Vec<_> = match asked {
-            None => field.contests().collect(),
-            Some(prompt) => match field.contest(prompt) {
+        let contests: Vec<_> = match requested {
+            None => lineup.contests().collect(),
+            Some(prompt) => match lineup.contest(prompt) {
                 Some(contest) => vec![contest],
-                None if is_active(&self.pool, prompt).await? => return Err(NoMatchup::NotSeeded),
-                None => return Err(NoMatchup::NoPrompt),
+                None if is_active(&self.pool, prompt).await? => return Err(MatchupError::NotSeeded),
+                None => return Err(MatchupError::NoPrompt),
             },
         };
         if contests.is_empty() {
-            return Err(NoMatchup::NotSeeded);
+            return Err(MatchupError::NotSeeded);
         }
         let shown = self.shown.latest(&self.pool, &self.ladder).await?;
         let mut rng: StdRng = rand::make_rng();
-        let drawn = sampling::draw(&mut rng, contests, &shown.all, &state.seen).ok_or(NoMatchup::AllVoted)?;
+        let drawn =
+            sampling::draw(&mut rng, contests, &shown.all, &state.seen).ok_or(MatchupError::AllVoted)?;
         let Contest { prompt, text, .. } = drawn.contest;
         let new = NewMatchup {
             voter,
@@ -168,13 +169,13 @@ impl Arena {
             probability: drawn.probability,
             pair: drawn.pair,
         };
-        let (id, expires_at) = self.serve.submit(new).await?.ok_or(NoMatchup::Raced)?;
-        let house_only = drawn.contest.only_references();
-        Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at, house_only })
+        let (id, expires_at) = self.serve.submit(new).await?.ok_or(MatchupError::Conflict)?;
+        let only_references = drawn.contest.only_references();
+        Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at, only_references })
     }
 
     /// A matchup that was served to this voter, whatever became of it.
-    pub async fn served(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<Option<Served>> {
+    pub async fn served(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<Option<ServedMatchup>> {
         let row = sqlx::query!(
             r#"
             SELECT
@@ -192,7 +193,7 @@ impl Arena {
         )
         .fetch_optional(&self.pool)
         .await?;
-        Ok(row.map(|row| Served { prompt: row.prompt_id, text: row.text, over: row.over }))
+        Ok(row.map(|row| ServedMatchup { prompt: row.prompt_id, text: row.text, over: row.over }))
     }
 
     /// A build of a matchup, for the voter whom it was served to. Whoever only asks for the header does not look.
@@ -201,9 +202,9 @@ impl Arena {
         voter: Voter,
         matchup: Uuid,
         side: Side,
-        looks: bool,
+        is_view: bool,
     ) -> sqlx::Result<Option<Arc<StoredGrid>>> {
-        let Some(build) = self.fetch.submit(FetchRequest { voter, matchup, side, looks }).await? else {
+        let Some(build) = self.fetch.submit(FetchRequest { voter, matchup, side, is_view }).await? else {
             return Ok(None);
         };
         if let Some(grid) = self.grids.get(&build).await {
@@ -216,7 +217,7 @@ impl Arena {
     }
 
     /// Skipping twice is skipping.
-    pub async fn skip(&self, voter: Voter, matchup: Uuid) -> Result<(), NotSkipped> {
+    pub async fn skip(&self, voter: Voter, matchup: Uuid) -> Result<(), SkipError> {
         let voted = sqlx::query_scalar!(
             r#"
             WITH skipped AS (
@@ -234,8 +235,8 @@ impl Arena {
         .fetch_optional(&self.pool)
         .await?;
         match voted {
-            None => Err(NotSkipped::Unknown),
-            Some(true) => Err(NotSkipped::Voted),
+            None => Err(SkipError::Unknown),
+            Some(true) => Err(SkipError::AlreadyVoted),
             Some(false) => Ok(()),
         }
     }
@@ -251,10 +252,10 @@ async fn is_active(pool: &PgPool, prompt: &PromptId) -> sqlx::Result<bool> {
 }
 
 /// Another request of the same voter was faster.
-fn is_race(reason: &NoMatchup) -> bool {
+fn is_conflict(reason: &MatchupError) -> bool {
     match reason {
-        NoMatchup::Raced => true,
-        NoMatchup::Database(error) => {
+        MatchupError::Conflict => true,
+        MatchupError::Database(error) => {
             let constraint = error.as_database_error().and_then(DatabaseError::constraint);
             constraint == Some("no_pair_twice")
         }

@@ -5,39 +5,39 @@ mod batcher;
 pub mod builds;
 pub mod catalog;
 mod choice;
+pub mod cleanup;
 pub mod coverage;
 pub mod drafts;
 pub mod elo;
-pub mod exhibition;
-mod field;
 pub mod gallery;
-pub mod history;
 pub mod imports;
 pub mod jobs;
 pub mod kept_runs;
 pub mod leaderboard;
-pub mod log;
+mod lineup;
 mod matchups;
 mod names;
 pub mod replay;
 pub mod sampling;
 mod settings;
+pub mod shipped_builds;
 mod shown;
 pub mod skill;
 pub mod status;
 mod tallies;
-pub mod tidying;
 pub mod totals;
+pub mod vote_log;
+pub mod voter_history;
 mod votes;
 
-pub use choice::{Choice, Side, Verdicts};
-pub use field::{Field, References};
-pub use matchups::{Askable, Matchup, NoMatchup, NotSkipped, Served, Voter};
+pub use choice::{Choice, ChoiceCounts, Side};
+pub use lineup::{Lineup, ReferencePolicy};
+pub use matchups::{Matchup, MatchupError, MatchupPrompt, ServedMatchup, SkipError, Voter};
 pub use names::{ModelKey, PromptId};
 pub use settings::{Mode, Settings};
-pub use votes::{NoVote, Reveal, Revealed};
+pub use votes::{Reveal, RevealedSide, VoteError};
 
-pub use tallies::WrongTally;
+pub use tallies::TallyMismatch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,21 +49,21 @@ use uuid::Uuid;
 
 use batcher::Batcher;
 use builds::StoredGrid;
-use field::FieldCache;
-use leaderboard::{LadderStats, Leaderboard, Moment, Refreshed};
-use matchups::batches::{Fetch, ReadVoters, Serve};
-use shown::ShownCounts;
+use leaderboard::{LadderStats, Leaderboard, RefreshingCache, StatsVersion};
+use lineup::LineupCache;
+use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
+use shown::ShownCache;
 use votes::counting::CountVotes;
 use votes::reveals::ReadReveals;
 
 /// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
-const MAKERS: usize = 1;
+const MAX_REFRESHES: usize = 1;
 
 /// Tags whose ladders are kept.
-const MOST_TAGS: u64 = 64;
+const MAX_TAG_LADDERS: u64 = 64;
 
 /// While one batch of votes waits for the disk, the next is prepared.
-const BATCHES_OF_VOTES: usize = 2;
+const MAX_VOTE_BATCHES: usize = 2;
 
 const GRIDS_MAX_BYTES: u64 = 64 << 20;
 
@@ -78,29 +78,29 @@ pub struct Arena {
     pub ladder: String,
     /// A vote sooner than this after both builds went out is none.
     pub min_dwell: Duration,
-    field: Arc<FieldCache>,
-    shown: Arc<ShownCounts>,
-    read_voters: Batcher<ReadVoters>,
-    serve: Batcher<Serve>,
-    fetch: Batcher<Fetch>,
+    lineup: Arc<LineupCache>,
+    shown: Arc<ShownCache>,
+    read_voters: Batcher<ReadVoterStates>,
+    serve: Batcher<ServeMatchups>,
+    fetch: Batcher<FetchBuilds>,
     count_votes: Batcher<CountVotes>,
     read_reveals: Batcher<ReadReveals>,
     /// Of builds that voters look at.
     grids: Cache<Uuid, Arc<StoredGrid>>,
-    makers: Arc<Semaphore>,
-    stats: Arc<Refreshed<Moment, LadderStats>>,
-    tag_ladders: Cache<String, Arc<Refreshed<Moment, Leaderboard>>>,
+    refresh_permits: Arc<Semaphore>,
+    stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,
+    tag_ladders: Cache<String, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
 }
 
 impl Arena {
-    pub fn new(pool: PgPool, settings: Settings, references: References, min_dwell: Duration) -> Self {
+    pub fn new(pool: PgPool, settings: Settings, references: ReferencePolicy, min_dwell: Duration) -> Self {
         let ladder = settings.slug();
-        let makers = Arc::new(Semaphore::new(MAKERS));
+        let refresh_permits = Arc::new(Semaphore::new(MAX_REFRESHES));
         Self {
-            read_voters: Batcher::new(ReadVoters { pool: pool.clone(), ladder: ladder.clone() }, 1),
-            serve: Batcher::new(Serve { pool: pool.clone(), ladder: ladder.clone() }, 1),
-            fetch: Batcher::new(Fetch { pool: pool.clone() }, 1),
-            count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, BATCHES_OF_VOTES),
+            read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            serve: Batcher::new(ServeMatchups { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
+            count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, MAX_VOTE_BATCHES),
             read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
             grids: Cache::builder()
                 .weigher(|_, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX))
@@ -111,11 +111,11 @@ impl Arena {
             settings,
             ladder,
             min_dwell,
-            field: Arc::new(FieldCache::new(references)),
+            lineup: Arc::new(LineupCache::new(references)),
             shown: Arc::default(),
-            stats: Arc::new(Refreshed::new(&makers)),
-            tag_ladders: Cache::new(MOST_TAGS),
-            makers,
+            stats: Arc::new(RefreshingCache::new(&refresh_permits)),
+            tag_ladders: Cache::new(MAX_TAG_LADDERS),
+            refresh_permits,
         }
     }
 

@@ -16,7 +16,7 @@ pub struct ModelKey(Arc<str>);
 #[serde(try_from = "String")]
 pub struct PromptId(Arc<str>);
 
-const LONGEST: usize = 64;
+const MAX_LEN: usize = 64;
 
 impl ModelKey {
     pub fn as_str(&self) -> &str {
@@ -35,9 +35,9 @@ impl FromStr for ModelKey {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        match (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed) {
+        match (1..=MAX_LEN).contains(&text.len()) && text.bytes().all(allowed) {
             true => Ok(Self(text.into())),
-            false => Err(format!("a model's key is 1 to {LONGEST} of a-z, 0-9 and _")),
+            false => Err(format!("a model's key is 1 to {MAX_LEN} of a-z, 0-9 and _")),
         }
     }
 }
@@ -48,9 +48,9 @@ impl FromStr for PromptId {
     fn from_str(text: &str) -> Result<Self, String> {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let words = text.split('-').all(|word| !word.is_empty() && word.bytes().all(allowed));
-        match words && text.len() <= LONGEST {
+        match words && text.len() <= MAX_LEN {
             true => Ok(Self(text.into())),
-            false => Err(format!("a prompt's id is a slug of a-z, 0-9 and single -, at most {LONGEST} long")),
+            false => Err(format!("a prompt's id is a slug of a-z, 0-9 and single -, at most {MAX_LEN} long")),
         }
     }
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 use sqlx::{PgConnection, PgPool};
 
 use super::audit::{self, Admin};
-use super::elo::{Standing, judge};
-use super::field::known;
-use super::log::{Log, LoggedVote};
-use super::{ModelKey, WrongTally, tallies};
+use super::elo::{Standing, apply_vote};
+use super::lineup::parse_stored;
+use super::vote_log::{LoggedVote, VoteLog};
+use super::{ModelKey, TallyMismatch, tallies};
 
 /// Where every model stands, by settings.
 pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
@@ -25,22 +25,22 @@ pub struct Replay {
 
 /// Both models' ratings before and after a vote: of A, then of B.
 #[derive(Clone, Copy, Debug)]
-pub struct Moved {
+pub struct RatingChange {
     pub before: [f64; 2],
     pub after: [f64; 2],
 }
 
 /// Why a vote cannot be the next one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OutOfPlace {
+pub enum ReplayError {
     #[error("vote {id} comes after vote {latest}, and votes are replayed in the order of their ids")]
-    Order { id: i64, latest: i64 },
+    OutOfOrder { id: i64, latest: i64 },
     #[error("vote {id} is on {model} and itself")]
-    OneModel { id: i64, model: ModelKey },
+    SameModel { id: i64, model: ModelKey },
 }
 
-impl From<OutOfPlace> for sqlx::Error {
-    fn from(wrong: OutOfPlace) -> Self {
+impl From<ReplayError> for sqlx::Error {
+    fn from(wrong: ReplayError) -> Self {
         Self::Decode(wrong.into())
     }
 }
@@ -49,11 +49,11 @@ impl From<OutOfPlace> for sqlx::Error {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Difference {
     #[error(
-        "vote {vote} says that {model} had {kept:?} {when} it; by the votes up to it, that is {replayed:?}"
+        "vote {vote} says that {model} had {stored:?} {when} it; by the votes up to it, that is {replayed:?}"
     )]
-    Vote { vote: i64, model: ModelKey, when: When, kept: f64, replayed: f64 },
-    #[error("{model} ({settings}) is kept with {} {kept}; by its votes, that is {replayed}", column.name())]
-    Standing { settings: String, model: ModelKey, column: Column, kept: String, replayed: String },
+    Vote { vote: i64, model: ModelKey, when: VotePhase, stored: f64, replayed: f64 },
+    #[error("{model} ({settings}) is kept with {} {stored}; by its votes, that is {replayed}", column.name())]
+    Standing { settings: String, model: ModelKey, column: StandingColumn, stored: String, replayed: String },
     #[error("{model} ({settings}) has votes, and no rating is kept")]
     NoStanding { settings: String, model: ModelKey },
     #[error("{model} ({settings}) is kept with a rating, and has no votes")]
@@ -62,17 +62,17 @@ pub enum Difference {
         "the tally of builds {} and {} counts {} votes differently from the {} that there are",
         .0.build_a, .0.build_b, .0.stored, .0.counted
     )]
-    Tally(WrongTally),
+    Tally(TallyMismatch),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum VotePhase {
     Before,
     After,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum StandingColumn {
     Elo,
     Wins,
     Losses,
@@ -82,23 +82,23 @@ pub enum Column {
 
 impl Replay {
     /// What the next vote does, by the votes before it.
-    pub fn next(&mut self, vote: &LoggedVote) -> Result<Moved, OutOfPlace> {
+    pub fn next(&mut self, vote: &LoggedVote) -> Result<RatingChange, ReplayError> {
         let LoggedVote { id, model_a, model_b, .. } = vote;
         if let Some(latest) = self.latest.filter(|latest| id <= latest) {
-            return Err(OutOfPlace::Order { id: *id, latest });
+            return Err(ReplayError::OutOfOrder { id: *id, latest });
         }
         if model_a == model_b {
-            return Err(OutOfPlace::OneModel { id: *id, model: model_a.clone() });
+            return Err(ReplayError::SameModel { id: *id, model: model_a.clone() });
         }
         let ladder = self.ladders.entry(vote.settings.clone()).or_default();
         let of = |model| ladder.get(model).copied().unwrap_or(Standing::NEW);
         let before = (of(model_a), of(model_b));
-        let after = judge(before.0, before.1, vote.choice);
+        let after = apply_vote(before.0, before.1, vote.choice);
         ladder.insert(model_a.clone(), after.0);
         ladder.insert(model_b.clone(), after.1);
         self.votes += 1;
         self.latest = Some(*id);
-        Ok(Moved { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] })
+        Ok(RatingChange { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] })
     }
 
     pub fn ladders(&self) -> &Ladders {
@@ -114,20 +114,20 @@ impl Replay {
     }
 
     /// Where the kept ladders differ, model by model.
-    pub fn differences(&self, kept: &Ladders) -> Vec<Difference> {
+    pub fn differences(&self, stored: &Ladders) -> Vec<Difference> {
         let replayed = self.ladders.iter().flat_map(|(settings, ladder)| {
-            let kept = kept.get(settings);
+            let stored = stored.get(settings);
             ladder.iter().filter_map(move |(model, standing)| {
                 let (settings, model) = (settings.clone(), model.clone());
-                match kept.and_then(|ladder| ladder.get(&model)) {
-                    Some(kept) => differing(kept, standing).map(|(column, kept, replayed)| {
-                        Difference::Standing { settings, model, column, kept, replayed }
+                match stored.and_then(|ladder| ladder.get(&model)) {
+                    Some(stored) => differing(stored, standing).map(|(column, stored, replayed)| {
+                        Difference::Standing { settings, model, column, stored, replayed }
                     }),
                     None => Some(Difference::NoStanding { settings, model }),
                 }
             })
         });
-        let voteless = kept.iter().flat_map(|(settings, ladder)| {
+        let voteless = stored.iter().flat_map(|(settings, ladder)| {
             let replayed = self.ladders.get(settings);
             let voteless =
                 ladder.keys().filter(move |model| !replayed.is_some_and(|l| l.contains_key(*model)));
@@ -137,45 +137,45 @@ impl Replay {
     }
 }
 
-impl Moved {
+impl RatingChange {
     /// As the log tells it.
-    pub fn told(vote: &LoggedVote) -> Self {
+    pub fn logged(vote: &LoggedVote) -> Self {
         Self { before: [vote.elo_a_before, vote.elo_b_before], after: [vote.elo_a_after, vote.elo_b_after] }
     }
 
     /// Where the log tells another story than this one, if it does.
     pub fn difference(&self, vote: &LoggedVote) -> Option<Difference> {
-        let told = Self::told(vote);
-        let sides = |when, told: [f64; 2], replayed: [f64; 2]| {
+        let logged = Self::logged(vote);
+        let sides = |when, logged: [f64; 2], replayed: [f64; 2]| {
             let models = [&vote.model_a, &vote.model_b];
-            (0..2).map(move |side| (when, models[side], told[side], replayed[side]))
+            (0..2).map(move |side| (when, models[side], logged[side], replayed[side]))
         };
-        let (when, model, kept, replayed) = sides(When::Before, told.before, self.before)
-            .chain(sides(When::After, told.after, self.after))
-            .find(|(_, _, kept, replayed)| kept.to_bits() != replayed.to_bits())?;
-        Some(Difference::Vote { vote: vote.id, model: model.clone(), when, kept, replayed })
+        let (when, model, stored, replayed) = sides(VotePhase::Before, logged.before, self.before)
+            .chain(sides(VotePhase::After, logged.after, self.after))
+            .find(|(_, _, stored, replayed)| stored.to_bits() != replayed.to_bits())?;
+        Some(Difference::Vote { vote: vote.id, model: model.clone(), when, stored, replayed })
     }
 }
 
 /// The first column in which two standings differ, and what it holds in each.
-fn differing(kept: &Standing, replayed: &Standing) -> Option<(Column, String, String)> {
-    if kept.elo.to_bits() != replayed.elo.to_bits() {
-        return Some((Column::Elo, format!("{:?}", kept.elo), format!("{:?}", replayed.elo)));
+fn differing(stored: &Standing, replayed: &Standing) -> Option<(StandingColumn, String, String)> {
+    if stored.elo.to_bits() != replayed.elo.to_bits() {
+        return Some((StandingColumn::Elo, format!("{:?}", stored.elo), format!("{:?}", replayed.elo)));
     }
     let counts = |s: &Standing| {
         [
-            (Column::Wins, s.wins),
-            (Column::Losses, s.losses),
-            (Column::Ties, s.ties),
-            (Column::BothBad, s.both_bad),
+            (StandingColumn::Wins, s.wins),
+            (StandingColumn::Losses, s.losses),
+            (StandingColumn::Ties, s.ties),
+            (StandingColumn::BothBad, s.both_bad),
         ]
     };
-    let mut pairs = counts(kept).into_iter().zip(counts(replayed));
-    let ((column, kept), (_, replayed)) = pairs.find(|(kept, replayed)| kept != replayed)?;
-    Some((column, kept.to_string(), replayed.to_string()))
+    let mut pairs = counts(stored).into_iter().zip(counts(replayed));
+    let ((column, stored), (_, replayed)) = pairs.find(|(stored, replayed)| stored != replayed)?;
+    Some((column, stored.to_string(), replayed.to_string()))
 }
 
-impl Column {
+impl StandingColumn {
     fn name(self) -> &'static str {
         match self {
             Self::Elo => "Elo",
@@ -187,7 +187,7 @@ impl Column {
     }
 }
 
-impl Display for When {
+impl Display for VotePhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Before => "before",
@@ -198,7 +198,7 @@ impl Display for When {
 
 /// What came of holding everything that is kept against the votes.
 #[derive(Debug, Default)]
-pub struct Audit {
+pub struct ReplayReport {
     pub replay: Replay,
     pub differing_votes: u64,
     pub differing_ratings: u64,
@@ -206,22 +206,22 @@ pub struct Audit {
     pub first: Option<Difference>,
 }
 
-impl Audit {
+impl ReplayReport {
     pub fn is_clean(&self) -> bool {
         self.first.is_none()
     }
 
     /// Goes one vote further; what it did, if it is kept otherwise.
-    pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<Moved>, OutOfPlace> {
-        let moved = self.replay.next(vote)?;
-        let Some(difference) = moved.difference(vote) else { return Ok(None) };
+    pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<RatingChange>, ReplayError> {
+        let change = self.replay.next(vote)?;
+        let Some(difference) = change.difference(vote) else { return Ok(None) };
         self.differing_votes += 1;
         self.first.get_or_insert(difference);
-        Ok(Some(moved))
+        Ok(Some(change))
     }
 
-    fn close(&mut self, kept: &Ladders, tallies: Vec<WrongTally>) {
-        let differences = self.replay.differences(kept);
+    fn close(&mut self, stored: &Ladders, tallies: Vec<TallyMismatch>) {
+        let differences = self.replay.differences(stored);
         self.differing_ratings = differences.len() as u64;
         self.differing_tallies = tallies.len() as u64;
         let mut all = differences.into_iter().chain(tallies.into_iter().map(Difference::Tally));
@@ -230,32 +230,32 @@ impl Audit {
 }
 
 /// Holds all votes and ratings of one moment against a replay.
-pub async fn verify(pool: &PgPool) -> sqlx::Result<Audit> {
-    let mut moment = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    take_your_time(&mut moment).await?;
-    let mut audit = Audit::default();
-    let mut log = Log::open(&mut *moment).await?;
+pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
+    let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    disable_statement_timeout(&mut snapshot).await?;
+    let mut report = ReplayReport::default();
+    let mut log = VoteLog::open(&mut *snapshot).await?;
     loop {
-        let votes = log.next(&mut *moment).await?;
+        let votes = log.next(&mut *snapshot).await?;
         if votes.is_empty() {
             break;
         }
         for vote in &votes {
-            audit.next(vote)?;
+            report.next(vote)?;
         }
     }
-    audit.close(&kept(&mut moment).await?, tallies::wrong(&mut moment).await?);
-    Ok(audit)
+    report.close(&stored(&mut snapshot).await?, tallies::mismatches(&mut snapshot).await?);
+    Ok(report)
 }
 
 /// The same, and makes everything what it should be. Votes wait meanwhile.
-pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<Audit> {
+pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     let mut transaction = pool.begin().await?;
-    take_your_time(&mut transaction).await?;
+    disable_statement_timeout(&mut transaction).await?;
     // A vote in progress holds its models' rows, and comes before this; the next one waits behind it.
     sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
-    let mut audit = Audit::default();
-    let mut log = Log::open(&mut *transaction).await?;
+    let mut report = ReplayReport::default();
+    let mut log = VoteLog::open(&mut *transaction).await?;
     loop {
         let votes = log.next(&mut *transaction).await?;
         if votes.is_empty() {
@@ -263,38 +263,38 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<Audit> {
         }
         let mut wrong = Vec::new();
         for vote in &votes {
-            wrong.extend(audit.next(vote)?.map(|moved| (vote.id, moved)));
+            wrong.extend(report.next(vote)?.map(|change| (vote.id, change)));
         }
         rewrite_votes(&mut transaction, &wrong).await?;
     }
-    audit.close(&kept(&mut transaction).await?, tallies::wrong(&mut transaction).await?);
-    if audit.differing_ratings > 0 {
-        rewrite_ratings(&mut transaction, audit.replay.ladders()).await?;
+    report.close(&stored(&mut transaction).await?, tallies::mismatches(&mut transaction).await?);
+    if report.differing_ratings > 0 {
+        rewrite_ratings(&mut transaction, report.replay.ladders()).await?;
     }
-    if audit.differing_tallies > 0 {
+    if report.differing_tallies > 0 {
         tallies::rewrite(&mut transaction).await?;
     }
-    if !audit.is_clean() {
+    if !report.is_clean() {
         // It was worked out of what was wrong.
         sqlx::query!("DELETE FROM ladder_stats").execute(&mut *transaction).await?;
         let detail = json!({
-            "votes": audit.differing_votes,
-            "ratings": audit.differing_ratings,
-            "tallies": audit.differing_tallies,
+            "votes": report.differing_votes,
+            "ratings": report.differing_ratings,
+            "tallies": report.differing_tallies,
         });
         audit::record(&mut transaction, admin, "recompute", "ladders", detail).await?;
     }
     transaction.commit().await?;
-    Ok(audit)
+    Ok(report)
 }
 
 /// Counting all votes may take longer than a statement otherwise may.
-async fn take_your_time(connection: &mut PgConnection) -> sqlx::Result<()> {
+async fn disable_statement_timeout(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!("SET LOCAL statement_timeout = 0").execute(connection).await?;
     Ok(())
 }
 
-async fn kept(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
+async fn stored(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
     let rows = sqlx::query!("SELECT settings, model_key, elo, wins, losses, ties, both_bad FROM ratings")
         .fetch_all(connection)
         .await?;
@@ -307,16 +307,17 @@ async fn kept(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
             ties: row.ties,
             both_bad: row.both_bad,
         };
-        ladders.entry(row.settings).or_default().insert(known(&row.model_key)?, standing);
+        ladders.entry(row.settings).or_default().insert(parse_stored(&row.model_key)?, standing);
     }
     Ok(ladders)
 }
 
-async fn rewrite_votes(connection: &mut PgConnection, wrong: &[(i64, Moved)]) -> sqlx::Result<()> {
+async fn rewrite_votes(connection: &mut PgConnection, wrong: &[(i64, RatingChange)]) -> sqlx::Result<()> {
     if wrong.is_empty() {
         return Ok(());
     }
-    let column = |of: fn(&Moved) -> f64| wrong.iter().map(|(_, moved)| of(moved)).collect::<Vec<_>>();
+    let column =
+        |of: fn(&RatingChange) -> f64| wrong.iter().map(|(_, change)| of(change)).collect::<Vec<_>>();
     sqlx::query!(
         "
         UPDATE votes
@@ -327,10 +328,10 @@ async fn rewrite_votes(connection: &mut PgConnection, wrong: &[(i64, Moved)]) ->
         WHERE votes.id = right_one.id
         ",
         &wrong.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        &column(|moved| moved.before[0]),
-        &column(|moved| moved.after[0]),
-        &column(|moved| moved.before[1]),
-        &column(|moved| moved.after[1]),
+        &column(|change| change.before[0]),
+        &column(|change| change.after[0]),
+        &column(|change| change.before[1]),
+        &column(|change| change.after[1]),
     )
     .execute(connection)
     .await?;

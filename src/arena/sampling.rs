@@ -29,10 +29,10 @@ pub struct Entrant {
 }
 
 /// What a voter was served before, as [`pair_code`]s.
-pub type Seen = HashSet<i64>;
+pub type SeenPairs = HashSet<i64>;
 
 /// How often each model was shown.
-pub type Shown = HashMap<ModelKey, i64>;
+pub type TimesShown = HashMap<ModelKey, i64>;
 
 /// One number for a ladder, a prompt and two models, whichever way around: the first eight bytes of a SHA-256. The
 /// database has a function of the same name that agrees with this one. Two different pairs could share a number;
@@ -44,7 +44,7 @@ pub fn pair_code(ladder: &str, prompt: &PromptId, one: &ModelKey, other: &ModelK
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drawn<'a> {
+pub struct DrawnMatchup<'a> {
     pub contest: &'a Contest,
     pub a: &'a Entrant,
     pub b: &'a Entrant,
@@ -69,7 +69,7 @@ impl Contest {
         })
     }
 
-    fn has_fresh_pair(&self, seen: &Seen) -> bool {
+    fn has_fresh_pair(&self, seen: &SeenPairs) -> bool {
         self.entrants.len() > 1 && (seen.is_empty() || self.codes().iter().any(|code| !seen.contains(code)))
     }
 
@@ -83,21 +83,21 @@ impl Contest {
 pub fn draw<'a, R: Rng + ?Sized>(
     rng: &mut R,
     contests: impl IntoIterator<Item = &'a Contest>,
-    shown: &Shown,
-    seen: &Seen,
-) -> Option<Drawn<'a>> {
-    let lots = Lots::of(draw_contest(rng, contests.into_iter().collect(), seen)?, shown, seen);
-    let first = pick(rng, &lots.firsts())?;
-    let second = pick(rng, &lots.partners(first))?;
+    shown: &TimesShown,
+    seen: &SeenPairs,
+) -> Option<DrawnMatchup<'a>> {
+    let pair_weights = PairWeights::of(draw_contest(rng, contests.into_iter().collect(), seen)?, shown, seen);
+    let first = pick(rng, &pair_weights.first_weights())?;
+    let second = pick(rng, &pair_weights.partner_weights(first))?;
     let (left, right) = if rng.random_bool(0.5) { (first, second) } else { (second, first) };
-    let contest = lots.contest;
+    let contest = pair_weights.contest;
     let (a, b) = (&contest.entrants[left], &contest.entrants[right]);
-    Some(Drawn {
+    Some(DrawnMatchup {
         contest,
         a,
         b,
         pair: pair_code(&contest.ladder, &contest.prompt, &a.model, &b.model),
-        probability: lots.probability(first, second),
+        probability: pair_weights.probability(first, second),
     })
 }
 
@@ -106,7 +106,7 @@ pub fn draw<'a, R: Rng + ?Sized>(
 fn draw_contest<'a, R: Rng + ?Sized>(
     rng: &mut R,
     mut contests: Vec<&'a Contest>,
-    seen: &Seen,
+    seen: &SeenPairs,
 ) -> Option<&'a Contest> {
     while !contests.is_empty() {
         let contest = contests.swap_remove(rng.random_range(0..contests.len()));
@@ -118,15 +118,15 @@ fn draw_contest<'a, R: Rng + ?Sized>(
 }
 
 /// A contest as one voter finds it.
-struct Lots<'a> {
+struct PairWeights<'a> {
     contest: &'a Contest,
     weights: Vec<f64>,
     /// Whether two entrants may still meet, row by row.
     unseen: Vec<bool>,
 }
 
-impl<'a> Lots<'a> {
-    fn of(contest: &'a Contest, shown: &Shown, seen: &Seen) -> Self {
+impl<'a> PairWeights<'a> {
+    fn of(contest: &'a Contest, shown: &TimesShown, seen: &SeenPairs) -> Self {
         let entrants = &contest.entrants;
         let count = entrants.len();
         let mut unseen = vec![false; count * count];
@@ -141,22 +141,23 @@ impl<'a> Lots<'a> {
     }
 
     /// Weights by entrant; nothing for those who have met all others.
-    fn firsts(&self) -> Vec<f64> {
-        let has_partner = |one: usize| self.partners(one).iter().any(|&weight| weight > 0.0);
+    fn first_weights(&self) -> Vec<f64> {
+        let has_partner = |one: usize| self.partner_weights(one).iter().any(|&weight| weight > 0.0);
         let weight = |(one, &weight)| if has_partner(one) { weight } else { 0.0 };
         self.weights.iter().enumerate().map(weight).collect()
     }
 
-    fn partners(&self, one: usize) -> Vec<f64> {
+    fn partner_weights(&self, one: usize) -> Vec<f64> {
         let row = &self.unseen[one * self.weights.len()..][..self.weights.len()];
         row.iter().zip(&self.weights).map(|(&unseen, &weight)| if unseen { weight } else { 0.0 }).collect()
     }
 
     /// Either may have come first. Where they are the last two, rounding would make it more than certain.
     fn probability(&self, one: usize, other: usize) -> f64 {
-        let firsts = self.firsts();
+        let first_weights = self.first_weights();
         let share = |weights: &[f64], index: usize| weights[index] / weights.iter().sum::<f64>();
-        let in_turn = |first, second| share(&firsts, first) * share(&self.partners(first), second);
+        let in_turn =
+            |first, second| share(&first_weights, first) * share(&self.partner_weights(first), second);
         (in_turn(one, other) + in_turn(other, one)).min(1.0)
     }
 }

@@ -8,8 +8,8 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::ModelKey;
-use super::field::known;
-use super::sampling::Shown;
+use super::lineup::parse_stored;
+use super::sampling::TimesShown;
 
 /// Counts of a moment ago will do: what one second adds to them moves no weight of the draw that matters, and summing
 /// them anew for every matchup would cost more than the matchup.
@@ -19,23 +19,23 @@ const FRESH_FOR: Duration = Duration::from_secs(1);
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-pub(super) struct ShownCounts {
-    latest: RwLock<Option<(Instant, Arc<Counts>)>>,
+pub(super) struct ShownCache {
+    latest: RwLock<Option<(Instant, Arc<ShownCounts>)>>,
     /// Held by whoever reads them anew, for all who wait.
     reading: Mutex<()>,
 }
 
 /// By model, as of one moment.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct ShownCounts {
     /// What the draw weighs by.
-    pub all: Shown,
+    pub all: TimesShown,
     /// Without open matchups, so that nobody learns who is in one by watching the ladder.
-    pub closed: Shown,
+    pub closed: TimesShown,
 }
 
-impl ShownCounts {
-    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<Counts>> {
+impl ShownCache {
+    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<ShownCounts>> {
         let asked = Instant::now();
         if let Some(counts) = self.since(asked.checked_sub(FRESH_FOR).unwrap_or(asked)) {
             return Ok(counts);
@@ -52,7 +52,7 @@ impl ShownCounts {
         Ok(counts)
     }
 
-    fn since(&self, moment: Instant) -> Option<Arc<Counts>> {
+    fn since(&self, moment: Instant) -> Option<Arc<ShownCounts>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
         latest.filter(|(read_at, _)| *read_at >= moment).map(|(_, counts)| counts)
     }
@@ -63,7 +63,7 @@ pub(super) async fn read(
     executor: impl PgExecutor<'_>,
     ladder: &str,
     tag: Option<&str>,
-) -> sqlx::Result<Counts> {
+) -> sqlx::Result<ShownCounts> {
     let rows = sqlx::query!(
         r#"
         SELECT model_key AS "model_key!", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
@@ -86,9 +86,9 @@ pub(super) async fn read(
     )
     .fetch_all(executor)
     .await?;
-    let mut counts = Counts::default();
+    let mut counts = ShownCounts::default();
     for row in rows {
-        let model: ModelKey = known(&row.model_key)?;
+        let model: ModelKey = parse_stored(&row.model_key)?;
         counts.closed.insert(model.clone(), row.times - row.open);
         counts.all.insert(model, row.times);
     }

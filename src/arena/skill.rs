@@ -8,40 +8,40 @@
 //! model without a defeat, or without a win, has a finite rating. Where there are no phantoms, only models
 //! that are linked both ways by "beat or tied" have one, and only those are rated.
 
-mod doubt;
-mod field;
 mod fragility;
+mod graph;
 mod likelihood;
 #[cfg(test)]
 mod tests;
+mod uncertainty;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
-use self::{doubt::Doubt, field::Duel, field::Field, likelihood::Likelihood};
-use super::{ModelKey, PromptId, Verdicts};
+use self::{graph::ComparisonGraph, graph::Duel, likelihood::Likelihood, uncertainty::Uncertainty};
+use super::{ChoiceCounts, ModelKey, PromptId};
 
 /// Rating points per nat: a factor of ten in the odds is 400 points.
-const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
+const POINTS_PER_NAT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// The mean rating of the field.
-const MEAN: f64 = 1500.0;
+const MEAN_RATING: f64 = 1500.0;
 
 /// Differences of skill up to this, in nats, may come from rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// A model with fewer votes has no rating yet.
-pub const ENOUGH_VOTES: u64 = 30;
+pub const MIN_VOTES_FOR_SKILL: u64 = 30;
 
 /// Votes on two models' builds of one prompt; `a` was on the left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct PairTally {
     pub prompt: PromptId,
     pub a: ModelKey,
     pub b: ModelKey,
-    pub verdicts: Verdicts,
+    pub counts: ChoiceCounts,
 }
 
 /// What the votes of one ladder say.
@@ -52,7 +52,7 @@ pub struct Fit {
     pub votes: u64,
     /// The ranked models that have enough votes and are connected with the others.
     pub models: BTreeMap<ModelKey, Skill>,
-    pub side: Option<SideEffect>,
+    pub side: Option<SideAdvantage>,
     pub fragility: Option<Fragility>,
 }
 
@@ -71,7 +71,7 @@ pub struct Skill {
 /// How many rating points being on the left is worth, with a 95 % interval where there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SideEffect {
+pub struct SideAdvantage {
     pub points: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
@@ -92,74 +92,78 @@ pub struct Fragility {
 /// get a skill and places; the votes on others still inform the fit.
 ///
 /// The result depends on the votes alone, to the last bit, and not on the order of the tallies.
-pub fn fit(tallies: &[Tally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
+pub fn fit(tallies: &[PairTally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
     let votes = tallies
         .iter()
         .filter(|tally| tally.a != tally.b)
-        .map(|tally| tally.verdicts.sum().unsigned_abs())
+        .map(|tally| tally.counts.sum().unsigned_abs())
         .sum();
-    let Some(field) = Field::main(tallies, prior > 0.0) else {
+    let Some(graph) = ComparisonGraph::largest_component(tallies, prior > 0.0) else {
         return Fit { votes, ..Fit::default() };
     };
-    let duels = field.duels();
-    let likelihood = Likelihood { models: field.models.len(), duels: &duels, prior, sided: false };
-    let skills = likelihood.maximum(DVector::zeros(field.models.len()));
+    let duels = graph.duels();
+    let likelihood = Likelihood { models: graph.models.len(), duels: &duels, prior, with_side: false };
+    let skills = likelihood.maximum(DVector::zeros(graph.models.len()));
     let inverse = likelihood.inverse_curvature(&skills);
-    let doubt = inverse.as_ref().and_then(|inverse| Doubt::new(&field, &likelihood, &skills, inverse));
+    let uncertainty =
+        inverse.as_ref().and_then(|inverse| Uncertainty::new(&graph, &likelihood, &skills, inverse));
 
-    let standing = standing(&field, &skills, ranked);
-    let rated = standing.iter().map(|&model| {
-        let skill = skill(model, &standing, &skills, doubt.as_ref());
-        (field.models[model].clone(), skill)
+    let ranking = ranking(&graph, &skills, ranked);
+    let rated = ranking.iter().map(|&model| {
+        let skill = skill(model, &ranking, &skills, uncertainty.as_ref());
+        (graph.models[model].clone(), skill)
     });
     Fit {
         votes,
         models: rated.collect(),
-        side: side(&field, &likelihood, &skills),
-        fragility: inverse.and_then(|inverse| fragility(&field, &likelihood, &skills, &inverse, &standing)),
+        side: side(&graph, &likelihood, &skills),
+        fragility: inverse.and_then(|inverse| fragility(&graph, &likelihood, &skills, &inverse, &ranking)),
     }
 }
 
 /// The ranked models that have enough votes, best first.
-fn standing(field: &Field, skills: &DVector<f64>, ranked: &BTreeSet<ModelKey>) -> Vec<usize> {
-    let votes = field.votes_per_model();
-    let mut standing: Vec<usize> = (0..field.models.len())
-        .filter(|&model| votes[model] >= ENOUGH_VOTES && ranked.contains(field.models[model]))
+fn ranking(graph: &ComparisonGraph, skills: &DVector<f64>, ranked: &BTreeSet<ModelKey>) -> Vec<usize> {
+    let votes = graph.votes_per_model();
+    let mut ranking: Vec<usize> = (0..graph.models.len())
+        .filter(|&model| votes[model] >= MIN_VOTES_FOR_SKILL && ranked.contains(graph.models[model]))
         .collect();
-    standing.sort_by(|&a, &b| skills[b].total_cmp(&skills[a]));
-    standing
+    ranking.sort_by(|&a, &b| skills[b].total_cmp(&skills[a]));
+    ranking
 }
 
-fn skill(model: usize, standing: &[usize], skills: &DVector<f64>, doubt: Option<&Doubt>) -> Skill {
-    let rating = MEAN + POINTS * skills[model];
-    let margin = doubt.and_then(|doubt| doubt.margin(model)).map(|margin| POINTS * margin);
-    let surely_above = |high, low| doubt.is_some_and(|doubt| doubt.surely_above(high, low, skills));
-    let above = standing.iter().filter(|&&other| surely_above(other, model)).count();
-    let below = standing.iter().filter(|&&other| surely_above(model, other)).count();
+fn skill(model: usize, ranking: &[usize], skills: &DVector<f64>, uncertainty: Option<&Uncertainty>) -> Skill {
+    let rating = MEAN_RATING + POINTS_PER_NAT * skills[model];
+    let margin =
+        uncertainty.and_then(|uncertainty| uncertainty.margin(model)).map(|margin| POINTS_PER_NAT * margin);
+    let surely_above =
+        |high, low| uncertainty.is_some_and(|uncertainty| uncertainty.surely_above(high, low, skills));
+    let above = ranking.iter().filter(|&&other| surely_above(other, model)).count();
+    let below = ranking.iter().filter(|&&other| surely_above(model, other)).count();
     Skill {
         rating,
         low: margin.map(|margin| rating - margin),
         high: margin.map(|margin| rating + margin),
         rank_best: (1 + above) as u32,
-        rank_worst: (standing.len() - below) as u32,
+        rank_worst: (ranking.len() - below) as u32,
     }
 }
 
 /// Fitted apart from the ratings, which take no account of sides: those are drawn by lot.
 /// None when the votes mix the sides too little to tell.
-fn side(field: &Field, likelihood: &Likelihood, skills: &DVector<f64>) -> Option<SideEffect> {
-    let likelihood = Likelihood { sided: true, ..*likelihood };
+fn side(graph: &ComparisonGraph, likelihood: &Likelihood, skills: &DVector<f64>) -> Option<SideAdvantage> {
+    let likelihood = Likelihood { with_side: true, ..*likelihood };
     let side = likelihood.models;
     let peak = likelihood.maximum(skills.clone().push(0.0));
     let inverse = likelihood.inverse_curvature(&peak)?;
     // A vote between equals carries an information of a quarter.
-    if inverse[(side, side)] * ENOUGH_VOTES as f64 > 4.0 {
+    if inverse[(side, side)] * MIN_VOTES_FOR_SKILL as f64 > 4.0 {
         return None;
     }
-    let points = POINTS * peak[side];
-    let doubt = Doubt::new(field, &likelihood, &peak, &inverse);
-    let margin = doubt.and_then(|doubt| doubt.margin(side)).map(|margin| POINTS * margin);
-    Some(SideEffect {
+    let points = POINTS_PER_NAT * peak[side];
+    let uncertainty = Uncertainty::new(graph, &likelihood, &peak, &inverse);
+    let margin =
+        uncertainty.and_then(|uncertainty| uncertainty.margin(side)).map(|margin| POINTS_PER_NAT * margin);
+    Some(SideAdvantage {
         points,
         low: margin.map(|margin| points - margin),
         high: margin.map(|margin| points + margin),
@@ -167,16 +171,16 @@ fn side(field: &Field, likelihood: &Likelihood, skills: &DVector<f64>) -> Option
 }
 
 fn fragility(
-    field: &Field,
+    graph: &ComparisonGraph,
     likelihood: &Likelihood,
     skills: &DVector<f64>,
     inverse: &DMatrix<f64>,
-    standing: &[usize],
+    ranking: &[usize],
 ) -> Option<Fragility> {
-    let &[first, second, ..] = standing else { return None };
+    let &[first, second, ..] = ranking else { return None };
     Some(Fragility {
-        first: field.models[first].clone(),
-        second: field.models[second].clone(),
+        first: graph.models[first].clone(),
+        second: graph.models[second].clone(),
         votes: fragility::votes_between(likelihood, skills, inverse, first, second)?,
         of: likelihood.duels.iter().map(Duel::count).sum(),
     })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqlx::PgPool;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct InstallationCounts {
     pub prompts: i64,
     pub active_prompts: i64,
     pub models: i64,
@@ -17,9 +17,9 @@ pub struct Counts {
 }
 
 /// On every ladder.
-pub async fn counts(pool: &PgPool) -> sqlx::Result<Counts> {
+pub async fn counts(pool: &PgPool) -> sqlx::Result<InstallationCounts> {
     sqlx::query_as!(
-        Counts,
+        InstallationCounts,
         r#"
         SELECT
             (SELECT count(*) FROM prompts) AS "prompts!",
@@ -39,7 +39,7 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<Counts> {
 /// What an installation is watched by. Votes and matchups are read where they are summed up already: this is asked
 /// for often.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct MetricCounts {
     pub votes: i64,
     pub matchups: i64,
     pub builds: i64,
@@ -48,7 +48,7 @@ pub struct Tally {
 }
 
 /// On every ladder.
-pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
+pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
     let row = sqlx::query!(
         r#"
         SELECT
@@ -74,7 +74,7 @@ pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
     )
     .fetch_all(pool)
     .await?;
-    Ok(Tally {
+    Ok(MetricCounts {
         votes: row.votes,
         matchups: row.matchups,
         builds: row.builds,
@@ -83,7 +83,7 @@ pub async fn tally(pool: &PgPool) -> sqlx::Result<Tally> {
 }
 
 /// Jobs under way at each provider, over all servers and settings.
-pub async fn running(pool: &PgPool) -> sqlx::Result<HashMap<String, usize>> {
+pub async fn running_jobs(pool: &PgPool) -> sqlx::Result<HashMap<String, usize>> {
     let rows = sqlx::query!(
         r#"
         SELECT provider AS "provider!", count(*) AS "jobs!"

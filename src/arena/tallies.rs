@@ -12,21 +12,21 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::field::known;
-use super::skill::Tally;
-use super::{ModelKey, PromptId, Settings, Verdicts};
+use super::lineup::parse_stored;
+use super::skill::PairTally;
+use super::{ChoiceCounts, ModelKey, PromptId, Settings};
 
 /// The tallies of a ladder, or of one tag's prompts on it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tallies {
-    pub tallies: Vec<Tally>,
+pub(super) struct LadderTallies {
+    pub tallies: Vec<PairTally>,
     /// How many voters have voted at least once; of a tag, how many did so there first.
     pub voters: i64,
 }
 
 /// A tally that is not what the votes say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongTally {
+pub struct TallyMismatch {
     pub build_a: Uuid,
     pub build_b: Uuid,
     pub stored: i64,
@@ -34,7 +34,7 @@ pub struct WrongTally {
 }
 
 /// So many rows are read in one go.
-const STRETCH: usize = 1000;
+const ROWS_PER_PAUSE: usize = 1000;
 
 /// How fast tallies are read, of which there may be a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(super) async fn read(
     settings: &Settings,
     tag: Option<&str>,
     pace: Pace,
-) -> sqlx::Result<Tallies> {
+) -> sqlx::Result<LadderTallies> {
     if pace == Pace::Background {
         // The pauses count as the statement's time.
         sqlx::query!("SET LOCAL statement_timeout = 0").execute(&mut *connection).await?;
@@ -71,22 +71,26 @@ pub(super) async fn read(
         tag,
     )
     .fetch(connection);
-    let mut read = Tallies::default();
-    let mut begun = Instant::now();
+    let mut read = LadderTallies::default();
+    let mut started = Instant::now();
     while let Some(row) = rows.try_next().await? {
         let (Some((prompt, a)), Some((_, b))) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
             continue;
         };
-        let verdicts =
-            Verdicts { a: row.a.into(), b: row.b.into(), tie: row.tie.into(), both_bad: row.both_bad.into() };
-        read.tallies.push(Tally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), verdicts });
+        let counts = ChoiceCounts {
+            a: row.a.into(),
+            b: row.b.into(),
+            tie: row.tie.into(),
+            both_bad: row.both_bad.into(),
+        };
+        read.tallies.push(PairTally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), counts });
         read.voters += i64::from(row.first_votes);
-        if read.tallies.len().is_multiple_of(STRETCH) {
+        if read.tallies.len().is_multiple_of(ROWS_PER_PAUSE) {
             match pace {
                 Pace::AtOnce => yield_now().await,
-                Pace::Background => sleep(begun.elapsed()).await,
+                Pace::Background => sleep(started.elapsed()).await,
             }
-            begun = Instant::now();
+            started = Instant::now();
         }
     }
     Ok(read)
@@ -115,14 +119,14 @@ async fn builds(
         let prompt = match prompts.get(&row.prompt_id) {
             Some(prompt) => PromptId::clone(prompt),
             None => {
-                let prompt: PromptId = known(&row.prompt_id)?;
+                let prompt: PromptId = parse_stored(&row.prompt_id)?;
                 prompts.entry(row.prompt_id).or_insert(prompt).clone()
             }
         };
         let model = match models.get(&row.model_key) {
             Some(model) => ModelKey::clone(model),
             None => {
-                let model: ModelKey = known(&row.model_key)?;
+                let model: ModelKey = parse_stored(&row.model_key)?;
                 models.entry(row.model_key).or_insert(model).clone()
             }
         };
@@ -137,7 +141,7 @@ pub(super) async fn on_pair(
     settings: &Settings,
     [a, b]: [&ModelKey; 2],
     tag: Option<&str>,
-) -> sqlx::Result<Verdicts> {
+) -> sqlx::Result<ChoiceCounts> {
     let row = sqlx::query!(
         r#"
         WITH met AS (
@@ -168,13 +172,13 @@ pub(super) async fn on_pair(
     )
     .fetch_one(connection)
     .await?;
-    Ok(Verdicts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad })
+    Ok(ChoiceCounts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad })
 }
 
 /// All tallies that are not what the votes say, those among them that are missing or should not be there.
-pub(super) async fn wrong(connection: &mut PgConnection) -> sqlx::Result<Vec<WrongTally>> {
+pub(super) async fn mismatches(connection: &mut PgConnection) -> sqlx::Result<Vec<TallyMismatch>> {
     sqlx::query_as!(
-        WrongTally,
+        TallyMismatch,
         r#"
         SELECT
             build_a AS "build_a!", build_b AS "build_b!",

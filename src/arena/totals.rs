@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Arena;
-use super::skill::SideEffect;
+use super::skill::SideAdvantage;
 
 /// One ladder's sizes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Totals {
+pub struct LadderTotals {
     pub votes: i64,
     pub matchups: i64,
     /// Who has voted at least once.
@@ -18,31 +18,31 @@ pub struct Totals {
     /// Of those, how many are shipped with the program.
     pub references: usize,
     /// What standing on the left is worth, if that could be told.
-    pub side: Option<Side>,
+    pub side: Option<SideAdvantageSummary>,
 }
 
 /// In rating points, with a 95 % interval where there is one, from so many votes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side {
+pub struct SideAdvantageSummary {
     pub points: f64,
     pub interval: Option<(f64, f64)>,
     pub votes: i64,
 }
 
 impl Arena {
-    pub async fn totals(&self) -> sqlx::Result<Totals> {
-        let field = self.field().await?;
-        let entrants = || field.contests().flat_map(|contest| &contest.entrants);
+    pub async fn totals(&self) -> sqlx::Result<LadderTotals> {
+        let lineup = self.lineup().await?;
+        let entrants = || lineup.contests().flat_map(|contest| &contest.entrants);
         let references = entrants().filter(|entrant| entrant.is_reference);
         let stats = self.stats().await?;
-        Ok(Totals {
+        Ok(LadderTotals {
             votes: stats.votes,
             voters: stats.voters,
             matchups: self.matchups_served().await?,
-            prompts: field.contests().count(),
+            prompts: lineup.contests().count(),
             models: entrants().map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
             references: references.map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
-            side: stats.fit.side.as_ref().map(|effect| Side::of(effect, stats.fit.votes)),
+            side: stats.fit.side.as_ref().map(|effect| SideAdvantageSummary::of(effect, stats.fit.votes)),
         })
     }
 
@@ -57,8 +57,8 @@ impl Arena {
     }
 }
 
-impl Side {
-    fn of(effect: &SideEffect, votes: u64) -> Self {
+impl SideAdvantageSummary {
+    fn of(effect: &SideAdvantage, votes: u64) -> Self {
         let votes = i64::try_from(votes).unwrap_or(i64::MAX);
         Self { points: effect.points, interval: effect.low.zip(effect.high), votes }
     }

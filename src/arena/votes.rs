@@ -8,7 +8,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use self::counting::Ballot;
-use super::{Arena, Choice, ModelKey, Verdicts, Voter};
+use super::{Arena, Choice, ChoiceCounts, ModelKey, Voter};
 use voxel::Warning;
 
 /// What a vote brings to light.
@@ -16,15 +16,15 @@ use voxel::Warning;
 pub struct Reveal {
     pub matchup: Uuid,
     pub choice: Choice,
-    pub a: Revealed,
-    pub b: Revealed,
+    pub a: RevealedSide,
+    pub b: RevealedSide,
     /// All other votes on these two builds, as if they had stood on these sides.
-    pub others: Verdicts,
+    pub others: ChoiceCounts,
 }
 
 /// One side of a matchup, and what the vote did to its model.
 #[derive(Clone, Debug)]
-pub struct Revealed {
+pub struct RevealedSide {
     pub key: ModelKey,
     pub provider: String,
     pub display_name: String,
@@ -37,29 +37,29 @@ pub struct Revealed {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum NoVote {
+pub enum VoteError {
     /// To this voter, at least.
     #[error("there is no such matchup")]
     Unknown,
     #[error("the matchup is over")]
-    Gone,
+    Closed,
     #[error("both builds are to be looked at first")]
     TooSoon(Duration),
     #[error("there is a vote already")]
-    Already(Box<Reveal>),
+    AlreadyVoted(Box<Reveal>),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
 impl Arena {
-    pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, NoVote> {
+    pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, VoteError> {
         if !self.count_votes.submit(Ballot { voter, matchup, choice }).await? {
-            return Err(self.why_not(voter, matchup).await?);
+            return Err(self.vote_error(voter, matchup).await?);
         }
-        self.reveal(matchup).await?.ok_or(NoVote::Unknown)
+        self.reveal(matchup).await?.ok_or(VoteError::Unknown)
     }
 
-    async fn why_not(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<NoVote> {
+    async fn vote_error(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<VoteError> {
         let row = sqlx::query!(
             r#"
             SELECT
@@ -77,16 +77,16 @@ impl Arena {
         )
         .fetch_optional(&self.pool)
         .await?;
-        let Some(row) = row else { return Ok(NoVote::Unknown) };
+        let Some(row) = row else { return Ok(VoteError::Unknown) };
         if row.voted {
             let reveal = self.reveal(matchup).await?;
-            return Ok(reveal.map_or(NoVote::Unknown, |reveal| NoVote::Already(Box::new(reveal))));
+            return Ok(reveal.map_or(VoteError::Unknown, |reveal| VoteError::AlreadyVoted(Box::new(reveal))));
         }
         if row.open != Some(true) {
-            return Ok(NoVote::Gone);
+            return Ok(VoteError::Closed);
         }
         let looked = Duration::try_from_secs_f64(row.looked.unwrap_or_default()).unwrap_or_default();
-        Ok(NoVote::TooSoon(self.min_dwell.saturating_sub(looked)))
+        Ok(VoteError::TooSoon(self.min_dwell.saturating_sub(looked)))
     }
 
     /// What a vote on this matchup brought to light; none without one.

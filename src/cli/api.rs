@@ -159,7 +159,7 @@ async fn call_in_process(
     body: Bytes,
     kind: Option<&str>,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
-    let mut request = Request::builder().method(method).uri(path).extension(Admin::AT_THE_COMMAND_LINE);
+    let mut request = Request::builder().method(method).uri(path).extension(Admin::COMMAND_LINE);
     if let Some(kind) = kind {
         request = request.header("content-type", kind);
     }

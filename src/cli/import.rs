@@ -11,9 +11,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::api::{AdminApi, AdminApiError, ApiArgs};
-use crate::arena::builds::Place;
-use crate::arena::exhibition::ENDINGS;
-use crate::arena::{Mode, ModelKey, PromptId, Settings, exhibition};
+use crate::arena::builds::BuildSlot;
+use crate::arena::shipped_builds::EXTENSIONS;
+use crate::arena::{Mode, ModelKey, PromptId, Settings, shipped_builds};
 use crate::config::Config;
 use crate::web::Seeded;
 use voxel::{GridSize, Palette, Warning};
@@ -56,7 +56,7 @@ struct CliImportResult {
 }
 
 /// A file, and what it is for, if its name says so.
-type ImportFile = (PathBuf, Option<Place>);
+type ImportFile = (PathBuf, Option<BuildSlot>);
 
 #[derive(Deserialize)]
 struct CliStatus {
@@ -84,23 +84,23 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
     let files: Vec<ImportFile> = files
         .into_iter()
         .map(|file| {
-            let place = arguments.place(&file, &arena);
-            (file, place)
+            let slot = arguments.slot(&file, &arena);
+            (file, slot)
         })
         .collect();
     let bar = ProgressBar::new(files.len() as u64);
     let mut failed = 0;
-    for (number, (file, place)) in (1..).zip(&files) {
-        let outcome = match place {
+    for (number, (file, slot)) in (1..).zip(&files) {
+        let outcome = match slot {
             None => Err(anyhow::anyhow!(
                 "a file is called <prompt>/<model>, by a prompt's slug and a model's key; this one is passed over"
             )),
-            Some(place) => match conflicting_file(file, place, &files) {
+            Some(slot) => match conflicting_file(file, slot, &files) {
                 Some(conflicting_file) => Err(anyhow::anyhow!(
                     "{} is for the same place: keep one of them",
                     conflicting_file.display()
                 )),
-                None => import_file(api, file, place, arguments.overwrite, limit).await,
+                None => import_file(api, file, slot, arguments.overwrite, limit).await,
             },
         };
         let outcome = match outcome {
@@ -119,21 +119,21 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
 }
 
 /// Another file for the same place. Neither is taken: which of them was meant, nobody can tell.
-fn conflicting_file<'a>(file: &Path, place: &Place, files: &'a [ImportFile]) -> Option<&'a Path> {
+fn conflicting_file<'a>(file: &Path, slot: &BuildSlot, files: &'a [ImportFile]) -> Option<&'a Path> {
     let mut there =
-        files.iter().filter(|(_, other)| other.as_ref() == Some(place)).map(|(other, _)| other.as_path());
+        files.iter().filter(|(_, other)| other.as_ref() == Some(slot)).map(|(other, _)| other.as_path());
     there.find(|&other| other != file)
 }
 
 async fn import_file(
     api: &AdminApi,
     file: &Path,
-    place: &Place,
+    slot: &BuildSlot,
     overwrite: bool,
     limit: usize,
 ) -> anyhow::Result<String> {
     let input = super::check::read(file, limit)?;
-    let Place { prompt, model, settings } = place;
+    let BuildSlot { prompt, model, settings } = slot;
     let path = format!(
         "/api/admin/import-build?modelKey={model}&promptId={prompt}&gridSize={}&palette={}&mode={}&overwrite={}",
         settings.grid,
@@ -142,14 +142,14 @@ async fn import_file(
         u8::from(overwrite),
     );
     let CliImportResult { build_id, block_count, overwritten, warnings } =
-        api.post(&path, input).await.map_err(|error| explain(error, place))?;
+        api.post(&path, input).await.map_err(|error| explain(error, slot))?;
     let warnings: String = warnings.iter().map(|warning| format!("; {}", warning.message())).collect();
     let how = if overwritten { "replaced another" } else { "new" };
     Ok(format!("{block_count} blocks, {how}, build {build_id}{warnings}"))
 }
 
 /// In the words of this command where the API has its own.
-fn explain(error: anyhow::Error, place: &Place) -> anyhow::Error {
+fn explain(error: anyhow::Error, slot: &BuildSlot) -> anyhow::Error {
     let code = error.downcast_ref::<AdminApiError>().map(|refused| refused.code.as_str());
     match code {
         Some("exists") => {
@@ -158,10 +158,10 @@ fn explain(error: anyhow::Error, place: &Place) -> anyhow::Error {
             )
         }
         Some("no_prompt") => {
-            anyhow::anyhow!("there is no prompt {}; buildoff prompts add brings it in", place.prompt)
+            anyhow::anyhow!("there is no prompt {}; buildoff prompts add brings it in", slot.prompt)
         }
         Some("no_model") => {
-            anyhow::anyhow!("there is no model {}; buildoff models add brings it in", place.model)
+            anyhow::anyhow!("there is no model {}; buildoff models add brings it in", slot.model)
         }
         _ => error,
     }
@@ -199,15 +199,16 @@ impl ImportArgs {
     }
 
     /// What a file is for, as was said, or by its name and its folder's.
-    fn place(&self, file: &Path, arena: &Settings) -> Option<Place> {
+    fn slot(&self, file: &Path, arena: &Settings) -> Option<BuildSlot> {
         let settings = self.settings(arena);
         if let (Some(model), Some(prompt)) = (&self.model, &self.prompt) {
-            return Some(Place { prompt: prompt.clone(), model: model.clone(), settings });
+            return Some(BuildSlot { prompt: prompt.clone(), model: model.clone(), settings });
         }
         let inside = file.strip_prefix(&self.path).ok()?.to_str()?.replace('\\', "/");
-        let place = exhibition::place(&inside)
-            .or_else(|| exhibition::place(&format!("{}-{}/{inside}", settings.grid, settings.palette)))?;
-        Some(Place { settings: Settings { mode: settings.mode, ..place.settings }, ..place })
+        let slot = shipped_builds::slot_for_path(&inside).or_else(|| {
+            shipped_builds::slot_for_path(&format!("{}-{}/{inside}", settings.grid, settings.palette))
+        })?;
+        Some(BuildSlot { settings: Settings { mode: settings.mode, ..slot.settings }, ..slot })
     }
 
     fn settings(&self, arena: &Settings) -> Settings {
@@ -241,7 +242,7 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result
         } else if path
             .extension()
             .and_then(OsStr::to_str)
-            .is_some_and(|end| end == "gz" || ENDINGS.contains(&end))
+            .is_some_and(|end| end == "gz" || EXTENSIONS.contains(&end))
         {
             files.push(path);
         }

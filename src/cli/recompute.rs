@@ -13,8 +13,8 @@ use super::open_database;
 use crate::arena::ModelKey;
 use crate::arena::audit::Admin;
 use crate::arena::elo::Standing;
-use crate::arena::log::LoggedVote;
-use crate::arena::replay::{self, Audit, Ladders, Replay};
+use crate::arena::replay::{self, Ladders, Replay, ReplayReport};
+use crate::arena::vote_log::LoggedVote;
 use crate::config::Config;
 use crate::db::Database;
 
@@ -53,46 +53,46 @@ pub(super) fn run(arguments: &RecomputeArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
-    let audit = replay::verify(database.pool()).await?;
+    let report = replay::verify(database.pool()).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", ReplaySummary(&audit.replay))?;
-    let Some(first) = &audit.first else {
+    writeln!(out, "{}", ReplaySummary(&report.replay))?;
+    let Some(first) = &report.first else {
         writeln!(out, "equal to the last bit")?;
         return Ok(ExitCode::SUCCESS);
     };
-    writeln!(out, "{} differ; the first: {first}", DifferenceSummary(&audit))?;
+    writeln!(out, "{} differ; the first: {first}", DifferenceSummary(&report))?;
     writeln!(out, "recompute --write puts that right")?;
     Ok(ExitCode::FAILURE)
 }
 
 async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
-    let audit = replay::repair(database.pool(), Admin::AT_THE_COMMAND_LINE).await?;
+    let report = replay::repair(database.pool(), Admin::COMMAND_LINE).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", ReplaySummary(&audit.replay))?;
-    match &audit.first {
+    writeln!(out, "{}", ReplaySummary(&report.replay))?;
+    match &report.first {
         None => writeln!(out, "equal to the last bit; nothing was changed")?,
-        Some(first) => writeln!(out, "{} put right; the first: {first}", DifferenceSummary(&audit))?,
+        Some(first) => writeln!(out, "{} put right; the first: {first}", DifferenceSummary(&report))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let open = || File::open(file).with_context(|| format!("cannot read {}", file.display()));
-    let audit = match file == Path::new("-") {
-        true => audit_lines(io::stdin().lock())?,
-        false => audit_lines(BufReader::new(open()?))?,
+    let report = match file == Path::new("-") {
+        true => replay_lines(io::stdin().lock())?,
+        false => replay_lines(BufReader::new(open()?))?,
     };
     let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &RecomputeOutput::of(&audit))?;
+        serde_json::to_writer_pretty(&mut out, &RecomputeOutput::of(&report))?;
         writeln!(out)?;
     } else {
-        print_ladders(&mut out, audit.replay.ladders())?;
-        writeln!(out, "{}", ReplaySummary(&audit.replay))?;
+        print_ladders(&mut out, report.replay.ladders())?;
+        writeln!(out, "{}", ReplaySummary(&report.replay))?;
     }
     out.flush()?;
-    if let Some(first) = &audit.first {
-        let votes = Plural(audit.differing_votes, "vote");
+    if let Some(first) = &report.first {
+        let votes = Plural(report.differing_votes, "vote");
         eprintln!("{votes} of this log cannot be: {first}");
         return Ok(ExitCode::FAILURE);
     }
@@ -103,8 +103,8 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Goes through a log of any length with no more in memory than one line and the ladders.
-fn audit_lines(mut log: impl BufRead) -> anyhow::Result<Audit> {
-    let mut audit = Audit::default();
+fn replay_lines(mut log: impl BufRead) -> anyhow::Result<ReplayReport> {
+    let mut report = ReplayReport::default();
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
@@ -121,9 +121,9 @@ fn audit_lines(mut log: impl BufRead) -> anyhow::Result<Audit> {
         }
         let vote: LoggedVote =
             serde_json::from_slice(&line).with_context(|| format!("line {number} is not a vote"))?;
-        audit.next(&vote).with_context(|| format!("line {number}"))?;
+        report.next(&vote).with_context(|| format!("line {number}"))?;
     }
-    Ok(audit)
+    Ok(report)
 }
 
 fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
@@ -194,11 +194,11 @@ struct RecomputedLadder<'a> {
 }
 
 impl<'a> RecomputeOutput<'a> {
-    fn of(audit: &'a Audit) -> Self {
-        let ladders = audit.replay.ladders().iter();
+    fn of(report: &'a ReplayReport) -> Self {
+        let ladders = report.replay.ladders().iter();
         let ladders =
             ladders.map(|(settings, ladder)| RecomputedLadder { settings, models: ranked(ladder.iter()) });
-        Self { votes: audit.replay.votes(), equal: audit.is_clean(), ladders: ladders.collect() }
+        Self { votes: report.replay.votes(), equal: report.is_clean(), ladders: ladders.collect() }
     }
 }
 
@@ -225,11 +225,11 @@ impl fmt::Display for ReplaySummary<'_> {
 }
 
 /// How much differed.
-struct DifferenceSummary<'a>(&'a Audit);
+struct DifferenceSummary<'a>(&'a ReplayReport);
 
 impl fmt::Display for DifferenceSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Audit { differing_votes, differing_ratings, differing_tallies, .. } = *self.0;
+        let ReplayReport { differing_votes, differing_ratings, differing_tallies, .. } = *self.0;
         let (votes, ratings) = (Plural(differing_votes, "vote"), Plural(differing_ratings, "rating"));
         match differing_tallies {
             0 => write!(f, "{votes} and {ratings}"),

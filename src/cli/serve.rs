@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use crate::app::App;
-use crate::arena::exhibition::{self, Progress};
+use crate::arena::shipped_builds::{self, ProgressFn};
 use crate::background;
 use crate::config::Config;
 use crate::db::Database;
@@ -80,8 +80,8 @@ async fn site(
 /// A new installation gets something to look at.
 async fn import_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let progress: Progress = if logging::on_a_terminal() { print_progress } else { |_, _| () };
-    let builds = exhibition::open_and_tell(database.pool(), &config.catalog, progress).await?;
+    let progress: ProgressFn = if logging::on_a_terminal() { print_progress } else { |_, _| () };
+    let builds = shipped_builds::install_with_progress(database.pool(), &config.catalog, progress).await?;
     if builds > 0 {
         info!(builds, ms = begun.elapsed().as_millis() as u64, "the first builds are in");
     }

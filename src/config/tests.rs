@@ -32,7 +32,7 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.arena.grid, GridSize::G32);
     assert_eq!(config.arena.palette, Palette::Simple);
     assert_eq!(config.arena.mode.as_str(), "precise");
-    assert_eq!(config.references, References::Auto);
+    assert_eq!(config.references, ReferencePolicy::Auto);
     assert_eq!(config.min_dwell, Duration::from_millis(1500));
     assert!(config.rate_limits);
     assert_eq!(config.trusted_proxies, []);
@@ -48,7 +48,7 @@ fn fair_play_can_be_tuned() {
         ("TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/8,2001:db8::/32"),
         ("PUBLIC_URL", "https://buildoff.example/"),
     ]);
-    assert_eq!(config.references, References::Off);
+    assert_eq!(config.references, ReferencePolicy::Off);
     assert_eq!(config.min_dwell, Duration::ZERO);
     assert!(!config.rate_limits);
     let proxies: Vec<_> = config.trusted_proxies.iter().map(ToString::to_string).collect();

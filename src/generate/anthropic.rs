@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, join, put};
-use super::{Effort, FailureKind, Question, Speaker, Usage, schema};
+use super::{FailureKind, Question, Speaker, ThinkingEffort, Usage, schema};
 
 /// The API wants a limit, and thinking counts into it. A model with a lower one says so, and is asked again.
 const MAX_TOKENS: u32 = 128_000;
@@ -67,18 +67,18 @@ impl Dialect for Anthropic {
     }
 }
 
-fn effort(effort: Effort) -> Option<Value> {
+fn effort(effort: ThinkingEffort) -> Option<Value> {
     match effort {
-        Effort::None => None,
-        Effort::Minimal => Some(json!(Effort::Low)),
+        ThinkingEffort::None => None,
+        ThinkingEffort::Minimal => Some(json!(ThinkingEffort::Low)),
         other => Some(json!(other)),
     }
 }
 
 /// Summaries are the only sign of life while a model thinks.
-fn thinking(effort: Effort, summary: bool) -> Value {
+fn thinking(effort: ThinkingEffort, summary: bool) -> Value {
     match effort {
-        Effort::None => json!({ "type": "disabled" }),
+        ThinkingEffort::None => json!({ "type": "disabled" }),
         _ if summary => json!({ "type": "adaptive", "display": "summarized" }),
         _ => json!({ "type": "adaptive" }),
     }

@@ -190,8 +190,8 @@ impl Commission {
     }
 
     /// What the catalog says of how this model is asked.
-    pub fn with(mut self, options: catalog::Options) -> Self {
-        let catalog::Options { effort, temperature, max_output_tokens } = options;
+    pub fn with(mut self, options: catalog::ModelOptions) -> Self {
+        let catalog::ModelOptions { effort, temperature, max_output_tokens } = options;
         self.options = Options { effort, temperature };
         self.max_output_tokens = max_output_tokens;
         self

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, join, put};
-use super::{Effort, FailureKind, Question, Speaker, Usage, schema};
+use super::{FailureKind, Question, Speaker, ThinkingEffort, Usage, schema};
 
 pub(super) struct Google;
 
@@ -63,15 +63,15 @@ impl Dialect for Google {
 }
 
 /// Thoughts are the only sign of life while a model thinks.
-fn thinking(effort: Option<Effort>, thoughts: bool) -> Option<Value> {
+fn thinking(effort: Option<ThinkingEffort>, thoughts: bool) -> Option<Value> {
     let Some(effort) = effort else { return thoughts.then(|| json!({ "includeThoughts": true })) };
     let level = match effort {
-        Effort::None => return Some(json!({ "thinkingBudget": 0 })),
-        Effort::Minimal => "MINIMAL",
-        Effort::Low => "LOW",
-        Effort::Medium => "MEDIUM",
-        Effort::High => "HIGH",
-        Effort::Xhigh | Effort::Max => "XHIGH",
+        ThinkingEffort::None => return Some(json!({ "thinkingBudget": 0 })),
+        ThinkingEffort::Minimal => "MINIMAL",
+        ThinkingEffort::Low => "LOW",
+        ThinkingEffort::Medium => "MEDIUM",
+        ThinkingEffort::High => "HIGH",
+        ThinkingEffort::Xhigh | ThinkingEffort::Max => "XHIGH",
     };
     Some(json!({ "thinkingLevel": level, "includeThoughts": thoughts }))
 }

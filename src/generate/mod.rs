@@ -30,7 +30,7 @@ use serde_json::Value;
 pub use self::providers::Providers;
 pub use self::secret::Secret;
 use self::talk::{Dialect, Talk};
-pub use crate::arena::catalog::{Effort, ProviderKind};
+pub use crate::arena::catalog::{ProviderKind, ThinkingEffort};
 
 /// Whom to ask. Dropping the future ends the request at the provider.
 pub trait Provider: Send + Sync {
@@ -120,7 +120,7 @@ pub enum Speaker {
 /// What is sent only when it is set; each is left out again if the model does not know it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    pub effort: Option<Effort>,
+    pub effort: Option<ThinkingEffort>,
     pub temperature: Option<f64>,
 }
 

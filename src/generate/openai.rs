@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, add, join};
-use super::{Effort, FailureKind, Question, Speaker, Turn, Usage, schema};
+use super::{FailureKind, Question, Speaker, ThinkingEffort, Turn, Usage, schema};
 
 pub(super) struct OpenAi;
 
@@ -70,15 +70,15 @@ fn message(turn: &Turn) -> InputItem {
 }
 
 /// Summaries are the only sign of life while a model thinks.
-fn reasoning(effort: Effort, summary: bool) -> Reasoning {
+fn reasoning(effort: ThinkingEffort, summary: bool) -> Reasoning {
     let effort = match effort {
-        Effort::None => ReasoningEffort::None,
-        Effort::Minimal => ReasoningEffort::Minimal,
-        Effort::Low => ReasoningEffort::Low,
-        Effort::Medium => ReasoningEffort::Medium,
-        Effort::High => ReasoningEffort::High,
-        Effort::Xhigh => ReasoningEffort::Xhigh,
-        Effort::Max => ReasoningEffort::Max,
+        ThinkingEffort::None => ReasoningEffort::None,
+        ThinkingEffort::Minimal => ReasoningEffort::Minimal,
+        ThinkingEffort::Low => ReasoningEffort::Low,
+        ThinkingEffort::Medium => ReasoningEffort::Medium,
+        ThinkingEffort::High => ReasoningEffort::High,
+        ThinkingEffort::Xhigh => ReasoningEffort::Xhigh,
+        ThinkingEffort::Max => ReasoningEffort::Max,
     };
     let summary = summary.then_some(ReasoningSummary::Auto);
     Reasoning { effort: Some(effort), summary, ..Reasoning::default() }

@@ -8,7 +8,7 @@ use askama::Template;
 use self::excerpt::excerpt;
 use self::swatches::{Group, groups};
 use crate::arena::Settings;
-use crate::arena::catalog::LONGEST_PROMPT;
+use crate::arena::catalog::MAX_PROMPT_CHARS;
 use voxel::{GridSize, GridStats, MAX_OVERDRAW, Palette, Rejection, RejectionCode, Rules, Warning};
 
 /// What is asked of a model at once.
@@ -182,7 +182,7 @@ impl Measure {
 fn phrase(prompt: &str) -> String {
     let words: Vec<&str> = prompt.split_whitespace().collect();
     let line = words.join(" ");
-    line.chars().filter(|c| !c.is_control()).take(LONGEST_PROMPT).collect()
+    line.chars().filter(|c| !c.is_control()).take(MAX_PROMPT_CHARS).collect()
 }
 
 /// What a census amounts to, in words.

@@ -13,8 +13,8 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::{Asked, LONGEST, Problem, SLOWEST, Slot, Task};
-use crate::arena::builds::{Making, Packed};
-use crate::arena::drafts::{self, NotStored, Origin};
+use crate::arena::builds::{GenerationInfo, PackedBuild};
+use crate::arena::drafts::{self, DraftOrigin, StoreDraftError};
 use crate::generate::Delta;
 use crate::generate::attempts::{Attempt, Commission, Listener, Made, NotMade, Reason};
 use crate::work::{WorkClient, WorkPool};
@@ -159,18 +159,18 @@ impl Side {
         let raw = clip(&spec);
         let generation_time_ms = u64::try_from(generation_time.as_millis()).unwrap_or(u64::MAX);
         let packing = self.work.run(self.client, move || {
-            let packed = Packed::new(&build, &spec, warnings);
+            let packed = PackedBuild::new(&build, &spec, warnings);
             let sent = (spec.len() <= LARGEST_SPEC).then(|| in_one_line(spec)).flatten();
             (packed, sent)
         });
         let Ok((packed, voxel_build)) = packing.await else {
             return self.error("busy", "There is too much to do here just now.".to_owned(), Some(raw));
         };
-        let origin = Origin {
+        let origin = DraftOrigin {
             prompt: self.task.prompt.clone(),
             settings: self.task.settings.clone(),
             model: self.name.clone(),
-            making: Making {
+            generation: GenerationInfo {
                 attempts: i32::try_from(attempts).ok(),
                 generation_time_ms: i64::try_from(generation_time_ms).ok(),
             },
@@ -178,10 +178,10 @@ impl Side {
         let stored = drafts::store(&self.pool, &origin, &packed).await;
         let id = match stored {
             Ok(id) => id,
-            Err(NotStored::Full) => {
+            Err(StoreDraftError::Full) => {
                 return self.error("busy", "The sandbox is full just now.".to_owned(), Some(raw));
             }
-            Err(NotStored::Database(error)) => {
+            Err(StoreDraftError::Database(error)) => {
                 tracing::error!(%error, "a draft could not be stored");
                 return self.error("internal", "The build could not be stored here.".to_owned(), Some(raw));
             }

@@ -16,10 +16,10 @@ use super::format::host;
 use super::{Page, filters};
 use crate::app::App;
 use crate::arena::elo::{self, BASELINE, K, START, Standing};
-use crate::arena::log::LoggedVote;
-use crate::arena::skill::ENOUGH_VOTES;
-use crate::arena::totals::{Side, Totals};
-use crate::arena::{Choice, References, Settings};
+use crate::arena::skill::MIN_VOTES_FOR_SKILL;
+use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
+use crate::arena::vote_log::LoggedVote;
+use crate::arena::{Choice, ReferencePolicy, Settings};
 
 /// Counting takes longer the more there is, and nobody minds numbers of a minute ago.
 const FRESH: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ const FRESH: Duration = Duration::from_secs(60);
 /// The page is worth reading without its numbers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-type Counted = Cache<(), Totals>;
+type Counted = Cache<(), LadderTotals>;
 
 pub(super) fn routes() -> Router<App> {
     let counted = Counted::builder().max_capacity(1).time_to_live(FRESH).build();
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Router<App> {
 struct About {
     page: Page,
     settings: Settings,
-    totals: Option<Totals>,
+    totals: Option<LadderTotals>,
     examples: Vec<Example>,
     min_dwell: Option<String>,
     limited: bool,
@@ -70,16 +70,16 @@ async fn about(State(app): State<App>, headers: HeaderMap, counted: Counted) -> 
 }
 
 /// How a sentence about references ends.
-pub(super) fn references(policy: References) -> &'static str {
+pub(super) fn references(policy: ReferencePolicy) -> &'static str {
     match policy {
-        References::Auto => "and they step aside in each prompt once two others have built it",
-        References::On => "and here they always take part",
-        References::Off => "and here they take no part",
+        ReferencePolicy::Auto => "and they step aside in each prompt once two others have built it",
+        ReferencePolicy::On => "and here they always take part",
+        ReferencePolicy::Off => "and here they take no part",
     }
 }
 
 impl About {
-    fn side(&self) -> Option<&Side> {
+    fn side(&self) -> Option<&SideAdvantageSummary> {
         self.totals.as_ref()?.side.as_ref()
     }
 }
@@ -108,7 +108,7 @@ fn examples() -> Vec<Example> {
         ("Both bad", Choice::BothBad, [1700.0, 1300.0]),
     ];
     let example = |(verdict, choice, before): (_, _, [f64; 2])| {
-        let (a, b) = elo::judge(at(before[0]), at(before[1]), choice);
+        let (a, b) = elo::apply_vote(at(before[0]), at(before[1]), choice);
         Example { verdict, before, after: [a.elo, b.elo] }
     };
     cases.map(example).into()
@@ -124,7 +124,7 @@ fn signed(points: f64) -> String {
     }
 }
 
-impl Side {
+impl SideAdvantageSummary {
     fn worth(&self) -> String {
         signed(self.points)
     }

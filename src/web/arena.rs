@@ -27,7 +27,7 @@ use super::pictures::{self, Wanted, damaged};
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
-use crate::arena::{Matchup, NoMatchup, NotSkipped, PromptId, Side};
+use crate::arena::{Matchup, MatchupError, PromptId, Side, SkipError};
 use crate::limits::LimitedAction;
 use crate::work::WorkClient;
 
@@ -160,7 +160,7 @@ async fn matchup(
     let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
     let build = |side| Hidden { build: Address { url: format!("/api/arena/matchup/{}/{side}", matchup.id) } };
     let (a, b) = (build("a"), build("b"));
-    let Matchup { id, prompt, text, expires_at, house_only } = matchup;
+    let Matchup { id, prompt, text, expires_at, only_references: house_only } = matchup;
     let served =
         Served { id: id.to_string(), prompt: Question { id: prompt, text }, a, b, expires_at, house_only };
     Ok(([NO_STORE], Json(served)).into_response())
@@ -312,40 +312,40 @@ fn no_prompt() -> Error {
     Error::coded("no_such_prompt")
 }
 
-impl From<NoMatchup> for Error {
-    fn from(reason: NoMatchup) -> Self {
+impl From<MatchupError> for Error {
+    fn from(reason: MatchupError) -> Self {
         match reason {
-            NoMatchup::NoPrompt => no_prompt(),
-            NoMatchup::NotSeeded => Self::new(
+            MatchupError::NoPrompt => no_prompt(),
+            MatchupError::NotSeeded => Self::new(
                 StatusCode::CONFLICT,
                 "not_seeded",
                 "There is nothing to compare here yet: a matchup needs builds of one prompt by two models.",
             ),
-            NoMatchup::AllVoted => Self::new(
+            MatchupError::AllVoted => Self::new(
                 StatusCode::CONFLICT,
                 "all_voted",
                 "There is no pair left that you have not seen. Come back when there are new builds.",
             ),
-            NoMatchup::Raced => Self::new(
+            MatchupError::Conflict => Self::new(
                 StatusCode::CONFLICT,
                 "try_again",
                 "You asked several times at once. Please ask once more.",
             ),
-            NoMatchup::Database(error) => error.into(),
+            MatchupError::Database(error) => error.into(),
         }
     }
 }
 
-impl From<NotSkipped> for Error {
-    fn from(reason: NotSkipped) -> Self {
+impl From<SkipError> for Error {
+    fn from(reason: SkipError) -> Self {
         match reason {
-            NotSkipped::Unknown => no_matchup(),
-            NotSkipped::Voted => Self::new(
+            SkipError::Unknown => no_matchup(),
+            SkipError::AlreadyVoted => Self::new(
                 StatusCode::CONFLICT,
                 "already_voted",
                 "You have voted on this matchup already. That vote stands.",
             ),
-            NotSkipped::Database(error) => error.into(),
+            SkipError::Database(error) => error.into(),
         }
     }
 }

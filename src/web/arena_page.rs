@@ -14,7 +14,7 @@ use super::gallery::formats_of_grid;
 use super::query::PageQuery;
 use super::{Page, filters};
 use crate::app::App;
-use crate::arena::{Arena, Askable, Choice};
+use crate::arena::{Arena, Choice, MatchupPrompt};
 use voxel::Format;
 
 /// A page that offers no choice of prompts is better than none.
@@ -60,9 +60,9 @@ struct Asking {
 #[template(path = "arena.html")]
 struct ArenaPage {
     page: Page,
-    eligible: Vec<Askable>,
+    eligible: Vec<MatchupPrompt>,
     /// For their second build.
-    waiting: Vec<Askable>,
+    waiting: Vec<MatchupPrompt>,
     chosen: String,
     /// A build can be taken away as these, once it is voted on.
     formats: Vec<Format>,
@@ -75,7 +75,7 @@ async fn arena(State(app): State<App>, PageQuery(Asking { prompt: chosen }): Pag
 }
 
 /// Without the database there is nothing to choose from, but still something to say.
-async fn prompts(arena: &Arena) -> Vec<Askable> {
+async fn prompts(arena: &Arena) -> Vec<MatchupPrompt> {
     let prompts = timeout(PATIENCE, arena.prompts()).await;
     prompts.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
         tracing::warn!(%error, "the arena has no prompts to offer");

@@ -23,9 +23,9 @@ use super::encoding::Encoding;
 use super::pictures::{damaged, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
-use crate::arena::builds::{self, Damaged, StoredGrid};
-use crate::arena::leaderboard::{Leaderboard, Row};
-use crate::arena::{ModelKey, exhibition, gallery};
+use crate::arena::builds::{self, CorruptGridError, StoredGrid};
+use crate::arena::leaderboard::{LadderEntry, Leaderboard};
+use crate::arena::{ModelKey, gallery, shipped_builds};
 use crate::work::WorkClient;
 use voxel::{self, Digest, Grid, GridSize, Palette};
 
@@ -137,7 +137,7 @@ async fn exemplar(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Opti
     }
 }
 
-fn standing(row: &Row, build: Option<Uuid>) -> Standing {
+fn standing(row: &LadderEntry, build: Option<Uuid>) -> Standing {
     Standing { name: row.model.display_name.clone(), rank: row.rank, elo: row.standing.elo, build }
 }
 
@@ -191,7 +191,7 @@ enum Found {
 }
 
 impl Found {
-    fn open(&self) -> Result<Grid, Damaged> {
+    fn open(&self) -> Result<Grid, CorruptGridError> {
         match self {
             Self::Stored(grid) => grid.open(),
             Self::Shipped(file) => Ok(shipped(file)),
@@ -201,7 +201,7 @@ impl Found {
 
 /// An empty one if it is not there, which a test would tell.
 fn shipped(file: &str) -> Grid {
-    let text = exhibition::text(file).unwrap_or_default();
+    let text = shipped_builds::file_text(file).unwrap_or_default();
     let verdict = voxel::check(&text, GridSize::G32, Palette::Simple, SHIPPED_MAX_BYTES);
     verdict.grid().cloned().unwrap_or_else(|| Grid::empty(GridSize::G32))
 }

@@ -11,7 +11,7 @@ use super::query::PageQuery;
 use super::{Error, Page, filters};
 use crate::app::App;
 use crate::arena::Settings;
-use crate::arena::catalog::LONGEST_PROMPT;
+use crate::arena::catalog::MAX_PROMPT_CHARS;
 use crate::arena::gallery::{self, PromptCard};
 use crate::generate::prompting;
 use voxel::{GridSize, Palette};
@@ -48,7 +48,7 @@ struct Chat {
 
 async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> Result<Chat, Error> {
     let settings = chosen.settings(&app.config.arena);
-    let words: String = chosen.words.trim().chars().take(LONGEST_PROMPT).collect();
+    let words: String = chosen.words.trim().chars().take(MAX_PROMPT_CHARS).collect();
     let prompts = gallery::prompts(&app.pool).await?;
     let prompt = match chosen.prompt.as_str() {
         _ if !words.is_empty() => None,

@@ -20,9 +20,9 @@ use super::voter::{ClientAddress, Visitor};
 use super::{Error, exports, layers};
 use crate::app::App;
 use crate::arena::Settings;
-use crate::arena::builds::{Making, Packed, StoredGrid};
+use crate::arena::builds::{GenerationInfo, PackedBuild, StoredGrid};
 use crate::arena::catalog::prompt_problem;
-use crate::arena::drafts::{self, Draft, NotStored, Origin};
+use crate::arena::drafts::{self, Draft, DraftOrigin, StoreDraftError};
 use crate::limits::LimitedAction;
 use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
@@ -102,11 +102,11 @@ async fn bring(
     // The body's share of the memory goes with it.
     let read = move || {
         let whole = &large;
-        Packed::read(&whole.bytes, &settings, limit)
+        PackedBuild::read(&whole.bytes, &settings, limit)
     };
     let build = app.work.run(WorkClient::visitor(visitor.address()), read).await?.map_err(refused)?;
     let id = drafts::store(&app.pool, &origin, &build).await.map_err(full)?;
-    let Packed { block_count, warnings, .. } = build;
+    let PackedBuild { block_count, warnings, .. } = build;
     Ok(Json(Brought {
         draft_id: id,
         grid_url: format!("/api/sandbox/drafts/{id}/grid"),
@@ -116,7 +116,7 @@ async fn bring(
 }
 
 impl Parameters {
-    fn origin(self, usual: &Settings) -> Result<Origin, Error> {
+    fn origin(self, usual: &Settings) -> Result<DraftOrigin, Error> {
         let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
         let prompt = prompt.unwrap_or("a build of one’s own").to_owned();
         if let Some(problem) = prompt_problem(&prompt) {
@@ -127,7 +127,7 @@ impl Parameters {
             palette: self.palette.unwrap_or(usual.palette),
             mode: usual.mode.clone(),
         };
-        Ok(Origin { prompt, settings, model: BROUGHT.to_owned(), making: Making::default() })
+        Ok(DraftOrigin { prompt, settings, model: BROUGHT.to_owned(), generation: GenerationInfo::default() })
     }
 }
 
@@ -238,12 +238,12 @@ fn in_a_file_name(words: &str) -> String {
     if name.is_empty() { "build".to_owned() } else { name.to_owned() }
 }
 
-fn full(reason: NotStored) -> Error {
+fn full(reason: StoreDraftError) -> Error {
     match reason {
-        NotStored::Full => {
+        StoreDraftError::Full => {
             Error::unavailable("busy", "The sandbox is full just now. Please try again in an hour.")
         }
-        NotStored::Database(error) => error.into(),
+        StoreDraftError::Database(error) => error.into(),
     }
 }
 

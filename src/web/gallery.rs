@@ -16,8 +16,8 @@ use super::voter::ClientAddress;
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
-use crate::arena::catalog::{self, Choice};
-use crate::arena::gallery::{self, Card, Filter, PAGE, Sort};
+use crate::arena::catalog::{self, SelectOption};
+use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
 use crate::work::WorkClient;
 use voxel::{Block, Bounds, Format, GridSize, Palette};
 
@@ -36,7 +36,7 @@ struct Chosen {
     model: String,
     grid: Option<GridSize>,
     palette: Option<Palette>,
-    sort: Sort,
+    sort: GallerySort,
     page: PageNumber,
 }
 
@@ -45,9 +45,9 @@ struct Chosen {
 struct Gallery {
     page: Page,
     chosen: Chosen,
-    prompts: Vec<Choice>,
-    models: Vec<Choice>,
-    cards: Vec<Card>,
+    prompts: Vec<SelectOption>,
+    models: Vec<SelectOption>,
+    cards: Vec<BuildCard>,
     total: i64,
     pages: Vec<PageLink>,
 }
@@ -94,9 +94,9 @@ impl Chosen {
         Ok(self)
     }
 
-    fn filter(&self) -> Filter {
+    fn filter(&self) -> GalleryFilter {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Filter {
+        GalleryFilter {
             prompt: given(&self.prompt),
             model: given(&self.model),
             grid_size: self.grid.map(|grid| grid.get() as i16),
@@ -106,7 +106,7 @@ impl Chosen {
     }
 
     fn is_filtered(&self) -> bool {
-        let Filter { prompt, model, grid_size, palette, sort: _ } = self.filter();
+        let GalleryFilter { prompt, model, grid_size, palette, sort: _ } = self.filter();
         prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some()
     }
 
@@ -125,7 +125,7 @@ impl Chosen {
             ("grid", self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
             ("palette", self.palette.map(|palette| palette.name().to_owned()).unwrap_or_default()),
         ];
-        if self.sort != Sort::default() {
+        if self.sort != GallerySort::default() {
             fields.push(("sort", self.sort.name().to_owned()));
         }
         fields.push(("page", page.to_string()));

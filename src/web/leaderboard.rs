@@ -22,10 +22,10 @@ use super::query::{PageQuery, escaped};
 use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{Change, Leaderboard, Row};
+use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
 
 /// A model with fewer votes has no skill.
-const ENOUGH_VOTES: i64 = crate::arena::skill::ENOUGH_VOTES as i64;
+const MIN_VOTES_FOR_SKILL: i64 = crate::arena::skill::MIN_VOTES_FOR_SKILL as i64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     let drawn = DrawnCharts::new(MOST_CHARTS);
@@ -116,8 +116,8 @@ const MOST_CHARTS: u64 = 16;
 
 /// A row of the table.
 struct Line {
-    row: Row,
-    change: Change,
+    row: LadderEntry,
+    change: StandingChange,
     interval: Option<Interval>,
 }
 
@@ -126,7 +126,7 @@ async fn page(
     PageQuery(mut chosen): PageQuery<Chosen>,
     drawn: DrawnCharts,
 ) -> Result<LeaderboardPage, Error> {
-    let tags = app.arena.field().await?.tags().to_vec();
+    let tags = app.arena.lineup().await?.tags().to_vec();
     if !tags.contains(&chosen.tag) {
         chosen.tag.clear();
     }
@@ -179,7 +179,7 @@ async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
 }
 
 fn lines(board: &Leaderboard, axis: Option<&Axis>) -> Vec<Line> {
-    let line = |(row, change): (&Row, Change)| Line {
+    let line = |(row, change): (&LadderEntry, StandingChange)| Line {
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
         row: row.clone(),
         change,
@@ -258,12 +258,12 @@ struct Head {
 impl Line {
     /// What a column sorts by; unknown values are the least.
     fn measure(&self, sort: Sort) -> f64 {
-        let Row { standing, skill, shown, .. } = &self.row;
+        let LadderEntry { standing, skill, shown, .. } = &self.row;
         match sort {
             Sort::Elo | Sort::Model => standing.elo,
             Sort::Change => match self.change {
-                Change::New => f64::NEG_INFINITY,
-                Change::Moved { elo, .. } => elo,
+                StandingChange::New => f64::NEG_INFINITY,
+                StandingChange::Moved { elo, .. } => elo,
             },
             Sort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
             Sort::Votes => standing.votes() as f64,

@@ -20,7 +20,7 @@ use super::voter::Visitor;
 use super::{Card, Error, Page, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
-use crate::arena::{NotSkipped, Reveal, Revealed, Served, Verdicts};
+use crate::arena::{ChoiceCounts, Reveal, RevealedSide, ServedMatchup, SkipError};
 use crate::limits::LimitedAction;
 use voxel::Format;
 
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Router<App> {
 struct Voting {
     page: Page,
     id: Uuid,
-    served: Served,
+    served: ServedMatchup,
     angle: usize,
     notice: Option<&'static str>,
 }
@@ -68,7 +68,7 @@ struct Judged {
 
 struct Side {
     name: &'static str,
-    model: Revealed,
+    model: RevealedSide,
     chosen: bool,
 }
 
@@ -151,7 +151,7 @@ async fn skip(
     visitor.ask(&app, LimitedAction::Skip, Some(voter))?;
     match app.arena.skip(voter, id).await {
         Ok(()) => Ok(back_to(open_matchup(&app, &visitor, None).await?.id)),
-        Err(NotSkipped::Voted) => Ok(back_to(id)),
+        Err(SkipError::AlreadyVoted) => Ok(back_to(id)),
         Err(error) => Err(error.into()),
     }
 }
@@ -161,7 +161,7 @@ fn back_to(matchup: Uuid) -> Redirect {
 }
 
 /// None for whoever it was not served to.
-async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<Served>, Error> {
+async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedMatchup>, Error> {
     match visitor.voter().await? {
         Some(voter) => Ok(app.arena.served(voter, id).await?),
         None => Ok(None),
@@ -169,7 +169,7 @@ async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<Served>
 }
 
 impl Voting {
-    fn new(id: Uuid, served: Served, angle: usize) -> Self {
+    fn new(id: Uuid, served: ServedMatchup, angle: usize) -> Self {
         Self { page: Page::at("/"), id, served, angle: angle % ANGLES.len(), notice: None }
     }
 }
@@ -212,7 +212,7 @@ impl Side {
     }
 }
 
-fn tally(all: &Verdicts) -> [Bar; 4] {
+fn tally(all: &ChoiceCounts) -> [Bar; 4] {
     let mut start = 0.0;
     [("A", all.a), ("Tie", all.tie), ("Both bad", all.both_bad), ("B", all.b)].map(|(words, count)| {
         let length = 100.0 * count as f64 / all.sum().max(1) as f64;

@@ -15,7 +15,7 @@ use super::query::{self, PageQuery};
 use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
-use crate::arena::history::{self, Agreement, COMPARED, Opinion, PAGE, PastVote};
+use crate::arena::voter_history::{self, Agreement, MAX_COMPARED, Opinion, PAGE, PastVote};
 use crate::arena::{Choice, Voter};
 
 pub(super) fn routes() -> Router<App> {
@@ -66,15 +66,17 @@ async fn me(
 
 impl Own {
     async fn of(app: &App, voter: Voter, before: Option<i64>) -> Result<Option<Self>, Error> {
-        let (count, Some(since)) = history::extent(&app.arena, voter).await? else { return Ok(None) };
-        let mut votes = history::votes(&app.arena, voter, before).await?;
+        let (count, Some(since)) = voter_history::vote_count(&app.arena, voter).await? else {
+            return Ok(None);
+        };
+        let mut votes = voter_history::votes(&app.arena, voter, before).await?;
         let is_more = votes.len() > PAGE as usize;
         votes.truncate(PAGE as usize);
         Ok(Some(Self {
             count,
             since,
-            agreement: history::agreement(&app.arena, voter).await?,
-            opinions: history::opinions(&app.arena, voter).await?,
+            agreement: voter_history::agreement(&app.arena, voter).await?,
+            opinions: voter_history::opinions(&app.arena, voter).await?,
             older: votes.last().filter(|_| is_more).map(|vote| vote.id),
             votes,
             before,
@@ -87,7 +89,7 @@ impl Own {
 
     /// How many of the latest votes were compared with others', if that was not all of them.
     fn latest(&self) -> Option<i64> {
-        (self.count > COMPARED).then_some(COMPARED)
+        (self.count > MAX_COMPARED).then_some(MAX_COMPARED)
     }
 }
 

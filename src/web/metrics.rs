@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::Error;
 use crate::app::App;
-use crate::arena::status::{self, Tally};
+use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
 
 /// Whoever watches wants to hear of a database that does not answer, and soon.
@@ -36,7 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (String = "application/openmetrics-text"), (String = "text/plain")))),
 )]
 async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
-    let tally = timeout(PATIENCE, status::tally(&app.pool)).await.ok().and_then(Result::ok);
+    let tally = timeout(PATIENCE, status::metric_counts(&app.pool)).await.ok().and_then(Result::ok);
     let mut readings = of_this_server(&app);
     readings.push(now("database_up", "Whether the database answers", usize::from(tally.is_some())));
     readings.extend(tally.into_iter().flat_map(of_all_servers));
@@ -78,7 +78,7 @@ fn of_this_server(app: &App) -> Vec<MetricSample> {
     ]
 }
 
-fn of_all_servers(tally: Tally) -> [MetricSample; 4] {
+fn of_all_servers(tally: MetricCounts) -> [MetricSample; 4] {
     let total =
         |name, help, count: i64| MetricSample { name, help, value: MetricValue::Total(count.unsigned_abs()) };
     let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));

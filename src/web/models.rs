@@ -16,9 +16,11 @@ use super::charts::{Axis, Interval, Lines};
 use super::leaderboard::api::{Settings, Standing};
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
-use crate::arena::References;
-use crate::arena::gallery::Card;
-use crate::arena::leaderboard::{Change, Facts, Leaderboard, ModelRecord, PromptRecord, Record, Row};
+use crate::arena::ReferencePolicy;
+use crate::arena::gallery::BuildCard;
+use crate::arena::leaderboard::{
+    LadderEntry, Leaderboard, ModelProfile, ModelRecord, PromptRecord, Record, StandingChange,
+};
 
 /// Strongest and weakest prompts, so many each.
 const BEST: usize = 3;
@@ -36,11 +38,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// A model with all that belongs to it.
 struct Found {
     board: Leaderboard,
-    facts: Facts,
+    facts: ModelProfile,
     /// None if it is not on the ladder.
-    row: Option<Row>,
+    row: Option<LadderEntry>,
     record: ModelRecord,
-    builds: Vec<Card>,
+    builds: Vec<BuildCard>,
 }
 
 async fn find(app: &App, key: &str) -> Result<Found, Error> {
@@ -66,16 +68,16 @@ struct ModelPage {
     references: &'static str,
     /// Whether it is one of those, and they are switched off.
     is_off: bool,
-    facts: Facts,
+    facts: ModelProfile,
     /// Of so many on the ladder.
     field: usize,
-    row: Option<Row>,
-    change: Option<Change>,
+    row: Option<LadderEntry>,
+    change: Option<StandingChange>,
     axis: Option<Axis>,
     interval: Option<Interval>,
     history: Option<Lines>,
     record: ModelRecord,
-    cards: Vec<Card>,
+    cards: Vec<BuildCard>,
     builds: usize,
 }
 
@@ -96,7 +98,7 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
         )),
         settings: app.arena.settings.to_string(),
         references: about::references(app.config.references),
-        is_off: facts.is_reference() && app.config.references == References::Off,
+        is_off: facts.is_reference() && app.config.references == ReferencePolicy::Off,
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
@@ -257,7 +259,7 @@ struct Build {
 )]
 async fn told(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Told>, Error> {
     let Found { facts, row, record, builds, .. } = find(&app, &key).await?;
-    let opponent = |opponent: &crate::arena::leaderboard::Opponent| Opponent {
+    let opponent = |opponent: &crate::arena::leaderboard::OpponentRecord| Opponent {
         key: opponent.key.to_string(),
         display_name: opponent.display_name.clone(),
         score: Score::of(opponent.record),
@@ -299,7 +301,7 @@ impl Score {
 }
 
 impl Build {
-    fn of(card: Card) -> Self {
+    fn of(card: BuildCard) -> Self {
         Self {
             id: card.id.to_string(),
             prompt_id: card.prompt_id,

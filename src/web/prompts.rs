@@ -9,7 +9,7 @@ use axum::routing::get;
 use super::filters::capitalised;
 use super::{Card as Shared, Error, Page, filters};
 use crate::app::App;
-use crate::arena::gallery::{self, Card, PromptCard};
+use crate::arena::gallery::{self, BuildCard, PromptCard};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/prompts", get(all)).route("/prompts/{id}", get(one))
@@ -29,7 +29,7 @@ struct Prompt {
     prompt: PromptCard,
     /// Whether there is something to vote on.
     eligible: bool,
-    builds: Vec<Card>,
+    builds: Vec<BuildCard>,
 }
 
 async fn all(State(app): State<App>) -> Result<Prompts, Error> {

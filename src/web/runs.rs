@@ -16,7 +16,7 @@ use super::openapi::shapes;
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::drafts::Draft;
-use crate::arena::kept_runs::{self, KeptRun, NotKept};
+use crate::arena::kept_runs::{self, KeepRunError, KeptRun};
 use crate::limits::LimitedAction;
 use voxel::Warning;
 
@@ -96,8 +96,8 @@ async fn keep(
     Json(wanted): Json<Wanted>,
 ) -> Result<Json<Kept>, Error> {
     visitor.ask(&app, LimitedAction::Generate, None)?;
-    let keeper = visitor.welcome(&app).await?;
-    let id = kept_runs::keep(&app.pool, keeper, [wanted.a, wanted.b]).await?;
+    let owner = visitor.welcome(&app).await?;
+    let id = kept_runs::keep(&app.pool, owner, [wanted.a, wanted.b]).await?;
     Ok(Json(found(&app, id).await?.into()))
 }
 
@@ -137,8 +137,8 @@ async fn forget(
 pub(super) async fn delete(app: &App, visitor: &Visitor, id: Uuid) -> Result<(), Error> {
     let run = found(app, id).await?;
     match visitor.voter().await? {
-        Some(voter) if voter == run.keeper => {
-            kept_runs::forget(&app.pool, voter, id).await?;
+        Some(voter) if voter == run.owner => {
+            kept_runs::delete(&app.pool, voter, id).await?;
             Ok(())
         }
         _ => Err(Error::new(
@@ -183,15 +183,15 @@ impl From<Draft> for Side {
     }
 }
 
-impl From<NotKept> for Error {
-    fn from(reason: NotKept) -> Self {
+impl From<KeepRunError> for Error {
+    fn from(reason: KeepRunError) -> Self {
         let (status, code) = match reason {
-            NotKept::Gone => (StatusCode::NOT_FOUND, "gone"),
-            NotKept::Apart => (StatusCode::BAD_REQUEST, "not_one_run"),
-            NotKept::Taken => (StatusCode::FORBIDDEN, "not_yours"),
-            NotKept::TooMany => (StatusCode::CONFLICT, "too_many_kept"),
-            NotKept::Full => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
-            NotKept::Database(error) => return error.into(),
+            KeepRunError::Gone => (StatusCode::NOT_FOUND, "gone"),
+            KeepRunError::DifferentRuns => (StatusCode::BAD_REQUEST, "not_one_run"),
+            KeepRunError::KeptByAnother => (StatusCode::FORBIDDEN, "not_yours"),
+            KeepRunError::TooMany => (StatusCode::CONFLICT, "too_many_kept"),
+            KeepRunError::Full => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            KeepRunError::Database(error) => return error.into(),
         };
         Self::new(status, code, capitalised(&reason.to_string()) + ".")
     }

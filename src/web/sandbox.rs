@@ -19,10 +19,10 @@ use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
 use crate::arena::Settings;
-use crate::arena::catalog::{self, LONGEST_PROMPT, REFERENCE};
+use crate::arena::catalog::{self, MAX_PROMPT_CHARS, REFERENCE};
 use crate::arena::drafts::Draft;
 use crate::arena::gallery::{self, PromptCard};
-use crate::arena::kept_runs::{self, KeptRun, Listed};
+use crate::arena::kept_runs::{self, KeptRun, KeptRunSummary};
 use voxel::{Format, GridSize, Palette};
 
 /// The two sides, as they are called.
@@ -60,7 +60,7 @@ struct Live {
     shelves: Vec<Shelf>,
     providers: Vec<Provider>,
     local: bool,
-    kept: Vec<Listed>,
+    kept: Vec<KeptRunSummary>,
 }
 
 /// The models of one maker.
@@ -112,7 +112,7 @@ async fn live(
     let words = begun.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
     let kept = match visitor.voter().await? {
-        Some(voter) => kept_runs::of(&app.pool, voter).await?,
+        Some(voter) => kept_runs::list(&app.pool, voter).await?,
         None => Vec::new(),
     };
     let page = Live {
@@ -174,7 +174,7 @@ async fn run(
     Path(id): Path<String>,
 ) -> Result<impl IntoResponse, Error> {
     let run = found(&app, id_of(&id)?).await?;
-    let own = visitor.voter().await? == Some(run.keeper);
+    let own = visitor.voter().await? == Some(run.owner);
     Ok((NO_STORE, Run { page: Page::at("/sandbox"), run, own }))
 }
 
@@ -199,7 +199,7 @@ impl Begun {
         {
             return Ok(prompt.text);
         }
-        Ok(self.words.trim().chars().take(LONGEST_PROMPT).collect())
+        Ok(self.words.trim().chars().take(MAX_PROMPT_CHARS).collect())
     }
 }
 

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use super::Error;
 use super::openapi::shapes;
 use crate::app::App;
-use crate::arena::log::{Log, LoggedVote};
+use crate::arena::vote_log::{LoggedVote, VoteLog};
 
 /// Pages that are read at once, whoever they are for: a visitor who has one to read holds nothing else.
 static READING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
@@ -58,7 +58,7 @@ async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
 }
 
 async fn answer(app: App, format: Format) -> Result<Response, Error> {
-    let log = Log::open(&app.replica).await?;
+    let log = VoteLog::open(&app.replica).await?;
     let (kind, name) = match format {
         Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),
         Format::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
@@ -68,7 +68,7 @@ async fn answer(app: App, format: Format) -> Result<Response, Error> {
 }
 
 /// Cut off, and so seen to be, when something fails on the way.
-fn body(pool: PgPool, log: Log, format: Format) -> Body {
+fn body(pool: PgPool, log: VoteLog, format: Format) -> Body {
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
         async move {

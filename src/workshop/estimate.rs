@@ -2,7 +2,7 @@
 
 use sqlx::PgConnection;
 
-use crate::arena::builds::Place;
+use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::{self, ListedModel};
 use crate::arena::jobs;
 use crate::generate::Usage;
@@ -18,16 +18,16 @@ pub struct Estimate {
     pub unknown: usize,
 }
 
-pub(super) async fn estimate(connection: &mut PgConnection, places: &[Place]) -> sqlx::Result<Estimate> {
+pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot]) -> sqlx::Result<Estimate> {
     let models = catalog::models(&mut *connection).await?;
-    let usual = jobs::usual_costs(connection).await?;
+    let usual = jobs::average_costs(connection).await?;
     let of_one = |listed: &ListedModel| {
         let known = usual.get(listed.model.key.as_str()).copied();
         known.or_else(|| cost(listed.model.prices?, &USUAL).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();
-    for place in places {
-        match models.iter().find(|listed| listed.model.key == place.model).and_then(of_one) {
+    for slot in slots {
+        match models.iter().find(|listed| listed.model.key == slot.model).and_then(of_one) {
             Some(micros) => estimate.cost.0 = estimate.cost.0.saturating_add(micros),
             None => estimate.unknown += 1,
         }

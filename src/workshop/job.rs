@@ -12,11 +12,11 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{LEASE, Workshop};
-use crate::arena::builds::{Making, Packed};
+use crate::arena::builds::{GenerationInfo, PackedBuild};
 use crate::arena::catalog::{Model, Prices};
-use crate::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
-use crate::arena::jobs::claims::{Claim, Failed};
-use crate::arena::jobs::{Heard, Lease, Lost};
+use crate::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
+use crate::arena::jobs::claims::{ClaimedJob, JobFailure};
+use crate::arena::jobs::{AnswerProgress, Lease, LeaseError};
 use crate::generate::attempts::{Attempt, Commission, Earlier, Listener, Look, Made, NotMade, Reason};
 use crate::generate::{self, Delta, Usage};
 use crate::work::{WorkClient, WorkPool};
@@ -34,7 +34,7 @@ const MOMENT: Duration = Duration::from_millis(500);
 /// What a job may still do once the server is to stop.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop: &CancellationToken) {
+pub(super) async fn work(workshop: &Workshop, claim: &ClaimedJob, model: &Model, stop: &CancellationToken) {
     let lease = &claim.lease;
     tracing::info!(provider = claim.provider, "asking");
     let streamed = Streamed::default();
@@ -52,45 +52,45 @@ pub(super) async fn work(workshop: &Workshop, claim: &Claim, model: &Model, stop
     };
     let result = match result {
         Some(result) => result,
-        None => give_back(workshop, lease, model.prices, &streamed).await,
+        None => release(workshop, lease, model.prices, &streamed).await,
     };
     match result {
         Ok(()) => workshop.wake(),
-        Err(Lost::Lease) => {
+        Err(LeaseError::Lost) => {
             tracing::info!("the job has ended, or was taken over");
             if let Err(error) =
-                attempts::complete(&workshop.pool, lease.job, &streamed.unstored().heard).await
+                attempts::append_to_cancelled(&workshop.pool, lease.job, &streamed.unstored().progress).await
             {
                 tracing::warn!(%error, "the end of a cancelled answer is lost");
             }
         }
-        Err(Lost::Database(error)) => tracing::error!(%error, "the job is left to others"),
+        Err(LeaseError::Database(error)) => tracing::error!(%error, "the job is left to others"),
     }
 }
 
 /// Leaves the job to others, with all that has streamed in.
-async fn give_back(
+async fn release(
     workshop: &Workshop,
     lease: &Lease,
     prices: Option<Prices>,
     streamed: &Streamed,
-) -> Result<(), Lost> {
+) -> Result<(), LeaseError> {
     save(workshop, lease, prices, streamed).await?;
-    lease.give_back(&workshop.pool).await
+    lease.release(&workshop.pool).await
 }
 
 /// Asks, and stores what comes of it.
 async fn carry_out(
     workshop: &Workshop,
-    claim: &Claim,
+    claim: &ClaimedJob,
     model: &Model,
     streamed: &Streamed,
     stop: &CancellationToken,
-) -> Result<(), Lost> {
+) -> Result<(), LeaseError> {
     let (pool, lease) = (&workshop.pool, &claim.lease);
     let commission = match commission(workshop, claim, model).await? {
         Ok(commission) => commission,
-        Err(message) => return lease.fail(pool, Failed { code: "no_provider", message: &message }).await,
+        Err(message) => return lease.fail(pool, JobFailure { code: "no_provider", message: &message }).await,
     };
     let mut ledger = Ledger {
         pool: pool.clone(),
@@ -102,29 +102,29 @@ async fn carry_out(
     match commission.carry_out(off_thread(&workshop.work), &mut ledger).await {
         Ok(made) => store(workshop, claim, made).await,
         Err(NotMade { reason: Reason::Unheard(error), .. }) => {
-            Err(error.downcast().unwrap_or(Lost::Database(sqlx::Error::WorkerCrashed)))
+            Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
         }
         Err(NotMade { reason, attempts, .. }) => {
             let (code, message) = (reason.code(), reason.to_string());
             tracing::info!(code, attempts, "no build: {message}");
-            patiently(|| lease.fail(pool, Failed { code, message: &message })).await
+            patiently(|| lease.fail(pool, JobFailure { code, message: &message })).await
         }
     }
 }
 
 async fn commission(
     workshop: &Workshop,
-    claim: &Claim,
+    claim: &ClaimedJob,
     model: &Model,
-) -> Result<Result<Commission, String>, Lost> {
+) -> Result<Result<Commission, String>, LeaseError> {
     let route = model.routes().find(|(provider, _)| *provider == claim.provider);
     let provider = workshop.providers().get(&claim.provider);
     let Some(((_, name), provider)) = route.zip(provider) else {
         return Ok(Err(format!("{} cannot be asked from here any more.", claim.provider)));
     };
-    let earlier = attempts::earlier(&workshop.pool, claim.lease.job).await?;
+    let earlier = attempts::past_attempts(&workshop.pool, claim.lease.job).await?;
     let limits = &workshop.config.generation;
-    let settings = claim.place.settings.clone();
+    let settings = claim.slot.settings.clone();
     let mut commission =
         Commission::new(Arc::clone(provider), name, &claim.prompt_text, settings).with(model.options);
     commission.attempts = limits.attempts;
@@ -142,28 +142,28 @@ async fn commission(
     Ok(Ok(commission))
 }
 
-async fn store(workshop: &Workshop, claim: &Claim, made: Made) -> Result<(), Lost> {
-    let making = Making {
+async fn store(workshop: &Workshop, claim: &ClaimedJob, made: Made) -> Result<(), LeaseError> {
+    let generation = GenerationInfo {
         attempts: i32::try_from(made.attempts).ok(),
         generation_time_ms: i64::try_from(made.generation_time.as_millis()).ok(),
     };
-    let pack = move || Packed::new(&made.build, &made.spec, made.warnings);
+    let pack = move || PackedBuild::new(&made.build, &made.spec, made.warnings);
     let build = match workshop.work.run(WorkClient::BACKGROUND, pack).await {
         Ok(build) => build,
         Err(lost) => {
             let message =
                 format!("The answer could not be packed: {lost}. It is kept, and can be read again.");
-            let failed = Failed { code: "unread", message: &message };
+            let failed = JobFailure { code: "unread", message: &message };
             return patiently(|| claim.lease.fail(&workshop.pool, failed)).await;
         }
     };
-    patiently(|| claim.lease.finish(&workshop.pool, &claim.place, &build, making)).await?;
+    patiently(|| claim.lease.finish(&workshop.pool, &claim.slot, &build, generation)).await?;
     tracing::info!(blocks = build.block_count, "built");
     Ok(())
 }
 
 /// Prolongs the lease for as long as the work goes on. Returns when it is lost.
-async fn keep(workshop: &Workshop, lease: &Lease, prices: Option<Prices>, streamed: &Streamed) -> Lost {
+async fn keep(workshop: &Workshop, lease: &Lease, prices: Option<Prices>, streamed: &Streamed) -> LeaseError {
     loop {
         // Woken early when something was cancelled.
         let _ = timeout(BEAT, workshop.wake.notified()).await;
@@ -179,26 +179,27 @@ async fn save(
     lease: &Lease,
     prices: Option<Prices>,
     streamed: &Streamed,
-) -> Result<(), Lost> {
-    let (pool, Inflow { heard, used }) = (&workshop.pool, streamed.unstored());
-    patiently(|| lease.renew(pool, LEASE, &heard)).await?;
-    streamed.are_stored(&heard);
+) -> Result<(), LeaseError> {
+    let (pool, Inflow { progress, used }) = (&workshop.pool, streamed.unstored());
+    patiently(|| lease.renew(pool, LEASE, &progress)).await?;
+    streamed.are_stored(&progress);
     let Some(used) = used else { return Ok(()) };
-    patiently(|| attempts::uses(pool, lease, heard.attempt, tokens(&used), cost(prices, &used))).await?;
+    patiently(|| attempts::record_usage(pool, lease, progress.attempt, tokens(&used), cost(prices, &used)))
+        .await?;
     streamed.with(|inflow| inflow.used.take_if(|now| *now == used));
     Ok(())
 }
 
 /// Does it again for a while when the database cannot be reached: an answer may be worth a lot.
-async fn patiently<T, F>(work: impl Fn() -> F) -> Result<T, Lost>
+async fn patiently<T, F>(work: impl Fn() -> F) -> Result<T, LeaseError>
 where
-    F: Future<Output = Result<T, Lost>>,
+    F: Future<Output = Result<T, LeaseError>>,
 {
     let insist = async {
         let mut pause = Duration::from_millis(200);
         loop {
             match work().await {
-                Err(Lost::Database(error)) if will_pass(&error) => {
+                Err(LeaseError::Database(error)) if will_pass(&error) => {
                     tracing::warn!(%error, "the database did not take it; trying again");
                     sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(5));
@@ -207,7 +208,7 @@ where
             }
         }
     };
-    timeout(PERSISTENCE, insist).await.unwrap_or(Err(Lost::Database(sqlx::Error::PoolTimedOut)))
+    timeout(PERSISTENCE, insist).await.unwrap_or(Err(LeaseError::Database(sqlx::Error::PoolTimedOut)))
 }
 
 /// Anything but a mistake of ours: data that does not fit, a rule that is broken, a query that is wrong.
@@ -238,7 +239,7 @@ struct Streamed(Arc<Mutex<Inflow>>);
 
 #[derive(Default)]
 struct Inflow {
-    heard: Heard,
+    progress: AnswerProgress,
     used: Option<Usage>,
 }
 
@@ -248,15 +249,16 @@ impl Streamed {
     }
 
     fn unstored(&self) -> Inflow {
-        self.with(|Inflow { heard, used }| Inflow { heard: heard.clone(), used: *used })
+        self.with(|Inflow { progress, used }| Inflow { progress: progress.clone(), used: *used })
     }
 
     /// More may have come since, and another attempt may have begun.
-    fn are_stored(&self, stored: &Heard) {
-        self.with(|Inflow { heard, .. }| {
-            if heard.attempt == stored.attempt {
-                heard.text.drain(..stored.text.len());
-                heard.from = heard.from.saturating_add(i32::try_from(stored.text.len()).unwrap_or(i32::MAX));
+    fn are_stored(&self, stored: &AnswerProgress) {
+        self.with(|Inflow { progress, .. }| {
+            if progress.attempt == stored.attempt {
+                progress.text.drain(..stored.text.len());
+                progress.offset =
+                    progress.offset.saturating_add(i32::try_from(stored.text.len()).unwrap_or(i32::MAX));
             }
         });
     }
@@ -279,23 +281,23 @@ impl Listener for Ledger {
                 pending::<()>().await;
             }
             let number = patiently(|| attempts::begin(&self.pool, &self.lease)).await?;
-            let heard = Heard { attempt: number, ..Heard::default() };
-            self.streamed.with(|inflow| *inflow = Inflow { heard, used: None });
+            let progress = AnswerProgress { attempt: number, ..AnswerProgress::default() };
+            self.streamed.with(|inflow| *inflow = Inflow { progress, used: None });
             Ok(())
         })
     }
 
     fn delta(&mut self, _: u32, delta: Delta<'_>) {
-        self.streamed.with(|Inflow { heard, used }| match delta {
+        self.streamed.with(|Inflow { progress, used }| match delta {
             Delta::Text(text) => {
-                heard.text.push_str(text);
-                heard.chars += text.chars().count() as i64;
-                heard.note = None;
+                progress.text.push_str(text);
+                progress.chars += text.chars().count() as i64;
+                progress.note = None;
             }
-            Delta::Sent => heard.note = None,
-            Delta::Thinking { .. } => heard.note = Some("thinking".to_owned()),
+            Delta::Sent => progress.note = None,
+            Delta::Thinking { .. } => progress.note = Some("thinking".to_owned()),
             Delta::Waiting { reason, seconds, .. } => {
-                heard.note = Some(format!("asking again in {seconds:.0} s: {reason}"));
+                progress.note = Some(format!("asking again in {seconds:.0} s: {reason}"));
             }
             Delta::Usage(usage) => *used = Some(*usage),
         });
@@ -304,7 +306,7 @@ impl Listener for Ledger {
     fn ended<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>> {
         Box::pin(async move {
             let notes = json!(attempt.notes);
-            let ended = Ended {
+            let ended = FinishedAttempt {
                 outcome: outcome(&attempt.outcome),
                 code: attempt.outcome.code(),
                 message: attempt.outcome.message(),
@@ -319,13 +321,13 @@ impl Listener for Ledger {
     }
 }
 
-fn outcome(outcome: &generate::attempts::Outcome) -> Outcome {
+fn outcome(outcome: &generate::attempts::Outcome) -> StoredOutcome {
     use generate::attempts::Outcome as Came;
     match outcome {
-        Came::Accepted => Outcome::Accepted,
-        Came::Refused(_) => Outcome::Refused,
-        Came::Failed { .. } => Outcome::Failed,
-        Came::Unread { .. } => Outcome::Unread,
+        Came::Accepted => StoredOutcome::Accepted,
+        Came::Refused(_) => StoredOutcome::Refused,
+        Came::Failed { .. } => StoredOutcome::Failed,
+        Came::Unread { .. } => StoredOutcome::Unread,
     }
 }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Workshop;
 use crate::arena::audit::{self, Admin};
-use crate::arena::builds::{Making, Packed, Place, StoreError};
+use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::jobs::{self, Job, attempts, claims};
 use crate::generate::attempts::look;
 use crate::work::WorkClient;
@@ -27,17 +27,17 @@ impl Workshop {
     /// Reads the answers of one failed job again, the latest first. None if there is no such job, or if its
     /// place has a build.
     pub async fn read_again(&self, admin: Admin, id: Uuid) -> anyhow::Result<Option<Reread>> {
-        if jobs::to_read_again(&self.pool, Some(id)).await?.is_empty() {
+        if jobs::reparsable(&self.pool, Some(id)).await?.is_empty() {
             return Ok(None);
         }
         let Some(job) = jobs::find(&self.pool, &[id]).await?.pop() else { return Ok(None) };
-        let place = job.place()?;
+        let slot = job.slot()?;
         let mut still = None;
-        for attempt in attempts::of(&self.pool, id).await?.into_iter().rev() {
+        for attempt in attempts::list(&self.pool, id).await?.into_iter().rev() {
             let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
-            match self.reread(answer, &place).await? {
+            match self.reread(answer, &slot).await? {
                 Ok(build) => {
-                    let stored = self.redeem(admin, &job, &place, &build, &attempt).await?;
+                    let stored = self.attach_build(admin, &job, &slot, &build, &attempt).await?;
                     let found = stored.map(|build| (build, attempt.number));
                     return Ok(found.map(|found| Reread { job, found: Some(found), still: None }));
                 }
@@ -47,30 +47,31 @@ impl Workshop {
         Ok(Some(Reread { job, found: None, still }))
     }
 
-    async fn reread(&self, answer: Vec<u8>, place: &Place) -> anyhow::Result<Result<Packed, String>> {
-        let (settings, limit) = (place.settings.clone(), self.config.generation.answer_max_bytes);
+    async fn reread(&self, answer: Vec<u8>, slot: &BuildSlot) -> anyhow::Result<Result<PackedBuild, String>> {
+        let (settings, limit) = (slot.settings.clone(), self.config.generation.answer_max_bytes);
         let read = move || {
             let text = String::from_utf8_lossy(&answer);
             match look(&text, &settings, limit) {
-                Ok(found) => Ok(Packed::new(&found.build, &found.spec, found.warnings)),
+                Ok(found) => Ok(PackedBuild::new(&found.build, &found.spec, found.warnings)),
                 Err(fault) => Err(fault.rejection.message),
             }
         };
         Ok(self.work.run(WorkClient::BACKGROUND, read).await?)
     }
 
-    async fn redeem(
+    async fn attach_build(
         &self,
         admin: Admin,
         job: &Job,
-        place: &Place,
-        build: &Packed,
-        attempt: &attempts::Attempt,
+        slot: &BuildSlot,
+        build: &PackedBuild,
+        attempt: &attempts::AttemptRow,
     ) -> anyhow::Result<Option<Uuid>> {
-        let making = Making { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
+        let generation =
+            GenerationInfo { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
         let mut connection = self.pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        let id = match claims::redeem(&mut transaction, job.id, place, build, making).await {
+        let id = match claims::attach_build(&mut transaction, job.id, slot, build, generation).await {
             Ok(id) => id,
             // Somebody else was quicker.
             Err(StoreError::Exists) => return Ok(None),
@@ -81,7 +82,7 @@ impl Workshop {
             &mut transaction,
             admin,
             "read again",
-            &format!("{} by {}", place.prompt, place.model),
+            &format!("{} by {}", slot.prompt, slot.model),
             detail,
         )
         .await?;

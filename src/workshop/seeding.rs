@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::Workshop;
 use super::estimate::{Estimate, estimate};
 use crate::arena::audit::{self, Admin};
-use crate::arena::builds::Place;
-use crate::arena::coverage::{Coverage, Sum};
+use crate::arena::builds::BuildSlot;
+use crate::arena::coverage::{Coverage, CoverageSummary};
 use crate::arena::jobs::{self, Job};
 
 /// How long a caller waits for builds.
@@ -52,10 +52,10 @@ pub struct Begun {
 /// How things stand after seeding.
 #[derive(Clone, Debug)]
 pub struct Seeded {
-    pub sum: Sum,
+    pub sum: CoverageSummary,
     pub jobs: Vec<Job>,
     /// What a dry run would have wanted.
-    pub next: Vec<Place>,
+    pub next: Vec<BuildSlot>,
     /// And what that may cost.
     pub estimate: Option<Estimate>,
 }
@@ -67,7 +67,7 @@ impl Workshop {
         let mut transaction = connection.begin().await?;
         self.config.catalog.seed(&mut transaction).await?;
         if order.retry_failed {
-            jobs::forgive(&mut transaction, &self.config.arena).await?;
+            jobs::allow_retry(&mut transaction, &self.config.arena).await?;
         }
         let sum = self.sum(&mut transaction).await?;
         if order.dry_run {
@@ -102,22 +102,22 @@ impl Workshop {
     }
 
     /// How the arena stands.
-    async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<Sum> {
+    async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<CoverageSummary> {
         let coverage = Coverage::read(connection, &self.config.arena).await?;
-        Ok(coverage.sum(|model| self.providers().can_generate(model)))
+        Ok(coverage.summary(|model| self.providers().can_generate(model)))
     }
 
     async fn batch(
         &self,
         connection: &mut PgConnection,
-        sum: &Sum,
+        sum: &CoverageSummary,
         size: usize,
     ) -> anyhow::Result<Vec<Uuid>> {
         // What nobody here can ask is not waited for.
         let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
         batch.truncate(size);
         let wanted: Vec<_> = sum.open.iter().take(size - batch.len()).collect();
-        batch.extend(jobs::want_all(connection, &wanted).await?);
+        batch.extend(jobs::enqueue_all(connection, &wanted).await?);
         Ok(batch)
     }
 }

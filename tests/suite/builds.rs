@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output};
 
-use buildoff::arena::builds::{self, Making, Packed, Place};
+use buildoff::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild};
 use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
+use buildoff::arena::shipped_builds;
 use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use sqlx::Connection;
@@ -32,8 +32,8 @@ async fn json(site: &Site, path: &str) -> (u16, Value) {
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
-fn place() -> Place {
-    exhibition::place("32-simple/lighthouse/reference_architect.json").unwrap()
+fn slot() -> BuildSlot {
+    shipped_builds::slot_for_path("32-simple/lighthouse/reference_architect.json").unwrap()
 }
 
 fn hut(height: usize) -> String {
@@ -42,11 +42,12 @@ fn hut(height: usize) -> String {
         .to_string()
 }
 
-async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::Stored, builds::StoreError> {
-    let packed = Packed::read(text.as_bytes(), &place().settings, 1 << 20).unwrap();
+async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::StoredBuild, builds::StoreError> {
+    let packed = PackedBuild::read(text.as_bytes(), &slot().settings, 1 << 20).unwrap();
     let mut connection = db.pool.acquire().await.unwrap();
     let mut transaction = connection.begin().await.unwrap();
-    let stored = builds::store(&mut transaction, &place(), &packed, Making::default(), overwrite).await?;
+    let stored =
+        builds::store(&mut transaction, &slot(), &packed, GenerationInfo::default(), overwrite).await?;
     transaction.commit().await.unwrap();
     Ok(stored)
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use buildoff::arena::builds::{self, Packed};
+use buildoff::arena::builds::{self, PackedBuild};
 use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
+use buildoff::arena::shipped_builds;
 use serde_json::Value;
 
 use crate::arena_page::until;
@@ -30,7 +30,7 @@ fn shipped() -> Vec<String> {
 
 async fn hung() -> (TestDb, Site) {
     let db = TestDb::new().await;
-    let hung = exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    let hung = shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
     assert_eq!(hung, shipped().len());
     let site = Site::open_on(db.pool.clone()).await;
     (db, site)
@@ -40,9 +40,10 @@ async fn hung() -> (TestDb, Site) {
 fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same() {
     let mut digests = BTreeMap::new();
     for path in shipped() {
-        let place = exhibition::place(&path).unwrap_or_else(|| panic!("{path} is no place for a build"));
+        let slot =
+            shipped_builds::slot_for_path(&path).unwrap_or_else(|| panic!("{path} is no place for a build"));
         let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds").join(&path)).unwrap();
-        let build = Packed::read(&text, &place.settings, text.len())
+        let build = PackedBuild::read(&text, &slot.settings, text.len())
             .unwrap_or_else(|rejection| panic!("{path}: {rejection}"));
         assert_eq!(build.warnings, [], "{path}");
         let twin = digests.insert(build.digest.0, path.clone());
@@ -54,7 +55,7 @@ fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same
 fn every_shipped_build_is_by_a_model_and_of_a_prompt_of_the_catalog() {
     let catalog = Catalog::load(None).unwrap();
     for path in shipped() {
-        assert!(catalog.knows(&exhibition::place(&path).unwrap()), "{path}");
+        assert!(catalog.contains_slot(&shipped_builds::slot_for_path(&path).unwrap()), "{path}");
     }
 }
 
@@ -64,9 +65,9 @@ async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
     let (mut prompts, mut hands) = (BTreeSet::new(), BTreeSet::new());
     let arena: Vec<_> = shipped().into_iter().filter(|path| path.starts_with("32-simple/")).collect();
     for path in &arena {
-        let place = exhibition::place(path).unwrap();
-        prompts.insert(place.prompt);
-        hands.insert(place.model);
+        let slot = shipped_builds::slot_for_path(path).unwrap();
+        prompts.insert(slot.prompt);
+        hands.insert(slot.model);
     }
     assert_eq!(arena.len(), prompts.len() * hands.len(), "every hand has built every prompt");
     let told: Value = site.get("/api/arena/prompts").send().await.unwrap().json().await.unwrap();
@@ -84,10 +85,10 @@ async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
 async fn the_first_builds_come_once_and_never_again() {
     let (db, _site) = hung().await;
     let catalog = Catalog::load(None).unwrap();
-    assert_eq!(exhibition::open(&db.pool, &catalog).await.unwrap(), 0);
+    assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
     // Not even after an admin has retired all of them.
     db.run("UPDATE builds SET retired_at = now()").await;
-    assert_eq!(exhibition::open(&db.pool, &catalog).await.unwrap(), 0);
+    assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
     assert_eq!(builds::ids(&db.pool).await.unwrap().len(), shipped().len());
 }
 
@@ -96,7 +97,7 @@ async fn an_installation_that_has_builds_is_left_alone() {
     let db = TestDb::seeded().await;
     db.run("UPDATE prompts SET tags = '{}'; UPDATE models SET display_name = 'Mine', about = ''").await;
     let before = db.dump().await;
-    assert_eq!(exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap(), 0);
+    assert_eq!(shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap(), 0);
     assert_eq!(db.dump().await, before);
 }
 
@@ -106,10 +107,13 @@ async fn a_catalog_of_ones_own_gets_only_what_it_knows() {
     let mut catalog = Catalog::load(None).unwrap();
     catalog.prompts.retain(|prompt| prompt.id.as_str() == "lighthouse");
     catalog.models.retain(|model| model.key.as_str() != "reference_sculptor");
-    let hung = exhibition::open(&db.pool, &catalog).await.unwrap();
-    let expected = shipped().iter().filter(|path| catalog.knows(&exhibition::place(path).unwrap())).count();
+    let hung = shipped_builds::install(&db.pool, &catalog).await.unwrap();
+    let expected = shipped()
+        .iter()
+        .filter(|path| catalog.contains_slot(&shipped_builds::slot_for_path(path).unwrap()))
+        .count();
     assert!(hung == expected && expected > 0, "{hung}");
-    let none = exhibition::open(&TestDb::new().await.pool, &Catalog::default()).await.unwrap();
+    let none = shipped_builds::install(&TestDb::new().await.pool, &Catalog::default()).await.unwrap();
     assert_eq!(none, 0);
 }
 

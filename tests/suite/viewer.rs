@@ -6,7 +6,7 @@ mod weight;
 
 use std::time::{Duration, Instant};
 
-use buildoff::arena::gallery::{self, Filter};
+use buildoff::arena::gallery::{self, GalleryFilter};
 use uuid::Uuid;
 
 use crate::pages::FAINT_TEXT;
@@ -36,7 +36,7 @@ impl Hall {
     }
 
     async fn builds(&self) -> Vec<Uuid> {
-        let (cards, _) = gallery::page(&self.db.pool, &Filter::default(), 0).await.unwrap();
+        let (cards, _) = gallery::page(&self.db.pool, &GalleryFilter::default(), 0).await.unwrap();
         cards.iter().map(|card| card.id).collect()
     }
 

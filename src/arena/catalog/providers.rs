@@ -38,8 +38,8 @@ pub struct Prices {
 /// How a model is asked where its provider's defaults will not do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub struct Options {
-    pub effort: Option<Effort>,
+pub struct ModelOptions {
+    pub effort: Option<ThinkingEffort>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
 }
@@ -47,7 +47,7 @@ pub struct Options {
 /// How hard a model thinks. A provider without this very word gets the nearest one it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effort {
+pub enum ThinkingEffort {
     None,
     Minimal,
     Low,
@@ -90,7 +90,7 @@ impl Prices {
     }
 }
 
-impl Options {
+impl ModelOptions {
     pub(super) fn problem(&self) -> Option<String> {
         if self.temperature.is_some_and(|degree| !(0.0..=2.0).contains(&degree)) {
             return Some("a temperature is from 0 to 2".to_owned());

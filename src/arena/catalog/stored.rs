@@ -6,7 +6,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 
-use super::{Model, Options, Prices, Prompt};
+use super::{Model, ModelOptions, Prices, Prompt};
 use crate::arena::{ModelKey, PromptId};
 
 /// A model with what admins decide about it.
@@ -42,7 +42,7 @@ pub struct PromptPatch {
 
 /// Models were asked for this very text.
 #[derive(Debug, thiserror::Error)]
-pub enum TextIsFixed {
+pub enum EditPromptError {
     #[error("the prompt has builds, or was asked for some, and its text stays as it is")]
     HasBuilds,
     #[error(transparent)]
@@ -55,7 +55,7 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
         r#"
         SELECT
             key, provider, model_id, display_name, about, enabled,
-            via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<Options>",
+            via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
             (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
         FROM models
         ORDER BY display_name, key
@@ -65,7 +65,7 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
     .await?;
     let listed = rows.into_iter().map(|row| {
         let model = Model {
-            key: named(&row.key)?,
+            key: parse_stored(&row.key)?,
             provider: row.provider,
             model_id: row.model_id,
             display_name: row.display_name,
@@ -93,7 +93,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     .fetch_all(executor)
     .await?;
     let listed = rows.into_iter().map(|row| {
-        let prompt = Prompt { id: named(&row.id)?, text: row.text, tags: row.tags };
+        let prompt = Prompt { id: parse_stored(&row.id)?, text: row.text, tags: row.tags };
         let (active, builds, created_at) = (row.active, row.builds, row.created_at);
         Ok(ListedPrompt { prompt, active, builds, created_at })
     });
@@ -101,7 +101,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
 }
 
 /// The constraints of the tables are those of the types.
-fn named<T: std::str::FromStr<Err = String>>(text: &str) -> sqlx::Result<T> {
+fn parse_stored<T: std::str::FromStr<Err = String>>(text: &str) -> sqlx::Result<T> {
     text.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
 }
 
@@ -216,7 +216,7 @@ pub async fn put_prompt(
     connection: &mut PgConnection,
     prompt: &Prompt,
     active: Option<bool>,
-) -> Result<bool, TextIsFixed> {
+) -> Result<bool, EditPromptError> {
     let is_new = sqlx::query_scalar!(
         r#"
         INSERT INTO prompts (id, text, tags, active, edited_at)
@@ -235,7 +235,7 @@ pub async fn put_prompt(
     )
     .fetch_optional(connection)
     .await?;
-    is_new.ok_or(TextIsFixed::HasBuilds)
+    is_new.ok_or(EditPromptError::HasBuilds)
 }
 
 /// Returns whether there is such a prompt.
@@ -243,7 +243,7 @@ pub async fn patch_prompt(
     connection: &mut PgConnection,
     id: &PromptId,
     patch: &PromptPatch,
-) -> Result<bool, TextIsFixed> {
+) -> Result<bool, EditPromptError> {
     let is_fixed = sqlx::query_scalar!(
         r#"
         UPDATE prompts
@@ -266,22 +266,22 @@ pub async fn patch_prompt(
     .fetch_optional(connection)
     .await?;
     match is_fixed {
-        Some(true) => Err(TextIsFixed::HasBuilds),
+        Some(true) => Err(EditPromptError::HasBuilds),
         found => Ok(found.is_some()),
     }
 }
 
 /// A model or a prompt in a list to choose from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct SelectOption {
     pub id: String,
     pub name: String,
 }
 
 /// The models that have builds, by name.
-pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
+pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<SelectOption>> {
     sqlx::query_as!(
-        Choice,
+        SelectOption,
         "
         SELECT key AS id, display_name AS name
         FROM models
@@ -294,9 +294,9 @@ pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
 }
 
 /// The prompts that have builds, by their text.
-pub async fn prompts_with_builds(pool: &PgPool) -> sqlx::Result<Vec<Choice>> {
+pub async fn prompts_with_builds(pool: &PgPool) -> sqlx::Result<Vec<SelectOption>> {
     sqlx::query_as!(
-        Choice,
+        SelectOption,
         "
         SELECT id, text AS name
         FROM prompts

@@ -117,7 +117,11 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
             ("https://openrouter.ai/api/v1", "meta-llama/llama-4-maverick")
         ]
     );
-    let wanted = Options { effort: Some(Effort::Low), temperature: Some(0.5), max_output_tokens: Some(9000) };
+    let wanted = ModelOptions {
+        effort: Some(ThinkingEffort::Low),
+        temperature: Some(0.5),
+        max_output_tokens: Some(9000),
+    };
     assert_eq!(catalog.models[0].options, wanted);
     assert_eq!(catalog.routes(&catalog.models[1]).count(), 0);
     assert_eq!(catalog.provider("openai").unwrap().base_url, "https://proxy.example/v1");

@@ -6,12 +6,12 @@ use sqlx::{Connection, PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::lease::{Heard, Lease, Lost, storable};
+use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 
 /// What became of an attempt.
 #[derive(Clone, Debug)]
-pub struct Ended<'a> {
-    pub outcome: Outcome,
+pub struct FinishedAttempt<'a> {
+    pub outcome: StoredOutcome,
     pub code: Option<&'a str>,
     pub message: Option<&'a str>,
     pub answer: &'a str,
@@ -22,7 +22,7 @@ pub struct Ended<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StoredOutcome {
     Accepted,
     Refused,
     Failed,
@@ -31,7 +31,7 @@ pub enum Outcome {
 
 /// How an attempt ends that nobody has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broken {
+pub enum AbortReason {
     Interrupted,
     Cancelled,
     /// Somebody brought a build.
@@ -47,7 +47,7 @@ pub struct Tokens {
 
 /// An attempt as it is shown, without its answer.
 #[derive(Clone, Debug)]
-pub struct Attempt {
+pub struct AttemptRow {
     pub number: i32,
     pub started_at: OffsetDateTime,
     pub ended_at: Option<OffsetDateTime>,
@@ -64,7 +64,7 @@ pub struct Attempt {
     pub notes: Json<Value>,
 }
 
-impl Outcome {
+impl StoredOutcome {
     fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -75,7 +75,7 @@ impl Outcome {
     }
 }
 
-impl Broken {
+impl AbortReason {
     fn name(self) -> &'static str {
         match self {
             Self::Interrupted => "interrupted",
@@ -93,10 +93,10 @@ impl Broken {
 }
 
 /// Begins the next attempt. Returns its number.
-pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, Lost> {
+pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
-    lease.hold(&mut transaction).await?;
+    lease.lock(&mut transaction).await?;
     let number = sqlx::query_scalar!(
         "
         INSERT INTO attempts (job_id, number)
@@ -114,16 +114,16 @@ pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, Lost> {
 }
 
 /// What the attempt under way has used so far, so that it is known however it ends.
-pub async fn uses(
+pub async fn record_usage(
     pool: &PgPool,
     lease: &Lease,
     number: i32,
     tokens: Tokens,
     cost: Option<i64>,
-) -> Result<(), Lost> {
+) -> Result<(), LeaseError> {
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
-    lease.hold(&mut transaction).await?;
+    lease.lock(&mut transaction).await?;
     sqlx::query!(
         "
         UPDATE attempts
@@ -144,10 +144,10 @@ pub async fn uses(
 }
 
 /// Ends the attempt under way.
-pub async fn end(pool: &PgPool, lease: &Lease, ended: &Ended<'_>) -> Result<(), Lost> {
+pub async fn end(pool: &PgPool, lease: &Lease, ended: &FinishedAttempt<'_>) -> Result<(), LeaseError> {
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
-    lease.hold(&mut transaction).await?;
+    lease.lock(&mut transaction).await?;
     let number = sqlx::query_scalar!(
         "
         UPDATE attempts
@@ -159,34 +159,40 @@ pub async fn end(pool: &PgPool, lease: &Lease, ended: &Ended<'_>) -> Result<(), 
         lease.job,
         ended.outcome.name(),
         ended.code,
-        ended.message.map(storable),
+        ended.message.map(without_nul),
         ended.answer.as_bytes(),
         ended.answer_ms,
         ended.tokens.input,
         ended.tokens.output,
         ended.tokens.reasoning,
         ended.cost,
-        Json(storable_json(&ended.notes)) as _,
+        Json(json_without_nul(&ended.notes)) as _,
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(number) = number else { return Err(Lost::Lease) };
-    forget_parts(&mut transaction, lease.job, number).await?;
+    let Some(number) = number else { return Err(LeaseError::Lost) };
+    delete_parts(&mut transaction, lease.job, number).await?;
     transaction.commit().await?;
     Ok(())
 }
 
-fn storable_json(notes: &Value) -> Value {
+fn json_without_nul(notes: &Value) -> Value {
     match notes {
-        Value::String(text) => storable(text).into(),
-        Value::Array(all) => all.iter().map(storable_json).collect(),
-        Value::Object(all) => all.iter().map(|(name, value)| (name.clone(), storable_json(value))).collect(),
+        Value::String(text) => without_nul(text).into(),
+        Value::Array(all) => all.iter().map(json_without_nul).collect(),
+        Value::Object(all) => {
+            all.iter().map(|(name, value)| (name.clone(), json_without_nul(value))).collect()
+        }
         other => other.clone(),
     }
 }
 
 /// Ends an attempt that its worker could not end, with as much of the answer as had come in.
-pub(super) async fn break_off(connection: &mut PgConnection, job: Uuid, how: Broken) -> sqlx::Result<()> {
+pub(super) async fn abort_open(
+    connection: &mut PgConnection,
+    job: Uuid,
+    how: AbortReason,
+) -> sqlx::Result<()> {
     let number = sqlx::query_scalar!(
         "
         UPDATE attempts
@@ -206,13 +212,13 @@ pub(super) async fn break_off(connection: &mut PgConnection, job: Uuid, how: Bro
     .fetch_optional(&mut *connection)
     .await?;
     match number {
-        Some(number) => forget_parts(connection, job, number).await,
+        Some(number) => delete_parts(connection, job, number).await,
         None => Ok(()),
     }
 }
 
 /// Adds to an answer whose end its worker had not written down yet when the job was cancelled.
-pub async fn complete(pool: &PgPool, job: Uuid, heard: &Heard) -> sqlx::Result<()> {
+pub async fn append_to_cancelled(pool: &PgPool, job: Uuid, progress: &AnswerProgress) -> sqlx::Result<()> {
     sqlx::query!(
         "
         UPDATE attempts
@@ -221,16 +227,16 @@ pub async fn complete(pool: &PgPool, job: Uuid, heard: &Heard) -> sqlx::Result<(
           AND coalesce(octet_length(answer), 0) = $3
         ",
         job,
-        heard.attempt,
-        heard.from,
-        heard.text.as_bytes(),
+        progress.attempt,
+        progress.offset,
+        progress.text.as_bytes(),
     )
     .execute(pool)
     .await?;
     Ok(())
 }
 
-async fn forget_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> sqlx::Result<()> {
+async fn delete_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> sqlx::Result<()> {
     sqlx::query!("DELETE FROM answer_parts WHERE job_id = $1 AND number = $2", job, number)
         .execute(connection)
         .await?;
@@ -239,7 +245,7 @@ async fn forget_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
 
 /// What a new worker on a job should know.
 #[derive(Clone, Debug, Default)]
-pub struct Earlier {
+pub struct PastAttempts {
     /// That ended by themselves, and count.
     pub ended: u32,
     /// What was wrong with the last of those.
@@ -248,7 +254,7 @@ pub struct Earlier {
     pub answer: Option<(String, i64)>,
 }
 
-pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
+pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempts> {
     let ended = sqlx::query_scalar!(
         r#"
         SELECT count(*) AS "count!"
@@ -274,13 +280,13 @@ pub async fn earlier(pool: &PgPool, job: Uuid) -> sqlx::Result<Earlier> {
     let code = last.as_ref().and_then(|last| last.code.clone());
     let answered = last.filter(|last| last.outcome.as_deref() != Some("failed"));
     let answer = answered.map(|last| (String::from_utf8_lossy(&last.answer).into_owned(), last.answer_ms));
-    Ok(Earlier { ended: u32::try_from(ended).unwrap_or(u32::MAX), code, answer })
+    Ok(PastAttempts { ended: u32::try_from(ended).unwrap_or(u32::MAX), code, answer })
 }
 
 /// The attempts at a job, in order.
-pub async fn of(pool: &PgPool, job: Uuid) -> sqlx::Result<Vec<Attempt>> {
+pub async fn list(pool: &PgPool, job: Uuid) -> sqlx::Result<Vec<AttemptRow>> {
     sqlx::query_as!(
-        Attempt,
+        AttemptRow,
         r#"
         SELECT
             number, started_at, ended_at, outcome, code, message, answer_ms,

@@ -6,41 +6,41 @@ use sqlx::postgres::types::PgInterval;
 use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::attempts::{self, Broken};
-use super::lease::{Heard, Lease, Lost, storable};
-use crate::arena::builds::{self, Making, Packed, Place, StoreError};
+use super::attempts::{self, AbortReason};
+use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
+use crate::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::{ModelKey, PromptId, Settings};
 
 /// Claims are made one at a time, so that the bounds on providers hold over all servers.
 const LOCK: i64 = 0x6a6f_6273_0000_0000;
 
 /// A job that so many servers did not survive is not for anybody.
-const MOST_BREAKS: i32 = 5;
+const MAX_INTERRUPTIONS: i32 = 5;
 
 /// Whom a server can ask for whose builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct ModelRoute {
     pub model: ModelKey,
     pub provider: String,
 }
 
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct ClaimedJob {
     pub lease: Lease,
-    pub place: Place,
+    pub slot: BuildSlot,
     pub prompt_text: String,
     pub provider: String,
 }
 
 /// How a job ends without a build.
 #[derive(Clone, Copy, Debug)]
-pub struct Failed<'a> {
+pub struct JobFailure<'a> {
     pub code: &'a str,
     pub message: &'a str,
 }
 
 /// Whether somebody should try to claim.
-pub async fn any(pool: &PgPool) -> sqlx::Result<bool> {
+pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"
         SELECT EXISTS (
@@ -57,29 +57,34 @@ pub async fn any(pool: &PgPool) -> sqlx::Result<bool> {
 /// whose worker has let its lease run out.
 pub async fn claim(
     pool: &PgPool,
-    offers: &[Offer],
-    at_once: u32,
+    routes: &[ModelRoute],
+    max_running: u32,
     lease: Duration,
-) -> sqlx::Result<Option<Claim>> {
+) -> sqlx::Result<Option<ClaimedJob>> {
     loop {
-        match claim_next(pool, offers, at_once, lease).await? {
-            Next::Nothing => return Ok(None),
-            Next::Ended => {}
-            Next::Claimed(claim) => return Ok(Some(claim)),
+        match claim_next(pool, routes, max_running, lease).await? {
+            ClaimResult::Nothing => return Ok(None),
+            ClaimResult::Ended => {}
+            ClaimResult::Claimed(claim) => return Ok(Some(claim)),
         }
     }
 }
 
-enum Next {
+enum ClaimResult {
     Nothing,
     /// There is nothing to do for it any more.
     Ended,
-    Claimed(Claim),
+    Claimed(ClaimedJob),
 }
 
-async fn claim_next(pool: &PgPool, offers: &[Offer], at_once: u32, lease: Duration) -> sqlx::Result<Next> {
-    let models: Vec<_> = offers.iter().map(|offer| offer.model.as_str().to_owned()).collect();
-    let providers: Vec<_> = offers.iter().map(|offer| offer.provider.clone()).collect();
+async fn claim_next(
+    pool: &PgPool,
+    routes: &[ModelRoute],
+    max_running: u32,
+    lease: Duration,
+) -> sqlx::Result<ClaimResult> {
+    let models: Vec<_> = routes.iter().map(|route| route.model.as_str().to_owned()).collect();
+    let providers: Vec<_> = routes.iter().map(|route| route.provider.clone()).collect();
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
@@ -115,13 +120,13 @@ async fn claim_next(pool: &PgPool, offers: &[Offer], at_once: u32, lease: Durati
         "#,
         &models,
         &providers,
-        i64::from(at_once),
+        i64::from(max_running),
         interval(lease),
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(row) = row else { return Ok(Next::Nothing) };
-    attempts::break_off(&mut transaction, row.id, Broken::Interrupted).await?;
+    let Some(row) = row else { return Ok(ClaimResult::Nothing) };
+    attempts::abort_open(&mut transaction, row.id, AbortReason::Interrupted).await?;
     let wrong = |problem: String| sqlx::Error::Decode(problem.into());
     let settings = Settings {
         grid: row.grid_size.to_string().parse().map_err(wrong)?,
@@ -131,31 +136,38 @@ async fn claim_next(pool: &PgPool, offers: &[Offer], at_once: u32, lease: Durati
     let prompt: PromptId = row.prompt_id.parse().map_err(wrong)?;
     let model: ModelKey = row.model_key.parse().map_err(wrong)?;
     let lease = Lease { job: row.id, fence: row.fence };
-    let place = Place { prompt, model, settings };
-    let moot = if builds::is_there(&mut transaction, &place).await? {
+    let slot = BuildSlot { prompt, model, settings };
+    let obsolete = if builds::exists(&mut transaction, &slot).await? {
         Some(("cancelled", "exists", "A build was brought in meanwhile, so nobody was asked.".to_owned()))
-    } else if row.breaks > MOST_BREAKS {
-        let message = format!("Buildoff stopped in the middle of it {MOST_BREAKS} times.");
+    } else if row.breaks > MAX_INTERRUPTIONS {
+        let message = format!("Buildoff stopped in the middle of it {MAX_INTERRUPTIONS} times.");
         Some(("failed", "interrupted", message))
     } else {
         None
     };
-    if let Some((state, code, message)) = &moot {
-        end_as(&mut transaction, &lease, state, Some(code), Some(message)).await?;
+    if let Some((state, code, message)) = &obsolete {
+        mark_ended(&mut transaction, &lease, state, Some(code), Some(message)).await?;
     }
     transaction.commit().await?;
-    Ok(match moot {
-        Some(_) => Next::Ended,
-        None => Next::Claimed(Claim { lease, place, prompt_text: row.text, provider: row.provider }),
+    Ok(match obsolete {
+        Some(_) => ClaimResult::Ended,
+        None => {
+            ClaimResult::Claimed(ClaimedJob { lease, slot, prompt_text: row.text, provider: row.provider })
+        }
     })
 }
 
 impl Lease {
     /// Prolongs the lease, and keeps what has streamed in since the last time.
-    pub async fn renew(&self, pool: &PgPool, lease: Duration, heard: &Heard) -> Result<(), Lost> {
+    pub async fn renew(
+        &self,
+        pool: &PgPool,
+        lease: Duration,
+        progress: &AnswerProgress,
+    ) -> Result<(), LeaseError> {
         let mut connection = pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        self.hold(&mut transaction).await?;
+        self.lock(&mut transaction).await?;
         sqlx::query!(
             "
             UPDATE jobs
@@ -164,12 +176,12 @@ impl Lease {
             ",
             self.job,
             interval(lease),
-            heard.chars,
-            heard.note.as_deref().map(storable),
+            progress.chars,
+            progress.note.as_deref().map(without_nul),
         )
         .execute(&mut *transaction)
         .await?;
-        if !heard.text.is_empty() {
+        if !progress.text.is_empty() {
             sqlx::query!(
                 "
                 INSERT INTO answer_parts (job_id, number, part, text)
@@ -179,9 +191,9 @@ impl Lease {
                 ON CONFLICT (job_id, number, part) DO UPDATE SET text = excluded.text
                 ",
                 self.job,
-                heard.attempt,
-                i64::from(heard.from),
-                heard.text.as_bytes(),
+                progress.attempt,
+                i64::from(progress.offset),
+                progress.text.as_bytes(),
             )
             .execute(&mut *transaction)
             .await?;
@@ -195,16 +207,16 @@ impl Lease {
     pub async fn finish(
         &self,
         pool: &PgPool,
-        place: &Place,
-        build: &Packed,
-        making: Making,
-    ) -> Result<(), Lost> {
+        slot: &BuildSlot,
+        build: &PackedBuild,
+        generation: GenerationInfo,
+    ) -> Result<(), LeaseError> {
         let mut connection = pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        self.hold(&mut transaction).await?;
-        match builds::store(&mut transaction, place, build, making, false).await {
+        self.lock(&mut transaction).await?;
+        match builds::store(&mut transaction, slot, build, generation, false).await {
             Ok(stored) => {
-                ready(&mut transaction, self.job, stored.id).await?;
+                mark_ready(&mut transaction, self.job, stored.id).await?;
                 transaction.commit().await?;
                 Ok(())
             }
@@ -212,27 +224,27 @@ impl Lease {
             Err(reason) => {
                 transaction.rollback().await?;
                 let message = format!("The answer is a build, but {reason}.");
-                self.fail(pool, Failed { code: "exists", message: &message }).await
+                self.fail(pool, JobFailure { code: "exists", message: &message }).await
             }
         }
     }
 
-    pub async fn fail(&self, pool: &PgPool, failed: Failed<'_>) -> Result<(), Lost> {
+    pub async fn fail(&self, pool: &PgPool, failed: JobFailure<'_>) -> Result<(), LeaseError> {
         let mut connection = pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        self.hold(&mut transaction).await?;
-        let message = storable(failed.message);
-        end_as(&mut transaction, self, "failed", Some(failed.code), Some(&message)).await?;
+        self.lock(&mut transaction).await?;
+        let message = without_nul(failed.message);
+        mark_ended(&mut transaction, self, "failed", Some(failed.code), Some(&message)).await?;
         transaction.commit().await?;
         Ok(())
     }
 
     /// Leaves the job to others, as when the server is going down.
-    pub async fn give_back(&self, pool: &PgPool) -> Result<(), Lost> {
+    pub async fn release(&self, pool: &PgPool) -> Result<(), LeaseError> {
         let mut connection = pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        self.hold(&mut transaction).await?;
-        attempts::break_off(&mut transaction, self.job, Broken::Interrupted).await?;
+        self.lock(&mut transaction).await?;
+        attempts::abort_open(&mut transaction, self.job, AbortReason::Interrupted).await?;
         sqlx::query!(
             "UPDATE jobs SET state = 'queued', leased_until = NULL, note = NULL WHERE id = $1",
             self.job
@@ -244,7 +256,7 @@ impl Lease {
     }
 }
 
-async fn end_as(
+async fn mark_ended(
     connection: &mut PgConnection,
     lease: &Lease,
     state: &str,
@@ -268,7 +280,7 @@ async fn end_as(
     Ok(())
 }
 
-async fn ready(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::Result<()> {
+async fn mark_ready(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::Result<()> {
     sqlx::query!(
         "
         UPDATE jobs
@@ -285,16 +297,16 @@ async fn ready(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::R
 }
 
 /// Gives a failed job the build that its answer turned out to hold. Whoever was asked once more is not needed.
-pub async fn redeem(
+pub async fn attach_build(
     connection: &mut PgConnection,
     job: Uuid,
-    place: &Place,
-    build: &Packed,
-    making: Making,
+    slot: &BuildSlot,
+    build: &PackedBuild,
+    generation: GenerationInfo,
 ) -> Result<Uuid, StoreError> {
-    super::give_way(connection, place).await?;
-    let stored = builds::store(connection, place, build, making, false).await?;
-    ready(connection, job, stored.id).await?;
+    super::cancel_for_import(connection, slot).await?;
+    let stored = builds::store(connection, slot, build, generation, false).await?;
+    mark_ready(connection, job, stored.id).await?;
     Ok(stored.id)
 }
 

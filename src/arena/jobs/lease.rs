@@ -12,10 +12,10 @@ pub struct Lease {
 
 /// What has streamed in and is not known to be stored.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct AnswerProgress {
     pub attempt: i32,
     /// Where in the answer it begins, in bytes.
-    pub from: i32,
+    pub offset: i32,
     pub text: String,
     /// Of the whole answer so far.
     pub chars: i64,
@@ -24,17 +24,17 @@ pub struct Heard {
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
-pub enum Lost {
+pub enum LeaseError {
     /// Somebody else has taken the job over, or it was cancelled.
     #[error("the job is no longer this worker's")]
-    Lease,
+    Lost,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
 impl Lease {
     /// Keeps others away until the transaction ends, if the job is still this worker's.
-    pub(super) async fn hold(&self, connection: &mut PgConnection) -> Result<(), Lost> {
+    pub(super) async fn lock(&self, connection: &mut PgConnection) -> Result<(), LeaseError> {
         sqlx::query_scalar!(
             "SELECT id FROM jobs WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
             self.job,
@@ -43,11 +43,11 @@ impl Lease {
         .fetch_optional(connection)
         .await?
         .map(|_| ())
-        .ok_or(Lost::Lease)
+        .ok_or(LeaseError::Lost)
     }
 }
 
 /// Postgres takes every character but one.
-pub(super) fn storable(text: &str) -> String {
+pub(super) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

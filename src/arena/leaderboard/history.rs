@@ -3,7 +3,7 @@
 //! A history goes on from the latest vote that it has read and never reads one twice, so keeping it up costs what
 //! the new votes cost. Votes are numbered under the locks of both their models, but different models' votes may be
 //! committed out of order: one that is committed late is passed over. That leaves out a point where many are left
-//! out anyway, and [`RatingHistory::settle`] makes every line end where its model stands.
+//! out anyway, and [`RatingHistory::align_with_ratings`] makes every line end where its model stands.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 
 use super::super::ModelKey;
-use super::super::field::known;
+use super::super::lineup::parse_stored;
 
 /// What a change is measured from.
 pub(super) const DAY: Duration = Duration::DAY;
@@ -21,7 +21,7 @@ pub(super) const DAY: Duration = Duration::DAY;
 const BATCH: i64 = 20_000;
 
 /// A line with more points is thinned.
-const MOST_POINTS: usize = 600;
+const MAX_POINTS: usize = 600;
 
 /// What a thinned line has of its older part.
 const SLOTS: i64 = 200;
@@ -36,12 +36,12 @@ pub struct RatingHistory {
     through: i64,
     /// Whether there were no more then.
     pub(super) is_whole: bool,
-    pub lines: BTreeMap<ModelKey, Vec<Point>>,
+    pub lines: BTreeMap<ModelKey, Vec<RatingPoint>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "(i64, f64)", into = "(i64, f64)")]
-pub struct Point {
+pub struct RatingPoint {
     pub at: OffsetDateTime,
     pub elo: f64,
 }
@@ -54,7 +54,7 @@ pub(super) struct RatedVote {
 }
 
 /// The next votes that a history has not read.
-pub(super) struct Unread {
+pub(super) struct UnreadVotes {
     votes: Vec<RatedVote>,
     through: i64,
     /// Whether there are no more.
@@ -79,25 +79,25 @@ impl RatingHistory {
     }
 
     /// Whether anything is known of a model.
-    pub fn knows(&self, model: &ModelKey) -> bool {
+    pub fn has_model(&self, model: &ModelKey) -> bool {
         self.lines.contains_key(model)
     }
 
-    pub(super) fn extend(&mut self, unread: Unread, now: OffsetDateTime) {
+    pub(super) fn extend(&mut self, unread: UnreadVotes, now: OffsetDateTime) {
         (self.through, self.is_whole) = (unread.through, unread.is_all);
         for RatedVote { at, models } in unread.votes {
             for (model, elo) in models {
                 let line = self.lines.entry(model).or_default();
-                line.push(Point { at, elo });
-                if line.len() > MOST_POINTS {
-                    *line = thinned(line, now);
+                line.push(RatingPoint { at, elo });
+                if line.len() > MAX_POINTS {
+                    *line = downsampled(line, now);
                 }
             }
         }
     }
 
     /// Makes every line end where its model stands, once all votes are read.
-    pub(super) fn settle<'a>(
+    pub(super) fn align_with_ratings<'a>(
         &mut self,
         ratings: impl Iterator<Item = (&'a ModelKey, f64)>,
         now: OffsetDateTime,
@@ -105,12 +105,16 @@ impl RatingHistory {
         for (model, elo) in ratings {
             let line = self.lines.entry(model.clone()).or_default();
             if line.last().is_none_or(|last| last.elo.to_bits() != elo.to_bits()) {
-                line.push(Point { at: now, elo });
+                line.push(RatingPoint { at: now, elo });
             }
         }
     }
 
-    pub(super) async fn unread(&self, connection: &mut PgConnection, ladder: &str) -> sqlx::Result<Unread> {
+    pub(super) async fn unread(
+        &self,
+        connection: &mut PgConnection,
+        ladder: &str,
+    ) -> sqlx::Result<UnreadVotes> {
         let rows = sqlx::query!(
             "
             SELECT votes.id, at, model_a, model_b, elo_a_after, elo_b_after, settings
@@ -135,39 +139,45 @@ impl RatingHistory {
         for row in rows.into_iter().filter(|row| row.settings == ladder) {
             votes.push(RatedVote {
                 at: row.at,
-                models: [(known(&row.model_a)?, row.elo_a_after), (known(&row.model_b)?, row.elo_b_after)],
+                models: [
+                    (parse_stored(&row.model_a)?, row.elo_a_after),
+                    (parse_stored(&row.model_b)?, row.elo_b_after),
+                ],
             });
         }
-        Ok(Unread { votes, through, is_all })
+        Ok(UnreadVotes { votes, through, is_all })
     }
 }
 
 /// The last point in each slot of time: short ones for the last day, long ones before.
-fn thinned(line: &[Point], now: OffsetDateTime) -> Vec<Point> {
+fn downsampled(line: &[RatingPoint], now: OffsetDateTime) -> Vec<RatingPoint> {
     let (Some(first), Some(last)) = (line.first(), line.last()) else { return Vec::new() };
     let fine_from = now - FINE_PART;
     let span = (fine_from.min(last.at) - first.at).whole_milliseconds().max(1);
-    last_of_each(line, |at| match at > fine_from {
+    last_per_slot(line, |at| match at > fine_from {
         true => (true, (at - fine_from).whole_milliseconds() / FINE_SLOT.whole_milliseconds()),
         false => (false, i128::from(SLOTS) * (at - first.at).whole_milliseconds() / span),
     })
 }
 
 /// Of points that come in the order of time, the last one in each slot.
-pub fn last_of_each<K: PartialEq>(line: &[Point], slot: impl Fn(OffsetDateTime) -> K) -> Vec<Point> {
+pub fn last_per_slot<K: PartialEq>(
+    line: &[RatingPoint],
+    slot: impl Fn(OffsetDateTime) -> K,
+) -> Vec<RatingPoint> {
     let is_last = |index: usize| line.get(index + 1).is_none_or(|next| slot(next.at) != slot(line[index].at));
     (0..line.len()).filter(|&index| is_last(index)).map(|index| line[index]).collect()
 }
 
-impl From<(i64, f64)> for Point {
+impl From<(i64, f64)> for RatingPoint {
     fn from((milliseconds, elo): (i64, f64)) -> Self {
         let at = OffsetDateTime::UNIX_EPOCH.saturating_add(Duration::milliseconds(milliseconds));
         Self { at, elo }
     }
 }
 
-impl From<Point> for (i64, f64) {
-    fn from(point: Point) -> Self {
+impl From<RatingPoint> for (i64, f64) {
+    fn from(point: RatingPoint) -> Self {
         let milliseconds = point.at.unix_timestamp_nanos() / 1_000_000;
         (i64::try_from(milliseconds).unwrap_or_default(), point.elo)
     }
@@ -183,12 +193,12 @@ mod tests {
         "elm".parse().unwrap()
     }
 
-    fn votes(count: i64, apart: Duration) -> Unread {
+    fn votes(count: i64, apart: Duration) -> UnreadVotes {
         let vote = |index: i64| RatedVote {
             at: NOON + apart * i32::try_from(index).unwrap(),
             models: [(model(), 1500.0 + index as f64), ("fir".parse().unwrap(), 1500.0 - index as f64)],
         };
-        Unread { votes: (0..count).map(vote).collect(), through: count, is_all: true }
+        UnreadVotes { votes: (0..count).map(vote).collect(), through: count, is_all: true }
     }
 
     #[test]
@@ -198,7 +208,7 @@ mod tests {
         history.extend(votes(100 * 24 * 60, Duration::minutes(1)), now);
 
         let line = &history.lines[&model()];
-        assert!(line.len() <= MOST_POINTS, "{}", line.len());
+        assert!(line.len() <= MAX_POINTS, "{}", line.len());
         assert!(line.is_sorted_by_key(|point| point.at));
         assert_eq!(line.last().unwrap().elo, 1500.0 + (100.0 * 24.0 * 60.0 - 1.0));
         let yesterday = history.rating_at(&model(), now - DAY).unwrap();
@@ -224,10 +234,10 @@ mod tests {
         let mut history = RatingHistory::default();
         history.extend(votes(3, Duration::SECOND), NOON);
         let now = NOON + Duration::MINUTE;
-        history.settle([(&model(), 1502.0)].into_iter(), now);
+        history.align_with_ratings([(&model(), 1502.0)].into_iter(), now);
         assert_eq!(history.lines[&model()].len(), 3, "it does already");
-        history.settle([(&model(), 1510.0)].into_iter(), now);
-        assert_eq!(history.lines[&model()].last(), Some(&Point { at: now, elo: 1510.0 }));
+        history.align_with_ratings([(&model(), 1510.0)].into_iter(), now);
+        assert_eq!(history.lines[&model()].last(), Some(&RatingPoint { at: now, elo: 1510.0 }));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::field::known;
-use super::super::gallery::Card;
+use super::super::gallery::BuildCard;
+use super::super::lineup::parse_stored;
 use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
 use super::{LadderStats, Record};
 
@@ -15,11 +15,11 @@ use super::{LadderStats, Record};
 pub const PAGE: i64 = 50;
 
 /// More builds of one model are not listed.
-const MOST_BUILDS: i64 = 500;
+const MAX_BUILDS: i64 = 500;
 
 /// A model, on the ladder or not.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct ModelProfile {
     pub key: ModelKey,
     pub provider: String,
     pub model_id: String,
@@ -32,13 +32,13 @@ pub struct Facts {
 #[derive(Clone, Debug, Default)]
 pub struct ModelRecord {
     /// By name.
-    pub opponents: Vec<Opponent>,
+    pub opponents: Vec<OpponentRecord>,
     /// Where it did best first; of equals, where it has more votes.
     pub prompts: Vec<PromptRecord>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Opponent {
+pub struct OpponentRecord {
     pub key: ModelKey,
     pub display_name: String,
     pub record: Record,
@@ -66,14 +66,14 @@ pub struct JudgedVote {
     pub elo: [(f64, f64); 2],
 }
 
-impl Facts {
+impl ModelProfile {
     pub fn is_reference(&self) -> bool {
         self.provider == "reference"
     }
 }
 
 impl Arena {
-    pub async fn model(&self, key: &ModelKey) -> sqlx::Result<Option<Facts>> {
+    pub async fn model(&self, key: &ModelKey) -> sqlx::Result<Option<ModelProfile>> {
         let row = sqlx::query!(
             "
             SELECT provider, model_id, display_name, about, enabled, created_at
@@ -84,7 +84,7 @@ impl Arena {
         )
         .fetch_optional(&self.replica)
         .await?;
-        Ok(row.map(|row| Facts {
+        Ok(row.map(|row| ModelProfile {
             key: key.clone(),
             provider: row.provider,
             model_id: row.model_id,
@@ -96,9 +96,9 @@ impl Arena {
     }
 
     /// Its builds in force, those of this ladder first.
-    pub async fn builds_of(&self, model: &ModelKey) -> sqlx::Result<Vec<Card>> {
+    pub async fn builds_of(&self, model: &ModelKey) -> sqlx::Result<Vec<BuildCard>> {
         sqlx::query_as!(
-            Card,
+            BuildCard,
             "
             SELECT
                 builds.id, prompt_id, prompts.text AS prompt_text,
@@ -117,7 +117,7 @@ impl Arena {
             self.settings.grid.get() as i16,
             self.settings.palette.name(),
             self.settings.mode.as_str(),
-            MOST_BUILDS,
+            MAX_BUILDS,
         )
         .fetch_all(&self.replica)
         .await
@@ -159,7 +159,7 @@ impl Arena {
         .await?;
         let mut prompts = Vec::with_capacity(rows.len());
         for row in rows {
-            let id: PromptId = known(&row.id)?;
+            let id: PromptId = parse_stored(&row.id)?;
             let record = records.get(&id).copied().unwrap_or_default();
             prompts.push(PromptRecord { id, text: row.text, record, build: row.build });
         }
@@ -212,12 +212,12 @@ impl Arena {
         .await?;
         let mut votes = Vec::with_capacity(rows.len());
         for row in rows {
-            let choice: Choice = known(&row.choice)?;
+            let choice: Choice = parse_stored(&row.choice)?;
             let elo = [(row.elo_a_before, row.elo_a_after), (row.elo_b_before, row.elo_b_after)];
             votes.push(JudgedVote {
                 at: row.at,
                 matchup: row.matchup_id,
-                prompt: known(&row.prompt_id)?,
+                prompt: parse_stored(&row.prompt_id)?,
                 prompt_text: row.text,
                 choice: if row.is_a { choice } else { choice.mirrored() },
                 elo: if row.is_a { elo } else { [elo[1], elo[0]] },
@@ -230,16 +230,16 @@ impl Arena {
 async fn opponents_by_name(
     connection: &mut PgConnection,
     records: BTreeMap<&ModelKey, Record>,
-) -> sqlx::Result<Vec<Opponent>> {
+) -> sqlx::Result<Vec<OpponentRecord>> {
     let keys: Vec<_> = records.keys().map(ToString::to_string).collect();
     let rows = sqlx::query!("SELECT key, display_name FROM models WHERE key = ANY($1)", &keys)
         .fetch_all(connection)
         .await?;
     let mut opponents = Vec::with_capacity(rows.len());
     for row in rows {
-        let key: ModelKey = known(&row.key)?;
+        let key: ModelKey = parse_stored(&row.key)?;
         let record = records.get(&key).copied().unwrap_or_default();
-        opponents.push(Opponent { key, display_name: row.display_name, record });
+        opponents.push(OpponentRecord { key, display_name: row.display_name, record });
     }
     opponents.sort_by(|a, b| (&a.display_name, &a.key).cmp(&(&b.display_name, &b.key)));
     Ok(opponents)

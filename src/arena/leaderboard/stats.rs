@@ -7,9 +7,9 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::super::skill::{self, Fit, Tally};
-use super::super::tallies::Tallies;
-use super::super::{ModelKey, PromptId, Verdicts};
+use super::super::skill::{self, Fit, PairTally};
+use super::super::tallies::LadderTallies;
+use super::super::{ChoiceCounts, ModelKey, PromptId};
 use super::RatingHistory;
 
 /// Phantom games that each model wins against the field's mean, and as many that it loses.
@@ -24,7 +24,7 @@ pub struct LadderStats {
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub computed_at: OffsetDateTime,
     pub fit: Fit,
-    pub duels: Duels,
+    pub duels: PairRecords,
     /// How each model fared on each prompt.
     pub prompts: PromptRecords,
     /// Of a whole ladder: one of a tag's prompts has none.
@@ -32,7 +32,7 @@ pub struct LadderStats {
 }
 
 /// How the first fared against the second. Each pair is here both ways around.
-pub type Duels = BTreeMap<ModelKey, BTreeMap<ModelKey, Record>>;
+pub type PairRecords = BTreeMap<ModelKey, BTreeMap<ModelKey, Record>>;
 
 /// How one model fared: against another, or on a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,12 +48,12 @@ pub struct Record {
 impl LadderStats {
     /// Heavy work. Only the `ranked` get a skill.
     pub(super) fn of(
-        tallies: &Tallies,
+        tallies: &LadderTallies,
         ranked: &BTreeSet<ModelKey>,
         history: RatingHistory,
         computed_at: OffsetDateTime,
     ) -> Self {
-        let votes = tallies.tallies.iter().map(|tally| tally.verdicts.sum()).sum();
+        let votes = tallies.tallies.iter().map(|tally| tally.counts.sum()).sum();
         let (duels, prompts) = records(&tallies.tallies);
         let fit = skill::fit(&tallies.tallies, PRIOR, ranked);
         Self { votes, voters: tallies.voters, computed_at, fit, duels, prompts, history }
@@ -75,23 +75,23 @@ type PromptRecords = BTreeMap<ModelKey, BTreeMap<PromptId, Record>>;
 
 /// How every model fared against every other, and on every prompt. There may be hundreds of thousands of tallies of
 /// some dozens of models, so they are summed by number, and get their names afterwards.
-fn records(tallies: &[Tally]) -> (Duels, PromptRecords) {
-    let models = numbered(tallies.iter().flat_map(|tally| [&tally.a, &tally.b]));
-    let prompts = numbered(tallies.iter().map(|tally| &tally.prompt));
+fn records(tallies: &[PairTally]) -> (PairRecords, PromptRecords) {
+    let models = index_by_key(tallies.iter().flat_map(|tally| [&tally.a, &tally.b]));
+    let prompts = index_by_key(tallies.iter().map(|tally| &tally.prompt));
     let mut against = vec![Record::default(); models.len() * models.len()];
     let mut on_prompt = vec![Record::default(); models.len() * prompts.len()];
     for tally in tallies {
         let (a, b, prompt) = (models[&tally.a], models[&tally.b], prompts[&tally.prompt]);
-        let (of_a, of_b) = (Record::from(tally.verdicts), Record::from(tally.verdicts.mirrored()));
+        let (of_a, of_b) = (Record::from(tally.counts), Record::from(tally.counts.mirrored()));
         against[a * models.len() + b].add(of_a);
         against[b * models.len() + a].add(of_b);
         on_prompt[a * prompts.len() + prompt].add(of_a);
         on_prompt[b * prompts.len() + prompt].add(of_b);
     }
-    (named(&models, &models, &against), named(&models, &prompts, &on_prompt))
+    (by_key(&models, &models, &against), by_key(&models, &prompts, &on_prompt))
 }
 
-fn numbered<'a, K: Eq + Hash>(keys: impl Iterator<Item = &'a K>) -> HashMap<&'a K, usize> {
+fn index_by_key<'a, K: Eq + Hash>(keys: impl Iterator<Item = &'a K>) -> HashMap<&'a K, usize> {
     let mut numbers = HashMap::new();
     for key in keys {
         let next = numbers.len();
@@ -101,7 +101,7 @@ fn numbered<'a, K: Eq + Hash>(keys: impl Iterator<Item = &'a K>) -> HashMap<&'a 
 }
 
 /// Those with votes, row by row.
-fn named<K: Ord + Clone>(
+fn by_key<K: Ord + Clone>(
     models: &HashMap<&ModelKey, usize>,
     keys: &HashMap<&K, usize>,
     records: &[Record],
@@ -138,8 +138,8 @@ impl Record {
 }
 
 /// From the view of the model on side A.
-impl From<Verdicts> for Record {
-    fn from(Verdicts { a, b, tie, both_bad }: Verdicts) -> Self {
+impl From<ChoiceCounts> for Record {
+    fn from(ChoiceCounts { a, b, tie, both_bad }: ChoiceCounts) -> Self {
         Self { won: a, lost: b, tied: tie, both_bad }
     }
 }

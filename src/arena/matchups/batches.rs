@@ -7,9 +7,9 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Matchup, Voter};
-use crate::arena::batcher::{BatchJob, is_about_one};
-use crate::arena::field::known;
-use crate::arena::sampling::Seen;
+use crate::arena::batcher::{BatchJob, is_one_requests_fault};
+use crate::arena::lineup::parse_stored;
+use crate::arena::sampling::SeenPairs;
 use crate::arena::{PromptId, Side};
 use crate::db::has_sqlstate;
 
@@ -22,7 +22,7 @@ fn lock_timeout(requests: usize) -> &'static str {
 }
 
 /// What voters have, when they ask for a matchup.
-pub struct ReadVoters {
+pub struct ReadVoterStates {
     pub pool: PgPool,
     pub ladder: String,
 }
@@ -41,10 +41,10 @@ pub struct VoterState {
     /// The same matchup, if it can be.
     pub open: Option<Matchup>,
     /// Empty where nothing new is to be drawn.
-    pub seen: Seen,
+    pub seen: SeenPairs,
 }
 
-impl BatchJob for ReadVoters {
+impl BatchJob for ReadVoterStates {
     type Request = StateRequest;
     type Answer = VoterState;
 
@@ -85,9 +85,13 @@ impl BatchJob for ReadVoters {
         rows.into_iter()
             .map(|row| {
                 let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
-                    (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => {
-                        Some(Matchup { id, prompt: known(&prompt)?, text, expires_at, house_only: false })
-                    }
+                    (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => Some(Matchup {
+                        id,
+                        prompt: parse_stored(&prompt)?,
+                        text,
+                        expires_at,
+                        only_references: false,
+                    }),
                     _ => None,
                 };
                 let seen = row.seen.unwrap_or_default().into_iter().collect();
@@ -98,7 +102,7 @@ impl BatchJob for ReadVoters {
 }
 
 /// New matchups, each in place of its voter's last one.
-pub struct Serve {
+pub struct ServeMatchups {
     pub pool: PgPool,
     pub ladder: String,
 }
@@ -113,7 +117,7 @@ pub struct NewMatchup {
     pub pair: i64,
 }
 
-impl BatchJob for Serve {
+impl BatchJob for ServeMatchups {
     type Request = NewMatchup;
     /// None where another request has served one since `last` was read, so that the pairs that were read are all that
     /// the voter has seen.
@@ -187,13 +191,13 @@ impl BatchJob for Serve {
         Ok(ids.into_iter().map(|id| served.get(&id).map(|expires_at| (id, *expires_at))).collect())
     }
 
-    fn may_be_about_one(error: &sqlx::Error) -> bool {
-        is_about_one(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
+    fn may_be_one_request(error: &sqlx::Error) -> bool {
+        is_one_requests_fault(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
     }
 }
 
 /// Builds of matchups, for the voters whom they were served to.
-pub struct Fetch {
+pub struct FetchBuilds {
     pub pool: PgPool,
 }
 
@@ -202,10 +206,10 @@ pub struct FetchRequest {
     pub matchup: Uuid,
     pub side: Side,
     /// Whoever only asks for the header does not look.
-    pub looks: bool,
+    pub is_view: bool,
 }
 
-impl BatchJob for Fetch {
+impl BatchJob for FetchBuilds {
     type Request = FetchRequest;
     /// The build's id.
     type Answer = Option<Uuid>;
@@ -217,7 +221,7 @@ impl BatchJob for Fetch {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();
         let on_a: Vec<_> = requests.iter().map(|request| request.side == Side::A).collect();
-        let looks: Vec<_> = requests.iter().map(|request| request.looks).collect();
+        let is_view: Vec<_> = requests.iter().map(|request| request.is_view).collect();
         sqlx::query_scalar!(
             r#"
             WITH asked AS (
@@ -261,14 +265,14 @@ impl BatchJob for Fetch {
             &voters,
             &matchups,
             &on_a,
-            &looks,
+            &is_view,
             lock_timeout(requests.len()),
         )
         .fetch_all(&self.pool)
         .await
     }
 
-    fn may_be_about_one(error: &sqlx::Error) -> bool {
-        is_about_one(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
+    fn may_be_one_request(error: &sqlx::Error) -> bool {
+        is_one_requests_fault(error) || has_sqlstate(error, &[LOCK_NOT_AVAILABLE])
     }
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::arena::Choice;
-use crate::arena::log::Position;
+use crate::arena::vote_log::LoggedSide;
 
 const LADDERS: [&str; 2] = ["32-simple-precise", "64-advanced-precise"];
 
@@ -23,7 +23,7 @@ fn history(votes: &[(usize, usize, usize, usize)]) -> (Vec<LoggedVote>, Ladders)
         let standings = ladders.entry(settings.to_owned()).or_default();
         let a = *standings.entry(model_a.clone()).or_insert(Standing::NEW);
         let b = *standings.entry(model_b.clone()).or_insert(Standing::NEW);
-        let (after_a, after_b) = judge(a, b, choice);
+        let (after_a, after_b) = apply_vote(a, b, choice);
         standings.insert(model_a.clone(), after_a);
         standings.insert(model_b.clone(), after_b);
         log.push(LoggedVote {
@@ -36,7 +36,7 @@ fn history(votes: &[(usize, usize, usize, usize)]) -> (Vec<LoggedVote>, Ladders)
             build_a: String::new(),
             build_b: String::new(),
             choice,
-            side: Position::Left,
+            side: LoggedSide::Left,
             settings: settings.to_owned(),
             elo_a_before: a.elo,
             elo_a_after: after_a.elo,
@@ -49,13 +49,13 @@ fn history(votes: &[(usize, usize, usize, usize)]) -> (Vec<LoggedVote>, Ladders)
     (log, ladders)
 }
 
-fn audit(log: &[LoggedVote], kept: &Ladders) -> Audit {
-    let mut audit = Audit::default();
+fn report(log: &[LoggedVote], stored: &Ladders) -> ReplayReport {
+    let mut report = ReplayReport::default();
     for vote in log {
-        audit.next(vote).unwrap();
+        report.next(vote).unwrap();
     }
-    audit.close(kept, Vec::new());
-    audit
+    report.close(stored, Vec::new());
+    report
 }
 
 fn number(vote: &mut LoggedVote, which: usize) -> &mut f64 {
@@ -75,11 +75,11 @@ proptest! {
     #[test]
     fn any_votes_replay_to_themselves(votes in votes()) {
         let (log, ladders) = history(&votes);
-        let audit = audit(&log, &ladders);
-        prop_assert_eq!(audit.first, None);
-        prop_assert_eq!((audit.differing_votes, audit.differing_ratings), (0, 0));
-        prop_assert_eq!(audit.replay.ladders(), &ladders);
-        prop_assert_eq!(audit.replay.votes(), votes.len() as u64);
+        let report = report(&log, &ladders);
+        prop_assert_eq!(report.first, None);
+        prop_assert_eq!((report.differing_votes, report.differing_ratings), (0, 0));
+        prop_assert_eq!(report.replay.ladders(), &ladders);
+        prop_assert_eq!(report.replay.votes(), votes.len() as u64);
     }
 
     #[test]
@@ -89,17 +89,17 @@ proptest! {
         let (mut log, ladders) = history(&votes);
         let vote = at.get_mut(&mut log);
         let models = [vote.model_a.clone(), vote.model_b.clone()];
-        let told = number(vote, which);
-        let right = *told;
-        *told = f64::from_bits(right.to_bits() ^ (1 << bit));
+        let logged = number(vote, which);
+        let right = *logged;
+        *logged = f64::from_bits(right.to_bits() ^ (1 << bit));
         let id = vote.id;
-        let audit = audit(&log, &ladders);
-        prop_assert_eq!(audit.differing_votes, 1);
-        let Some(Difference::Vote { vote, model, when, replayed, .. }) = audit.first else {
+        let report = report(&log, &ladders);
+        prop_assert_eq!(report.differing_votes, 1);
+        let Some(Difference::Vote { vote, model, when, replayed, .. }) = report.first else {
             return Err(TestCaseError::fail("not found"));
         };
         prop_assert_eq!((vote, model, replayed.to_bits()), (id, models[which % 2].clone(), right.to_bits()));
-        prop_assert_eq!(when, if which < 2 { When::Before } else { When::After });
+        prop_assert_eq!(when, if which < 2 { VotePhase::Before } else { VotePhase::After });
     }
 
     #[test]
@@ -108,16 +108,16 @@ proptest! {
         let vote = at.get_mut(&mut log);
         vote.choice = if vote.choice == Choice::A { Choice::B } else { Choice::A };
         let id = vote.id;
-        let audit = audit(&log, &ladders);
-        let found = matches!(audit.first, Some(Difference::Vote { vote, .. }) if vote == id);
-        prop_assert!(found, "{:?}", audit.first);
+        let report = report(&log, &ladders);
+        let found = matches!(report.first, Some(Difference::Vote { vote, .. }) if vote == id);
+        prop_assert!(found, "{:?}", report.first);
     }
 
     #[test]
     fn a_vote_that_is_missing_is_missed(votes in votes(), at in any::<prop::sample::Index>()) {
         let (mut log, ladders) = history(&votes);
         log.remove(at.index(log.len()));
-        prop_assert!(!audit(&log, &ladders).is_clean());
+        prop_assert!(!report(&log, &ladders).is_clean());
     }
 }
 
@@ -134,7 +134,7 @@ fn differences_are_told_in_words() {
     without.get_mut(LADDERS[0]).unwrap().remove(&m1);
     let mut beyond = ladders.clone();
     beyond.entry(LADDERS[1].to_owned()).or_default().insert(m1, Standing::NEW);
-    for (kept, words) in [
+    for (stored, words) in [
         (
             changed(|standing| standing.elo = standing.elo.next_up()),
             "m0 (32-simple-precise) is kept with Elo 1508.0000000000002; by its votes, that is 1508.0",
@@ -146,15 +146,15 @@ fn differences_are_told_in_words() {
         (without, "m1 (32-simple-precise) has votes, and no rating is kept"),
         (beyond, "m1 (64-advanced-precise) is kept with a rating, and has no votes"),
     ] {
-        let audit = audit(&log, &kept);
-        assert_eq!(audit.differing_ratings, 1);
-        assert_eq!(audit.first.unwrap().to_string(), words);
+        let report = report(&log, &stored);
+        assert_eq!(report.differing_ratings, 1);
+        assert_eq!(report.first.unwrap().to_string(), words);
     }
 
     let mut wrong = log.clone();
     wrong[0].elo_a_after = 1507.5;
     assert_eq!(
-        audit(&wrong, &ladders).first.unwrap().to_string(),
+        report(&wrong, &ladders).first.unwrap().to_string(),
         "vote 3 says that m0 had 1507.5 after it; by the votes up to it, that is 1508.0"
     );
 }
@@ -164,9 +164,9 @@ fn votes_out_of_order_and_of_one_model_are_refused() {
     let (log, _) = history(&[(0, 0, 0, 0), (0, 1, 0, 1)]);
     let mut replay = Replay::default();
     replay.next(&log[1]).unwrap();
-    assert_eq!(replay.next(&log[0]).unwrap_err(), OutOfPlace::Order { id: 3, latest: 6 });
-    assert_eq!(replay.next(&log[1]).unwrap_err(), OutOfPlace::Order { id: 6, latest: 6 });
+    assert_eq!(replay.next(&log[0]).unwrap_err(), ReplayError::OutOfOrder { id: 3, latest: 6 });
+    assert_eq!(replay.next(&log[1]).unwrap_err(), ReplayError::OutOfOrder { id: 6, latest: 6 });
     let alone = LoggedVote { id: 9, model_b: log[1].model_a.clone(), ..log[1].clone() };
-    assert_eq!(replay.next(&alone).unwrap_err(), OutOfPlace::OneModel { id: 9, model: model(1) });
+    assert_eq!(replay.next(&alone).unwrap_err(), ReplayError::SameModel { id: 9, model: model(1) });
     assert_eq!(replay.votes(), 1, "what was refused did not count");
 }

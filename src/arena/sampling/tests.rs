@@ -14,11 +14,11 @@ fn contest(prompt: &str, models: &[&str]) -> Contest {
     Contest::new(LADDER, prompt.parse().unwrap(), prompt.to_owned(), entrants)
 }
 
-fn shown(counts: &[(&str, i64)]) -> Shown {
+fn shown(counts: &[(&str, i64)]) -> TimesShown {
     counts.iter().map(|&(model, count)| (model.parse().unwrap(), count)).collect()
 }
 
-fn seen(pairs: &[(&str, &str, &str)]) -> Seen {
+fn seen(pairs: &[(&str, &str, &str)]) -> SeenPairs {
     let code = |(prompt, one, other): &(&str, &str, &str)| {
         pair_code(LADDER, &prompt.parse().unwrap(), &one.parse().unwrap(), &other.parse().unwrap())
     };
@@ -26,7 +26,12 @@ fn seen(pairs: &[(&str, &str, &str)]) -> Seen {
 }
 
 /// How often each outcome came, and how likely it was said to be.
-fn frequencies(contests: &[Contest], shown: &Shown, seen: &Seen, draws: u32) -> HashMap<String, (u32, f64)> {
+fn frequencies(
+    contests: &[Contest],
+    shown: &TimesShown,
+    seen: &SeenPairs,
+    draws: u32,
+) -> HashMap<String, (u32, f64)> {
     let mut rng = StdRng::seed_from_u64(7);
     let mut outcomes = HashMap::new();
     for _ in 0..draws {
@@ -62,7 +67,7 @@ fn pairs_come_as_often_as_their_weights_say_and_sides_are_even() {
     let xz = 4.0 / 7.0 * 1.0 / 3.0 + 1.0 / 7.0 * 4.0 / 6.0;
     let yz = 2.0 / 7.0 * 1.0 / 5.0 + 1.0 / 7.0 * 2.0 / 6.0;
 
-    let outcomes = frequencies(&contests, &shown, &Seen::new(), 60_000);
+    let outcomes = frequencies(&contests, &shown, &SeenPairs::new(), 60_000);
 
     let expected = [
         ("castle x y", xy / 2.0),
@@ -123,8 +128,8 @@ fn prompts_are_even_whatever_they_hold() {
 fn when_all_was_seen_there_is_nothing_to_draw() {
     let contests = [contest("castle", &["x", "y"])];
     let mut rng = StdRng::seed_from_u64(1);
-    assert!(draw(&mut rng, &contests, &Shown::new(), &seen(&[("castle", "x", "y")])).is_none());
-    assert!(draw(&mut rng, &[], &Shown::new(), &Seen::new()).is_none());
+    assert!(draw(&mut rng, &contests, &TimesShown::new(), &seen(&[("castle", "x", "y")])).is_none());
+    assert!(draw(&mut rng, &[], &TimesShown::new(), &SeenPairs::new()).is_none());
 }
 
 /// 44 is one of the counts for which the shares of two add up to a little more than one.
@@ -133,7 +138,7 @@ fn the_last_pair_is_certain_and_not_more() {
     let contests = [contest("castle", &["x", "y"])];
     let mut rng = StdRng::seed_from_u64(1);
     for count in 0..200 {
-        let drawn = draw(&mut rng, &contests, &shown(&[("y", count)]), &Seen::new()).unwrap();
+        let drawn = draw(&mut rng, &contests, &shown(&[("y", count)]), &SeenPairs::new()).unwrap();
         assert!(drawn.probability <= 1.0 && drawn.probability > 0.999_999, "{count}: {}", drawn.probability);
     }
 }
@@ -154,9 +159,9 @@ proptest! {
         let seen = seen(&met);
         prop_assert_eq!(contest.has_fresh_pair(&seen), met.len() < pairs.clone().count());
         prop_assume!(contest.has_fresh_pair(&seen));
-        let lots = Lots::of(&contest, &shown, &seen);
-        let fresh = pairs.filter(|&(one, other)| lots.partners(one)[other] > 0.0);
-        let each: Vec<_> = fresh.map(|(one, other)| lots.probability(one, other)).collect();
+        let pair_weights = PairWeights::of(&contest, &shown, &seen);
+        let fresh = pairs.filter(|&(one, other)| pair_weights.partner_weights(one)[other] > 0.0);
+        let each: Vec<_> = fresh.map(|(one, other)| pair_weights.probability(one, other)).collect();
         prop_assert!(each.iter().all(|&probability| probability > 0.0 && probability <= 1.0), "{:?}", each);
         let total: f64 = each.iter().sum();
         prop_assert!((total - 1.0).abs() < 1e-9, "{}", total);

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{ROUNDING, field::Duel, likelihood::Likelihood};
+use super::{ROUNDING, graph::Duel, likelihood::Likelihood};
 
 /// Votes that all do the same for the leader.
 struct Support {
@@ -28,8 +28,8 @@ pub(super) fn votes_between(
     }
     let supports = supports(likelihood, peak, &(inverse.column(first) - inverse.column(second)));
     let all = supports.iter().map(|support| support.votes).sum();
-    let still_leads = |gone| {
-        let duels = without(likelihood.duels, &supports, gone);
+    let still_leads = |removed| {
+        let duels = without_votes(likelihood.duels, &supports, removed);
         let skills = Likelihood { duels: &duels, ..*likelihood }.maximum(peak.clone());
         skills[first] - skills[second] > ROUNDING
     };
@@ -79,12 +79,12 @@ fn estimate(supports: &[Support], mut lead: f64) -> u64 {
     votes
 }
 
-fn without(duels: &[Duel], supports: &[Support], mut gone: u64) -> Vec<Duel> {
+fn without_votes(duels: &[Duel], supports: &[Support], mut removed: u64) -> Vec<Duel> {
     let mut duels = duels.to_vec();
     for support in supports {
-        let votes = support.votes.min(gone);
+        let votes = support.votes.min(removed);
         duels[support.duel].outcomes[support.outcome] -= votes;
-        gone -= votes;
+        removed -= votes;
     }
     duels
 }

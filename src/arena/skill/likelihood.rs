@@ -5,7 +5,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::field::Duel;
+use super::graph::Duel;
 
 #[derive(Clone, Copy)]
 pub(super) struct Likelihood<'a> {
@@ -13,14 +13,14 @@ pub(super) struct Likelihood<'a> {
     pub duels: &'a [Duel],
     /// Phantom games that each model wins against the mean of all, and as many that it loses.
     pub prior: f64,
-    pub sided: bool,
+    pub with_side: bool,
 }
 
-const ROUNDS: usize = 50;
-const HALVINGS: usize = 30;
+const MAX_ROUNDS: usize = 50;
+const MAX_HALVINGS: usize = 30;
 
 /// Steps below this, in nats, lead nowhere.
-const STILL: f64 = 1e-12;
+const MIN_STEP: f64 = 1e-12;
 
 /// What rounding may do to the logarithm of a likelihood, relative to it.
 const ROUNDING: f64 = 1e-13;
@@ -29,14 +29,14 @@ impl Likelihood<'_> {
     /// Newton's way up from `start`: at most so many rounds, and never to a point that is not finite, be
     /// there a maximum or not.
     pub fn maximum(&self, start: DVector<f64>) -> DVector<f64> {
-        let mut height = self.height(&start);
+        let mut log_likelihood = self.log_likelihood(&start);
         let mut point = start;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let Some(curvature) = self.curvature(&point) else { break };
-            let step = curvature.solve(&self.slope(&point));
-            let Some(higher) = self.climbed(&point, &step, height) else { break };
-            (point, height) = higher;
-            if step.amax() < STILL {
+            let step = curvature.solve(&self.gradient(&point));
+            let Some(higher) = self.line_search(&point, &step, log_likelihood) else { break };
+            (point, log_likelihood) = higher;
+            if step.amax() < MIN_STEP {
                 break;
             }
         }
@@ -44,11 +44,17 @@ impl Likelihood<'_> {
     }
 
     /// Where as much of the step as does not lead down leads to, and the height there.
-    fn climbed(&self, from: &DVector<f64>, step: &DVector<f64>, height: f64) -> Option<(DVector<f64>, f64)> {
+    fn line_search(
+        &self,
+        from: &DVector<f64>,
+        step: &DVector<f64>,
+        log_likelihood: f64,
+    ) -> Option<(DVector<f64>, f64)> {
         let shares = std::iter::successors(Some(1.0), |share| Some(share / 2.0));
-        let points = shares.take(HALVINGS).map(|share| self.centred(from + step * share));
-        let mut heights = points.map(|point| (self.height(&point), point));
-        let (reached, point) = heights.find(|(reached, _)| *reached >= height - ROUNDING * height.abs())?;
+        let points = shares.take(MAX_HALVINGS).map(|share| self.centred(from + step * share));
+        let mut heights = points.map(|point| (self.log_likelihood(&point), point));
+        let (reached, point) =
+            heights.find(|(reached, _)| *reached >= log_likelihood - ROUNDING * log_likelihood.abs())?;
         Some((point, reached))
     }
 
@@ -60,15 +66,15 @@ impl Likelihood<'_> {
     }
 
     /// What these votes add to the slope.
-    pub fn pull(&self, duels: &[Duel], point: &DVector<f64>) -> DVector<f64> {
-        let mut pull = DVector::zeros(point.len());
+    pub fn gradient_contribution(&self, duels: &[Duel], point: &DVector<f64>) -> DVector<f64> {
+        let mut gradient_contribution = DVector::zeros(point.len());
         for duel in duels {
             let residual = duel.score() - duel.count() as f64 * self.chance(duel, point);
             for (parameter, sign) in self.terms(duel) {
-                pull[parameter] += sign * residual;
+                gradient_contribution[parameter] += sign * residual;
             }
         }
-        pull
+        gradient_contribution
     }
 
     /// The chance that the left model is preferred.
@@ -76,7 +82,7 @@ impl Likelihood<'_> {
         sigmoid(self.lead(duel, point))
     }
 
-    fn height(&self, point: &DVector<f64>) -> f64 {
+    fn log_likelihood(&self, point: &DVector<f64>) -> f64 {
         let votes = self.duels.iter().map(|duel| {
             let (count, lead) = (duel.count() as f64, self.lead(duel, point));
             count * ln_sigmoid(lead) - (count - duel.score()) * lead
@@ -85,15 +91,15 @@ impl Likelihood<'_> {
         votes.sum::<f64>() + self.prior * phantoms.sum::<f64>()
     }
 
-    fn slope(&self, point: &DVector<f64>) -> DVector<f64> {
-        let mut slope = self.pull(self.duels, point);
+    fn gradient(&self, point: &DVector<f64>) -> DVector<f64> {
+        let mut gradient = self.gradient_contribution(self.duels, point);
         let phantoms = self.leads_over_mean(point).map(|lead| self.prior * (1.0 - 2.0 * sigmoid(lead)));
         let phantoms = DVector::from_iterator(self.models, phantoms);
         // Who rises against the mean takes the mean along.
-        let mut skills = slope.rows_mut(0, self.models);
+        let mut skills = gradient.rows_mut(0, self.models);
         skills += &phantoms;
         skills.add_scalar_mut(-phantoms.mean());
-        slope
+        gradient
     }
 
     /// The negative second derivatives, with something added where all skills rise together: there they
@@ -101,7 +107,7 @@ impl Likelihood<'_> {
     fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
         let mut curvature = DMatrix::zeros(point.len(), point.len());
         for duel in self.duels {
-            let weight = duel.count() as f64 * bend(self.lead(duel, point));
+            let weight = duel.count() as f64 * sigmoid_derivative(self.lead(duel, point));
             for (row, sign) in self.terms(duel) {
                 for (column, other) in self.terms(duel) {
                     curvature[(row, column)] += sign * other * weight;
@@ -109,7 +115,7 @@ impl Likelihood<'_> {
             }
         }
         let count = self.models as f64;
-        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * self.prior * bend(lead));
+        let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * self.prior * sigmoid_derivative(lead));
         let phantoms = DVector::from_iterator(self.models, phantoms);
         let shared = phantoms.mean() + (curvature.trace() + phantoms.sum()) / count;
         for row in 0..self.models {
@@ -123,13 +129,13 @@ impl Likelihood<'_> {
 
     /// The parameters that the left model's lead is a sum of, with their signs.
     fn terms(&self, duel: &Duel) -> impl Iterator<Item = (usize, f64)> {
-        let side = self.sided.then_some((self.models, 1.0));
+        let side = self.with_side.then_some((self.models, 1.0));
         [(duel.left, 1.0), (duel.right, -1.0)].into_iter().chain(side)
     }
 
     /// By how much the left model is the favourite, in nats.
     fn lead(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
-        let side = if self.sided { point[self.models] } else { 0.0 };
+        let side = if self.with_side { point[self.models] } else { 0.0 };
         point[duel.left] - point[duel.right] + side
     }
 
@@ -152,7 +158,7 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// The slope of the sigmoid.
-fn bend(x: f64) -> f64 {
+fn sigmoid_derivative(x: f64) -> f64 {
     let chance = sigmoid(x);
     chance * (1.0 - chance)
 }

@@ -12,16 +12,16 @@ fn key(name: &str) -> ModelKey {
     name.parse().unwrap()
 }
 
-fn votes(prompt: &str, a: &str, b: &str, choice: Choice, count: u32) -> Tally {
-    let verdicts = Verdicts::of(choice, count.into());
-    Tally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), verdicts }
+fn votes(prompt: &str, a: &str, b: &str, choice: Choice, count: u32) -> PairTally {
+    let counts = ChoiceCounts::of(choice, count.into());
+    PairTally { prompt: prompt.parse().unwrap(), a: key(a), b: key(b), counts }
 }
 
-fn everybody(tallies: &[Tally]) -> BTreeSet<ModelKey> {
+fn everybody(tallies: &[PairTally]) -> BTreeSet<ModelKey> {
     tallies.iter().flat_map(|tally| [&tally.a, &tally.b]).cloned().collect()
 }
 
-fn fit_all(tallies: &[Tally], prior: f64) -> Fit {
+fn fit_all(tallies: &[PairTally], prior: f64) -> Fit {
     fit(tallies, prior, &everybody(tallies))
 }
 
@@ -47,20 +47,20 @@ fn ratings_and_places_agree_with_the_oracle() {
 #[test]
 fn the_covariance_agrees_with_the_oracle() {
     let tallies = oracle::votes();
-    let field = Field::main(&tallies, false).unwrap();
-    let duels = field.duels();
-    let likelihood = Likelihood { models: 4, duels: &duels, prior: 0.0, sided: false };
+    let graph = ComparisonGraph::largest_component(&tallies, false).unwrap();
+    let duels = graph.duels();
+    let likelihood = Likelihood { models: 4, duels: &duels, prior: 0.0, with_side: false };
     let peak = likelihood.maximum(DVector::zeros(4));
     let inverse = likelihood.inverse_curvature(&peak).unwrap();
-    let doubt = Doubt::new(&field, &likelihood, &peak, &inverse).unwrap();
+    let uncertainty = Uncertainty::new(&graph, &likelihood, &peak, &inverse).unwrap();
     // The oracle does not correct for the number of prompts.
-    let scale = POINTS * POINTS * (tallies.len() - 1) as f64 / tallies.len() as f64;
+    let scale = POINTS_PER_NAT * POINTS_PER_NAT * (tallies.len() - 1) as f64 / tallies.len() as f64;
     for (row, expected) in oracle::COVARIANCE.iter().enumerate() {
         for (column, expected) in expected.iter().enumerate() {
-            assert_near(doubt.covariance[(row, column)] * scale, *expected, 1e-3);
+            assert_near(uncertainty.covariance[(row, column)] * scale, *expected, 1e-3);
         }
         // Student's t with 128 degrees of freedom.
-        assert_near(doubt.margin(row).unwrap() * scale.sqrt(), 1.978_671 * expected[row].sqrt(), 1e-3);
+        assert_near(uncertainty.margin(row).unwrap() * scale.sqrt(), 1.978_671 * expected[row].sqrt(), 1e-3);
     }
 }
 
@@ -69,9 +69,9 @@ fn between_two_models_the_fit_can_be_done_by_hand() {
     let prompts = ["one", "two", "three", "four", "five"];
     let sides = |prompt| [votes(prompt, "x", "y", A, 12), votes(prompt, "y", "x", A, 8)];
     let fit = fit_all(&prompts.map(sides).concat(), 0.0);
-    let half = POINTS * 1.5_f64.ln() / 2.0;
-    assert_near(fit.models[&key("x")].rating, MEAN + half, 1e-9);
-    assert_near(fit.models[&key("y")].rating, MEAN - half, 1e-9);
+    let half = POINTS_PER_NAT * 1.5_f64.ln() / 2.0;
+    assert_near(fit.models[&key("x")].rating, MEAN_RATING + half, 1e-9);
+    assert_near(fit.models[&key("y")].rating, MEAN_RATING - half, 1e-9);
     let (first, second) = (key("x"), key("y"));
     assert_eq!(fit.fragility, Some(Fragility { first, second, votes: 20, of: 100 }));
 }
@@ -116,17 +116,17 @@ fn an_undefeated_model_is_first_by_a_finite_lead() {
     let fit = fit_all(&[votes("castle", "x", "y", A, 50)], 1.0);
     let (x, y) = (&fit.models[&key("x")], &fit.models[&key("y")]);
     assert!(x.rating > 1800.0 && x.rating < 2500.0, "{}", x.rating);
-    assert_near((x.rating + y.rating) / 2.0, MEAN, 1e-9);
+    assert_near((x.rating + y.rating) / 2.0, MEAN_RATING, 1e-9);
 }
 
 #[test]
 fn fewer_than_five_prompts_show_no_interval_and_allow_any_place() {
     let prompts = ["one", "two", "three", "four", "five"];
-    let duels = |count: usize, a, b| -> Vec<Tally> {
+    let duels = |count: usize, a, b| -> Vec<PairTally> {
         let (wins, losses) = (|prompt| votes(prompt, a, b, A, 900), |prompt| votes(prompt, b, a, A, 9));
         prompts[..count].iter().flat_map(|&prompt| [wins(prompt), losses(prompt)]).collect()
     };
-    let places = |tallies: &[Tally]| -> Vec<_> {
+    let places = |tallies: &[PairTally]| -> Vec<_> {
         let fit = fit_all(tallies, 1.0);
         fit.models.values().map(|skill| (skill.low.is_some(), skill.rank_best, skill.rank_worst)).collect()
     };
@@ -166,10 +166,10 @@ fn first_place_hangs_on_the_votes_that_help_it_most() {
 }
 
 /// The same votes, had the builds changed sides.
-fn mirrored(tallies: &[Tally]) -> Vec<Tally> {
-    let mirror = |tally: &Tally| {
-        let verdicts = tally.verdicts.mirrored();
-        Tally { a: tally.b.clone(), b: tally.a.clone(), verdicts, ..tally.clone() }
+fn mirrored(tallies: &[PairTally]) -> Vec<PairTally> {
+    let mirror = |tally: &PairTally| {
+        let counts = tally.counts.mirrored();
+        PairTally { a: tally.b.clone(), b: tally.a.clone(), counts, ..tally.clone() }
     };
     tallies.iter().map(mirror).collect()
 }
@@ -184,10 +184,10 @@ fn the_side_effect_is_found_and_turns_around_when_the_sides_do() {
     let tallies = prompts.map(left_wins).concat();
     let (here, there) = (fit_all(&tallies, 1.0), fit_all(&mirrored(&tallies), 1.0));
     let (left, right) = (here.side.unwrap(), there.side.unwrap());
-    assert_near(left.points, POINTS * 1.5_f64.ln(), 1e-9);
+    assert_near(left.points, POINTS_PER_NAT * 1.5_f64.ln(), 1e-9);
     // The prompts pull by 2, -2, 0, 4 and -4; 1000 votes of chance 0.6; t with 4 degrees of freedom.
     let standard_error = (40.0_f64 * 5.0 / 4.0).sqrt() / (1000.0 * 0.6 * 0.4);
-    assert_near(left.high.unwrap() - left.points, POINTS * 2.776_445 * standard_error, 1e-4);
+    assert_near(left.high.unwrap() - left.points, POINTS_PER_NAT * 2.776_445 * standard_error, 1e-4);
     assert_near(right.points, -left.points, 1e-9);
     assert_near(right.low.unwrap(), -left.high.unwrap(), 1e-9);
     assert_near(here.models[&key("x")].rating, there.models[&key("x")].rating, 1e-9);
@@ -217,7 +217,7 @@ fn a_fit_survives_json_and_speaks_camel_case() {
 #[test]
 fn intervals_hold_the_truth_about_as_often_as_they_say() {
     const RUNS: u64 = 40;
-    let held = |tallies: &[Tally]| {
+    let held = |tallies: &[PairTally]| {
         let models = fit_all(tallies, 1.0).models;
         let truth_and_skill = (0..simulation::MODELS)
             .map(|model| (simulation::rating(model), &models[&key(&simulation::name(model))]));
@@ -227,7 +227,7 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
     };
     let (mut by_prompt, mut by_vote) = (0, 0);
     for run in 0..RUNS {
-        let mut tallies = simulation::votes(&mut simulation::Dice(run));
+        let mut tallies = simulation::votes(&mut simulation::TestRng(run));
         by_prompt += held(&tallies);
         for (index, tally) in tallies.iter_mut().enumerate() {
             tally.prompt = format!("vote-{index}").parse().unwrap();
@@ -240,7 +240,7 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
     assert!(by_vote as f64 / all < 0.8, "{by_vote} of {all}");
 }
 
-fn any_tally() -> impl Strategy<Value = Tally> {
+fn any_tally() -> impl Strategy<Value = PairTally> {
     let prompts = ["one", "two", "three", "four", "five", "six", "seven"];
     let counts = prop_oneof![0..4_u32, 0..90_u32, Just(u32::MAX)];
     let models = || select(vec!["a", "b", "c", "d", "e", "f"]);
@@ -248,7 +248,7 @@ fn any_tally() -> impl Strategy<Value = Tally> {
         .prop_map(|(prompt, a, b, choice, count)| votes(prompt, a, b, choice, count))
 }
 
-fn in_two_orders() -> impl Strategy<Value = (Vec<Tally>, Vec<Tally>)> {
+fn in_two_orders() -> impl Strategy<Value = (Vec<PairTally>, Vec<PairTally>)> {
     vec(any_tally(), 0..40).prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle()))
 }
 
@@ -280,11 +280,11 @@ proptest! {
     #[test]
     fn the_order_of_tallies_does_not_matter_to_the_last_bit((tallies, shuffled) in in_two_orders()) {
         let halves = shuffled.iter().flat_map(|tally| {
-            let Verdicts { a, b, tie, both_bad } = tally.verdicts;
-            let half = Verdicts { a: a / 2, b: b / 2, tie: tie / 2, both_bad: both_bad / 2 };
+            let ChoiceCounts { a, b, tie, both_bad } = tally.counts;
+            let half = ChoiceCounts { a: a / 2, b: b / 2, tie: tie / 2, both_bad: both_bad / 2 };
             let rest =
-                Verdicts { a: a - half.a, b: b - half.b, tie: tie - half.tie, both_bad: both_bad - half.both_bad };
-            [half, rest].map(|verdicts| Tally { verdicts, ..tally.clone() })
+                ChoiceCounts { a: a - half.a, b: b - half.b, tie: tie - half.tie, both_bad: both_bad - half.both_bad };
+            [half, rest].map(|counts| PairTally { counts, ..tally.clone() })
         });
         let (here, there) = (fit_all(&tallies, 1.0), fit_all(&halves.collect::<Vec<_>>(), 1.0));
         prop_assert_eq!(format!("{here:?}"), format!("{there:?}"));

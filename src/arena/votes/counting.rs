@@ -37,7 +37,7 @@ impl BatchJob for CountVotes {
             return Ok(counts);
         }
         let mut standings = lock_standings(&mut transaction, &claims).await?;
-        let votes: Vec<_> = claims.iter().map(|claim| judge(claim, &mut standings)).collect();
+        let votes: Vec<_> = claims.iter().map(|claim| apply_vote(claim, &mut standings)).collect();
         record(&mut transaction, &votes, &standings).await?;
         transaction.commit().await?;
         claims.iter().for_each(|claim| counts[claim.ballot] = true);
@@ -46,7 +46,7 @@ impl BatchJob for CountVotes {
 }
 
 /// A matchup that a vote has closed.
-struct Claim {
+struct ClaimedVote {
     /// Which of the ballots it is.
     ballot: usize,
     matchup: Uuid,
@@ -65,7 +65,7 @@ async fn claim(
     connection: &mut PgConnection,
     ballots: &[Ballot],
     min_dwell: Duration,
-) -> sqlx::Result<Vec<Claim>> {
+) -> sqlx::Result<Vec<ClaimedVote>> {
     let voters: Vec<_> = ballots.iter().map(|ballot| ballot.voter.0).collect();
     let matchups: Vec<_> = ballots.iter().map(|ballot| ballot.matchup).collect();
     let rows = sqlx::query!(
@@ -108,7 +108,7 @@ async fn claim(
     .await?;
     let claims = rows.into_iter().map(|row| {
         let ballot = usize::try_from(row.number - 1).unwrap_or_default();
-        Claim {
+        ClaimedVote {
             ballot,
             matchup: ballots[ballot].matchup,
             choice: ballots[ballot].choice,
@@ -126,8 +126,8 @@ async fn claim(
 type Standings = HashMap<[String; 2], Standing>;
 
 /// The standings of all models voted on, locked in the order of their keys until the transaction ends.
-async fn lock_standings(connection: &mut PgConnection, claims: &[Claim]) -> sqlx::Result<Standings> {
-    let mut keys: Vec<_> = claims.iter().flat_map(Claim::standings).collect();
+async fn lock_standings(connection: &mut PgConnection, claims: &[ClaimedVote]) -> sqlx::Result<Standings> {
+    let mut keys: Vec<_> = claims.iter().flat_map(ClaimedVote::standings).collect();
     keys.sort_unstable();
     keys.dedup();
     let [settings, models] = [0, 1].map(|part| keys.iter().map(|key| key[part].as_str()).collect::<Vec<_>>());
@@ -158,12 +158,16 @@ async fn lock_standings(connection: &mut PgConnection, claims: &[Claim]) -> sqlx
             });
             return Ok(standings.collect());
         }
-        enter(&mut *connection, &settings, &models).await?;
+        insert_standings(&mut *connection, &settings, &models).await?;
     }
 }
 
 /// A model's first vote finds no standing.
-async fn enter(connection: &mut PgConnection, settings: &[&str], models: &[&str]) -> sqlx::Result<()> {
+async fn insert_standings(
+    connection: &mut PgConnection,
+    settings: &[&str],
+    models: &[&str],
+) -> sqlx::Result<()> {
     sqlx::query!(
         "
         INSERT INTO ratings (settings, model_key)
@@ -181,38 +185,38 @@ async fn enter(connection: &mut PgConnection, settings: &[&str], models: &[&str]
 }
 
 /// A vote, and what it makes of two ratings.
-struct Vote<'a> {
-    claim: &'a Claim,
+struct CountedVote<'a> {
+    claim: &'a ClaimedVote,
     before: [f64; 2],
     after: [f64; 2],
 }
 
-impl Claim {
+impl ClaimedVote {
     fn standings(&self) -> [[String; 2]; 2] {
         self.models.clone().map(|model| [self.settings.clone(), model])
     }
 }
 
 /// One vote after the other, as a replay does.
-fn judge<'a>(claim: &'a Claim, standings: &mut Standings) -> Vote<'a> {
+fn apply_vote<'a>(claim: &'a ClaimedVote, standings: &mut Standings) -> CountedVote<'a> {
     let keys = claim.standings();
     let [a, b] = [0, 1].map(|side| standings.get(&keys[side]).copied().unwrap_or(Standing::NEW));
-    let after = elo::judge(a, b, claim.choice);
+    let after = elo::apply_vote(a, b, claim.choice);
     let [key_a, key_b] = keys;
     standings.insert(key_a, after.0);
     standings.insert(key_b, after.1);
-    Vote { claim, before: [a.elo, b.elo], after: [after.0.elo, after.1.elo] }
+    CountedVote { claim, before: [a.elo, b.elo], after: [after.0.elo, after.1.elo] }
 }
 
 async fn record(
     connection: &mut PgConnection,
-    votes: &[Vote<'_>],
+    votes: &[CountedVote<'_>],
     standings: &Standings,
 ) -> sqlx::Result<()> {
     let claims = || votes.iter().map(|vote| vote.claim);
     let matchups: Vec<_> = claims().map(|claim| claim.matchup).collect();
     let choices: Vec<_> = claims().map(|claim| claim.choice.name()).collect();
-    let elo = |of: fn(&Vote<'_>) -> f64| -> Vec<f64> { votes.iter().map(of).collect() };
+    let elo = |of: fn(&CountedVote<'_>) -> f64| -> Vec<f64> { votes.iter().map(of).collect() };
     let dwells: Vec<_> = claims().map(|claim| claim.dwell_ms).collect();
     let builds = |side: usize| -> Vec<Uuid> { claims().map(|claim| claim.builds[side]).collect() };
     let first: Vec<_> = claims().map(|claim| claim.is_first).collect();

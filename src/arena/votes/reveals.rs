@@ -6,10 +6,10 @@ use sqlx::PgPool;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Reveal, Revealed};
-use crate::arena::Verdicts;
+use super::{Reveal, RevealedSide};
+use crate::arena::ChoiceCounts;
 use crate::arena::batcher::BatchJob;
-use crate::arena::field::known;
+use crate::arena::lineup::parse_stored;
 use voxel::Warning;
 
 pub struct ReadReveals {
@@ -61,15 +61,15 @@ impl BatchJob for ReadReveals {
         for row in rows {
             let reveal = Reveal {
                 matchup: row.matchup_id,
-                choice: known(&row.choice)?,
-                others: Verdicts {
+                choice: parse_stored(&row.choice)?,
+                others: ChoiceCounts {
                     a: row.others_a.into(),
                     b: row.others_b.into(),
                     tie: row.others_tie.into(),
                     both_bad: row.others_both_bad.into(),
                 },
-                a: Revealed {
-                    key: known(&row.key_a)?,
+                a: RevealedSide {
+                    key: parse_stored(&row.key_a)?,
                     provider: row.provider_a,
                     display_name: row.name_a,
                     elo_before: row.elo_a_before,
@@ -79,8 +79,8 @@ impl BatchJob for ReadReveals {
                     generation_time_ms: row.time_a,
                     warnings: row.warnings_a.0,
                 },
-                b: Revealed {
-                    key: known(&row.key_b)?,
+                b: RevealedSide {
+                    key: parse_stored(&row.key_b)?,
                     provider: row.provider_b,
                     display_name: row.name_b,
                     elo_before: row.elo_b_before,

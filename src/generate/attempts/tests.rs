@@ -373,8 +373,8 @@ async fn an_answer_that_cannot_be_looked_at_is_kept_and_not_paid_for_again() {
 
 #[tokio::test]
 async fn a_model_is_asked_as_the_catalog_says() {
-    let options = catalog::Options {
-        effort: Some(catalog::Effort::High),
+    let options = catalog::ModelOptions {
+        effort: Some(catalog::ThinkingEffort::High),
         temperature: Some(0.5),
         max_output_tokens: Some(9000),
     };
@@ -384,7 +384,7 @@ async fn a_model_is_asked_as_the_catalog_says() {
     assert_eq!(question.max_output_tokens, Some(9000));
     assert_eq!(
         (question.options.effort, question.options.temperature),
-        (Some(catalog::Effort::High), Some(0.5))
+        (Some(catalog::ThinkingEffort::High), Some(0.5))
     );
 }
 

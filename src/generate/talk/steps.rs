@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::super::{Effort, FailureKind, Note, Question, Step};
+use super::super::{FailureKind, Note, Question, Step, ThinkingEffort};
 use super::Trouble;
 
 /// A limit below this is no limit that a provider names, but some other number in what it says.
@@ -16,7 +16,7 @@ const FEWEST_TOKENS: u32 = 256;
 #[derive(Clone, Debug)]
 pub(in super::super) struct Wishes {
     pub schema: Option<Arc<Value>>,
-    pub effort: Option<Effort>,
+    pub effort: Option<ThinkingEffort>,
     pub summary: bool,
     pub temperature: Option<f64>,
     pub max_tokens: Option<u32>,

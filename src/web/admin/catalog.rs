@@ -15,7 +15,7 @@ use utoipa_axum::routes;
 use super::AsAdmin;
 use crate::app::App;
 use crate::arena::catalog::{
-    self, ListedModel, ListedPrompt, ModelPatch, Options, Prices, PromptPatch, TextIsFixed,
+    self, EditPromptError, ListedModel, ListedPrompt, ModelOptions, ModelPatch, Prices, PromptPatch,
 };
 use crate::arena::{ModelKey, PromptId};
 use crate::arena::{audit, jobs};
@@ -50,7 +50,7 @@ pub(in crate::web) struct Model {
     #[schema(value_type = Option<shapes::Prices>)]
     pub prices: Option<Prices>,
     #[schema(value_type = shapes::Options)]
-    pub options: Options,
+    pub options: ModelOptions,
     pub builds: i64,
 }
 
@@ -94,7 +94,7 @@ struct NewModel {
     prices: Option<Prices>,
     #[serde(default)]
     #[schema(value_type = shapes::Options)]
-    options: Options,
+    options: ModelOptions,
     enabled: Option<bool>,
 }
 
@@ -184,7 +184,7 @@ async fn put_model(
         "enabled": enabled,
     });
     if enabled == Some(false) {
-        jobs::switch_off(&mut transaction, Some(&model.key), None).await?;
+        jobs::cancel_queued(&mut transaction, Some(&model.key), None).await?;
     }
     let action = if is_new { "add model" } else { "change model" };
     audit::record(&mut transaction, admin, action, model.key.as_str(), detail).await?;
@@ -224,7 +224,7 @@ async fn patch_model(
     let mut transaction = connection.begin().await?;
     catalog::patch_model(&mut transaction, &key, &ModelPatch { enabled, display_name, about }).await?;
     if enabled == Some(false) {
-        jobs::switch_off(&mut transaction, Some(&key), None).await?;
+        jobs::cancel_queued(&mut transaction, Some(&key), None).await?;
     }
     audit::record(&mut transaction, admin, "change model", key.as_str(), detail).await?;
     transaction.commit().await?;
@@ -260,7 +260,7 @@ async fn put_prompt(
     let is_new = catalog::put_prompt(&mut transaction, &prompt, active).await?;
     let detail = json!({ "text": prompt.text, "tags": prompt.tags, "active": active });
     if active == Some(false) {
-        jobs::switch_off(&mut transaction, None, Some(&prompt.id)).await?;
+        jobs::cancel_queued(&mut transaction, None, Some(&prompt.id)).await?;
     }
     let action = if is_new { "add prompt" } else { "change prompt" };
     audit::record(&mut transaction, admin, action, prompt.id.as_str(), detail).await?;
@@ -301,7 +301,7 @@ async fn patch_prompt(
     let mut transaction = connection.begin().await?;
     catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, text, tags }).await?;
     if active == Some(false) {
-        jobs::switch_off(&mut transaction, None, Some(&id)).await?;
+        jobs::cancel_queued(&mut transaction, None, Some(&id)).await?;
     }
     audit::record(&mut transaction, admin, "change prompt", id.as_str(), detail).await?;
     transaction.commit().await?;
@@ -354,15 +354,15 @@ impl Prompt {
     }
 }
 
-impl From<TextIsFixed> for Error {
-    fn from(reason: TextIsFixed) -> Self {
+impl From<EditPromptError> for Error {
+    fn from(reason: EditPromptError) -> Self {
         match reason {
-            TextIsFixed::HasBuilds => Self::new(
+            EditPromptError::HasBuilds => Self::new(
                 StatusCode::CONFLICT,
                 "text_is_fixed",
                 "Models were asked for this very text, and builds are judged by it; make another prompt.",
             ),
-            TextIsFixed::Database(error) => error.into(),
+            EditPromptError::Database(error) => error.into(),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::catalog::{Model, Prompt};
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
-use crate::arena::jobs::{self, State as JobState};
+use crate::arena::jobs::{self, JobState};
 use crate::web::Error;
 use crate::web::leaderboard::api::Settings;
 
@@ -128,8 +128,8 @@ impl Matrix {
         let mut connection = app.pool.acquire().await?;
         let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
         drop(connection);
-        let sum = coverage.sum(|model| app.workshop.providers().can_generate(model));
-        let (micros, unpriced) = jobs::spent(&app.pool).await?;
+        let sum = coverage.summary(|model| app.workshop.providers().can_generate(model));
+        let (micros, unpriced) = jobs::total_spent(&app.pool).await?;
         let sum = Sum {
             expected: sum.expected,
             existing: sum.existing,
@@ -155,8 +155,8 @@ impl Matrix {
         let (prompt, model) = (&prompt.prompt.id, &model.model.key);
         let nothing = Cell::nothing(prompt.as_str(), model.as_str());
         match self.coverage.cell(prompt, model) {
-            coverage::Cell::Missing => nothing,
-            coverage::Cell::Ready { build, block_count, job } => Cell {
+            coverage::SlotStatus::Missing => nothing,
+            coverage::SlotStatus::Ready { build, block_count, job } => Cell {
                 state: "ready",
                 build_id: Some(*build),
                 block_count: Some(*block_count),
@@ -164,10 +164,10 @@ impl Matrix {
                 ..nothing
             },
             // Its build was retired since.
-            coverage::Cell::Job(latest) if latest.state == JobState::Ready => {
+            coverage::SlotStatus::Job(latest) if latest.state == JobState::Ready => {
                 Cell { job_id: Some(latest.id), ..nothing }
             }
-            coverage::Cell::Job(latest) => Cell {
+            coverage::SlotStatus::Job(latest) => Cell {
                 state: latest.state.name(),
                 job_id: Some(latest.id),
                 since: latest.started_at.map(milliseconds),

@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use super::AsAdmin;
 use crate::app::App;
-use crate::arena::builds::{Packed, StoreError};
+use crate::arena::builds::{PackedBuild, StoreError};
 use crate::arena::catalog::{self, REFERENCE};
-use crate::arena::imports::{self, Asked, Destination, Imported};
-use crate::arena::{self, Mode, ModelKey, PromptId, References};
+use crate::arena::imports::{self, ImportTarget, ImportedBuild, PromptRef};
+use crate::arena::{self, Mode, ModelKey, PromptId, ReferencePolicy};
 use crate::web::Error;
 use crate::web::body::{self, refused, too_large};
 use crate::web::leaderboard::api::Settings;
@@ -128,7 +128,7 @@ async fn import(
     // The body's share of the memory goes with it.
     let read = move || {
         let whole = &large;
-        Packed::read(&whole.bytes, &settings, limit)
+        PackedBuild::read(&whole.bytes, &settings, limit)
     };
     // On the command line there is nobody else.
     let address = admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
@@ -157,11 +157,11 @@ async fn import(
 }
 
 impl Parameters {
-    fn destination(&self, usual: &arena::Settings) -> Result<Destination, Error> {
+    fn destination(&self, usual: &arena::Settings) -> Result<ImportTarget, Error> {
         let prompt = match (self.prompt_id.as_deref(), self.prompt_text.as_deref().map(str::trim)) {
-            (Some(id), None) => Asked::Prompt(id.parse::<PromptId>().map_err(wrong)?),
+            (Some(id), None) => PromptRef::Id(id.parse::<PromptId>().map_err(wrong)?),
             (None, Some(text)) => match catalog::prompt_problem(text) {
-                None => Asked::Text(text.to_owned()),
+                None => PromptRef::Text(text.to_owned()),
                 Some(problem) => return Err(wrong(problem)),
             },
             _ => return Err(wrong("Either promptId or promptText says what was asked.".to_owned())),
@@ -172,15 +172,15 @@ impl Parameters {
             palette: self.palette.unwrap_or(usual.palette),
             mode: mode.unwrap_or_else(|| usual.mode.clone()),
         };
-        Ok(Destination { prompt, model: self.model_key.parse::<ModelKey>().map_err(wrong)?, settings })
+        Ok(ImportTarget { prompt, model: self.model_key.parse::<ModelKey>().map_err(wrong)?, settings })
     }
 }
 
 /// Whether the build takes part now, in a sentence as well.
 async fn standing(
     app: &App,
-    destination: &Destination,
-    imported: &Imported,
+    destination: &ImportTarget,
+    imported: &ImportedBuild,
 ) -> Result<(bool, String), Error> {
     let arena = &app.arena.settings;
     let no = |why: String| Ok((false, why));
@@ -199,11 +199,11 @@ async fn standing(
             destination.model
         ));
     }
-    if imported.provider == REFERENCE && app.config.references == References::Off {
+    if imported.provider == REFERENCE && app.config.references == ReferencePolicy::Off {
         return no("Reference models take no part, since REFERENCE_MODELS is off.".to_owned());
     }
-    let field = app.arena.field().await?;
-    let contest = field.contest(&imported.prompt);
+    let lineup = app.arena.lineup().await?;
+    let contest = lineup.contest(&imported.prompt);
     let meets =
         contest.map(|contest| contest.entrants.iter().any(|entrant| entrant.build == imported.stored.id));
     Ok(match meets {
@@ -219,7 +219,7 @@ async fn standing(
     })
 }
 
-fn not_stored(reason: StoreError, destination: &Destination) -> Error {
+fn not_stored(reason: StoreError, destination: &ImportTarget) -> Error {
     match reason {
         StoreError::Exists => Error::new(
             StatusCode::CONFLICT,

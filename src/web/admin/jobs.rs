@@ -18,9 +18,9 @@ use uuid::Uuid;
 use super::AsAdmin;
 use super::catalog::{no_model, no_prompt};
 use crate::app::App;
-use crate::arena::builds::Place;
+use crate::arena::builds::BuildSlot;
 use crate::arena::catalog;
-use crate::arena::jobs::{self, NotWanted, attempts};
+use crate::arena::jobs::{self, EnqueueError, attempts};
 use crate::arena::{ModelKey, PromptId, audit};
 use crate::web::Error;
 
@@ -148,11 +148,11 @@ async fn want(
             format!("{} cannot be asked: there is no key for {}.", model.display_name, model.provider),
         ));
     }
-    let place = Place { prompt, model: key, settings: app.config.arena.clone() };
+    let slot = BuildSlot { prompt, model: key, settings: app.config.arena.clone() };
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
-    let id = jobs::want(&mut transaction, &place).await?;
-    let subject = format!("{} by {}", place.prompt, place.model);
+    let id = jobs::enqueue(&mut transaction, &slot).await?;
+    let subject = format!("{} by {}", slot.prompt, slot.model);
     audit::record(&mut transaction, admin, "generate", &subject, json!({ "job": id })).await?;
     transaction.commit().await?;
     app.workshop.wake();
@@ -262,7 +262,7 @@ async fn answer(
     responses((status = OK, description = "All of them.", body = Unread)),
 )]
 async fn to_read_again(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Unread>, Error> {
-    let ids = jobs::to_read_again(&app.pool, None).await?;
+    let ids = jobs::reparsable(&app.pool, None).await?;
     let mut jobs = jobs::find(&app.pool, &ids).await?;
     jobs.reverse();
     let unread =
@@ -301,7 +301,7 @@ async fn reparse(
 impl Job {
     pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
         let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or_else(no_job)?;
-        let attempts = attempts::of(&app.pool, id).await?;
+        let attempts = attempts::list(&app.pool, id).await?;
         let ms = job.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64);
         Ok(Self {
             id,
@@ -326,7 +326,7 @@ impl Job {
 }
 
 impl Attempt {
-    fn of(job: Uuid, attempt: attempts::Attempt) -> Self {
+    fn of(job: Uuid, attempt: attempts::AttemptRow) -> Self {
         Self {
             answer_url: format!("/api/admin/jobs/{job}/attempts/{}", attempt.number),
             number: attempt.number,
@@ -345,17 +345,17 @@ impl Attempt {
     }
 }
 
-impl From<NotWanted> for Error {
-    fn from(reason: NotWanted) -> Self {
+impl From<EnqueueError> for Error {
+    fn from(reason: EnqueueError) -> Self {
         let conflict = |code, message| Self::new(StatusCode::CONFLICT, code, message);
         match reason {
-            NotWanted::HasBuild => {
+            EnqueueError::HasBuild => {
                 conflict("exists", "There is a build already; retire it to have another made.")
             }
-            NotWanted::UnderWay(_) => conflict("under_way", "That build is being made already."),
-            NotWanted::NoPrompt => no_prompt(),
-            NotWanted::NoModel => no_model(),
-            NotWanted::Database(error) => error.into(),
+            EnqueueError::InProgress(_) => conflict("under_way", "That build is being made already."),
+            EnqueueError::NoPrompt => no_prompt(),
+            EnqueueError::NoModel => no_model(),
+            EnqueueError::Database(error) => error.into(),
         }
     }
 }

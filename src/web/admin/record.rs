@@ -67,9 +67,9 @@ async fn entries(
     Ok(Json(Answer { entries: entries.into_iter().map(Entry::from).collect() }))
 }
 
-impl From<audit::Entry> for Entry {
-    fn from(entry: audit::Entry) -> Self {
-        let audit::Entry { id, at, via, address, action, subject, detail } = entry;
+impl From<audit::AuditLogEntry> for Entry {
+    fn from(entry: audit::AuditLogEntry) -> Self {
+        let audit::AuditLogEntry { id, at, via, address, action, subject, detail } = entry;
         Self { id, at, via, address, action, subject, detail: detail.0 }
     }
 }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::AsAdmin;
 use crate::app::App;
-use crate::arena::jobs::{Job, State as JobState};
+use crate::arena::jobs::{Job, JobState};
 use crate::web::Error;
 use crate::web::query::flag;
 use crate::workshop::seeding::{self, Order, What};
@@ -144,9 +144,9 @@ impl From<seeding::Seeded> for Seeded {
     fn from(seeded: seeding::Seeded) -> Self {
         let sum = &seeded.sum;
         let now = OffsetDateTime::now_utc();
-        let next = |place: &crate::arena::builds::Place| Next {
-            prompt_id: place.prompt.to_string(),
-            model_key: place.model.to_string(),
+        let next = |slot: &crate::arena::builds::BuildSlot| Next {
+            prompt_id: slot.prompt.to_string(),
+            model_key: slot.model.to_string(),
         };
         Self {
             ok: true,

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 
 use crate::app::App;
-use crate::arena::audit::{Admin, Via};
+use crate::arena::audit::{Admin, AdminChannel};
 use crate::limits::LimitedAction;
 use crate::web::Error;
 use crate::web::voter::Visitor;
@@ -26,12 +26,12 @@ impl FromRequestParts<App> for AsAdmin {
         let visitor = Visitor::from_request_parts(parts, app).await?;
         // Any other scheme is a proxy's business.
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
-            Some(said) if token.is(said) => Via::Api,
+            Some(said) if token.is(said) => AdminChannel::Api,
             Some(_) => {
                 visitor.ask(app, LimitedAction::Token, None)?;
                 return Err(unauthorized("bad_token", "That is not the admin's token."));
             }
-            None if visitor.is_admin(token).await? => Via::Console,
+            None if visitor.is_admin(token).await? => AdminChannel::Console,
             None => return Err(unauthorized("no_token", "This is for admins.")),
         };
         Ok(Self(Admin { via, address: Some(visitor.address()) }))

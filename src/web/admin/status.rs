@@ -84,7 +84,7 @@ struct Provider {
 async fn status_now(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Answer>, Error> {
     let matrix = Matrix::read(&app).await?;
     let counts = status::counts(&app.pool).await?;
-    let running = status::running(&app.pool).await?;
+    let running = status::running_jobs(&app.pool).await?;
     let queue = matrix.cells().into_iter().filter(|cell| matches!(cell.state, "queued" | "running"));
     let provider = |known: &crate::arena::catalog::Provider| Provider {
         key: known.key.clone(),
@@ -103,9 +103,9 @@ async fn status_now(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Answ
     }))
 }
 
-impl From<status::Counts> for Counts {
-    fn from(counts: status::Counts) -> Self {
-        let status::Counts {
+impl From<status::InstallationCounts> for Counts {
+    fn from(counts: status::InstallationCounts) -> Self {
+        let status::InstallationCounts {
             prompts,
             active_prompts,
             models,

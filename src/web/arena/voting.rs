@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::{NO_STORE, id, no_matchup};
 use crate::app::App;
-use crate::arena::{Choice, NoVote, Reveal, Revealed, Verdicts};
+use crate::arena::{Choice, ChoiceCounts, Reveal, RevealedSide, VoteError};
 use crate::limits::LimitedAction;
 use crate::web::Error;
 use crate::web::openapi::shapes;
@@ -78,15 +78,15 @@ pub(in crate::web) async fn cast(
     visitor.ask(app, LimitedAction::Vote, Some(voter))?;
     match app.arena.vote(voter, id(matchup)?, choice).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
-        Err(NoVote::Already(reveal)) => Ok(Err(Refusal::Already(reveal))),
-        Err(NoVote::TooSoon(wait)) => Ok(Err(Refusal::TooSoon(wait))),
-        Err(NoVote::Unknown) => Err(no_matchup()),
-        Err(NoVote::Gone) => Err(Error::new(
+        Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(Refusal::Already(reveal))),
+        Err(VoteError::TooSoon(wait)) => Ok(Err(Refusal::TooSoon(wait))),
+        Err(VoteError::Unknown) => Err(no_matchup()),
+        Err(VoteError::Closed) => Err(Error::new(
             StatusCode::GONE,
             "matchup_over",
             "This matchup is over: it was skipped, or its half hour has passed. The next one is waiting.",
         )),
-        Err(NoVote::Database(error)) => Err(error.into()),
+        Err(VoteError::Database(error)) => Err(error.into()),
     }
 }
 
@@ -219,7 +219,7 @@ struct Counts {
 
 impl From<Reveal> for Reveals {
     fn from(reveal: Reveal) -> Self {
-        let Verdicts { a, b, tie, both_bad } = reveal.others;
+        let ChoiceCounts { a, b, tie, both_bad } = reveal.others;
         Self {
             choice: reveal.choice,
             reveal: Sides { a: reveal.a.into(), b: reveal.b.into() },
@@ -229,8 +229,8 @@ impl From<Reveal> for Reveals {
     }
 }
 
-impl From<Revealed> for Contestant {
-    fn from(side: Revealed) -> Self {
+impl From<RevealedSide> for Contestant {
+    fn from(side: RevealedSide) -> Self {
         Self {
             key: side.key.to_string(),
             provider: side.provider,

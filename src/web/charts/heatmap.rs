@@ -2,7 +2,7 @@
 
 use super::shortened;
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{Duels, Row};
+use crate::arena::leaderboard::{LadderEntry, PairRecords};
 
 /// Models that have room, with numbers that can be read; the table of pairs has all.
 const MOST: usize = 26;
@@ -56,7 +56,7 @@ pub(in crate::web) struct Cell {
 
 impl Heatmap {
     /// Of the first rows, in their order; none if no two of them have met.
-    pub fn of(rows: &[Row], duels: &Duels) -> Option<Self> {
+    pub fn of(rows: &[LadderEntry], duels: &PairRecords) -> Option<Self> {
         let all = rows.len();
         let rows = &rows[..all.min(MOST)];
         let side = match rows.len() {
@@ -67,7 +67,7 @@ impl Heatmap {
         let names: Vec<_> = rows.iter().map(|row| shortened(&row.model.display_name, LONGEST)).collect();
         let longest = names.iter().map(|name| name.chars().count()).max()?;
         let left = 44 + longest * CHARACTER;
-        let player = |(index, (row, name)): (usize, (&Row, String))| Player {
+        let player = |(index, (row, name)): (usize, (&LadderEntry, String))| Player {
             rank: row.rank,
             name,
             full_name: row.model.display_name.clone(),

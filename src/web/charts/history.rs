@@ -10,7 +10,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::{round_steps, shortened};
 use crate::arena::ModelKey;
-use crate::arena::leaderboard::{Point, last_of_each};
+use crate::arena::leaderboard::{RatingPoint, last_per_slot};
 
 pub(in crate::web) const HEIGHT: f64 = 360.0;
 const WIDTH: f64 = 1000.0;
@@ -73,7 +73,7 @@ pub(in crate::web) struct Line {
 struct Rated<'a> {
     key: &'a ModelKey,
     name: &'a str,
-    points: &'a [Point],
+    points: &'a [RatingPoint],
 }
 
 struct Frame {
@@ -86,7 +86,7 @@ struct Frame {
 impl Lines {
     /// `models` are keys and names, best first; none if nothing has moved yet.
     pub fn of<'a>(
-        history: &BTreeMap<ModelKey, Vec<Point>>,
+        history: &BTreeMap<ModelKey, Vec<RatingPoint>>,
         models: impl Iterator<Item = (&'a ModelKey, &'a str)>,
     ) -> Option<Self> {
         let rated = |(key, name)| Some(Rated { key, name, points: history.get(key)? });
@@ -150,7 +150,7 @@ impl Frame {
 
     fn line(&self, &Rated { key, name, points }: &Rated, stride: usize, times: &[Time]) -> Line {
         let mut path = String::new();
-        let drawn = last_of_each(points, |at| (self.x(at) / WIDTH * MOST_POINTS) as i64);
+        let drawn = last_per_slot(points, |at| (self.x(at) / WIDTH * MOST_POINTS) as i64);
         for point in drawn.iter().step_by(stride) {
             let _ = write!(path, "{:.0},{:.0} ", self.x(point.at), self.y(point.elo));
         }
@@ -206,16 +206,18 @@ fn clock(at: OffsetDateTime, span: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn history(lines: &[(&str, &[(i64, f64)])]) -> BTreeMap<ModelKey, Vec<Point>> {
-        let point =
-            |&(at, elo): &(i64, f64)| Point { at: OffsetDateTime::UNIX_EPOCH + Duration::days(at), elo };
+    fn history(lines: &[(&str, &[(i64, f64)])]) -> BTreeMap<ModelKey, Vec<RatingPoint>> {
+        let point = |&(at, elo): &(i64, f64)| RatingPoint {
+            at: OffsetDateTime::UNIX_EPOCH + Duration::days(at),
+            elo,
+        };
         let line = |(key, points): &(&str, &[(i64, f64)])| {
             (key.parse().unwrap(), points.iter().map(point).collect())
         };
         lines.iter().map(line).collect()
     }
 
-    fn lines(history: &BTreeMap<ModelKey, Vec<Point>>) -> Option<Lines> {
+    fn lines(history: &BTreeMap<ModelKey, Vec<RatingPoint>>) -> Option<Lines> {
         Lines::of(history, history.keys().map(|key| (key, key.as_str())))
     }
 

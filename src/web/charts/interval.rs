@@ -1,7 +1,7 @@
 //! Ratings with their intervals, as bars on one scale.
 
 use super::round_steps;
-use crate::arena::leaderboard::Row;
+use crate::arena::leaderboard::LadderEntry;
 use crate::arena::skill::Skill;
 
 /// The width of every bar's ground.
@@ -23,7 +23,7 @@ pub(in crate::web) struct Interval {
 
 impl Axis {
     /// None if there is no skill to show.
-    pub fn over(rows: &[Row]) -> Option<Self> {
+    pub fn over(rows: &[LadderEntry]) -> Option<Self> {
         let skills = || rows.iter().filter_map(|row| row.skill.as_ref());
         let lows = skills().map(|skill| skill.low.unwrap_or(skill.rating));
         let highs = skills().map(|skill| skill.high.unwrap_or(skill.rating));

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use super::models::{in_order, why_not};
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::References;
+use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
 use crate::web::admin::coverage::{Cell, Matrix, Sum};
 use crate::web::{Error, Page, filters};
@@ -73,7 +73,7 @@ async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
         columns: models.iter().map(|model| Column::of(model, &app)).collect(),
         rows: matrix.coverage.prompts.iter().map(row).collect(),
         providers: [open, shut],
-        references_are_off: app.config.references == References::Off,
+        references_are_off: app.config.references == ReferencePolicy::Off,
         attempts: app.config.generation.attempts,
         now: now as i64,
         sum: matrix.sum,

@@ -8,14 +8,21 @@ use axum::routing::get;
 
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::References;
-use crate::arena::catalog::{self, Effort, ListedModel, Provider, REFERENCE};
+use crate::arena::ReferencePolicy;
+use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE, ThinkingEffort};
 use crate::generate::Providers;
 use crate::web::admin::catalog::Model;
 use crate::web::{Error, Page, filters};
 
-const EFFORTS: [Effort; 7] =
-    [Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max];
+const EFFORTS: [ThinkingEffort; 7] = [
+    ThinkingEffort::None,
+    ThinkingEffort::Minimal,
+    ThinkingEffort::Low,
+    ThinkingEffort::Medium,
+    ThinkingEffort::High,
+    ThinkingEffort::Xhigh,
+    ThinkingEffort::Max,
+];
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/admin/models", get(models))
@@ -27,7 +34,7 @@ struct Models {
     page: Page,
     rows: Vec<Row>,
     providers: Vec<Provider>,
-    references: References,
+    references: ReferencePolicy,
     /// Whether any of them is enabled; none where there are none.
     references_on: Option<bool>,
 }
@@ -100,7 +107,7 @@ impl Row {
 
 impl Models {
     fn are_barred(&self) -> bool {
-        self.references == References::Off
+        self.references == ReferencePolicy::Off
     }
 
     fn none_enabled(&self) -> bool {
@@ -109,12 +116,14 @@ impl Models {
 
     fn rule(&self) -> &'static str {
         match self.references {
-            References::Auto => {
+            ReferencePolicy::Auto => {
                 "Reference models take part in a prompt while fewer than two others have built it \
                  (REFERENCE_MODELS is auto)."
             }
-            References::On => "Reference models take part as any others do (REFERENCE_MODELS is on).",
-            References::Off => "Reference models take no part, enabled or not (REFERENCE_MODELS is off).",
+            ReferencePolicy::On => "Reference models take part as any others do (REFERENCE_MODELS is on).",
+            ReferencePolicy::Off => {
+                "Reference models take no part, enabled or not (REFERENCE_MODELS is off)."
+            }
         }
     }
 

@@ -48,7 +48,7 @@ async fn show(
         return Err(Error::not_found("There is no such prompt, or no such model."));
     };
     let cell = matrix.cell(prompt, model);
-    let jobs = jobs::of_place(&app.pool, &prompt.prompt.id, &model.model.key).await?;
+    let jobs = jobs::of_slot(&app.pool, &prompt.prompt.id, &model.model.key).await?;
     let latest = jobs.iter().find(|job| Some(job.id) == cell.job_id);
     Ok(Place {
         page: Page::nowhere(),

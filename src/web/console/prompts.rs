@@ -8,7 +8,7 @@ use axum::routing::get;
 
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::catalog::{self, LONGEST_PROMPT};
+use crate::arena::catalog::{self, MAX_PROMPT_CHARS};
 use crate::web::admin::catalog::Prompt;
 use crate::web::{Error, Page, filters};
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::app::App;
-use crate::arena::audit::{self, Admin, Via};
+use crate::arena::audit::{self, Admin, AdminChannel};
 use crate::limits::LimitedAction;
 use crate::web::query::{self, escaped};
 use crate::web::voter::Visitor;
@@ -105,7 +105,7 @@ async fn sign_out(State(app): State<App>, visitor: Visitor) -> Result<Redirect, 
 }
 
 async fn note(app: &App, visitor: &Visitor, action: &str) -> Result<(), Error> {
-    let admin = Admin { via: Via::Console, address: Some(visitor.address()) };
+    let admin = Admin { via: AdminChannel::Console, address: Some(visitor.address()) };
     let mut connection = app.pool.acquire().await?;
     Ok(audit::record(&mut connection, admin, action, "console", json!({})).await?)
 }

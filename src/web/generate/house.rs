@@ -108,7 +108,7 @@ impl House<'_> {
         if secret.is_none() {
             let own = self.app.workshop.providers().get(&known.key).filter(|_| self.lends);
             let provider = own.ok_or_else(|| self.no_key())?.clone();
-            return Ok(Asked { provider, model, options: catalog::Options::default() });
+            return Ok(Asked { provider, model, options: catalog::ModelOptions::default() });
         }
         let endpoint =
             Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
@@ -168,5 +168,5 @@ fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem
         let code = if matches!(error, EndpointError::BadKey) { "bad_key" } else { "address_refused" };
         Problem { code, message: capitalised(&error.to_string()) + "." }
     })?;
-    Ok(Asked { provider, model, options: catalog::Options::default() })
+    Ok(Asked { provider, model, options: catalog::ModelOptions::default() })
 }

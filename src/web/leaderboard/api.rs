@@ -11,7 +11,7 @@ use super::super::openapi::shapes;
 use super::board;
 use crate::app::App;
 use crate::arena;
-use crate::arena::leaderboard::Row;
+use crate::arena::leaderboard::LadderEntry;
 use crate::arena::skill::Skill;
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -127,16 +127,16 @@ impl Settings {
 }
 
 impl Model {
-    fn of(row: Row) -> Self {
+    fn of(row: LadderEntry) -> Self {
         let standing = Standing::of(&row);
-        let Row { rank, model, .. } = row;
+        let LadderEntry { rank, model, .. } = row;
         let key = model.key.to_string();
         Self { rank, key, provider: model.provider, display_name: model.display_name, standing }
     }
 }
 
 impl Standing {
-    pub fn of(row: &Row) -> Self {
+    pub fn of(row: &LadderEntry) -> Self {
         let standing = &row.standing;
         Self {
             elo: standing.elo,

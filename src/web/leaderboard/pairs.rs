@@ -9,7 +9,7 @@ use super::super::query::{PageNumber, PageQuery, escaped};
 use super::super::{Error, Page, filters};
 use super::board;
 use crate::app::App;
-use crate::arena::leaderboard::{Facts, JudgedVote, PAGE, Record};
+use crate::arena::leaderboard::{JudgedVote, ModelProfile, PAGE, Record};
 use crate::arena::{Choice, ModelKey};
 
 #[derive(Debug, Default, Deserialize)]
@@ -43,7 +43,7 @@ struct Pair {
 struct PairPage {
     page: Page,
     tag: String,
-    models: [Facts; 2],
+    models: [ModelProfile; 2],
     record: Record,
     votes: Vec<JudgedVote>,
     pages: Vec<PageLink>,
@@ -59,7 +59,7 @@ pub(super) async fn page(
     State(app): State<App>,
     PageQuery(mut wanted): PageQuery<Wanted>,
 ) -> Result<Response, Error> {
-    if !app.arena.field().await?.tags().contains(&wanted.tag) {
+    if !app.arena.lineup().await?.tags().contains(&wanted.tag) {
         wanted.tag.clear();
     }
     let html = match pair(&app, &wanted).await? {
@@ -70,7 +70,7 @@ pub(super) async fn page(
 }
 
 /// The two models that are asked for, or what to say if there are no two.
-async fn pair(app: &App, wanted: &Wanted) -> Result<Result<[Facts; 2], Option<&'static str>>, Error> {
+async fn pair(app: &App, wanted: &Wanted) -> Result<Result<[ModelProfile; 2], Option<&'static str>>, Error> {
     if wanted.a.is_empty() && wanted.b.is_empty() {
         return Ok(Err(None));
     }
@@ -100,7 +100,7 @@ async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<Pai
     Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, notice, tag })
 }
 
-async fn one(app: &App, [a, b]: [Facts; 2], wanted: Wanted) -> Result<PairPage, Error> {
+async fn one(app: &App, [a, b]: [ModelProfile; 2], wanted: Wanted) -> Result<PairPage, Error> {
     let tag = (!wanted.tag.is_empty()).then_some(wanted.tag.as_str());
     let number = wanted.page.get();
     let record = app.arena.duel(&a.key, &b.key, tag).await?;
@@ -115,7 +115,7 @@ async fn one(app: &App, [a, b]: [Facts; 2], wanted: Wanted) -> Result<PairPage, 
     })
 }
 
-async fn model(app: &App, key: &str) -> Result<Option<Facts>, Error> {
+async fn model(app: &App, key: &str) -> Result<Option<ModelProfile>, Error> {
     let Ok(key) = key.parse::<ModelKey>() else { return Ok(None) };
     Ok(app.arena.model(&key).await?)
 }

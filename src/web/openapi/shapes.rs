@@ -245,7 +245,7 @@ pub(in crate::web) struct LoggedVote {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::{log, skill};
+    use crate::arena::{skill, vote_log as log};
 
     fn fields<T: PartialSchema>() -> Vec<String> {
         let schema = serde_json::to_value(T::schema()).unwrap();

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build};
-use crate::arena::catalog::{self, Choice};
-use crate::arena::gallery::{self, Card};
+use crate::arena::catalog::{self, SelectOption};
+use crate::arena::gallery::{self, BuildCard};
 use crate::web::query::parameters;
 use crate::web::{Error, Page, filters};
 
@@ -24,11 +24,11 @@ const TOO_MANY: &str = "Only four builds fit side by side, so the others are lef
 #[template(path = "sandbox/compare.html")]
 pub(super) struct Compare {
     page: Page,
-    prompts: Vec<Choice>,
+    prompts: Vec<SelectOption>,
     /// None before one is chosen.
-    prompt: Option<Choice>,
+    prompt: Option<SelectOption>,
     /// What there is of it.
-    cards: Vec<Card>,
+    cards: Vec<BuildCard>,
     chosen: Vec<Build>,
     notices: Vec<&'static str>,
 }
@@ -54,11 +54,13 @@ pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> R
         }
     }
     let prompt = match (chosen.first(), prompt.as_str()) {
-        (Some(build), _) => Some(Choice { id: build.prompt_id.clone(), name: build.prompt_text.clone() }),
-        (None, "") => None,
-        (None, id) => {
-            gallery::prompt(&app.pool, id).await?.map(|prompt| Choice { id: prompt.id, name: prompt.text })
+        (Some(build), _) => {
+            Some(SelectOption { id: build.prompt_id.clone(), name: build.prompt_text.clone() })
         }
+        (None, "") => None,
+        (None, id) => gallery::prompt(&app.pool, id)
+            .await?
+            .map(|prompt| SelectOption { id: prompt.id, name: prompt.text }),
     };
     let cards = match &prompt {
         Some(prompt) => gallery::of_prompt(&app.pool, &prompt.id).await?,
@@ -94,11 +96,11 @@ fn say(notices: &mut Vec<&'static str>, notice: &'static str) {
 }
 
 impl Compare {
-    fn is_chosen(&self, card: &Card) -> bool {
+    fn is_chosen(&self, card: &BuildCard) -> bool {
         self.chosen.iter().any(|build| build.id == card.id)
     }
 
-    fn is_prompt(&self, choice: &Choice) -> bool {
+    fn is_prompt(&self, choice: &SelectOption) -> bool {
         self.prompt.as_ref() == Some(choice)
     }
 

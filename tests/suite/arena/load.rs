@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use buildoff::arena::Choice;
-use buildoff::arena::elo::{Standing, judge};
+use buildoff::arena::elo::{Standing, apply_vote};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub async fn assert_replayed(db: &TestDb, votes: usize) {
     for (a, b, choice, a_before, a_after, b_before, b_after) in rows {
         let standing = |key| field.get(key).copied().unwrap_or(Standing::NEW);
         let before = (standing(&a), standing(&b));
-        let after = judge(before.0, before.1, choice.parse::<Choice>().unwrap());
+        let after = apply_vote(before.0, before.1, choice.parse::<Choice>().unwrap());
         let bits = [before.0.elo, after.0.elo, before.1.elo, after.1.elo].map(f64::to_bits);
         assert_eq!(bits, [a_before, a_after, b_before, b_after].map(f64::to_bits));
         field.insert(a, after.0);

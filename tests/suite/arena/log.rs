@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use buildoff::arena::audit::Admin;
-use buildoff::arena::log::{Log, LoggedVote};
-use buildoff::arena::replay::{self, Audit};
-use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
+use buildoff::arena::replay::{self, ReplayReport};
+use buildoff::arena::vote_log::{LoggedVote, VoteLog};
+use buildoff::arena::{Arena, Choice, Mode, ReferencePolicy, Settings, Voter};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -341,7 +341,7 @@ fn one_thing_is_asked_for_at_a_time() {
 
 fn ladder(db: &TestDb) -> Arena {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
-    Arena::new(db.pool.clone(), settings, References::Off, Duration::ZERO)
+    Arena::new(db.pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO)
 }
 
 /// Casts so many votes from each of so many voters at once.
@@ -370,8 +370,8 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
     let mut readings = 0;
     while readings < 3 || !rushing.is_finished() {
         let committed = number(&db, "SELECT count(*) FROM votes").await;
-        let mut log = Log::open(&db.pool).await.unwrap();
-        let mut audit = Audit::default();
+        let mut log = VoteLog::open(&db.pool).await.unwrap();
+        let mut report = ReplayReport::default();
         let mut pages = 0;
         loop {
             let votes = log.next(&db.pool).await.unwrap();
@@ -379,13 +379,13 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
                 break;
             }
             votes.iter().for_each(|vote| {
-                audit.next(vote).unwrap();
+                report.next(vote).unwrap();
             });
             pages += 1;
         }
         assert!(pages > 1, "one page proves nothing");
-        assert_eq!(audit.first, None, "in reading {readings}");
-        assert!(audit.replay.votes() as i64 >= committed, "every vote that was there is in");
+        assert_eq!(report.first, None, "in reading {readings}");
+        assert!(report.replay.votes() as i64 >= committed, "every vote that was there is in");
         readings += 1;
     }
     rushing.await.unwrap();
@@ -407,14 +407,14 @@ async fn repairing_and_voting_at_once_lose_nothing() {
                 .execute(&pool)
                 .await
                 .unwrap();
-            let audit = replay::repair(&pool, Admin::AT_THE_COMMAND_LINE).await.unwrap();
-            assert_eq!((audit.differing_votes, audit.differing_ratings), (1, 0));
+            let report = replay::repair(&pool, Admin::COMMAND_LINE).await.unwrap();
+            assert_eq!((report.differing_votes, report.differing_ratings), (1, 0));
             repairs += 1;
         }
     });
     rush(arena, 6, 40).await;
     done.store(true, Ordering::SeqCst);
     repairing.await.unwrap();
-    let audit = replay::verify(&db.pool).await.unwrap();
-    assert_eq!((audit.first, audit.replay.votes()), (None, 2 * 20 + 6 * 40));
+    let report = replay::verify(&db.pool).await.unwrap();
+    assert_eq!((report.first, report.replay.votes()), (None, 2 * 20 + 6 * 40));
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use buildoff::arena::cleanup;
 use buildoff::arena::sampling::pair_code;
-use buildoff::arena::tidying;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
@@ -146,15 +146,15 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
     let open = voter.matchup_on("pirate-ship").await.json();
 
     let now = OffsetDateTime::now_utc();
-    tidying::tidy(&db.pool, now).await.unwrap();
+    cleanup::purge(&db.pool, now).await.unwrap();
     assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 3, "nothing is old yet");
     assert_eq!(voter.matchup().await, open);
 
     let tomorrow = now + Duration::DAY + Duration::HOUR;
-    let (one, other) = tokio::join!(tidying::tidy(&db.pool, tomorrow), tidying::tidy(&db.pool, tomorrow));
+    let (one, other) = tokio::join!(cleanup::purge(&db.pool, tomorrow), cleanup::purge(&db.pool, tomorrow));
     one.unwrap();
     other.unwrap();
-    tidying::tidy(&db.pool, tomorrow).await.unwrap();
+    cleanup::purge(&db.pool, tomorrow).await.unwrap();
 
     assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
     assert_eq!(number(&db, "SELECT cardinality(pairs)::bigint FROM seen_pairs").await, 2);
@@ -172,7 +172,7 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
     assert_eq!(prompts.into_iter().collect::<Vec<_>>(), ["sleeping-dragon", "steam-locomotive"]);
 
     let next_year = now + Duration::days(401);
-    tidying::tidy(&db.pool, next_year).await.unwrap();
+    cleanup::purge(&db.pool, next_year).await.unwrap();
     assert_eq!(number(&db, "SELECT count(*) FROM seen_pairs").await, 0, "whose session is over is forgotten");
 }
 

@@ -1,6 +1,6 @@
 //! `/me` and `/about`: what a voter did, and how it all works.
 
-use buildoff::arena::history::PAGE;
+use buildoff::arena::voter_history::PAGE;
 use serde_json::{Value, json};
 use sqlx::types::Uuid;
 

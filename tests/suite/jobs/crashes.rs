@@ -1,9 +1,9 @@
 //! Servers that die, and those that go on.
 
-use buildoff::arena::builds::{Making, Packed};
-use buildoff::arena::jobs::attempts::{self, Ended, Outcome, Tokens};
-use buildoff::arena::jobs::claims::{self, Failed, Offer};
-use buildoff::arena::jobs::{Heard, Lost};
+use buildoff::arena::builds::{GenerationInfo, PackedBuild};
+use buildoff::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
+use buildoff::arena::jobs::claims::{self, JobFailure, ModelRoute};
+use buildoff::arena::jobs::{AnswerProgress, LeaseError};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
@@ -56,20 +56,20 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let scene = Scene::asleep().await;
     let job = scene.admin.want("shed", "tester").await;
     let (pool, lease) = (&scene.db.pool, Duration::from_secs(30));
-    let offers = [Offer { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claim = async || claims::claim(pool, &offers, 4, lease).await.unwrap();
+    let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
+    let claim = async || claims::claim(pool, &routes, 4, lease).await.unwrap();
     let first = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
     attempts::begin(pool, &first.lease).await.unwrap();
     assert!(claim().await.is_none(), "one job is one worker's");
     scene.db.run(RUN_OUT).await;
-    first.lease.renew(pool, lease, &Heard::default()).await.unwrap();
+    first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
     scene.db.run(RUN_OUT).await;
     let second = claim().await.unwrap();
     attempts::begin(pool, &second.lease).await.unwrap();
 
-    let ended = Ended {
-        outcome: Outcome::Accepted,
+    let ended = FinishedAttempt {
+        outcome: StoredOutcome::Accepted,
         code: None,
         message: None,
         answer: "late",
@@ -78,23 +78,23 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         cost: None,
         notes: json!([]),
     };
-    let build = Packed::read(hut(4).as_bytes(), &first.place.settings, 1 << 20).unwrap();
+    let build = PackedBuild::read(hut(4).as_bytes(), &first.slot.settings, 1 << 20).unwrap();
     let late = &first.lease;
-    let making = Making::default();
+    let generation = GenerationInfo::default();
     for refused in [
-        late.renew(pool, lease, &Heard::default()).await,
+        late.renew(pool, lease, &AnswerProgress::default()).await,
         attempts::begin(pool, late).await.map(drop),
         attempts::end(pool, late, &ended).await,
-        late.finish(pool, &first.place, &build, making).await,
-        late.fail(pool, Failed { code: "late", message: "too late" }).await,
-        late.give_back(pool).await,
-        attempts::uses(pool, late, 1, Tokens::default(), None).await,
+        late.finish(pool, &first.slot, &build, generation).await,
+        late.fail(pool, JobFailure { code: "late", message: "too late" }).await,
+        late.release(pool).await,
+        attempts::record_usage(pool, late, 1, Tokens::default(), None).await,
     ] {
-        assert!(matches!(refused, Err(Lost::Lease)), "{refused:?}");
+        assert!(matches!(refused, Err(LeaseError::Lost)), "{refused:?}");
     }
     assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 0);
     attempts::end(pool, &second.lease, &ended).await.unwrap();
-    second.lease.finish(pool, &second.place, &build, making).await.unwrap();
+    second.lease.finish(pool, &second.slot, &build, generation).await.unwrap();
     assert_eq!(outcomes(&scene.admin.job(&job).await), ["interrupted", "accepted"]);
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use buildoff::arena::jobs::attempts;
-use buildoff::arena::jobs::claims::{self, Offer};
-use buildoff::arena::jobs::{self, Heard};
+use buildoff::arena::jobs::claims::{self, ModelRoute};
+use buildoff::arena::jobs::{self, AnswerProgress};
 use serde_json::{Value, json};
 
 use super::{Scene, begins, outcomes, says};
@@ -258,16 +258,17 @@ async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after
     let scene = Scene::asleep().await;
     let id = scene.admin.want("shed", "tester").await;
     let pool = &scene.db.pool;
-    let offers = [Offer { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claim = claims::claim(pool, &offers, 4, Duration::from_secs(30)).await.unwrap().unwrap();
+    let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
+    let claim = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
     let attempt = attempts::begin(pool, &claim.lease).await.unwrap();
-    let heard = |from, text: &str| Heard { attempt, from, text: text.to_owned(), chars: 0, note: None };
-    for piece in [heard(0, "{ "), heard(0, "{ "), heard(0, "{ \"box"), heard(6, "es")] {
+    let progress =
+        |offset, text: &str| AnswerProgress { attempt, offset, text: text.to_owned(), chars: 0, note: None };
+    for piece in [progress(0, "{ "), progress(0, "{ "), progress(0, "{ \"box"), progress(6, "es")] {
         claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
     }
     assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{id}")).await.status, 204);
-    for piece in [heard(8, "\": ["), heard(8, "\": ["), heard(2, "lost")] {
-        attempts::complete(pool, claim.lease.job, &piece).await.unwrap();
+    for piece in [progress(8, "\": ["), progress(8, "\": ["), progress(2, "lost")] {
+        attempts::append_to_cancelled(pool, claim.lease.job, &piece).await.unwrap();
     }
 
     let answer = scene.admin.get(&format!("/api/admin/jobs/{id}/attempts/1")).await.text();
@@ -299,7 +300,7 @@ async fn what_was_spent_is_kept_in_step_with_the_attempts() {
         .fetch_one(&db.pool)
         .await
         .unwrap();
-        assert_eq!(jobs::spent(&db.pool).await.unwrap(), summed);
+        assert_eq!(jobs::total_spent(&db.pool).await.unwrap(), summed);
         summed
     };
     let jobs = "(SELECT id FROM jobs ORDER BY prompt_id, model_key LIMIT 4)";

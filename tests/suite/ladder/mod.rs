@@ -5,8 +5,8 @@ mod standing;
 
 use std::time::Duration;
 
-use buildoff::arena::builds::{self, Making, Packed, Place};
-use buildoff::arena::{Arena, Choice, Mode, References, Settings, Voter};
+use buildoff::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild};
+use buildoff::arena::{Arena, Choice, Mode, ReferencePolicy, Settings, Voter};
 use serde_json::{Value, json};
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
@@ -50,17 +50,17 @@ async fn field(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> Field {
     }
     let mut connection = db.pool.acquire().await.unwrap();
     let hut = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
-    let hut = Packed::read(hut.to_string().as_bytes(), &settings(), 1 << 20).unwrap();
+    let hut = PackedBuild::read(hut.to_string().as_bytes(), &settings(), 1 << 20).unwrap();
     for (model, _) in models {
         for (prompt, _) in prompts {
             let (prompt, model) = (prompt.parse().unwrap(), model.parse().unwrap());
-            let place = Place { prompt, model, settings: settings() };
-            builds::store(&mut connection, &place, &hut, Making::default(), false).await.unwrap();
+            let slot = BuildSlot { prompt, model, settings: settings() };
+            builds::store(&mut connection, &slot, &hut, GenerationInfo::default(), false).await.unwrap();
         }
     }
     drop(connection);
     let site = Site::open_on(db.pool.clone()).await;
-    let arena = Arena::new(db.pool.clone(), settings(), References::Auto, Duration::ZERO);
+    let arena = Arena::new(db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
     Field { db, site, arena }
 }
 

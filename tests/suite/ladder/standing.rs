@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use buildoff::app::App;
 use buildoff::arena::elo::{self, Standing};
 use buildoff::arena::leaderboard::LadderStats;
-use buildoff::arena::{Arena, Choice, References};
+use buildoff::arena::{Arena, Choice, ReferencePolicy};
 use buildoff::background;
 use buildoff::config::Config;
 use serde_json::{Value, json};
@@ -31,9 +31,9 @@ async fn the_ladder_is_told_whole() {
     let parsed = OffsetDateTime::parse(as_of.as_str().unwrap(), &Rfc3339);
     assert!((OffsetDateTime::now_utc() - parsed.unwrap()).abs() < time::Duration::minutes(1), "{as_of}");
     // What the formula makes of these three votes.
-    let (elm, fir) = elo::judge(Standing::NEW, Standing::NEW, Choice::A);
-    let (fir, ash) = elo::judge(fir, Standing::NEW, Choice::BothBad);
-    let (ash, elm) = elo::judge(ash, elm, Choice::Tie);
+    let (elm, fir) = elo::apply_vote(Standing::NEW, Standing::NEW, Choice::A);
+    let (fir, ash) = elo::apply_vote(fir, Standing::NEW, Choice::BothBad);
+    let (ash, elm) = elo::apply_vote(ash, elm, Choice::Tie);
     let expected = json!({
         "settings": { "gridSize": 32, "palette": "simple", "mode": "precise" },
         "asOf": null,
@@ -81,7 +81,7 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
     let mut expected: BTreeMap<String, Standing> = BTreeMap::new();
     for (a, b, choice) in &votes {
         let standing = |model| expected.get(model).copied().unwrap_or(Standing::NEW);
-        let (left, right) = elo::judge(standing(a), standing(b), choice.parse().unwrap());
+        let (left, right) = elo::apply_vote(standing(a), standing(b), choice.parse().unwrap());
         expected.extend([(a.clone(), left), (b.clone(), right)]);
     }
     let whole = field.api("/api/leaderboard").await;
@@ -192,7 +192,7 @@ async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes(
     assert!(field.html("/leaderboard").await.contains("<span class=\"mark\">Reference</span>"));
     assert!(field.html("/models/ref").await.contains("A reference model."));
 
-    let off = Arena::new(field.db.pool.clone(), settings(), References::Off, Duration::ZERO);
+    let off = Arena::new(field.db.pool.clone(), settings(), ReferencePolicy::Off, Duration::ZERO);
     assert_eq!(off.leaderboard().await.unwrap().rows.len(), 1);
 
     // Another model makes it step aside.
@@ -248,7 +248,7 @@ async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
     };
     assert_eq!(stored().await, 90);
 
-    let next = Arena::new(field.db.pool.clone(), settings(), References::Auto, Duration::ZERO);
+    let next = Arena::new(field.db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
     let found = next.stats().await.unwrap();
     assert_eq!(
         found.computed_at.unix_timestamp(),

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use buildoff::generate::Effort;
+use buildoff::generate::ThinkingEffort;
 use voxel::{self, GridSize, Palette};
 
 use super::*;
@@ -18,9 +18,9 @@ fn questions() -> Vec<(&'static str, Question)> {
         ("plain", plain.clone()),
         ("short", Question { system: String::new(), ..question() }),
         ("schema", Question { schema: build.clone(), ..question() }),
-        ("effort", Question { options: effort(Effort::High), ..plain.clone() }),
-        ("none", Question { options: effort(Effort::None), ..plain.clone() }),
-        ("max", Question { options: effort(Effort::Max), schema: build, ..question() }),
+        ("effort", Question { options: effort(ThinkingEffort::High), ..plain.clone() }),
+        ("none", Question { options: effort(ThinkingEffort::None), ..plain.clone() }),
+        ("max", Question { options: effort(ThinkingEffort::Max), schema: build, ..question() }),
         ("temperature", Question { options: Options { effort: None, temperature: Some(0.7) }, ..plain }),
     ]
 }
@@ -54,7 +54,7 @@ async fn every_kind_of_request_and_stream_is_written_down() {
 async fn a_question_is_asked_in_the_words_of_each_provider() {
     let question = Question {
         schema: Some(schema()),
-        options: Options { effort: Some(Effort::Xhigh), temperature: Some(0.7) },
+        options: Options { effort: Some(ThinkingEffort::Xhigh), temperature: Some(0.7) },
         ..question()
     };
     let talk = |model: &str| {

@@ -1,4 +1,4 @@
-use buildoff::generate::{Effort, Note, Step};
+use buildoff::generate::{Note, Step, ThinkingEffort};
 
 use super::*;
 use crate::support::provider::Request;
@@ -8,7 +8,7 @@ fn demanding() -> Question {
     Question {
         schema: Some(schema()),
         max_output_tokens: Some(200_000),
-        options: Options { effort: Some(Effort::High), temperature: Some(0.5) },
+        options: Options { effort: Some(ThinkingEffort::High), temperature: Some(0.5) },
         ..question()
     }
 }

@@ -1,7 +1,7 @@
 //! `/sandbox/compare`: stored builds side by side.
 
 use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
+use buildoff::arena::shipped_builds;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
@@ -10,7 +10,7 @@ use crate::support::{Page, Site, Theme, page};
 /// With every build that is shipped.
 async fn hung() -> TestDb {
     let db = TestDb::new().await;
-    exhibition::open(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
     db
 }
 

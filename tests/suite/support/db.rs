@@ -17,9 +17,9 @@ use std::{
     time::Duration,
 };
 
-use buildoff::arena::builds::{self, Making, Packed};
+use buildoff::arena::builds::{self, GenerationInfo, PackedBuild};
 use buildoff::arena::catalog::Catalog;
-use buildoff::arena::exhibition;
+use buildoff::arena::shipped_builds;
 use buildoff::db::{Cluster, Durability, MIGRATOR, PostgresSearch, pool_options};
 use rustix::process::{Pid, geteuid, test_kill_process};
 use sqlx::{
@@ -207,10 +207,10 @@ async fn hang_ten(inside: PgConnectOptions) {
     let mut transaction = pool.begin().await.unwrap();
     catalog.seed(&mut transaction).await.unwrap();
     for path in ten() {
-        let place = exhibition::place(&path).unwrap();
+        let slot = shipped_builds::slot_for_path(&path).unwrap();
         let text = fs::read(format!("{BUILDS}/{path}")).unwrap();
-        let build = Packed::read(&text, &place.settings, text.len()).unwrap();
-        builds::store(&mut transaction, &place, &build, Making::default(), false).await.unwrap();
+        let build = PackedBuild::read(&text, &slot.settings, text.len()).unwrap();
+        builds::store(&mut transaction, &slot, &build, GenerationInfo::default(), false).await.unwrap();
     }
     transaction.commit().await.unwrap();
     pool.close().await;

@@ -22,7 +22,7 @@ pub const COVARIANCE: [[f64; 4]; 4] = [
 pub const RANKS: [(u32, u32); 4] = [(1, 1), (2, 3), (2, 4), (3, 4)];
 
 /// Each vote on a prompt of its own, so that none hangs together with another.
-pub fn votes() -> Vec<Tally> {
+pub fn votes() -> Vec<PairTally> {
     let kinds = OUTCOMES.iter().flat_map(|(a, b, counts)| {
         [A, Tie, B].into_iter().zip(counts).map(move |(choice, &count)| (a, b, choice, count))
     });

@@ -15,7 +15,7 @@ use super::{ModelKey, PromptId, Settings};
 
 /// Whether models that are shipped with the program take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum References {
+pub enum ReferencePolicy {
     /// In a prompt that fewer than two others have built.
     Auto,
     On,
@@ -27,7 +27,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Every prompt in which there is something to compare.
 #[derive(Debug, Default)]
-pub struct Field {
+pub struct Lineup {
     contests: HashMap<PromptId, Contest>,
     /// Enabled models with a build in force of an active prompt, whether or not they meet somebody.
     builders: HashSet<ModelKey>,
@@ -35,7 +35,7 @@ pub struct Field {
     tags: Vec<String>,
 }
 
-impl Field {
+impl Lineup {
     pub fn contests(&self) -> impl Iterator<Item = &Contest> {
         self.contests.values()
     }
@@ -54,60 +54,65 @@ impl Field {
     }
 
     /// Of contests as the database has them, with everybody in them.
-    fn of(contests: Vec<Contest>, tags: Vec<String>, references: References) -> Self {
+    fn of(contests: Vec<Contest>, tags: Vec<String>, references: ReferencePolicy) -> Self {
         let entrants = contests.iter().flat_map(|contest| &contest.entrants);
         let builders = entrants.map(|entrant| entrant.model.clone()).collect();
-        let admitted = contests.into_iter().map(|contest| admit(contest, references));
+        let admitted = contests.into_iter().map(|contest| apply_policy(contest, references));
         let comparable = admitted.filter(|contest| contest.entrants.len() > 1);
         let contests = comparable.map(|contest| (contest.prompt.clone(), contest)).collect();
         Self { contests, builders, tags }
     }
 }
 
-fn admit(mut contest: Contest, references: References) -> Contest {
+fn apply_policy(mut contest: Contest, references: ReferencePolicy) -> Contest {
     let others = contest.entrants.iter().filter(|entrant| !entrant.is_reference).count();
     let make_room = match references {
-        References::Auto => others > 1,
-        References::On => false,
-        References::Off => true,
+        ReferencePolicy::Auto => others > 1,
+        ReferencePolicy::On => false,
+        ReferencePolicy::Off => true,
     };
     contest.entrants.retain(|entrant| !(make_room && entrant.is_reference));
     contest
 }
 
 /// The field, read again only when the catalog has changed.
-pub(super) struct FieldCache {
-    pub references: References,
-    latest: RwLock<Option<(i64, Arc<Field>)>>,
+pub(super) struct LineupCache {
+    pub references: ReferencePolicy,
+    latest: RwLock<Option<(i64, Arc<Lineup>)>>,
     /// Held by whoever reads it anew, for all who wait.
     reading: Mutex<()>,
 }
 
-impl FieldCache {
-    pub fn new(references: References) -> Self {
+impl LineupCache {
+    pub fn new(references: ReferencePolicy) -> Self {
         Self { references, latest: RwLock::new(None), reading: Mutex::new(()) }
     }
 
     /// The field as of a revision of the catalog, or later.
-    pub async fn at(&self, revision: i64, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<Field>> {
-        if let Some(field) = self.as_of(revision) {
-            return Ok(field);
+    pub async fn at_revision(
+        &self,
+        revision: i64,
+        pool: &PgPool,
+        settings: &Settings,
+    ) -> sqlx::Result<Arc<Lineup>> {
+        if let Some(lineup) = self.cached(revision) {
+            return Ok(lineup);
         }
         let _reading = self.reading.lock().await;
-        if let Some(field) = self.as_of(revision) {
-            return Ok(field);
+        if let Some(lineup) = self.cached(revision) {
+            return Ok(lineup);
         }
         // Read after the revision was: it may show more, and is then only read once too often.
         let read = async { Ok((contests(pool, settings).await?, tags(pool, settings).await?)) };
         let (contests, tags) = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let field = Arc::new(Field::of(contests, tags, self.references));
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&field)));
-        Ok(field)
+        let lineup = Arc::new(Lineup::of(contests, tags, self.references));
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&lineup)));
+        Ok(lineup)
     }
 
-    fn as_of(&self, revision: i64) -> Option<Arc<Field>> {
+    fn cached(&self, revision: i64) -> Option<Arc<Lineup>> {
         let latest = self.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
-        latest.filter(|(known, _)| *known >= revision).map(|(_, field)| field)
+        latest.filter(|(known, _)| *known >= revision).map(|(_, lineup)| lineup)
     }
 }
 
@@ -139,12 +144,17 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     .fetch_all(pool)
     .await?;
     let ladder = settings.slug();
-    let contest = |(prompt, text, builds, models, references): Row| {
+    let contest = |(prompt, text, builds, models, references): ContestRow| {
         let entrants = builds.into_iter().zip(models).zip(references);
         let entrant = |((build, model), is_reference): ((Uuid, String), bool)| {
-            Ok(Entrant { model: known(&model)?, build, is_reference })
+            Ok(Entrant { model: parse_stored(&model)?, build, is_reference })
         };
-        Ok(Contest::new(&ladder, known(&prompt)?, text, entrants.map(entrant).collect::<sqlx::Result<_>>()?))
+        Ok(Contest::new(
+            &ladder,
+            parse_stored(&prompt)?,
+            text,
+            entrants.map(entrant).collect::<sqlx::Result<_>>()?,
+        ))
     };
     rows.into_iter()
         .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
@@ -172,7 +182,7 @@ pub(super) async fn builders_of_tag(
     )
     .fetch_all(executor)
     .await?;
-    keys.iter().map(|key| known(key)).collect()
+    keys.iter().map(|key| parse_stored(key)).collect()
 }
 
 async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
@@ -196,14 +206,14 @@ async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
     Ok(tags)
 }
 
-type Row = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);
+type ContestRow = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);
 
 /// A name that the database has let in.
-pub(super) fn known<T: FromStr<Err = String>>(name: &str) -> sqlx::Result<T> {
+pub(super) fn parse_stored<T: FromStr<Err = String>>(name: &str) -> sqlx::Result<T> {
     name.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
 }
 
-impl FromStr for References {
+impl FromStr for ReferencePolicy {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -223,13 +233,13 @@ mod tests {
     #[test]
     fn references_make_room_once_two_others_have_built() {
         for (policy, references, others, taking_part) in [
-            (References::Auto, 2, 0, 2),
-            (References::Auto, 2, 1, 3),
-            (References::Auto, 2, 2, 2),
-            (References::Auto, 1, 0, 0),
-            (References::On, 2, 3, 5),
-            (References::Off, 4, 1, 0),
-            (References::Off, 4, 2, 2),
+            (ReferencePolicy::Auto, 2, 0, 2),
+            (ReferencePolicy::Auto, 2, 1, 3),
+            (ReferencePolicy::Auto, 2, 2, 2),
+            (ReferencePolicy::Auto, 1, 0, 0),
+            (ReferencePolicy::On, 2, 3, 5),
+            (ReferencePolicy::Off, 4, 1, 0),
+            (ReferencePolicy::Off, 4, 2, 2),
         ] {
             let entrant = |index: usize| Entrant {
                 model: format!("m{index}").parse().unwrap(),
@@ -239,8 +249,8 @@ mod tests {
             let entrants = (0..references + others).map(entrant).collect();
             let castle = "castle".parse().unwrap();
             let contest = Contest::new("32-simple-precise", castle, "a castle".to_owned(), entrants);
-            let field = Field::of(vec![contest], Vec::new(), policy);
-            let found = field.contests().map(|contest| contest.entrants.len()).sum::<usize>();
+            let lineup = Lineup::of(vec![contest], Vec::new(), policy);
+            let found = lineup.contests().map(|contest| contest.entrants.len()).sum::<usize>();
             assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");
         }
     }

@@ -3,14 +3,14 @@
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::known;
+use super::lineup::parse_stored;
 use super::{Arena, Choice, Voter};
 
 /// Votes on a page.
 pub const PAGE: i64 = 30;
 
 /// Votes that are compared with those of others, so that it takes no longer for who has voted a lot.
-pub const COMPARED: i64 = 100;
+pub const MAX_COMPARED: i64 = 100;
 
 /// A vote, with what its voter may know now.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub struct Agreement {
 }
 
 /// How many votes a voter has cast, and when the first was.
-pub async fn extent(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Option<OffsetDateTime>)> {
+pub async fn vote_count(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Option<OffsetDateTime>)> {
     let row = sqlx::query!(
         r#"
         SELECT count(*) AS "votes!", min(at) AS first
@@ -91,7 +91,7 @@ pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Re
             at: row.at,
             matchup: row.matchup_id,
             prompt: row.prompt,
-            choice: known(&row.choice)?,
+            choice: parse_stored(&row.choice)?,
             names: [row.name_a, row.name_b],
             builds: [row.build_a, row.build_b],
         })
@@ -163,7 +163,7 @@ pub async fn agreement(arena: &Arena, voter: Voter) -> sqlx::Result<Agreement> {
         FROM judged
         "#,
         voter.0,
-        COMPARED,
+        MAX_COMPARED,
         arena.ladder,
     )
     .fetch_one(&arena.pool)

@@ -9,10 +9,10 @@ use sqlx::{PgConnection, PgExecutor};
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 
-use super::super::sampling::Shown;
-use super::super::tallies::{self, Pace, Tallies};
-use super::super::{Arena, ModelKey, field, shown};
-use super::refreshed::{Made, Refreshed};
+use super::super::sampling::TimesShown;
+use super::super::tallies::{self, LadderTallies, Pace};
+use super::super::{Arena, ModelKey, lineup, shown};
+use super::refreshing_cache::{Computed, RefreshingCache};
 use super::{LadderStats, Leaderboard, RatingHistory};
 
 /// Batches of votes that one making reads for the history; what is left is for the next.
@@ -20,7 +20,7 @@ const HISTORY_BATCHES: usize = 10;
 
 /// What statistics depend on, in numbers that move when it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::arena) struct Moment {
+pub(in crate::arena) struct StatsVersion {
     votes: i64,
     catalog: i64,
 }
@@ -28,33 +28,35 @@ pub(in crate::arena) struct Moment {
 impl Arena {
     /// What all votes say together; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
-        let now = self.moment(&self.replica).await?;
+        let now = self.stats_version(&self.replica).await?;
         let make = |is_first| {
             let arena = self.clone();
-            async move { arena.make_stats(is_first).await }
+            async move { arena.compute_stats(is_first).await }
         };
         self.stats.get(now, make).await
     }
 
     /// The ladder of one tag's prompts, by skill; an empty one where no prompt has the tag.
     pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
-        if !self.field().await?.tags().iter().any(|known| known == tag) {
+        if !self.lineup().await?.tags().iter().any(|known| known == tag) {
             return Ok(Arc::new(Leaderboard::empty()));
         }
-        let now = self.moment(&self.replica).await?;
-        let ladder =
-            self.tag_ladders.get_with(tag.to_owned(), async { Arc::new(Refreshed::new(&self.makers)) }).await;
+        let now = self.stats_version(&self.replica).await?;
+        let ladder = self
+            .tag_ladders
+            .get_with(tag.to_owned(), async { Arc::new(RefreshingCache::new(&self.refresh_permits)) })
+            .await;
         let make = |_| {
             let (arena, tag) = (self.clone(), tag.to_owned());
-            async move { arena.make_tag_ladder(&tag).await }
+            async move { arena.compute_tag_ladder(&tag).await }
         };
         ladder.get(now, make).await
     }
 
     /// Each vote counts for two models.
-    async fn moment(&self, executor: impl PgExecutor<'_>) -> sqlx::Result<Moment> {
+    async fn stats_version(&self, executor: impl PgExecutor<'_>) -> sqlx::Result<StatsVersion> {
         sqlx::query_as!(
-            Moment,
+            StatsVersion,
             r#"
             SELECT
                 coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!",
@@ -70,35 +72,35 @@ impl Arena {
 
     /// Goes on from what this or another server has stored: to begin with, and where nothing has changed since, that
     /// is it.
-    async fn make_stats(&self, is_first: bool) -> sqlx::Result<Made<Moment, LadderStats>> {
-        let begun = Instant::now();
+    async fn compute_stats(&self, is_first: bool) -> sqlx::Result<Computed<StatsVersion, LadderStats>> {
+        let started = Instant::now();
         let now = OffsetDateTime::now_utc();
-        let field = self.field().await?;
+        let lineup = self.lineup().await?;
         let stored = self.stored_stats().await?;
         let mut snapshot = self.snapshot().await?;
-        let moment = self.moment(&mut *snapshot).await?;
+        let stats_version = self.stats_version(&mut *snapshot).await?;
         let mut history = match stored {
-            Some(stored) if is_first || stored.of == Some(moment) => return Ok(stored),
+            Some(stored) if is_first || stored.version == Some(stats_version) => return Ok(stored),
             Some(stored) => stored.value.history,
             None => RatingHistory::default(),
         };
         let pace = if is_first { Pace::AtOnce } else { Pace::Background };
-        self.read_on(&mut snapshot, &mut history, now).await?;
-        let (entries, _) = self.entries(&mut *snapshot, field.builders(), &Shown::new()).await?;
+        self.read_new_votes(&mut snapshot, &mut history, now).await?;
+        let (entries, _) = self.entries(&mut *snapshot, lineup.builders(), &TimesShown::new()).await?;
         if history.is_whole {
             let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
-            history.settle(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
+            history.align_with_ratings(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
         }
-        let on_ladder = entries.into_iter().filter(|entry| self.admits(&field, entry));
+        let on_ladder = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry));
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
         let tallies = tallies::read(&mut snapshot, &self.settings, None, pace).await?;
         snapshot.commit().await?;
-        let stats = heavy(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
-        self.store_stats(moment, &stats, begun.elapsed()).await?;
-        Ok(Made { of: stats.history.is_whole.then_some(moment), value: stats, stored: None })
+        let stats = run_blocking(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
+        self.store_stats(stats_version, &stats, started.elapsed()).await?;
+        Ok(Computed { version: stats.history.is_whole.then_some(stats_version), value: stats, stored: None })
     }
 
-    async fn read_on(
+    async fn read_new_votes(
         &self,
         connection: &mut PgConnection,
         history: &mut RatingHistory,
@@ -114,30 +116,31 @@ impl Arena {
         Ok(())
     }
 
-    async fn make_tag_ladder(&self, tag: &str) -> sqlx::Result<Made<Moment, Leaderboard>> {
+    async fn compute_tag_ladder(&self, tag: &str) -> sqlx::Result<Computed<StatsVersion, Leaderboard>> {
         let now = OffsetDateTime::now_utc();
-        let field = self.field().await?;
+        let lineup = self.lineup().await?;
         let mut snapshot = self.snapshot().await?;
-        let moment = self.moment(&mut *snapshot).await?;
+        let stats_version = self.stats_version(&mut *snapshot).await?;
         let shown = shown::read(&mut *snapshot, &self.ladder, Some(tag)).await?.closed;
-        let builders = field::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
+        let builders = lineup::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
         let (mut entries, _) = self.entries(&mut *snapshot, &builders, &shown).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         let mut stats =
-            heavy(move || LadderStats::of(&tallies, &candidates, RatingHistory::default(), now)).await?;
+            run_blocking(move || LadderStats::of(&tallies, &candidates, RatingHistory::default(), now))
+                .await?;
         for entry in &mut entries {
-            entry.count(stats.total(&entry.model.key));
+            entry.set_counts(stats.total(&entry.model.key));
         }
-        entries.retain(|entry| self.admits(&field, entry));
+        entries.retain(|entry| self.is_listed(&lineup, entry));
         stats.fit.models.retain(|model, _| entries.iter().any(|entry| entry.model.key == *model));
         let board = Leaderboard::by_skill(now, entries, Arc::new(stats));
-        Ok(Made { of: Some(moment), value: board, stored: None })
+        Ok(Computed { version: Some(stats_version), value: board, stored: None })
     }
 
     /// What was stored last; none if another version has stored it, or nobody yet.
-    async fn stored_stats(&self) -> sqlx::Result<Option<Made<Moment, LadderStats>>> {
+    async fn stored_stats(&self) -> sqlx::Result<Option<Computed<StatsVersion, LadderStats>>> {
         let row = sqlx::query!(
             "SELECT votes, catalog, took_ms, computed_at, stats::text FROM ladder_stats WHERE settings = $1",
             self.ladder,
@@ -146,12 +149,12 @@ impl Arena {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let Some(text) = row.stats else { return Ok(None) };
-        let read: Option<LadderStats> = heavy(move || serde_json::from_str(&text).ok()).await?;
+        let read: Option<LadderStats> = run_blocking(move || serde_json::from_str(&text).ok()).await?;
         let age = (OffsetDateTime::now_utc() - row.computed_at).unsigned_abs();
         let took = Duration::from_millis(row.took_ms.unsigned_abs());
-        let of = Moment { votes: row.votes, catalog: row.catalog };
-        let made = |value: LadderStats| Made {
-            of: value.history.is_whole.then_some(of),
+        let version = StatsVersion { votes: row.votes, catalog: row.catalog };
+        let made = |value: LadderStats| Computed {
+            version: value.history.is_whole.then_some(version),
             value,
             stored: Some((took, age)),
         };
@@ -159,7 +162,12 @@ impl Arena {
     }
 
     /// Unless what is stored saw more votes.
-    async fn store_stats(&self, of: Moment, stats: &LadderStats, took: Duration) -> sqlx::Result<()> {
+    async fn store_stats(
+        &self,
+        version: StatsVersion,
+        stats: &LadderStats,
+        took: Duration,
+    ) -> sqlx::Result<()> {
         sqlx::query!(
             "
             INSERT INTO ladder_stats (settings, votes, catalog, took_ms, computed_at, stats)
@@ -170,8 +178,8 @@ impl Arena {
             WHERE ladder_stats.votes <= excluded.votes
             ",
             self.ladder,
-            of.votes,
-            of.catalog,
+            version.votes,
+            version.catalog,
             i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             stats.computed_at,
             Json(stats) as _,
@@ -185,12 +193,13 @@ impl Arena {
 impl Leaderboard {
     fn empty() -> Self {
         let now = OffsetDateTime::now_utc();
-        let stats = LadderStats::of(&Tallies::default(), &BTreeSet::new(), RatingHistory::default(), now);
+        let stats =
+            LadderStats::of(&LadderTallies::default(), &BTreeSet::new(), RatingHistory::default(), now);
         Self::by_skill(now, Vec::new(), Arc::new(stats))
     }
 }
 
-/// Off the async threads. How many run at a time is bounded by the makers of [`super::refreshed`].
-async fn heavy<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
+/// Off the async threads. How many run at a time is bounded by the makers of [`super::refreshing_cache`].
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
     spawn_blocking(work).await.map_err(|lost| sqlx::Error::Protocol(lost.to_string()))
 }

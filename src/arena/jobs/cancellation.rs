@@ -4,7 +4,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::attempts;
-use crate::arena::builds::Place;
+use crate::arena::builds::BuildSlot;
 use crate::arena::{ModelKey, PromptId, Settings};
 
 /// Ends a job that is under way, as an admin wishes. What had come in is kept. Returns whether it was.
@@ -20,7 +20,7 @@ pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<boo
     )
     .execute(&mut *connection)
     .await?;
-    attempts::break_off(connection, id, attempts::Broken::Cancelled).await?;
+    attempts::abort_open(connection, id, attempts::AbortReason::Cancelled).await?;
     Ok(cancelled.rows_affected() > 0)
 }
 
@@ -38,14 +38,14 @@ pub async fn cancel_all(connection: &mut PgConnection) -> sqlx::Result<usize> {
     .fetch_all(&mut *connection)
     .await?;
     for job in &cancelled {
-        attempts::break_off(connection, *job, attempts::Broken::Cancelled).await?;
+        attempts::abort_open(connection, *job, attempts::AbortReason::Cancelled).await?;
     }
     Ok(cancelled.len())
 }
 
 /// Ends whatever is under way for a place, since somebody brings a build for it.
-pub async fn give_way(connection: &mut PgConnection, place: &Place) -> sqlx::Result<()> {
-    let Settings { grid, palette, mode } = &place.settings;
+pub async fn cancel_for_import(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<()> {
+    let Settings { grid, palette, mode } = &slot.settings;
     let ended = sqlx::query_scalar!(
         "
         UPDATE jobs
@@ -55,8 +55,8 @@ pub async fn give_way(connection: &mut PgConnection, place: &Place) -> sqlx::Res
           AND state IN ('queued', 'running')
         RETURNING id
         ",
-        place.prompt.as_str(),
-        place.model.as_str(),
+        slot.prompt.as_str(),
+        slot.model.as_str(),
         grid.get() as i16,
         palette.name(),
         mode.as_str(),
@@ -64,14 +64,14 @@ pub async fn give_way(connection: &mut PgConnection, place: &Place) -> sqlx::Res
     .fetch_all(&mut *connection)
     .await?;
     for job in ended {
-        attempts::break_off(connection, job, attempts::Broken::Unneeded).await?;
+        attempts::abort_open(connection, job, attempts::AbortReason::Unneeded).await?;
     }
     Ok(())
 }
 
 /// Ends what is queued for a model or a prompt that an admin has switched off. What is running goes on: it is
 /// paid for. Returns how many that were.
-pub async fn switch_off(
+pub async fn cancel_queued(
     connection: &mut PgConnection,
     model: Option<&ModelKey>,
     prompt: Option<&PromptId>,
@@ -92,7 +92,7 @@ pub async fn switch_off(
 }
 
 /// Lets seeding try again whatever has failed or was cancelled at these settings.
-pub async fn forgive(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<()> {
+pub async fn allow_retry(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<()> {
     sqlx::query!(
         "
         UPDATE jobs

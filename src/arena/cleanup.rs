@@ -7,25 +7,27 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 /// How long a matchup without a vote is kept, for whoever asks what became of it.
-const UNVOTED_FOR: Duration = Duration::DAY;
+const UNVOTED_RETENTION: Duration = Duration::DAY;
 
 /// Matchups of so long are tidied in one transaction, so that none becomes large.
-const STRIDE: Duration = Duration::minutes(10);
+const BATCH_SPAN: Duration = Duration::minutes(10);
 
 /// A voter who has not come for so long has lost the session, and is nobody's memory any more.
-const VOTERS_FOR: Duration = Duration::days(400);
+const VOTER_RETENTION: Duration = Duration::days(400);
 
 /// Drops matchups that are old `now` and have no vote, keeping which pairs their voters have seen. Servers that share
 /// a database take turns: whoever comes second leaves it to the first.
-pub async fn tidy(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
-    while tidy_stride(pool, now - UNVOTED_FOR).await? {}
-    sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_FOR).execute(pool).await?;
-    sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTERS_FOR).execute(pool).await?;
+pub async fn purge(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
+    while purge_batch(pool, now - UNVOTED_RETENTION).await? {}
+    sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_RETENTION)
+        .execute(pool)
+        .await?;
+    sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTER_RETENTION).execute(pool).await?;
     Ok(())
 }
 
 /// Returns whether there is more to do.
-async fn tidy_stride(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool> {
+async fn purge_batch(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool> {
     let mut transaction = pool.begin().await?;
     let from =
         sqlx::query_scalar!("SELECT matchups_tidied_until FROM installation FOR NO KEY UPDATE SKIP LOCKED")
@@ -33,9 +35,9 @@ async fn tidy_stride(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool>
             .await?;
     let Some(from) = from.filter(|from| *from < until) else { return Ok(false) };
     let first = first_since(&mut transaction, from).await?.unwrap_or(until);
-    let to = (first.max(from) + STRIDE).min(until);
+    let to = (first.max(from) + BATCH_SPAN).min(until);
     let dropped = drop_unvoted(&mut transaction, from, to).await?;
-    remember(&mut transaction, dropped).await?;
+    remember_seen_pairs(&mut transaction, dropped).await?;
     sqlx::query!("UPDATE installation SET matchups_tidied_until = $1", to).execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(to < until)
@@ -91,7 +93,10 @@ async fn drop_unvoted(
     Ok(dropped)
 }
 
-async fn remember(connection: &mut PgConnection, seen: HashMap<Uuid, Vec<i64>>) -> sqlx::Result<()> {
+async fn remember_seen_pairs(
+    connection: &mut PgConnection,
+    seen: HashMap<Uuid, Vec<i64>>,
+) -> sqlx::Result<()> {
     let (voters, pairs): (Vec<_>, Vec<_>) =
         seen.into_iter().flat_map(|(voter, pairs)| pairs.into_iter().map(move |pair| (voter, pair))).unzip();
     sqlx::query!(

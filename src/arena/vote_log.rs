@@ -14,7 +14,7 @@ use sqlx::PgExecutor;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::field::known;
+use super::lineup::parse_stored;
 use super::{Choice, ModelKey, PromptId};
 
 /// Votes on a page: some 150 kB when written out.
@@ -34,7 +34,7 @@ pub struct LoggedVote {
     pub build_a: String,
     pub build_b: String,
     pub choice: Choice,
-    pub side: Position,
+    pub side: LoggedSide,
     pub settings: String,
     pub elo_a_before: f64,
     pub elo_a_after: f64,
@@ -47,11 +47,11 @@ pub struct LoggedVote {
 /// Where the first model stood. Models are logged as they were shown, and A is shown on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Position {
+pub enum LoggedSide {
     Left,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for LoggedSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("left")
     }
@@ -81,12 +81,12 @@ impl LoggedVote {
 
 /// The votes there are at one moment, in the order of their numbers.
 #[derive(Clone, Debug)]
-pub struct Log {
+pub struct VoteLog {
     after: i64,
     latest: i64,
 }
 
-impl Log {
+impl VoteLog {
     pub async fn open(executor: impl PgExecutor<'_>) -> sqlx::Result<Self> {
         let latest = sqlx::query_scalar!(r#"SELECT coalesce(max(id), 0) AS "latest!" FROM votes"#)
             .fetch_one(executor)
@@ -123,13 +123,13 @@ impl Log {
                 id: row.id,
                 at: row.at,
                 matchup_id: row.matchup_id,
-                prompt_id: known(&row.prompt_id)?,
-                model_a: known(&row.model_a)?,
-                model_b: known(&row.model_b)?,
+                prompt_id: parse_stored(&row.prompt_id)?,
+                model_a: parse_stored(&row.model_a)?,
+                model_b: parse_stored(&row.model_b)?,
                 build_a: row.build_a,
                 build_b: row.build_b,
-                choice: known(&row.choice)?,
-                side: Position::Left,
+                choice: parse_stored(&row.choice)?,
+                side: LoggedSide::Left,
                 settings: row.settings,
                 elo_a_before: row.elo_a_before,
                 elo_a_after: row.elo_a_after,

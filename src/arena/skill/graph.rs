@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{ModelKey, Tally};
+use super::{ModelKey, PairTally};
 
 /// Models that can be compared, and what they are compared by.
-pub(super) struct Field<'a> {
+pub(super) struct ComparisonGraph<'a> {
     pub models: Vec<&'a ModelKey>,
     /// The duels of every prompt that has any.
     pub prompts: Vec<Vec<Duel>>,
@@ -40,10 +40,10 @@ impl Duel {
     }
 }
 
-impl<'a> Field<'a> {
+impl<'a> ComparisonGraph<'a> {
     /// The field with the most models; of several, the one with the most votes; of several, the first by
     /// name.
-    pub fn main(tallies: &'a [Tally], any_vote_connects: bool) -> Option<Self> {
+    pub fn largest_component(tallies: &'a [PairTally], any_vote_connects: bool) -> Option<Self> {
         let whole = Self::whole(tallies);
         let votes = whole.votes_per_model();
         let components = whole.components(any_vote_connects);
@@ -51,7 +51,7 @@ impl<'a> Field<'a> {
             let votes: u64 = members.iter().map(|&model| votes[model]).sum();
             (members.len(), votes, Reverse(members[0]))
         })?;
-        (main.len() > 1).then(|| whole.among(main))
+        (main.len() > 1).then(|| whole.subgraph(main))
     }
 
     /// The models by whom they are connected with. If not any vote connects, each must have beaten or tied
@@ -75,14 +75,14 @@ impl<'a> Field<'a> {
     }
 
     /// All models and all votes that compare two of them.
-    fn whole(tallies: &'a [Tally]) -> Self {
+    fn whole(tallies: &'a [PairTally]) -> Self {
         let votes = || {
             let comparing = tallies.iter().map(|tally| (tally, outcomes(tally)));
             comparing.filter(|(tally, outcomes)| *outcomes != [0; 3] && tally.a != tally.b)
         };
         let models = sorted(votes().flat_map(|(tally, _)| [&tally.a, &tally.b]));
         let prompts = sorted(votes().map(|(tally, _)| &tally.prompt));
-        let (number, row) = (places(&models), places(&prompts));
+        let (number, row) = (index_by_item(&models), index_by_item(&prompts));
         let mut duels: Vec<Vec<Duel>> = vec![Vec::new(); prompts.len()];
         for (tally, outcomes) in votes() {
             let (left, right) = (number[&tally.a], number[&tally.b]);
@@ -92,9 +92,9 @@ impl<'a> Field<'a> {
     }
 
     /// The part that is played among some of the models, given in ascending order.
-    fn among(self, members: &[usize]) -> Self {
-        let place = |model: usize| members.binary_search(&model).ok();
-        let kept = |duel: Duel| Some(Duel { left: place(duel.left)?, right: place(duel.right)?, ..duel });
+    fn subgraph(self, members: &[usize]) -> Self {
+        let index = |model: usize| members.binary_search(&model).ok();
+        let kept = |duel: Duel| Some(Duel { left: index(duel.left)?, right: index(duel.right)?, ..duel });
         let prompts = self.prompts.into_iter().map(|duels| duels.into_iter().filter_map(kept).collect());
         Self {
             prompts: prompts.filter(|duels: &Vec<Duel>| !duels.is_empty()).collect(),
@@ -128,8 +128,8 @@ impl<'a> Field<'a> {
 }
 
 /// Those that compare: how often the left model won, tied and lost.
-fn outcomes(tally: &Tally) -> [u64; 3] {
-    [tally.verdicts.a, tally.verdicts.tie, tally.verdicts.b].map(i64::unsigned_abs)
+fn outcomes(tally: &PairTally) -> [u64; 3] {
+    [tally.counts.a, tally.counts.tie, tally.counts.b].map(i64::unsigned_abs)
 }
 
 /// Every item once, in order.
@@ -139,7 +139,7 @@ fn sorted<'a, T: Ord + Hash>(items: impl Iterator<Item = &'a T>) -> Vec<&'a T> {
     items
 }
 
-fn places<'a, T: Eq + Hash>(sorted: &[&'a T]) -> HashMap<&'a T, usize> {
+fn index_by_item<'a, T: Eq + Hash>(sorted: &[&'a T]) -> HashMap<&'a T, usize> {
     sorted.iter().copied().zip(0..).collect()
 }
 
