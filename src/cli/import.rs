@@ -15,7 +15,7 @@ use crate::arena::builds::BuildSlot;
 use crate::arena::shipped_builds::EXTENSIONS;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, shipped_builds};
 use crate::config::Config;
-use crate::web::Seeded;
+use crate::web::SeedResponse;
 use voxel::{GridSize, Palette, Warning};
 
 #[derive(clap::Args)]
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &ImportArgs) -> anyhow::Result<ExitCode> {
 
 async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> anyhow::Result<ExitCode> {
     let limit = Config::load_import_max_bytes()?;
-    api.post::<Seeded>("/api/admin/seed?generateBuilds=0", "").await?;
+    api.post::<SeedResponse>("/api/admin/seed?generateBuilds=0", "").await?;
     let arena = api.get::<CliStatus>("/api/admin/status").await?.settings.read()?;
     let files: Vec<ImportFile> = files
         .into_iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::api::{AdminApi, ApiArgs};
-use crate::web::{Cost, Seeded};
+use crate::web::{SeedEstimate, SeedResponse};
 
 #[derive(clap::Args)]
 pub(super) struct SeedArgs {
@@ -40,10 +40,10 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
         print_summary(&seeded, arguments);
         return Ok(ExitCode::SUCCESS);
     }
-    let before: Seeded = api.post("/api/admin/seed?dryRun=1", "").await?;
+    let before: SeedResponse = api.post("/api/admin/seed?dryRun=1", "").await?;
     let bar = bar(before.total_expected_builds);
     bar.set_position(before.existing_builds as u64);
-    let mut seeded: Seeded = api.post(&arguments.path(arguments.retry_failed), "").await?;
+    let mut seeded: SeedResponse = api.post(&arguments.path(arguments.retry_failed), "").await?;
     loop {
         let ended = seeded.jobs.iter().filter(|job| job.state != "running");
         for job in ended {
@@ -61,9 +61,10 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
     Ok(if seeded.failed_builds == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn print_summary(seeded: &Seeded, arguments: &SeedArgs) {
-    let Seeded { prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, .. } =
-        seeded;
+fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
+    let SeedResponse {
+        prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, ..
+    } = seeded;
     println!(
         "{prompt_count} prompts, {model_count} models that can be asked: \
          {existing_builds} of {total_expected_builds} builds, {failed_builds} failed"
@@ -71,7 +72,7 @@ fn print_summary(seeded: &Seeded, arguments: &SeedArgs) {
     for next in &seeded.next {
         println!("would ask {} for {}", next.model_key, next.prompt_id);
     }
-    if let Some(Cost { dollars, unknown }) = &seeded.estimate {
+    if let Some(SeedEstimate { dollars, unknown }) = &seeded.estimate {
         let besides =
             if *unknown > 0 { format!(", beside {unknown} at unknown prices") } else { String::new() };
         println!("that may cost about ${dollars:.2}{besides}");

@@ -17,7 +17,7 @@ use crate::db::Database;
 use crate::generate::Secret;
 use crate::logging;
 use crate::web;
-use crate::web::server::{self, Patience};
+use crate::web::server::{self, ServerTimeouts};
 
 pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
@@ -70,7 +70,7 @@ async fn site(
         closing.cancel();
     };
     tokio::select! {
-        () = server::serve(listener, web::router(app), Patience::default(), stopped) => {}
+        () = server::serve(listener, web::router(app), ServerTimeouts::default(), stopped) => {}
         () = database.supervise() => {}
     }
     drop(background);

@@ -22,25 +22,25 @@ use crate::arena::vote_log::LoggedVote;
 use crate::arena::{Choice, ReferencePolicy, Settings};
 
 /// Counting takes longer the more there is, and nobody minds numbers of a minute ago.
-const FRESH: Duration = Duration::from_secs(60);
+const TOTALS_TTL: Duration = Duration::from_secs(60);
 
 /// The page is worth reading without its numbers.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TOTALS_TIMEOUT: Duration = Duration::from_secs(2);
 
-type Counted = Cache<(), LadderTotals>;
+type TotalsCache = Cache<(), LadderTotals>;
 
 pub(super) fn routes() -> Router<App> {
-    let counted = Counted::builder().max_capacity(1).time_to_live(FRESH).build();
-    Router::new().route("/about", get(move |app, headers| about(app, headers, counted)))
+    let cache = TotalsCache::builder().max_capacity(1).time_to_live(TOTALS_TTL).build();
+    Router::new().route("/about", get(move |app, headers| about(app, headers, cache)))
 }
 
 #[derive(Template, WebTemplate)]
 #[template(path = "about.html")]
-struct About {
+struct AboutPage {
     page: Page,
     settings: Settings,
     totals: Option<LadderTotals>,
-    examples: Vec<Example>,
+    examples: Vec<RatingExample>,
     min_dwell: Option<String>,
     limited: bool,
     /// What references do here.
@@ -49,28 +49,28 @@ struct About {
     site: String,
 }
 
-async fn about(State(app): State<App>, headers: HeaderMap, counted: Counted) -> About {
+async fn about(State(app): State<App>, headers: HeaderMap, cache: TotalsCache) -> AboutPage {
     let arena = Arc::clone(&app.arena);
     // In a task of its own, so that what takes longer than this visitor waits is there for the next one.
-    let count = tokio::spawn(async move { counted.try_get_with((), arena.totals()).await });
-    let totals = timeout(PATIENCE, count).await.ok().and_then(Result::ok).and_then(|totals| {
+    let count = tokio::spawn(async move { cache.try_get_with((), arena.totals()).await });
+    let totals = timeout(TOTALS_TIMEOUT, count).await.ok().and_then(Result::ok).and_then(|totals| {
         totals.inspect_err(|error| tracing::warn!(%error, "/about goes without its numbers")).ok()
     });
     let dwell = app.arena.min_dwell;
-    About {
+    AboutPage {
         page: Page::at("/about"),
         settings: app.arena.settings.clone(),
         totals,
         examples: examples(),
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
         limited: app.limits.is_enabled(),
-        references: references(app.config.references),
+        references: reference_policy(app.config.references),
         site: app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(&headers))),
     }
 }
 
 /// How a sentence about references ends.
-pub(super) fn references(policy: ReferencePolicy) -> &'static str {
+pub(super) fn reference_policy(policy: ReferencePolicy) -> &'static str {
     match policy {
         ReferencePolicy::Auto => "and they step aside in each prompt once two others have built it",
         ReferencePolicy::On => "and here they always take part",
@@ -78,27 +78,27 @@ pub(super) fn references(policy: ReferencePolicy) -> &'static str {
     }
 }
 
-impl About {
+impl AboutPage {
     fn side(&self) -> Option<&SideAdvantageSummary> {
         self.totals.as_ref()?.side.as_ref()
     }
 }
 
 /// What a vote does to two ratings.
-struct Example {
+struct RatingExample {
     verdict: &'static str,
     before: [f64; 2],
     after: [f64; 2],
 }
 
-impl Example {
+impl RatingExample {
     fn change(&self, side: usize) -> String {
         signed(self.after[side] - self.before[side])
     }
 }
 
 /// By the rule itself, so that the page cannot tell another.
-fn examples() -> Vec<Example> {
+fn examples() -> Vec<RatingExample> {
     let at = |elo| Standing { elo, ..Standing::NEW };
     let cases = [
         ("A is better", Choice::A, [1500.0, 1500.0]),
@@ -109,7 +109,7 @@ fn examples() -> Vec<Example> {
     ];
     let example = |(verdict, choice, before): (_, _, [f64; 2])| {
         let (a, b) = elo::apply_vote(at(before[0]), at(before[1]), choice);
-        Example { verdict, before, after: [a.elo, b.elo] }
+        RatingExample { verdict, before, after: [a.elo, b.elo] }
     };
     cases.map(example).into()
 }

@@ -20,11 +20,11 @@ use super::layers;
 use crate::app::App;
 use crate::workshop::seeding;
 
-pub use self::seed::{Cost, Seeded};
-pub(super) use self::session::AsAdmin;
+pub use self::seed::{SeedEstimate, SeedResponse};
+pub(super) use self::session::RequireAdmin;
 
 /// For the largest import over a slow line; a body that stalls ends sooner.
-const UPLOAD: Duration = Duration::from_secs(15 * 60);
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(builds::routes())
         .merge(record::routes())
         .merge(events::routes())
-        .layer(layers::deadline(super::PATIENCE))
+        .layer(layers::deadline(super::REQUEST_TIMEOUT))
         .merge(seed::routes().layer(layers::deadline(seeding::PATIENCE + Duration::from_secs(20))))
-        .merge(import::routes().layer(layers::deadline(UPLOAD)))
+        .merge(import::routes().layer(layers::deadline(UPLOAD_TIMEOUT)))
 }

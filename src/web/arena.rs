@@ -2,7 +2,7 @@
 
 mod voting;
 
-pub(super) use voting::{Refusal, TOO_SOON, cast};
+pub(super) use voting::{TOO_SOON_MESSAGE, VoteRejection, cast_vote};
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use uuid::Uuid;
 
 use super::Error;
 use super::encoding::Encoding;
-use super::layers::AsIs;
-use super::pictures::{self, Wanted, damaged};
+use super::layers::NoTransform;
+use super::pictures::{self, PictureQuery, damaged_build};
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
@@ -45,12 +45,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Prompts)]
-struct Prompts {
-    prompts: Vec<Prompt>,
+struct PromptsResponse {
+    prompts: Vec<PromptView>,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Prompt {
+#[schema(as = Prompt)]
+struct PromptView {
     /// Its slug.
     #[schema(example = "steam-locomotive")]
     id: String,
@@ -68,21 +69,21 @@ struct Prompt {
 /// All that are switched on, whether or not there is something to compare yet.
 #[utoipa::path(
     get, path = "/api/arena/prompts", tag = "Arena", operation_id = "prompts",
-    responses((status = OK, description = "The prompts.", body = Prompts)),
+    responses((status = OK, description = "The prompts.", body = PromptsResponse)),
 )]
-async fn prompts(State(app): State<App>) -> Result<Json<Prompts>, Error> {
-    let prompts = app.arena.prompts().await?.into_iter().map(|prompt| Prompt {
+async fn prompts(State(app): State<App>) -> Result<Json<PromptsResponse>, Error> {
+    let prompts = app.arena.prompts().await?.into_iter().map(|prompt| PromptView {
         id: prompt.id,
         text: prompt.text,
         tags: prompt.tags,
         eligible: prompt.eligible,
     });
-    Ok(Json(Prompts { prompts: prompts.collect() }))
+    Ok(Json(PromptsResponse { prompts: prompts.collect() }))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct MatchupQuery {
     /// The prompt to compare builds of. Without it, any that still has a pair you have not seen, each as likely
     /// as the next.
     #[param(example = "steam-locomotive")]
@@ -92,13 +93,13 @@ struct Asking {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Matchup)]
-struct Served {
+struct MatchupResponse {
     #[schema(format = Uuid)]
     id: String,
-    prompt: Question,
-    a: Hidden,
+    prompt: PromptTextView,
+    a: HiddenBuildView,
     #[schema(example = json!({ "build": { "url": "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/b" } }))]
-    b: Hidden,
+    b: HiddenBuildView,
     /// Until then it can be voted on.
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
@@ -108,7 +109,7 @@ struct Served {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = PromptText)]
-struct Question {
+struct PromptTextView {
     #[schema(value_type = String, example = "steam-locomotive")]
     id: PromptId,
     #[schema(example = "a steam locomotive")]
@@ -117,13 +118,14 @@ struct Question {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = HiddenBuild)]
-struct Hidden {
+struct HiddenBuildView {
     #[schema(inline)]
-    build: Address,
+    build: HiddenBuildLink,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Address {
+#[schema(as = Address)]
+struct HiddenBuildLink {
     /// Where its blocks are, as an encoded grid.
     #[schema(example = "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/a")]
     url: String,
@@ -136,9 +138,9 @@ struct Address {
 /// opens a session; keep its cookie.
 #[utoipa::path(
     get, path = "/api/arena/matchup", tag = "Arena", operation_id = "matchup",
-    params(Asking),
+    params(MatchupQuery),
     responses(
-        (status = OK, description = "The matchup.", body = Served),
+        (status = OK, description = "The matchup.", body = MatchupResponse),
         (status = FORBIDDEN, description = "cross_site"),
         (status = NOT_FOUND, description = "no_such_prompt"),
         (status = CONFLICT, description = "not_seeded, all_voted, try_again"),
@@ -149,21 +151,29 @@ struct Address {
 async fn matchup(
     State(app): State<App>,
     visitor: Visitor,
-    Query(asking): Query<Asking>,
+    Query(query): Query<MatchupQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     // Asking may close what is open: a link elsewhere must not.
     if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
-    let prompt = asking.prompt_id.filter(|id| !id.is_empty());
+    let prompt = query.prompt_id.filter(|id| !id.is_empty());
     let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
-    let build = |side| Hidden { build: Address { url: format!("/api/arena/matchup/{}/{side}", matchup.id) } };
+    let build = |side| HiddenBuildView {
+        build: HiddenBuildLink { url: format!("/api/arena/matchup/{}/{side}", matchup.id) },
+    };
     let (a, b) = (build("a"), build("b"));
     let Matchup { id, prompt, text, expires_at, only_references: house_only } = matchup;
-    let served =
-        Served { id: id.to_string(), prompt: Question { id: prompt, text }, a, b, expires_at, house_only };
-    Ok(([NO_STORE], Json(served)).into_response())
+    let response = MatchupResponse {
+        id: id.to_string(),
+        prompt: PromptTextView { id: prompt, text },
+        a,
+        b,
+        expires_at,
+        house_only,
+    };
+    Ok(([NO_STORE], Json(response)).into_response())
 }
 
 /// The visitor's matchup, by whichever way it is asked for.
@@ -173,20 +183,20 @@ pub(super) async fn open_matchup(
     prompt: Option<&str>,
 ) -> Result<Matchup, Error> {
     let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| no_prompt())?;
-    let voter = visitor.welcome(app).await?;
-    visitor.ask(app, LimitedAction::Matchup, Some(voter))?;
+    let voter = visitor.voter_or_new(app).await?;
+    visitor.check_limit(app, LimitedAction::Matchup, Some(voter))?;
     // Asking for another prompt closes what is open, which is skipping it.
     if let Some(prompt) = &prompt
         && app.arena.open_prompt(voter).await?.is_some_and(|open| open != *prompt)
     {
-        visitor.ask(app, LimitedAction::Skip, Some(voter))?;
+        visitor.check_limit(app, LimitedAction::Skip, Some(voter))?;
     }
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
 }
 
 /// A build of a matchup, as it is addressed.
 #[derive(Deserialize, IntoParams)]
-struct Seat {
+struct MatchupBuildPath {
     /// The matchup’s id.
     #[param(value_type = Uuid)]
     id: String,
@@ -201,7 +211,7 @@ struct Seat {
 /// both have been fetched. The format of the bytes is described in the source, in voxel/codec.rs.
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}", tag = "Arena", operation_id = "matchupBuild",
-    params(Seat),
+    params(MatchupBuildPath),
     responses(
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
         (status = NOT_FOUND, description = "no_such_matchup, not_found"),
@@ -211,12 +221,12 @@ struct Seat {
 )]
 async fn build(
     State(app): State<App>,
-    Path(seat): Path<Seat>,
+    Path(path): Path<MatchupBuildPath>,
     visitor: Visitor,
     method: Method,
     Extension(encoding): Extension<Encoding>,
 ) -> Result<Response, Error> {
-    let grid = fetch(&app, &visitor, &seat, &method).await?;
+    let grid = fetch(&app, &visitor, &path, &method).await?;
     let about = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
     let mut response = if encoding == Encoding::Brotli {
         (about, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
@@ -225,10 +235,10 @@ async fn build(
             .work
             .run(WorkClient::voter(visitor.address()), move || grid.encoding())
             .await?
-            .map_err(damaged)?;
+            .map_err(damaged_build)?;
         (about, Body::from(bytes)).into_response()
     };
-    response.extensions_mut().insert(AsIs);
+    response.extensions_mut().insert(NoTransform);
     Ok(response)
 }
 
@@ -237,7 +247,7 @@ async fn build(
 /// For use without WebGL or script. It counts as looking, just as fetching the build does.
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}/image", tag = "Arena", operation_id = "matchupImage",
-    params(Seat, Wanted),
+    params(MatchupBuildPath, PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_FOUND, description = "no_such_matchup, not_found"),
@@ -247,30 +257,35 @@ async fn build(
 )]
 async fn image(
     State(app): State<App>,
-    Path(seat): Path<Seat>,
+    Path(path): Path<MatchupBuildPath>,
     visitor: Visitor,
     method: Method,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<PictureQuery>,
 ) -> Result<Response, Error> {
-    wanted.check()?;
-    let grid = fetch(&app, &visitor, &seat, &method).await?;
-    let bytes = pictures::draw(&app, WorkClient::voter(visitor.address()), grid, wanted).await?;
-    Ok(([NO_STORE, (CONTENT_TYPE, wanted.kind())], Body::from(bytes)).into_response())
+    query.check()?;
+    let grid = fetch(&app, &visitor, &path, &method).await?;
+    let bytes = pictures::draw(&app, WorkClient::voter(visitor.address()), grid, query).await?;
+    Ok(([NO_STORE, (CONTENT_TYPE, query.kind())], Body::from(bytes)).into_response())
 }
 
 /// Nothing that goes out with it may tell whose it is: no tag, and no name but the matchup's. Asking for the
 /// header alone is not looking.
-async fn fetch(app: &App, visitor: &Visitor, seat: &Seat, method: &Method) -> Result<StoredGrid, Error> {
-    let side: Side = seat.side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
+async fn fetch(
+    app: &App,
+    visitor: &Visitor,
+    path: &MatchupBuildPath,
+    method: &Method,
+) -> Result<StoredGrid, Error> {
+    let side: Side = path.side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    let grid = app.arena.fetch(voter, id(&seat.id)?, side, *method == Method::GET).await?;
+    let grid = app.arena.fetch(voter, id(&path.id)?, side, *method == Method::GET).await?;
     grid.map(Arc::unwrap_or_clone).ok_or_else(no_matchup)
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Skip)]
-struct Skipping {
+struct SkipRequest {
     #[schema(format = Uuid)]
     matchup_id: String,
 }
@@ -291,11 +306,11 @@ struct Skipping {
 async fn skip(
     State(app): State<App>,
     visitor: Visitor,
-    Json(skipping): Json<Skipping>,
+    Json(request): Json<SkipRequest>,
 ) -> Result<StatusCode, Error> {
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(&app, LimitedAction::Skip, Some(voter))?;
-    app.arena.skip(voter, id(&skipping.matchup_id)?).await?;
+    visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
+    app.arena.skip(voter, id(&request.matchup_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -305,11 +320,11 @@ pub(super) fn id(text: &str) -> Result<Uuid, Error> {
 }
 
 pub(super) fn no_matchup() -> Error {
-    Error::coded("no_such_matchup")
+    Error::from_code("no_such_matchup")
 }
 
 fn no_prompt() -> Error {
-    Error::coded("no_such_prompt")
+    Error::from_code("no_such_prompt")
 }
 
 impl From<MatchupError> for Error {

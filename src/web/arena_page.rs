@@ -18,10 +18,10 @@ use crate::arena::{Arena, Choice, MatchupPrompt};
 use voxel::Format;
 
 /// A page that offers no choice of prompts is better than none.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PROMPTS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Modules that are needed at once, but which other modules name late.
-const SOON: [&str; 9] = [
+const PRELOADED_MODULES: [&str; 9] = [
     "viewer/viewer.js",
     "viewer/view.js",
     "viewer/renderer.js",
@@ -34,15 +34,15 @@ const SOON: [&str; 9] = [
 ];
 
 /// What can be said, in reading order: the choice, in words, and its key.
-pub(super) const BALLOT: [(Choice, &str, &str); 4] = [
+pub(super) const CHOICES: [(Choice, &str, &str); 4] = [
     (Choice::A, "A is better", "1"),
     (Choice::Tie, "Tie", "3"),
     (Choice::BothBad, "Both bad", "0"),
     (Choice::B, "B is better", "2"),
 ];
 
-pub(super) fn words(choice: Choice) -> &'static str {
-    BALLOT.into_iter().find(|(other, ..)| *other == choice).map_or("", |(_, words, _)| words)
+pub(super) fn choice_label(choice: Choice) -> &'static str {
+    CHOICES.into_iter().find(|(other, ..)| *other == choice).map_or("", |(_, label, _)| label)
 }
 
 pub(super) fn routes() -> Router<App> {
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asking {
+struct ArenaPageQuery {
     /// Empty where a form leaves it open.
     prompt: String,
 }
@@ -68,7 +68,10 @@ struct ArenaPage {
     formats: Vec<Format>,
 }
 
-async fn arena(State(app): State<App>, PageQuery(Asking { prompt: chosen }): PageQuery<Asking>) -> ArenaPage {
+async fn arena(
+    State(app): State<App>,
+    PageQuery(ArenaPageQuery { prompt: chosen }): PageQuery<ArenaPageQuery>,
+) -> ArenaPage {
     let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
     let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
     ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }
@@ -76,7 +79,7 @@ async fn arena(State(app): State<App>, PageQuery(Asking { prompt: chosen }): Pag
 
 /// Without the database there is nothing to choose from, but still something to say.
 async fn prompts(arena: &Arena) -> Vec<MatchupPrompt> {
-    let prompts = timeout(PATIENCE, arena.prompts()).await;
+    let prompts = timeout(PROMPTS_TIMEOUT, arena.prompts()).await;
     prompts.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
         tracing::warn!(%error, "the arena has no prompts to offer");
         Vec::new()

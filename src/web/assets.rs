@@ -19,27 +19,27 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
 use super::Error;
-use super::derived::{FOREVER, Representation};
+use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
 use crate::work::{WorkClient, WorkPool};
 use voxel::{self, CompressionLevel};
 
-const ASK_AGAIN: &str = "no-cache";
-const A_DAY: &str = "public, max-age=86400";
+const REVALIDATE: &str = "no-cache";
+const ONE_DAY: &str = "public, max-age=86400";
 
 #[derive(Embed)]
 #[folder = "static/"]
-struct Folder;
+struct StaticFolder;
 
-static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::new);
+static ASSETS: LazyLock<AssetStore> = LazyLock::new(AssetStore::new);
 
-struct Shelf {
+struct AssetStore {
     hash: String,
-    files: HashMap<String, Arc<File>>,
+    files: HashMap<String, Arc<Asset>>,
 }
 
-struct File {
+struct Asset {
     kind: &'static str,
     name: String,
     plain: Bytes,
@@ -49,7 +49,7 @@ struct File {
 
 /// The address of a file in `static/`, for templates.
 pub fn url(path: &str) -> String {
-    format!("/static/{}/{path}", SHELF.hash)
+    format!("/static/{}/{path}", ASSETS.hash)
 }
 
 pub(super) fn routes() -> Router<App> {
@@ -65,8 +65,8 @@ async fn versioned(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let keep = if hash == SHELF.hash { FOREVER } else { ASK_AGAIN };
-    answer(&app.work, &path, keep, encoding, &headers).await
+    let cache_control = if hash == ASSETS.hash { IMMUTABLE } else { REVALIDATE };
+    answer(&app.work, &path, cache_control, encoding, &headers).await
 }
 
 async fn favicon(
@@ -74,7 +74,7 @@ async fn favicon(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    answer(&app.work, "favicon.ico", A_DAY, encoding, &headers).await
+    answer(&app.work, "favicon.ico", ONE_DAY, encoding, &headers).await
 }
 
 async fn robots(
@@ -82,41 +82,41 @@ async fn robots(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    answer(&app.work, "robots.txt", A_DAY, encoding, &headers).await
+    answer(&app.work, "robots.txt", ONE_DAY, encoding, &headers).await
 }
 
 async fn answer(
     work: &WorkPool,
     path: &str,
-    keep: &'static str,
+    cache_control: &'static str,
     encoding: Encoding,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let file = SHELF.files.get(path).ok_or_else(|| Error::not_found("There is no such file here."))?;
-    let encoding = if file.shrinks() { encoding } else { Encoding::Identity };
-    let representation = Representation { kind: file.kind, name: &file.name, encoding, keep };
-    if let Some(known) = representation.if_known(headers) {
+    let file = ASSETS.files.get(path).ok_or_else(|| Error::not_found("There is no such file here."))?;
+    let encoding = if file.is_compressible() { encoding } else { Encoding::Identity };
+    let representation = Representation { kind: file.kind, name: &file.name, encoding, cache_control };
+    if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
     Ok(representation.answer(file.encoded(work, encoding).await?))
 }
 
-impl Shelf {
+impl AssetStore {
     fn new() -> Self {
         // Types are for whoever works on the scripts.
-        let mut names: Vec<_> = Folder::iter().filter(|name| !name.ends_with(".d.ts")).collect();
+        let mut names: Vec<_> = StaticFolder::iter().filter(|name| !name.ends_with(".d.ts")).collect();
         names.sort_unstable();
         let mut whole = Sha256::new();
         let mut files = HashMap::new();
         for name in names {
-            let Some(found) = Folder::get(&name) else { continue };
+            let Some(found) = StaticFolder::get(&name) else { continue };
             let digest = Sha256::digest(&found.data);
             whole.update(name.as_bytes());
             whole.update([0]);
             whole.update(digest);
             let data =
                 if name.ends_with(".js") { without_comments(&found.data) } else { found.data.into_owned() };
-            files.insert(name.to_string(), Arc::new(File::new(&name, &digest, data.into())));
+            files.insert(name.to_string(), Arc::new(Asset::new(&name, &digest, data.into())));
         }
         Self { hash: short(&whole.finalize()), files }
     }
@@ -136,12 +136,12 @@ fn without_comments(script: &[u8]) -> Vec<u8> {
     kept.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-impl File {
+impl Asset {
     fn new(name: &str, digest: &[u8], plain: Bytes) -> Self {
         Self { kind: kind(name), name: short(digest), plain, brotli: OnceCell::new(), gzip: OnceCell::new() }
     }
 
-    fn shrinks(&self) -> bool {
+    fn is_compressible(&self) -> bool {
         self.kind.starts_with("text/") || matches!(self.kind, "image/svg+xml" | "application/json")
     }
 
@@ -152,17 +152,17 @@ impl File {
             Encoding::Identity => return Ok(self.plain.clone()),
         };
         let plain = self.plain.clone();
-        let squeeze = || async {
-            let squeezed = work.run(WorkClient::EVERYBODY, move || {
+        let compress = || async {
+            let compressed = work.run(WorkClient::EVERYBODY, move || {
                 if encoding == Encoding::Brotli {
                     Ok(voxel::pack(&plain, CompressionLevel::Best))
                 } else {
                     gzip(&plain)
                 }
             });
-            squeezed.await?.map(Bytes::from).map_err(Error::internal)
+            compressed.await?.map(Bytes::from).map_err(Error::internal)
         };
-        cell.get_or_try_init(squeeze).await.cloned()
+        cell.get_or_try_init(compress).await.cloned()
     }
 }
 

@@ -12,14 +12,14 @@ use axum::response::Response;
 use axum::routing::get;
 use serde::Serialize;
 
-use super::derived::{FOREVER, Representation};
+use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use super::pictures::hex;
 use super::{Error, Page};
 use crate::app::App;
 use voxel::{Block, CompressionLevel, Palette, Picture, RenderClass, Textures, pack};
 
-static SHELF: LazyLock<Shelf> = LazyLock::new(Shelf::paint);
+static BLOCK_ASSETS: LazyLock<BlockAssets> = LazyLock::new(BlockAssets::paint);
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/blocks", get(page)).route("/textures/{hash}/{file}", get(texture))
@@ -27,21 +27,21 @@ pub(super) fn routes() -> Router<App> {
 
 /// The address under which the viewer finds the textures.
 pub(super) fn textures_url() -> String {
-    format!("/textures/{}", SHELF.hash)
+    format!("/textures/{}", BLOCK_ASSETS.hash)
 }
 
 /// Paints all blocks, which takes some milliseconds the first time.
 pub(super) fn prepare() {
-    LazyLock::force(&SHELF);
+    LazyLock::force(&BLOCK_ASSETS);
 }
 
 /// Everything that follows from the palettes, made once.
-struct Shelf {
+struct BlockAssets {
     hash: String,
-    files: Vec<File>,
+    files: Vec<BlockAsset>,
 }
 
-struct File {
+struct BlockAsset {
     name: String,
     kind: &'static str,
     plain: Bytes,
@@ -51,7 +51,7 @@ struct File {
 
 /// A block as the viewer needs it.
 #[derive(Serialize)]
-struct Drawn<'a> {
+struct BlockView<'a> {
     id: &'a str,
     name: String,
     class: RenderClass,
@@ -63,15 +63,16 @@ struct Drawn<'a> {
     faces: Vec<[u8; 2]>,
 }
 
-impl Shelf {
+impl BlockAssets {
     fn paint() -> Self {
         let textures = Textures::get();
         let blocks = Palette::Advanced.blocks();
-        let drawn: Vec<_> = (1..).zip(blocks).map(|(number, block)| drawn(textures, number, block)).collect();
-        let json = serde_json::to_vec(&drawn).unwrap_or_default();
+        let views: Vec<_> =
+            (1..).zip(blocks).map(|(number, block)| block_view(textures, number, block)).collect();
+        let json = serde_json::to_vec(&views).unwrap_or_default();
         let mut files = vec![
-            File::packed("tiles.bin", "application/octet-stream", textures.bytes()),
-            File::packed("blocks.json", "application/json", json),
+            BlockAsset::packed("tiles.bin", "application/octet-stream", textures.bytes()),
+            BlockAsset::packed("blocks.json", "application/json", json),
         ];
         for (number, block) in (1..).zip(blocks) {
             files.extend(pictures(textures, number, block));
@@ -83,18 +84,25 @@ impl Shelf {
     }
 }
 
-fn drawn<'a>(textures: &Textures, number: u8, block: &'a Block) -> Drawn<'a> {
+fn block_view<'a>(textures: &Textures, number: u8, block: &'a Block) -> BlockView<'a> {
     let faces =
         textures.faces(number).into_iter().flatten().map(|face| [face.first, face.variants]).collect();
     let palette = match Palette::Simple.find(&block.id) {
         Some(_) => Palette::Simple,
         None => Palette::Advanced,
     };
-    Drawn { id: &block.id, name: block.name(), class: block.class, palette, aliases: &block.aliases, faces }
+    BlockView {
+        id: &block.id,
+        name: block.name(),
+        class: block.class,
+        palette,
+        aliases: &block.aliases,
+        faces,
+    }
 }
 
 /// A block's top and side as pictures, enlarged by the page.
-fn pictures(textures: &Textures, number: u8, block: &Block) -> Vec<File> {
+fn pictures(textures: &Textures, number: u8, block: &Block) -> Vec<BlockAsset> {
     let faces = textures.faces(number).into_iter().flatten();
     let named = ["top", "side"].into_iter().zip(faces);
     named
@@ -103,12 +111,12 @@ fn pictures(textures: &Textures, number: u8, block: &Block) -> Vec<File> {
             let rgba = tile.0.as_flattened().to_vec();
             let png = Picture { width: 16, height: 16, rgba }.png();
             let name = format!("{}-{side}.png", block.id);
-            Some(File { name, kind: "image/png", plain: png.into(), packed: None })
+            Some(BlockAsset { name, kind: "image/png", plain: png.into(), packed: None })
         })
         .collect()
 }
 
-impl File {
+impl BlockAsset {
     fn packed(name: &str, kind: &'static str, plain: Vec<u8>) -> Self {
         let packed = pack(&plain, CompressionLevel::Best);
         Self { name: name.to_owned(), kind, plain: plain.into(), packed: Some(packed.into()) }
@@ -120,32 +128,32 @@ async fn texture(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let file = SHELF.files.iter().find(|file| file.name == name);
+    let file = BLOCK_ASSETS.files.iter().find(|file| file.name == name);
     let file = file.ok_or_else(|| Error::not_found("There is no such texture."))?;
     let (encoding, bytes) = match (&file.packed, encoding) {
         (Some(packed), Encoding::Brotli) => (Encoding::Brotli, packed),
         _ => (Encoding::Identity, &file.plain),
     };
-    let tag = format!("{}-{name}", SHELF.hash);
-    let keep = if hash == SHELF.hash { FOREVER } else { "no-cache" };
-    let representation = Representation { kind: file.kind, name: &tag, encoding, keep };
-    Ok(representation.if_known(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
+    let tag = format!("{}-{name}", BLOCK_ASSETS.hash);
+    let cache_control = if hash == BLOCK_ASSETS.hash { IMMUTABLE } else { "no-cache" };
+    let representation = Representation { kind: file.kind, name: &tag, encoding, cache_control };
+    Ok(representation.not_modified(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
 }
 
 #[derive(Template, WebTemplate)]
 #[template(path = "blocks.html")]
-struct Blocks {
+struct BlocksPage {
     page: Page,
     textures: String,
     palettes: [(Palette, &'static [Block]); 2],
 }
 
-async fn page() -> Blocks {
+async fn page() -> BlocksPage {
     let simple = Palette::Simple.blocks();
-    let beyond = &Palette::Advanced.blocks()[simple.len()..];
-    Blocks {
+    let advanced = &Palette::Advanced.blocks()[simple.len()..];
+    BlocksPage {
         page: Page::at("/blocks"),
         textures: textures_url(),
-        palettes: [(Palette::Simple, simple), (Palette::Advanced, beyond)],
+        palettes: [(Palette::Simple, simple), (Palette::Advanced, advanced)],
     }
 }

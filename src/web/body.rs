@@ -19,23 +19,23 @@ use crate::work::MemoryBudget;
 use voxel::{Rejection, RejectionCode};
 
 /// How long a large body and the work on it may take.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long a request waits for its share of memory.
-const QUEUE: Duration = Duration::from_secs(5);
+const MEMORY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the next piece of a body may take.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a body may hold without a share of the memory, and the share it takes at a time.
-const FREE: usize = 1 << 16;
-const STEP: usize = 1 << 20;
+const UNMETERED_BYTES: usize = 1 << 16;
+const SHARE_BYTES: usize = 1 << 20;
 
 /// How much of a body that is too large is read all the same.
-const PASSED_OVER: usize = 64 << 20;
+const DRAIN_BYTES: usize = 64 << 20;
 
 /// A body that was read whole, and its share of the memory.
-pub(super) struct Large {
+pub(super) struct LargeBody {
     pub bytes: Vec<u8>,
     _share: OwnedSemaphorePermit,
 }
@@ -45,41 +45,41 @@ pub(super) async fn read(
     memory: &MemoryBudget,
     request: Request,
     limit: usize,
-) -> Result<Option<Large>, Error> {
+) -> Result<Option<LargeBody>, Error> {
     refuse_other_encodings(request.headers())?;
     let announced = announced_length(request.headers()).unwrap_or(limit);
     if announced > limit {
-        if !waits_to_be_asked(request.headers()) {
-            pass_over(request.into_body()).await?;
+        if !expects_continue(request.headers()) {
+            drain(request.into_body()).await?;
         }
         return Ok(None);
     }
     let mut body = request.into_body();
     let mut bytes = Vec::new();
-    let mut share = memory.reserve(0, QUEUE).await.ok_or_else(busy)?;
-    let mut shared = FREE;
+    let mut share = memory.reserve(0, MEMORY_TIMEOUT).await.ok_or_else(busy)?;
+    let mut shared = UNMETERED_BYTES;
     while let Some(data) = next(&mut body).await? {
         if bytes.len() + data.len() > limit {
             drop((bytes, share));
-            pass_over(body).await?;
+            drain(body).await?;
             return Ok(None);
         }
         // Only for what has arrived: announcing a lot must not keep others out.
         while shared < bytes.len() + data.len() {
-            share.merge(memory.reserve(STEP, QUEUE).await.ok_or_else(busy)?);
-            shared += STEP;
+            share.merge(memory.reserve(SHARE_BYTES, MEMORY_TIMEOUT).await.ok_or_else(busy)?);
+            shared += SHARE_BYTES;
         }
         bytes.extend(data);
     }
-    Ok(Some(Large { bytes, _share: share }))
+    Ok(Some(LargeBody { bytes, _share: share }))
 }
 
 /// Reads on without keeping anything: a client that is still sending would not hear the answer.
-async fn pass_over(mut body: Body) -> Result<(), Error> {
-    let mut patience = PASSED_OVER;
+async fn drain(mut body: Body) -> Result<(), Error> {
+    let mut remaining = DRAIN_BYTES;
     while let Some(data) = next(&mut body).await? {
-        match patience.checked_sub(data.len()) {
-            Some(left) => patience = left,
+        match remaining.checked_sub(data.len()) {
+            Some(left) => remaining = left,
             None => break,
         }
     }
@@ -88,17 +88,18 @@ async fn pass_over(mut body: Body) -> Result<(), Error> {
 
 async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
     let cut_off = |_| Error::bad_request("body_cut_off", "The body ended before it was whole.");
-    let frame = timeout(IDLE, body.frame()).await.map_err(|_| stalled())?.transpose().map_err(cut_off)?;
+    let frame =
+        timeout(IDLE_TIMEOUT, body.frame()).await.map_err(|_| stalled())?.transpose().map_err(cut_off)?;
     Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
 }
 
 /// A client that announces its body and sends it only when asked to.
-fn waits_to_be_asked(headers: &HeaderMap) -> bool {
+fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
 }
 
 /// What was refused is its sender's to mend.
-pub(super) fn refused(rejection: Rejection) -> Error {
+pub(super) fn rejection_error(rejection: Rejection) -> Error {
     let status = match rejection.code {
         RejectionCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
@@ -142,22 +143,22 @@ fn refuse_other_encodings(headers: &HeaderMap) -> Result<(), Error> {
 }
 
 /// An answer that is large, and its share of the memory until it is sent.
-pub(super) struct Held {
+pub(super) struct MeteredBody {
     bytes: Bytes,
     _share: OwnedSemaphorePermit,
 }
 
 /// What is handed on at a time: while the visitor does not read, the rest stays here.
-const CHUNK: usize = 1 << 16;
+const CHUNK_BYTES: usize = 1 << 16;
 
-impl Held {
+impl MeteredBody {
     pub async fn new(memory: &MemoryBudget, bytes: Bytes) -> Result<Self, Error> {
-        let share = memory.reserve(bytes.len(), QUEUE).await.ok_or_else(busy)?;
+        let share = memory.reserve(bytes.len(), MEMORY_TIMEOUT).await.ok_or_else(busy)?;
         Ok(Self { bytes, _share: share })
     }
 }
 
-impl HttpBody for Held {
+impl HttpBody for MeteredBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -168,7 +169,7 @@ impl HttpBody for Held {
         if self.bytes.is_empty() {
             return Poll::Ready(None);
         }
-        let length = self.bytes.len().min(CHUNK);
+        let length = self.bytes.len().min(CHUNK_BYTES);
         let chunk = self.bytes.split_to(length);
         Poll::Ready(Some(Ok(Frame::data(chunk))))
     }

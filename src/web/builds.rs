@@ -12,10 +12,10 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Error;
-use super::derived::{FOREVER, Representation};
+use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use super::openapi::shapes;
-use super::pictures::{self, Wanted, damaged, hex, no_build};
+use super::pictures::{self, PictureQuery, damaged_build, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
@@ -24,7 +24,7 @@ use voxel::{self, Bounds, Warning};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(facts))
+        .routes(routes!(show))
         .routes(routes!(grid))
         .routes(routes!(image))
         .routes(routes!(spec))
@@ -38,21 +38,21 @@ pub(super) fn id(text: &str) -> Result<Uuid, Error> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Build)]
-struct Facts {
+struct BuildResponse {
     #[schema(format = Uuid)]
     id: String,
-    prompt: Prompt,
-    model: Model,
-    settings: Settings,
+    prompt: BuildPromptView,
+    model: BuildModelView,
+    settings: BuildSettingsView,
     #[schema(example = 1320)]
     block_count: i32,
-    #[schema(required, value_type = Option<shapes::Bounds>)]
+    #[schema(required, value_type = Option<shapes::BoundsSchema>)]
     bounds: Option<Bounds>,
     /// How many there are of each block, most first.
     #[schema(value_type = BTreeMap<String, u32>, example = json!({ "stone": 1200, "glass": 120 }))]
     blocks: serde_json::Map<String, serde_json::Value>,
     /// What in its spec was passed over.
-    #[schema(value_type = Vec<shapes::Warning>)]
+    #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
     /// The SHA-256 of the encoded grid, in hexadecimal.
     digest: String,
@@ -72,7 +72,7 @@ struct Facts {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = PromptOfBuild)]
-struct Prompt {
+struct BuildPromptView {
     #[schema(example = "steam-locomotive")]
     id: String,
     #[schema(example = "a steam locomotive")]
@@ -82,7 +82,7 @@ struct Prompt {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ModelOfBuild)]
-struct Model {
+struct BuildModelView {
     #[schema(example = "reference_architect")]
     key: String,
     #[schema(example = "reference")]
@@ -94,7 +94,7 @@ struct Model {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SettingsOfBuild)]
-struct Settings {
+struct BuildSettingsView {
     #[schema(example = 32)]
     grid_size: i16,
     #[schema(example = "simple")]
@@ -110,23 +110,27 @@ struct Settings {
     get, path = "/api/builds/{id}", tag = "Builds", operation_id = "build",
     params(("id" = Uuid, Path, description = "The build’s id.")),
     responses(
-        (status = OK, description = "The build.", body = Facts),
+        (status = OK, description = "The build.", body = BuildResponse),
         (status = NOT_FOUND, description = "not_found"),
         (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
-async fn facts(
+async fn show(
     State(app): State<App>,
     address: ClientAddress,
     Path(build): Path<String>,
-) -> Result<Json<Facts>, Error> {
+) -> Result<Json<BuildResponse>, Error> {
     let (build, stats) = with_stats(&app, address.client(), id(&build)?).await?;
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
-    Ok(Json(Facts {
+    Ok(Json(BuildResponse {
         id: build.id.to_string(),
-        prompt: Prompt { id: build.prompt_id, text: build.prompt_text },
-        model: Model { key: build.model_key, provider: build.provider, display_name: build.model_name },
-        settings: Settings { grid_size: build.grid_size, palette: build.palette, mode: build.mode },
+        prompt: BuildPromptView { id: build.prompt_id, text: build.prompt_text },
+        model: BuildModelView {
+            key: build.model_key,
+            provider: build.provider,
+            display_name: build.model_name,
+        },
+        settings: BuildSettingsView { grid_size: build.grid_size, palette: build.palette, mode: build.mode },
         block_count: build.block_count,
         bounds: stats.bounds,
         blocks,
@@ -148,7 +152,7 @@ pub(super) async fn with_stats(
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
     let count = move || grid.open().map(|grid| grid.stats());
-    let stats = app.work.run(client, count).await?.map_err(damaged)?;
+    let stats = app.work.run(client, count).await?.map_err(damaged_build)?;
     Ok((build, stats))
 }
 
@@ -173,40 +177,41 @@ async fn grid(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    grid_answer(&app, address.client(), id(&build)?, encoding, FOREVER, &headers).await
+    grid_response(&app, address.client(), id(&build)?, encoding, IMMUTABLE, &headers).await
 }
 
 /// The encoded grid as it is stored, which is compressed with brotli; unpacked for those who don't read that.
-pub(super) async fn grid_answer(
+pub(super) async fn grid_response(
     app: &App,
     client: WorkClient,
     id: Uuid,
     encoding: Encoding,
-    keep: &'static str,
+    cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    stored_grid(app, client, grid, encoding, keep, headers).await
+    stored_grid_response(app, client, grid, encoding, cache_control, headers).await
 }
 
 /// The same, wherever it was stored.
-pub(super) async fn stored_grid(
+pub(super) async fn stored_grid_response(
     app: &App,
     client: WorkClient,
     grid: StoredGrid,
     encoding: Encoding,
-    keep: &'static str,
+    cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let encoding = if encoding == Encoding::Brotli { encoding } else { Encoding::Identity };
     let name = hex(&grid.digest);
-    let representation = Representation { kind: "application/octet-stream", name: &name, encoding, keep };
-    if let Some(known) = representation.if_known(headers) {
+    let representation =
+        Representation { kind: "application/octet-stream", name: &name, encoding, cache_control };
+    if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
     let bytes = match encoding {
         Encoding::Brotli => grid.packed,
-        _ => app.work.run(client, move || grid.encoding()).await?.map_err(damaged)?,
+        _ => app.work.run(client, move || grid.encoding()).await?.map_err(damaged_build)?,
     };
     Ok(representation.answer(bytes.into()))
 }
@@ -216,7 +221,7 @@ pub(super) async fn stored_grid(
 /// Drawn when it is asked for. It never changes, so it may be kept for ever.
 #[utoipa::path(
     get, path = "/api/builds/{id}/image", tag = "Builds", operation_id = "buildImage",
-    params(("id" = Uuid, Path, description = "The build’s id."), Wanted),
+    params(("id" = Uuid, Path, description = "The build’s id."), PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
@@ -228,10 +233,10 @@ async fn image(
     State(app): State<App>,
     address: ClientAddress,
     Path(build): Path<String>,
-    Query(wanted): Query<Wanted>,
+    Query(query): Query<PictureQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    pictures::answer(&app, address.client(), id(&build)?, wanted, FOREVER, &headers).await
+    pictures::answer(&app, address.client(), id(&build)?, query, IMMUTABLE, &headers).await
 }
 
 /// A build’s spec
@@ -241,7 +246,7 @@ async fn image(
     get, path = "/api/builds/{id}/spec", tag = "Builds", operation_id = "buildSpec",
     params(("id" = Uuid, Path, description = "The build’s id.")),
     responses(
-        (status = OK, description = "The spec.", body = shapes::Spec),
+        (status = OK, description = "The spec.", body = shapes::SpecSchema),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
         (status = TOO_MANY_REQUESTS, description = "rate_limited"),
@@ -259,13 +264,18 @@ async fn spec(
     let encoding = if encoding == Encoding::Brotli { encoding } else { Encoding::Identity };
     // A build's id stands for one spec for ever.
     let name = format!("spec-{id}");
-    let representation = Representation { kind: "application/json", name: &name, encoding, keep: FOREVER };
-    if let Some(known) = representation.if_known(&headers) {
+    let representation =
+        Representation { kind: "application/json", name: &name, encoding, cache_control: IMMUTABLE };
+    if let Some(known) = representation.not_modified(&headers) {
         return Ok(known);
     }
     let bytes = match encoding {
         Encoding::Brotli => packed,
-        _ => app.work.run(address.client(), move || builds::unpack_spec(&packed)).await?.map_err(damaged)?,
+        _ => app
+            .work
+            .run(address.client(), move || builds::unpack_spec(&packed))
+            .await?
+            .map_err(damaged_build)?,
     };
     Ok(representation.answer(bytes.into()))
 }

@@ -14,13 +14,13 @@ use axum::response::Response;
 use axum::routing::get;
 use uuid::Uuid;
 
-use self::layouts::{Pictured, Side, Standing};
+use self::layouts::{CardSide, CardStanding, PictureSource};
 use self::poster::Poster;
 use super::Error;
 use super::builds::id;
 use super::derived::Representation;
 use super::encoding::Encoding;
-use super::pictures::{damaged, hex, no_build};
+use super::pictures::{damaged_build, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
@@ -30,9 +30,9 @@ use crate::work::WorkClient;
 use voxel::{self, Digest, Grid, GridSize, Palette};
 
 /// What can only be renamed.
-const A_DAY: &str = "public, max-age=86400";
+const ONE_DAY: &str = "public, max-age=86400";
 /// What moves with every vote and every build.
-const MINUTES: &str = "public, max-age=300";
+const FIVE_MINUTES: &str = "public, max-age=300";
 
 /// No shipped build is longer.
 const SHIPPED_MAX_BYTES: usize = 4 << 20;
@@ -56,7 +56,7 @@ async fn build(
     let id = id(stem(&file)?)?;
     let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let poster = layouts::build(&build.prompt_text, &build.model_name, id);
-    answer(&app, address.client(), poster, A_DAY, &headers).await
+    answer(&app, address.client(), poster, ONE_DAY, &headers).await
 }
 
 async fn prompt(
@@ -70,7 +70,7 @@ async fn prompt(
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
     let poster = layouts::prompt(&prompt.text, prompt.builds, &covers);
-    answer(&app, address.client(), poster, MINUTES, &headers).await
+    answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
 }
 
 async fn model(
@@ -83,10 +83,10 @@ async fn model(
     let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
     let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
     let board = app.arena.leaderboard().await?;
-    let build = exemplar(&app, &board, &key).await?;
+    let build = representative_build(&app, &board, &key).await?;
     let standing = board.row(&key).map(|row| standing(row, build));
     let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
-    answer(&app, address.client(), poster, MINUTES, &headers).await
+    answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
 }
 
 /// There is one only once somebody has voted: until then, who built what is nobody's to know.
@@ -100,9 +100,9 @@ async fn matchup(
     let id = Uuid::try_parse(stem(&file)?).map_err(|_| missing())?;
     let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
     let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
-    let sides = [&reveal.a, &reveal.b].map(|side| Side { name: &side.display_name, build: side.build });
+    let sides = [&reveal.a, &reveal.b].map(|side| CardSide { name: &side.display_name, build: side.build });
     let poster = layouts::matchup(&asked.prompt_text, sides, reveal.choice);
-    answer(&app, address.client(), poster, A_DAY, &headers).await
+    answer(&app, address.client(), poster, ONE_DAY, &headers).await
 }
 
 async fn leaderboard(
@@ -113,13 +113,13 @@ async fn leaderboard(
     let board = app.arena.leaderboard().await?;
     let mut leaders = Vec::new();
     for row in board.rows.iter().take(if board.votes == 0 { 0 } else { 3 }) {
-        leaders.push(standing(row, exemplar(&app, &board, &row.model.key).await?));
+        leaders.push(standing(row, representative_build(&app, &board, &row.model.key).await?));
     }
-    answer(&app, address.client(), layouts::ladder(&leaders), MINUTES, &headers).await
+    answer(&app, address.client(), layouts::ladder(&leaders), FIVE_MINUTES, &headers).await
 }
 
 async fn site(State(app): State<App>, address: ClientAddress, headers: HeaderMap) -> Result<Response, Error> {
-    answer(&app, address.client(), layouts::site(), A_DAY, &headers).await
+    answer(&app, address.client(), layouts::site(), ONE_DAY, &headers).await
 }
 
 /// What is before the `.png` of an address.
@@ -128,7 +128,7 @@ fn stem(file: &str) -> Result<&str, Error> {
 }
 
 /// The build that a model is known by: of the prompt that it does best in, or any.
-async fn exemplar(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Option<Uuid>, Error> {
+async fn representative_build(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Option<Uuid>, Error> {
     let record = app.arena.record(key, &board.stats).await?;
     let best = record.prompts.iter().find_map(|prompt| prompt.record.share().and(prompt.build));
     match best {
@@ -137,22 +137,22 @@ async fn exemplar(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Opti
     }
 }
 
-fn standing(row: &LadderEntry, build: Option<Uuid>) -> Standing {
-    Standing { name: row.model.display_name.clone(), rank: row.rank, elo: row.standing.elo, build }
+fn standing(row: &LadderEntry, build: Option<Uuid>) -> CardStanding {
+    CardStanding { name: row.model.display_name.clone(), rank: row.rank, elo: row.standing.elo, build }
 }
 
 /// Answers with a card, which is drawn once for all who want it while it says the same.
 async fn answer(
     app: &App,
     client: WorkClient,
-    poster: Poster<Pictured>,
-    keep: &'static str,
+    poster: Poster<PictureSource>,
+    cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let name = name(&poster);
     let representation =
-        Representation { kind: "image/png", name: &name, encoding: Encoding::Identity, keep };
-    if let Some(known) = representation.if_known(headers) {
+        Representation { kind: "image/png", name: &name, encoding: Encoding::Identity, cache_control };
+    if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
     let drawn = app.pictures.get(client, Arc::clone(&name), load(app, poster)).await?;
@@ -160,37 +160,40 @@ async fn answer(
 }
 
 /// Raised whenever a card that says the same is drawn otherwise than before.
-const DRAWN: u8 = 1;
+const RENDER_VERSION: u8 = 1;
 
 /// A build's id stands for one grid for ever, so what a card says is all that can change.
 fn name(poster: &impl Debug) -> Arc<str> {
-    format!("card-{DRAWN}-{}", hex(&Digest::of(format!("{poster:?}").as_bytes()).0[..16])).into()
+    format!("card-{RENDER_VERSION}-{}", hex(&Digest::of(format!("{poster:?}").as_bytes()).0[..16])).into()
 }
 
 /// Finds what hangs on a card, and returns what draws it.
 async fn load(
     app: &App,
-    poster: Poster<Pictured>,
+    poster: Poster<PictureSource>,
 ) -> Result<impl FnOnce() -> Result<Vec<u8>, Error> + Send + use<>, Error> {
     let mut found = Vec::new();
-    for hung in &poster.pictures {
-        found.push(match hung.what {
-            Pictured::Stored(id) => Found::Stored(builds::grid(&app.pool, id).await?.ok_or_else(no_build)?),
-            Pictured::Shipped(file) => Found::Shipped(file),
+    for placed in &poster.pictures {
+        found.push(match placed.source {
+            PictureSource::Stored(id) => {
+                LoadedPicture::Stored(builds::grid(&app.pool, id).await?.ok_or_else(no_build)?)
+            }
+            PictureSource::Shipped(file) => LoadedPicture::Shipped(file),
         });
     }
     Ok(move || {
-        let grids = found.iter().map(Found::open).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-        poster.with(grids).draw().map_err(Error::internal)
+        let grids =
+            found.iter().map(LoadedPicture::open).collect::<Result<Vec<_>, _>>().map_err(damaged_build)?;
+        poster.with_pictures(grids).draw().map_err(Error::internal)
     })
 }
 
-enum Found {
+enum LoadedPicture {
     Stored(StoredGrid),
     Shipped(&'static str),
 }
 
-impl Found {
+impl LoadedPicture {
     fn open(&self) -> Result<Grid, CorruptGridError> {
         match self {
             Self::Stored(grid) => grid.open(),

@@ -5,11 +5,11 @@ mod history;
 mod interval;
 
 pub(super) use heatmap::Heatmap;
-pub(super) use history::Lines;
-pub(super) use interval::{Axis, Interval};
+pub(super) use history::HistoryChart;
+pub(super) use interval::{IntervalBar, RatingAxis};
 
 /// A name that fits into so many characters.
-fn shortened(name: &str, most: usize) -> String {
+fn truncated(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
     }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn long_names_are_cut_between_characters() {
-        assert_eq!(shortened("Größe", 5), "Größe");
-        assert_eq!(shortened("Großer Turm", 8), "Großer…");
+        assert_eq!(truncated("Größe", 5), "Größe");
+        assert_eq!(truncated("Großer Turm", 8), "Großer…");
     }
 }

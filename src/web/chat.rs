@@ -17,7 +17,7 @@ use crate::generate::prompting;
 use voxel::{GridSize, Palette};
 
 /// Where nobody has chosen anything and there is nothing to choose from.
-const EXAMPLE: &str = "a garden shed";
+const EXAMPLE_PROMPT: &str = "a garden shed";
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/prompts/chat", get(page))
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
 /// The query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chosen {
+struct ChatQuery {
     prompt: String,
     /// In the visitor's own words, which count before the chosen prompt.
     words: String,
@@ -36,7 +36,7 @@ struct Chosen {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "chat.html")]
-struct Chat {
+struct ChatPage {
     page: Page,
     prompts: Vec<PromptCard>,
     /// None for the visitor's own words.
@@ -46,7 +46,7 @@ struct Chat {
     text: String,
 }
 
-async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> Result<Chat, Error> {
+async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<ChatQuery>) -> Result<ChatPage, Error> {
     let settings = chosen.settings(&app.config.arena);
     let words: String = chosen.words.trim().chars().take(MAX_PROMPT_CHARS).collect();
     let prompts = gallery::prompts(&app.pool).await?;
@@ -56,12 +56,12 @@ async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> R
         id => gallery::prompt(&app.pool, id).await?.or_else(|| prompts.first().cloned()),
     };
     let asked = prompt.as_ref().map_or(words.as_str(), |prompt| &prompt.text);
-    let asked = if asked.is_empty() { EXAMPLE } else { asked };
+    let asked = if asked.is_empty() { EXAMPLE_PROMPT } else { asked };
     let text = prompting::chat(asked, &settings);
-    Ok(Chat { page: Page::at("/prompts"), prompts, prompt, words, settings, text })
+    Ok(ChatPage { page: Page::at("/prompts"), prompts, prompt, words, settings, text })
 }
 
-impl Chosen {
+impl ChatQuery {
     fn settings(&self, arena: &Settings) -> Settings {
         Settings {
             grid: self.grid.unwrap_or(arena.grid),
@@ -71,7 +71,7 @@ impl Chosen {
     }
 }
 
-impl Chat {
+impl ChatPage {
     fn is_chosen(&self, prompt: &PromptCard) -> bool {
         self.prompt.as_ref().is_some_and(|chosen| chosen.id == prompt.id)
     }

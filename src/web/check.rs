@@ -12,9 +12,9 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::body::{self, Held, Large};
+use super::body::{self, LargeBody, MeteredBody};
 use super::encoding::Encoding;
-use super::layers::AsIs;
+use super::layers::NoTransform;
 use super::openapi::shapes;
 use super::query::flag;
 use super::voter::ClientAddress;
@@ -26,15 +26,15 @@ use voxel::{self, CompressionLevel, Grid, GridSize, Palette, RejectionCode, Repo
 const MAX_CELLS: u32 = 1 << 18;
 
 /// Not worth compressing.
-const SMALL: usize = 1 << 10;
+const COMPRESSION_MIN_BYTES: usize = 1 << 10;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(check)).layer(layers::deadline(body::PATIENCE))
+    OpenApiRouter::new().routes(routes!(check)).layer(layers::deadline(body::BODY_TIMEOUT))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Parameters {
+struct CheckQuery {
     /// The grid to draw in; the arena’s unless said.
     #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
@@ -58,22 +58,22 @@ struct Parameters {
 /// Nothing is stored.
 #[utoipa::path(
     post, path = "/api/check", tag = "Task format", operation_id = "check",
-    params(Parameters),
+    params(CheckQuery),
     request_body(
         description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
         content(
-            (shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip"),
+            (shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/gzip"),
             ("application/octet-stream"),
         ),
     ),
     responses(
         (status = OK, description = "It could be read. `ok` says whether it is valid, and `error` which rule it breaks: \
             `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
-            body = shapes::Report),
+            body = shapes::ReportSchema),
         (status = BAD_REQUEST, description = "too_many_cells, body_cut_off: It could not be read. `error` says why: \
-            `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::Report),
+            `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::ReportSchema),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
-        (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::Report),
+        (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::ReportSchema),
         (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
         (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
@@ -81,46 +81,46 @@ struct Parameters {
 async fn check(
     State(app): State<App>,
     address: ClientAddress,
-    Query(parameters): Query<Parameters>,
+    Query(parameters): Query<CheckQuery>,
     Extension(encoding): Extension<Encoding>,
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
-    let Parameters { grid_size, palette, cells, encoded } = parameters;
+    let CheckQuery { grid_size, palette, cells, encoded } = parameters;
     let size = grid_size.unwrap_or(app.config.arena.grid);
     let palette = palette.unwrap_or(app.config.arena.palette);
     let large = body::read(&app.memory, request, limit).await?;
     let judge = move || {
         let verdict = match large {
-            Some(Large { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
+            Some(LargeBody { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
             None => Verdict::too_large(limit),
         };
-        let mut told = told(&verdict, size, palette, cells)?;
+        let mut report = report(&verdict, size, palette, cells)?;
         if let Some(grid) = verdict.grid().filter(|_| encoded) {
-            add_grid(&mut told.json, grid);
+            add_grid(&mut report.json, grid);
         }
-        Ok::<_, Error>(told.packed(encoding))
+        Ok::<_, Error>(report.compressed(encoding))
     };
-    let told = app.work.run(address.client(), judge).await??;
-    let mut response = Body::new(Held::new(&app.memory, told.json.into()).await?).into_response();
-    *response.status_mut() = told.status;
+    let report = app.work.run(address.client(), judge).await??;
+    let mut response = Body::new(MeteredBody::new(&app.memory, report.json.into()).await?).into_response();
+    *response.status_mut() = report.status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(name) = told.encoding.name() {
+    if let Some(name) = report.encoding.name() {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
     }
     response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
-    response.extensions_mut().insert(AsIs);
+    response.extensions_mut().insert(NoTransform);
     Ok(response)
 }
 
-struct Told {
+struct CheckResponse {
     status: StatusCode,
     json: Vec<u8>,
     encoding: Encoding,
 }
 
 /// A verdict as it is sent.
-fn told(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<Told, Error> {
+fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<CheckResponse, Error> {
     let block_count = verdict.stats().map_or(0, |stats| stats.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
@@ -130,7 +130,7 @@ fn told(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Res
         return Err(Error::bad_request("too_many_cells", message));
     }
     let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
-    Ok(Told { status: status(verdict), json, encoding: Encoding::Identity })
+    Ok(CheckResponse { status: status(verdict), json, encoding: Encoding::Identity })
 }
 
 /// Before the object ends.
@@ -141,11 +141,11 @@ fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
     json.extend(br#""}"#);
 }
 
-impl Told {
+impl CheckResponse {
     /// Compressed here, as it may be large.
-    fn packed(self, encoding: Encoding) -> Self {
+    fn compressed(self, encoding: Encoding) -> Self {
         match encoding {
-            Encoding::Brotli if self.json.len() > SMALL => {
+            Encoding::Brotli if self.json.len() > COMPRESSION_MIN_BYTES => {
                 Self { json: voxel::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
             }
             _ => self,

@@ -26,10 +26,10 @@ pub(super) fn routes() -> Router<App> {
         .merge(models::routes())
         .merge(prompts::routes())
         .merge(audit::routes())
-        .layer(map_response(unkept))
+        .layer(map_response(no_store))
 }
 
-async fn unkept(mut response: Response) -> Response {
+async fn no_store(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

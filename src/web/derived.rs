@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::encoding::Encoding;
-use super::layers::AsIs;
+use super::layers::NoTransform;
 
-pub(super) const FOREVER: &str = "public, max-age=31536000, immutable";
+pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// A representation: one of several that a resource may have.
 pub(super) struct Representation<'a> {
@@ -16,14 +16,14 @@ pub(super) struct Representation<'a> {
     /// Names the content; each encoding of it gets a strong tag of its own.
     pub name: &'a str,
     pub encoding: Encoding,
-    pub keep: &'static str,
+    pub cache_control: &'static str,
 }
 
 impl Representation<'_> {
     /// The answer for a visitor who has these bytes already.
-    pub fn if_known(&self, headers: &HeaderMap) -> Option<Response> {
+    pub fn not_modified(&self, headers: &HeaderMap) -> Option<Response> {
         let tag = self.tag();
-        is_known(headers, &tag).then(|| (StatusCode::NOT_MODIFIED, self.about(&tag)).into_response())
+        is_known(headers, &tag).then(|| (StatusCode::NOT_MODIFIED, self.cache_headers(&tag)).into_response())
     }
 
     pub fn answer(&self, bytes: Bytes) -> Response {
@@ -31,12 +31,12 @@ impl Representation<'_> {
     }
 
     pub fn answer_with(&self, body: Body) -> Response {
-        let about = self.about(&self.tag());
-        let mut response = (about, [(CONTENT_TYPE, self.kind)], body).into_response();
+        let cache_headers = self.cache_headers(&self.tag());
+        let mut response = (cache_headers, [(CONTENT_TYPE, self.kind)], body).into_response();
         if let Some(name) = self.encoding.name() {
             response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
         }
-        response.extensions_mut().insert(AsIs);
+        response.extensions_mut().insert(NoTransform);
         response
     }
 
@@ -47,8 +47,12 @@ impl Representation<'_> {
         }
     }
 
-    fn about(&self, tag: &str) -> [(HeaderName, String); 3] {
-        [(ETAG, tag.to_owned()), (CACHE_CONTROL, self.keep.to_owned()), (VARY, "accept-encoding".to_owned())]
+    fn cache_headers(&self, tag: &str) -> [(HeaderName, String); 3] {
+        [
+            (ETAG, tag.to_owned()),
+            (CACHE_CONTROL, self.cache_control.to_owned()),
+            (VARY, "accept-encoding".to_owned()),
+        ]
     }
 }
 

@@ -10,8 +10,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::body::{self, refused, too_large};
-use super::builds::stored_grid;
+use super::body::{self, rejection_error, too_large};
+use super::builds::stored_grid_response;
 use super::derived::Representation;
 use super::encoding::Encoding;
 use super::openapi::shapes;
@@ -28,23 +28,23 @@ use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
 
 /// It is gone sooner or later, here too.
-const KEEP: &str = "private, max-age=3600, immutable";
+const DRAFT_CACHE_CONTROL: &str = "private, max-age=3600, immutable";
 
 /// Who built what somebody brings.
-const BROUGHT: &str = "pasted";
+const PASTED_MODEL: &str = "pasted";
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(grid)).routes(routes!(image)).routes(routes!(export))
 }
 
 /// What takes as long as its body does.
-pub(super) fn bringing() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(bring)).layer(layers::deadline(body::PATIENCE))
+pub(super) fn upload_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(upload)).layer(layers::deadline(body::BODY_TIMEOUT))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Parameters {
+struct DraftQuery {
     /// The grid to draw in; the arena’s unless said.
     #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
@@ -59,11 +59,11 @@ struct Parameters {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Draft)]
-struct Brought {
+struct DraftResponse {
     draft_id: Uuid,
     grid_url: String,
     block_count: u32,
-    #[schema(value_type = Vec<shapes::Warning>)]
+    #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
 }
 
@@ -73,13 +73,13 @@ struct Brought {
 /// the arena.
 #[utoipa::path(
     post, path = "/api/sandbox/drafts", tag = "Sandbox", operation_id = "bringDraft",
-    params(Parameters),
+    params(DraftQuery),
     request_body(
         description = "The text, or a schem, litematic or vox file. Its content type does not matter; what it is shows by its first bytes.",
-        content((shapes::Spec = "application/json"), (String = "text/plain"), ("application/octet-stream")),
+        content((shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/octet-stream")),
     ),
     responses(
-        (status = OK, description = "It is there.", body = Brought),
+        (status = OK, description = "It is there.", body = DraftResponse),
         (status = BAD_REQUEST, description = "bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
         (status = PAYLOAD_TOO_LARGE, description = "too_large"),
@@ -88,13 +88,13 @@ struct Brought {
         (status = TOO_MANY_REQUESTS, description = "rate_limited"),
     ),
 )]
-async fn bring(
+async fn upload(
     State(app): State<App>,
     visitor: Visitor,
-    Query(parameters): Query<Parameters>,
+    Query(parameters): Query<DraftQuery>,
     request: Request,
-) -> Result<Json<Brought>, Error> {
-    visitor.ask(&app, LimitedAction::Generate, None)?;
+) -> Result<Json<DraftResponse>, Error> {
+    visitor.check_limit(&app, LimitedAction::Generate, None)?;
     let origin = parameters.origin(&app.config.arena)?;
     let limit = app.config.check_max_bytes;
     let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
@@ -104,10 +104,10 @@ async fn bring(
         let whole = &large;
         PackedBuild::read(&whole.bytes, &settings, limit)
     };
-    let build = app.work.run(WorkClient::visitor(visitor.address()), read).await?.map_err(refused)?;
-    let id = drafts::store(&app.pool, &origin, &build).await.map_err(full)?;
+    let build = app.work.run(WorkClient::visitor(visitor.address()), read).await?.map_err(rejection_error)?;
+    let id = drafts::store(&app.pool, &origin, &build).await.map_err(store_error)?;
     let PackedBuild { block_count, warnings, .. } = build;
-    Ok(Json(Brought {
+    Ok(Json(DraftResponse {
         draft_id: id,
         grid_url: format!("/api/sandbox/drafts/{id}/grid"),
         block_count,
@@ -115,7 +115,7 @@ async fn bring(
     }))
 }
 
-impl Parameters {
+impl DraftQuery {
     fn origin(self, usual: &Settings) -> Result<DraftOrigin, Error> {
         let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
         let prompt = prompt.unwrap_or("a build of one’s own").to_owned();
@@ -127,7 +127,12 @@ impl Parameters {
             palette: self.palette.unwrap_or(usual.palette),
             mode: usual.mode.clone(),
         };
-        Ok(DraftOrigin { prompt, settings, model: BROUGHT.to_owned(), generation: GenerationInfo::default() })
+        Ok(DraftOrigin {
+            prompt,
+            settings,
+            model: PASTED_MODEL.to_owned(),
+            generation: GenerationInfo::default(),
+        })
     }
 }
 
@@ -151,8 +156,8 @@ async fn grid(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let grid = stored(&app, id_of(&id)?).await?;
-    stored_grid(&app, address.client(), grid, encoding, KEEP, &headers).await
+    let grid = find_grid(&app, parse_id(&id)?).await?;
+    stored_grid_response(&app, address.client(), grid, encoding, DRAFT_CACHE_CONTROL, &headers).await
 }
 
 /// The picture of a sandbox build
@@ -160,7 +165,7 @@ async fn grid(
 /// As `/api/builds/{id}/image` has it.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/image", tag = "Sandbox", operation_id = "draftImage",
-    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), pictures::Wanted),
+    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), pictures::PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
@@ -172,18 +177,22 @@ async fn image(
     State(app): State<App>,
     address: ClientAddress,
     Path(id): Path<String>,
-    Query(wanted): Query<pictures::Wanted>,
+    Query(query): Query<pictures::PictureQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    wanted.check()?;
-    let grid = stored(&app, id_of(&id)?).await?;
-    let name = format!("{}-{wanted}", hex(&grid.digest));
-    let representation =
-        Representation { kind: wanted.kind(), name: &name, encoding: Encoding::Identity, keep: KEEP };
-    if let Some(known) = representation.if_known(&headers) {
+    query.check()?;
+    let grid = find_grid(&app, parse_id(&id)?).await?;
+    let name = format!("{}-{query}", hex(&grid.digest));
+    let representation = Representation {
+        kind: query.kind(),
+        name: &name,
+        encoding: Encoding::Identity,
+        cache_control: DRAFT_CACHE_CONTROL,
+    };
+    if let Some(known) = representation.not_modified(&headers) {
         return Ok(known);
     }
-    Ok(representation.answer(pictures::draw(&app, address.client(), grid, wanted).await?))
+    Ok(representation.answer(pictures::draw(&app, address.client(), grid, query).await?))
 }
 
 /// A sandbox build as a file
@@ -191,11 +200,11 @@ async fn image(
 /// As `/api/builds/{id}/export` has it.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/export", tag = "Sandbox", operation_id = "exportDraft",
-    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), exports::Wanted),
+    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), exports::ExportQuery),
     responses(
         (status = OK, description = "The file.", content(
             ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
-            (shapes::Spec = "application/json"),
+            (shapes::SpecSchema = "application/json"),
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "no_draft"),
@@ -207,38 +216,43 @@ async fn export(
     State(app): State<App>,
     address: ClientAddress,
     Path(id): Path<String>,
-    Query(wanted): Query<exports::Wanted>,
+    Query(query): Query<exports::ExportQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let id = id_of(&id)?;
+    let id = parse_id(&id)?;
     let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
-    let name = format!("{}-{}", in_a_file_name(&prompt), in_a_file_name(&model));
-    let load = stored(&app, id);
-    let file = exports::ExportedFile { digest: &digest, name, format: wanted.format, keep: KEEP };
+    let name = format!("{}-{}", file_name_slug(&prompt), file_name_slug(&model));
+    let load = find_grid(&app, id);
+    let file = exports::ExportedFile {
+        digest: &digest,
+        name,
+        format: query.format,
+        cache_control: DRAFT_CACHE_CONTROL,
+    };
     exports::answer(&app, address.client(), file, load, &headers).await
 }
 
-async fn stored(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
+async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
     drafts::grid(&app.pool, id).await?.ok_or_else(no_draft)
 }
 
-fn id_of(text: &str) -> Result<Uuid, Error> {
+fn parse_id(text: &str) -> Result<Uuid, Error> {
     Uuid::try_parse(text).map_err(|_| no_draft())
 }
 
 /// No more of a word goes into the name of a file.
-const LONGEST_WORD: usize = 48;
+const MAX_NAME_BYTES: usize = 48;
 
-fn in_a_file_name(words: &str) -> String {
+fn file_name_slug(words: &str) -> String {
     let letters = words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
     let words: String = letters.collect();
     let mut name = words.split_whitespace().collect::<Vec<_>>().join("-");
-    name.truncate(LONGEST_WORD);
+    name.truncate(MAX_NAME_BYTES);
     let name = name.trim_end_matches('-');
     if name.is_empty() { "build".to_owned() } else { name.to_owned() }
 }
 
-fn full(reason: StoreDraftError) -> Error {
+fn store_error(reason: StoreDraftError) -> Error {
     match reason {
         StoreDraftError::Full => {
             Error::unavailable("busy", "The sandbox is full just now. Please try again in an hour.")
@@ -263,8 +277,8 @@ mod tests {
             ("\"\r\nset-cookie: x", "set-cookie-x"),
             ("雪", "build"),
         ] {
-            assert_eq!(in_a_file_name(words), name);
+            assert_eq!(file_name_slug(words), name);
         }
-        assert_eq!(in_a_file_name(&"ab ".repeat(400)).len(), 47);
+        assert_eq!(file_name_slug(&"ab ".repeat(400)).len(), 47);
     }
 }

@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 
 use self::codes::ErrorCode;
 use super::Page;
-use super::layers::{Code, RequestId};
+use super::layers::{ErrorCodeLabel, RequestId};
 use crate::db;
 use crate::work::WorkError;
 
@@ -46,8 +46,8 @@ impl Error {
     }
 
     /// What its code alone tells: the status and the sentence are those of the table.
-    pub fn coded(code: &'static str) -> Self {
-        match ErrorCode::named(code) {
+    pub fn from_code(code: &'static str) -> Self {
+        match ErrorCode::find(code) {
             Some(known) => Self::new(known.status.unwrap_or(StatusCode::BAD_REQUEST), code, known.sentence),
             None => Self::internal(anyhow::anyhow!("nobody knows the code {code}")),
         }
@@ -66,7 +66,7 @@ impl Error {
     }
 
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
-        Self { cause: Some(Arc::new(cause.into())), ..Self::standard(StatusCode::INTERNAL_SERVER_ERROR) }
+        Self { cause: Some(Arc::new(cause.into())), ..Self::from_status(StatusCode::INTERNAL_SERVER_ERROR) }
     }
 
     /// The same failure, said more precisely.
@@ -85,19 +85,19 @@ impl Error {
     }
 
     /// What there is to say when only the status is known.
-    fn standard(status: StatusCode) -> Self {
+    fn from_status(status: StatusCode) -> Self {
         let ErrorCode { code, sentence, .. } = ErrorCode::of(status);
         Self::new(status, code, *sentence)
     }
 
     /// What is known of its code.
     fn known(&self) -> &'static ErrorCode {
-        ErrorCode::named(&self.code).unwrap_or(ErrorCode::of(self.status))
+        ErrorCode::find(&self.code).unwrap_or(ErrorCode::of(self.status))
     }
 
     /// The error an answer stands for, or the answer back if it stands for none or has been told already.
     /// What axum says of a request is for programs: it speaks of fields and parsers.
-    async fn found_in(mut response: Response, is_for_programs: bool) -> Result<Self, Response> {
+    async fn from_response(mut response: Response, wants_json: bool) -> Result<Self, Response> {
         if let Some(error) = response.extensions_mut().remove::<Self>() {
             return Ok(error);
         }
@@ -107,7 +107,7 @@ impl Error {
             return Err(response);
         }
         let (parts, body) = response.into_parts();
-        let mut error = Self::standard(status);
+        let mut error = Self::from_status(status);
         error.headers.extend(
             [ALLOW, RETRY_AFTER]
                 .into_iter()
@@ -116,8 +116,8 @@ impl Error {
         let said = plain_text(body).await;
         if status.is_server_error() {
             error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {said}")));
-        } else if is_for_programs && explains(status) && !said.is_empty() {
-            error.message = in_plain_words(&said).into();
+        } else if wants_json && keeps_axum_message(status) && !said.is_empty() {
+            error.message = without_axum_prefix(&said).into();
         }
         Ok(error)
     }
@@ -131,17 +131,17 @@ impl Error {
     }
 
     fn as_json(&self) -> Response {
-        Json(Told { error: &self.message, code: &self.code }).into_response()
+        Json(ErrorResponse { error: &self.message, code: &self.code }).into_response()
     }
 
     fn as_page(&self, request_id: &RequestId, method: &Method, path: &str) -> Response {
         let known = self.known();
         let page = ErrorPage {
-            page: Page::nowhere(),
+            page: Page::without_address(),
             status: self.status.as_u16(),
             title: known.title,
             message: &self.message,
-            way_out: known.way_out.link(method, path),
+            recovery_link: known.recovery_link.link(method, path),
             request_id: self.status.is_server_error().then(|| request_id.to_string()),
         };
         match page.render() {
@@ -155,7 +155,7 @@ impl Error {
 /// What programs are told when something is wrong.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
-pub(super) struct Told<'a> {
+pub(super) struct ErrorResponse<'a> {
     /// What is wrong, as a sentence for people.
     #[schema(example = "There is no such page here.")]
     error: &'a str,
@@ -172,7 +172,7 @@ struct ErrorPage<'a> {
     title: &'static str,
     message: &'a str,
     /// An address and the words of the link to it.
-    way_out: (&'static str, &'static str),
+    recovery_link: (&'static str, &'static str),
     request_id: Option<String>,
 }
 
@@ -183,29 +183,29 @@ pub(super) async fn render(
     next: Next,
 ) -> Response {
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let for_programs = is_for_programs(uri.path());
-    let error = match Error::found_in(next.run(request).await, for_programs).await {
+    let wants_json = wants_json(uri.path());
+    let error = match Error::from_response(next.run(request).await, wants_json).await {
         Ok(error) => error,
         Err(response) => return response,
     };
     error.log();
-    let mut response = match for_programs {
+    let mut response = match wants_json {
         true => error.as_json(),
         false => error.as_page(&request_id, &method, uri.path()),
     };
     *response.status_mut() = error.status;
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().extend(error.headers);
-    response.extensions_mut().insert(Code(error.code));
+    response.extensions_mut().insert(ErrorCodeLabel(error.code));
     response
 }
 
-fn is_for_programs(path: &str) -> bool {
+fn wants_json(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json") || path.starts_with("/api/")
 }
 
 /// Whether axum's own words about this status tell more than ours.
-fn explains(status: StatusCode) -> bool {
+fn keeps_axum_message(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::UNSUPPORTED_MEDIA_TYPE
@@ -213,7 +213,7 @@ fn explains(status: StatusCode) -> bool {
 }
 
 /// Without the machinery that axum names first.
-fn in_plain_words(said: &str) -> String {
+fn without_axum_prefix(said: &str) -> String {
     let machinery = [
         "Failed to deserialize query string: ",
         "Failed to deserialize the JSON body into the target type: ",

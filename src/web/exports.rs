@@ -11,13 +11,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Error;
-use super::body::Held;
+use super::body::MeteredBody;
 use super::builds::id;
-use super::derived::{FOREVER, Representation};
+use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use super::filters::capitalised;
 use super::openapi::shapes;
-use super::pictures::{damaged, hex, no_build};
+use super::pictures::{damaged_build, hex, no_build};
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
@@ -25,7 +25,7 @@ use crate::work::WorkClient;
 use voxel::{self, ExportError, Format};
 
 /// Raised whenever one and the same grid is written otherwise than before.
-const WRITTEN: u8 = 2;
+const EXPORT_VERSION: u8 = 2;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export))
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
+pub(super) struct ExportQuery {
     /// Which kind of file; `obj` comes as a zip.
     #[serde(deserialize_with = "format")]
     #[param(inline)]
@@ -51,11 +51,11 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
 /// (stl), or as a spec without overlaps (json). It holds the exact grid, and is made when it is asked for.
 #[utoipa::path(
     get, path = "/api/builds/{id}/export", tag = "Builds", operation_id = "exportBuild",
-    params(("id" = Uuid, Path, description = "The build’s id."), Wanted),
+    params(("id" = Uuid, Path, description = "The build’s id."), ExportQuery),
     responses(
         (status = OK, description = "The file.", content(
             ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
-            (shapes::Spec = "application/json"),
+            (shapes::SpecSchema = "application/json"),
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
@@ -67,7 +67,7 @@ async fn export(
     State(app): State<App>,
     address: ClientAddress,
     Path(build): Path<String>,
-    Query(Wanted { format }): Query<Wanted>,
+    Query(ExportQuery { format }): Query<ExportQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = id(&build)?;
@@ -75,7 +75,7 @@ async fn export(
         builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
     let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
     let name = format!("{prompt_id}-{model_key}");
-    let file = ExportedFile { digest: &digest, name, format, keep: FOREVER };
+    let file = ExportedFile { digest: &digest, name, format, cache_control: IMMUTABLE };
     answer(&app, address.client(), file, load, &headers).await
 }
 
@@ -86,31 +86,31 @@ pub(super) struct ExportedFile<'a> {
     /// Without its ending.
     pub name: String,
     pub format: Format,
-    pub keep: &'static str,
+    pub cache_control: &'static str,
 }
 
 pub(super) async fn answer(
     app: &App,
     client: WorkClient,
-    ExportedFile { digest, name, format, keep }: ExportedFile<'_>,
+    ExportedFile { digest, name, format, cache_control }: ExportedFile<'_>,
     load: impl Future<Output = Result<StoredGrid, Error>>,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
     // The file follows from the grid, and from the name, which is in it.
-    let tag = format!("{}-{name}-{format}-{WRITTEN}", hex(digest));
+    let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex(digest));
     let representation =
-        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, keep };
-    if let Some(known) = representation.if_known(headers) {
+        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, cache_control };
+    if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
     let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
     let grid = load.await?;
     let make = move || {
-        let grid = grid.open().map_err(damaged)?;
+        let grid = grid.open().map_err(damaged_build)?;
         voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))
     };
     let bytes = app.work.run(client, make).await??;
-    let body = Body::new(Held::new(&app.memory, bytes.into()).await?);
+    let body = Body::new(MeteredBody::new(&app.memory, bytes.into()).await?);
     Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
 }
 

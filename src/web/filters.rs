@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 /// A count as people write it: 12,582,912.
 #[askama::filter_fn]
 pub fn count(number: impl std::fmt::Display, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(grouped(&number.to_string()))
+    Ok(group_digits(&number.to_string()))
 }
 
 /// A prompt at the start of a line.
@@ -22,7 +22,7 @@ pub fn capitalised(text: &str) -> String {
 /// A change as people write it, to a tenth: +8, −0.3.
 #[askama::filter_fn]
 pub fn signed(change: f64, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(with_sign(change))
+    Ok(format_signed(change))
 }
 
 /// A rating in whole points.
@@ -60,21 +60,21 @@ pub fn moment(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<Str
 
 /// Milliseconds as people count them: 4.2 s, 48 s, 3 min 12 s.
 #[askama::filter_fn]
-pub fn lasting(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(in_words(*ms))
+pub fn duration(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(format_ms(*ms))
 }
 
 #[askama::filter_fn]
 pub fn dollars(amount: &f64, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(in_dollars(*amount))
+    Ok(format_dollars(*amount))
 }
 
 /// What is less than ten cents to a hundredth of a cent.
-fn in_dollars(amount: f64) -> String {
+fn format_dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.1 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
 
-fn in_words(ms: i64) -> String {
+fn format_ms(ms: i64) -> String {
     let seconds = ms / 1000;
     match seconds {
         ..10 => format!("{:.1}\u{a0}s", ms as f64 / 1000.0),
@@ -84,7 +84,7 @@ fn in_words(ms: i64) -> String {
     }
 }
 
-fn with_sign(change: f64) -> String {
+fn format_signed(change: f64) -> String {
     let digits = format!("{:.1}", change.abs());
     let digits = digits.strip_suffix(".0").unwrap_or(&digits);
     match digits {
@@ -94,7 +94,7 @@ fn with_sign(change: f64) -> String {
     }
 }
 
-fn grouped(digits: &str) -> String {
+fn group_digits(digits: &str) -> String {
     let first = digits.len() % 3;
     let (head, tail) = digits.split_at(first);
     let groups = tail.as_bytes().chunks(3).map(String::from_utf8_lossy);
@@ -109,7 +109,7 @@ mod tests {
         for (number, text) in
             [(0, "0"), (80, "80"), (100, "100"), (24_576, "24,576"), (12_582_912, "12,582,912")]
         {
-            assert_eq!(super::grouped(&number.to_string()), text);
+            assert_eq!(super::group_digits(&number.to_string()), text);
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
             (3_840_000, "64 min 0 s"),
             (5_460_000, "1 h 31 min"),
         ] {
-            assert_eq!(super::in_words(ms).replace('\u{a0}', " "), text);
+            assert_eq!(super::format_ms(ms).replace('\u{a0}', " "), text);
         }
     }
 
@@ -132,14 +132,14 @@ mod tests {
         for (amount, text) in
             [(0.0, "$0.00"), (0.0021, "$0.0021"), (0.1, "$0.10"), (0.702, "$0.70"), (1.24, "$1.24")]
         {
-            assert_eq!(super::in_dollars(amount), text);
+            assert_eq!(super::format_dollars(amount), text);
         }
     }
 
     #[test]
     fn changes_have_a_sign_and_at_most_a_tenth() {
         for (change, text) in [(8.0, "+8"), (-7.64, "−7.6"), (0.31, "+0.3"), (0.02, "0"), (-0.0, "0")] {
-            assert_eq!(super::with_sign(change), text);
+            assert_eq!(super::format_signed(change), text);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "format.html")]
-struct Format {
+struct FormatPage {
     page: Page,
     rules: [(GridSize, Rules); 4],
     palettes: [(Palette, &'static [Block]); 2],
@@ -31,13 +31,13 @@ struct Format {
     host: String,
 }
 
-async fn page(State(app): State<App>, headers: HeaderMap) -> Format {
+async fn page(State(app): State<App>, headers: HeaderMap) -> FormatPage {
     let simple = Palette::Simple.blocks();
-    let beyond = &Palette::Advanced.blocks()[simple.len()..];
-    Format {
+    let advanced = &Palette::Advanced.blocks()[simple.len()..];
+    FormatPage {
         page: Page::at("/format"),
         rules: GridSize::ALL.map(|size| (size, Rules::of(size))),
-        palettes: [(Palette::Simple, simple), (Palette::Advanced, beyond)],
+        palettes: [(Palette::Simple, simple), (Palette::Advanced, advanced)],
         check_max_mib: app.config.check_max_bytes >> 20,
         host: host(&headers),
     }
@@ -45,7 +45,7 @@ async fn page(State(app): State<App>, headers: HeaderMap) -> Format {
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Parameters {
+struct SchemaQuery {
     /// The grid to build in; the arena’s unless said.
     #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
@@ -59,10 +59,10 @@ struct Parameters {
 /// What a spec may hold, for structured outputs. A document that fits it is read without a warning.
 #[utoipa::path(
     get, path = "/api/schema", tag = "Task format", operation_id = "schema",
-    params(Parameters),
+    params(SchemaQuery),
     responses((status = OK, description = "A JSON Schema, draft 2020-12.", body = Object)),
 )]
-async fn schema(State(app): State<App>, Query(parameters): Query<Parameters>) -> Json<Value> {
+async fn schema(State(app): State<App>, Query(parameters): Query<SchemaQuery>) -> Json<Value> {
     let arena = &app.config.arena;
     Json(voxel::schema(
         parameters.grid_size.unwrap_or(arena.grid),

@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use super::builds::{id, with_stats};
 use super::filters::capitalised;
-use super::pictures::{damaged, hex, no_build};
+use super::pictures::{damaged_build, hex, no_build};
 use super::query::{PageNumber, PageQuery, escaped};
 use super::voter::ClientAddress;
-use super::{Card as Shared, Error, Page, filters};
+use super::{Error, Page, ShareCard, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, SelectOption};
@@ -22,7 +22,7 @@ use crate::work::WorkClient;
 use voxel::{Block, Bounds, Format, GridSize, Palette};
 
 /// A spec up to this size, compressed, is shown on the page.
-const READABLE: usize = 1 << 15;
+const MAX_SHOWN_SPEC_BYTES: usize = 1 << 15;
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/builds", get(gallery)).route("/builds/{id}", get(build))
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Router<App> {
 /// The gallery's query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chosen {
+struct GalleryQuery {
     prompt: String,
     model: String,
     grid: Option<GridSize>,
@@ -42,24 +42,27 @@ struct Chosen {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "gallery.html")]
-struct Gallery {
+struct GalleryPage {
     page: Page,
-    chosen: Chosen,
+    chosen: GalleryQuery,
     prompts: Vec<SelectOption>,
     models: Vec<SelectOption>,
     cards: Vec<BuildCard>,
     total: i64,
-    pages: Vec<PageLink>,
+    pages: Vec<GalleryPageLink>,
 }
 
-struct PageLink {
+struct GalleryPageLink {
     number: i64,
     address: String,
     current: bool,
 }
 
-async fn gallery(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -> Result<Gallery, Error> {
-    let chosen = chosen.among_known(&app).await?;
+async fn gallery(
+    State(app): State<App>,
+    PageQuery(chosen): PageQuery<GalleryQuery>,
+) -> Result<GalleryPage, Error> {
+    let chosen = chosen.without_unknown(&app).await?;
     let filter = chosen.filter();
     let mut number = chosen.page.get();
     let (mut cards, total) = gallery::page(&app.replica, &filter, number - 1).await?;
@@ -67,7 +70,7 @@ async fn gallery(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -
         number = last_page(total);
         (cards, _) = gallery::page(&app.replica, &filter, number - 1).await?;
     }
-    Ok(Gallery {
+    Ok(GalleryPage {
         page: Page::at("/builds"),
         prompts: catalog::prompts_with_builds(&app.replica).await?,
         models: catalog::models_with_builds(&app.replica).await?,
@@ -78,9 +81,9 @@ async fn gallery(State(app): State<App>, PageQuery(chosen): PageQuery<Chosen>) -
     })
 }
 
-impl Chosen {
+impl GalleryQuery {
     /// Without filters by prompts and models that do not exist.
-    async fn among_known(mut self, app: &App) -> Result<Self, Error> {
+    async fn without_unknown(mut self, app: &App) -> Result<Self, Error> {
         if !self.prompt.is_empty() && gallery::prompt(&app.pool, &self.prompt).await?.is_none() {
             self.prompt.clear();
         }
@@ -111,10 +114,11 @@ impl Chosen {
     }
 
     /// The pages around this one, and the ends.
-    fn pages(&self, current: i64, total: i64) -> Vec<PageLink> {
+    fn pages(&self, current: i64, total: i64) -> Vec<GalleryPageLink> {
         let last = last_page(total);
         let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
-        let link = |number| PageLink { number, address: self.address(number), current: number == current };
+        let link =
+            |number| GalleryPageLink { number, address: self.address(number), current: number == current };
         (1..=last).filter(near).map(link).collect()
     }
 
@@ -147,7 +151,7 @@ struct BuildPage {
     bounds: Option<Bounds>,
     /// It can be taken away as these.
     formats: Vec<Format>,
-    materials: Vec<Material>,
+    materials: Vec<MaterialView>,
     summary: String,
     digest: String,
     made: String,
@@ -156,7 +160,7 @@ struct BuildPage {
 }
 
 /// How much of a build is of one block.
-struct Material {
+struct MaterialView {
     id: &'static str,
     name: String,
     count: u32,
@@ -175,7 +179,7 @@ async fn build(
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
     let alt = format!("{title}, built with blocks.");
     Ok(BuildPage {
-        page: Page::at("/builds").with_card(Shared::of("builds", build.id, title, alt)),
+        page: Page::at("/builds").with_card(ShareCard::of("builds", build.id, title, alt)),
         bounds: stats.bounds,
         formats: formats(stats.bounds),
         summary: summary(stats.bounds, stats.block_count, &materials),
@@ -190,11 +194,11 @@ async fn build(
 /// The text of a build's spec, if somebody may want to read it.
 async fn spec(app: &App, client: WorkClient, id: Uuid) -> Result<Option<String>, Error> {
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
-    if packed.len() > READABLE {
+    if packed.len() > MAX_SHOWN_SPEC_BYTES {
         return Ok(None);
     }
-    let text = app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged)?;
-    Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * READABLE))
+    let text = app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged_build)?;
+    Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * MAX_SHOWN_SPEC_BYTES))
 }
 
 fn formats(bounds: Option<Bounds>) -> Vec<Format> {
@@ -207,9 +211,9 @@ pub(super) fn formats_of_grid(edge: u16) -> Vec<Format> {
     formats(Some(Bounds { min: [0; 3], max: [edge.saturating_sub(1); 3] }))
 }
 
-fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {
+fn materials(blocks: &[(&'static Block, u32)]) -> Vec<MaterialView> {
     let most = blocks.first().map_or(1, |&(_, count)| count);
-    let material = |&(block, count): &(&'static Block, u32)| Material {
+    let material = |&(block, count): &(&'static Block, u32)| MaterialView {
         id: &block.id,
         name: block.name(),
         count,
@@ -219,7 +223,7 @@ fn materials(blocks: &[(&'static Block, u32)]) -> Vec<Material> {
 }
 
 /// What somebody hears who does not see the build.
-fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[Material]) -> String {
+fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[MaterialView]) -> String {
     let Some(bounds) = bounds else { return "An empty grid.".to_owned() };
     let [x, y, z] = bounds.spans();
     let most: Vec<String> = materials.iter().take(3).map(|material| material.name.to_lowercase()).collect();

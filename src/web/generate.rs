@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::house::{House, lends};
+use self::house::{ContestantResolver, lends_keys};
 use super::Error;
 use super::voter::Visitor;
 use crate::app::App;
@@ -33,10 +33,10 @@ use crate::work::WorkClient;
 use voxel::{GridSize, Palette};
 
 /// A proxy that hears nothing for longer may hang up.
-const PING: Duration = Duration::from_secs(15);
+const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// No field of a contestant is longer.
-const LONGEST_FIELD: usize = 400;
+const MAX_FIELD_BYTES: usize = 400;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(generate))
@@ -45,7 +45,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// What two models are to build.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wanted {
+#[schema(as = Wanted)]
+struct GenerateRequest {
     /// At most 800 characters.
     #[schema(example = "a steam locomotive")]
     prompt: String,
@@ -56,7 +57,7 @@ struct Wanted {
     model_keys: Option<Vec<String>>,
     /// Or two of anywhere.
     #[serde(default)]
-    models: Option<Vec<Named>>,
+    models: Option<Vec<RequestedModel>>,
     /// Only this side is asked, as for another try.
     #[serde(default)]
     #[schema(inline)]
@@ -68,7 +69,7 @@ struct Wanted {
 #[derive(Clone, Default, Deserialize, ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NamedModel)]
-struct Named {
+struct RequestedModel {
     key: Option<String>,
     provider: Option<String>,
     base_url: Option<String>,
@@ -83,7 +84,7 @@ struct Named {
 /// leaves the other alone, and hanging up ends both at their providers. Nothing of it enters the arena.
 #[utoipa::path(
     post, path = "/api/generate", tag = "Sandbox", operation_id = "generate",
-    request_body = Wanted,
+    request_body = GenerateRequest,
     responses(
         (status = OK, description = "Events, one JSON a line.", body = String, content_type = "application/x-ndjson"),
         (status = BAD_REQUEST, description = "bad_request, equal_models, unknown_model"),
@@ -95,58 +96,59 @@ async fn generate(
     State(app): State<App>,
     visitor: Visitor,
     headers: HeaderMap,
-    Json(wanted): Json<Wanted>,
+    Json(request): Json<GenerateRequest>,
 ) -> Result<Response, Error> {
-    let prompt = wanted.prompt.trim().to_owned();
+    let prompt = request.prompt.trim().to_owned();
     if let Some(problem) = catalog::prompt_problem(&prompt) {
-        return Err(wrong(problem));
+        return Err(bad_request(problem));
     }
-    let rivals = wanted.rivals()?;
-    visitor.ask(&app, LimitedAction::Generate, None)?;
-    let house = House { app: &app, lends: lends(&app, &headers) };
-    if house.lends
+    let choices = request.choices()?;
+    visitor.check_limit(&app, LimitedAction::Generate, None)?;
+    let resolver = ContestantResolver { app: &app, lends_keys: lends_keys(&app, &headers) };
+    if resolver.lends_keys
         && app.config.sandbox.server_keys == ServerKeyAccess::Everybody
-        && rivals.iter().any(Rival::borrows)
+        && choices.iter().any(ModelChoice::uses_server_key)
     {
-        visitor.ask(&app, LimitedAction::UseServerKey, None)?;
+        visitor.check_limit(&app, LimitedAction::UseServerKey, None)?;
     }
     let listed = catalog::models(&app.pool).await?;
-    let sides = [Slot::A, Slot::B].into_iter().zip(rivals);
+    let sides = [Slot::A, Slot::B].into_iter().zip(choices);
     let mut contestants = Vec::new();
-    for (slot, rival) in sides.filter(|(slot, _)| wanted.only.is_none_or(|only| only == *slot)) {
-        contestants.push((slot, house.contestant(&listed, rival).await?));
+    for (slot, choice) in sides.filter(|(slot, _)| request.only.is_none_or(|only| only == *slot)) {
+        contestants.push((slot, resolver.contestant(&listed, choice).await?));
     }
     let ticket = app.line.join(limits::network(visitor.address()))?;
     let settings =
-        Settings { grid: wanted.grid_size, palette: wanted.palette, mode: app.config.arena.mode.clone() };
+        Settings { grid: request.grid_size, palette: request.palette, mode: app.config.arena.mode.clone() };
     let task = Task {
         prompt,
         settings,
         max_bytes: app.config.check_max_bytes.min(app.config.generation.answer_max_bytes),
         attempts: app.config.generation.attempts,
     };
-    Ok(told(Telling {
+    Ok(stream_response(RunStream {
         app,
         client: WorkClient::visitor(visitor.address()),
         ticket,
-        stage: Stage::Opening(Box::new((task, contestants))),
-        pinged: Instant::now(),
+        stage: RunStage::Starting(Box::new((task, contestants))),
+        last_ping: Instant::now(),
     }))
 }
 
-impl Wanted {
-    fn rivals(&self) -> Result<[Rival; 2], Error> {
-        let by_key = |key: &String| Named { key: Some(key.clone()), ..Named::default() };
-        let named: Vec<Named> = match (&self.model_keys, &self.models) {
+impl GenerateRequest {
+    fn choices(&self) -> Result<[ModelChoice; 2], Error> {
+        let by_key = |key: &String| RequestedModel { key: Some(key.clone()), ..RequestedModel::default() };
+        let named: Vec<RequestedModel> = match (&self.model_keys, &self.models) {
             (Some(keys), None) => keys.iter().map(by_key).collect(),
             (None, Some(models)) => models.clone(),
-            _ => return Err(wrong("Either modelKeys or models names the two.".to_owned())),
+            _ => return Err(bad_request("Either modelKeys or models names the two.".to_owned())),
         };
-        let two: [Named; 2] =
-            named.try_into().map_err(|_| wrong("There are two sides, so name two models.".to_owned()))?;
-        let [a, b] = two.map(Named::read);
+        let two: [RequestedModel; 2] = named
+            .try_into()
+            .map_err(|_| bad_request("There are two sides, so name two models.".to_owned()))?;
+        let [a, b] = two.map(RequestedModel::read);
         let (a, b) = (a?, b?);
-        match a.who == b.who {
+        match a.source == b.source {
             true => {
                 Err(Error::bad_request("equal_models", "Both sides name the same model; choose another."))
             }
@@ -156,80 +158,80 @@ impl Wanted {
 }
 
 /// What a side names.
-struct Rival {
-    who: Who,
+struct ModelChoice {
+    source: ModelSource,
     /// The visitor's own.
     secret: Option<Secret>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Who {
-    OfTheCatalog(String),
-    AtAProvider { provider: String, model: String },
-    Elsewhere { address: String, model: String },
+enum ModelSource {
+    Catalog(String),
+    Provider { provider: String, model: String },
+    Endpoint { address: String, model: String },
 }
 
-impl Rival {
+impl ModelChoice {
     /// Whether it takes a key of this server's, if any.
-    fn borrows(&self) -> bool {
-        self.secret.is_none() && !matches!(self.who, Who::Elsewhere { .. })
+    fn uses_server_key(&self) -> bool {
+        self.secret.is_none() && !matches!(self.source, ModelSource::Endpoint { .. })
     }
 }
 
-impl Named {
-    fn read(self) -> Result<Rival, Error> {
+impl RequestedModel {
+    fn read(self) -> Result<ModelChoice, Error> {
         let fields = [&self.key, &self.provider, &self.base_url, &self.model];
         let sound = |field: &String| {
-            field.len() <= LONGEST_FIELD
+            field.len() <= MAX_FIELD_BYTES
                 && !field.trim().is_empty()
                 && !field.trim().contains(char::is_control)
         };
-        let key_fits = self.api_key.as_ref().is_none_or(|key| key.len() <= LONGEST_FIELD);
+        let key_fits = self.api_key.as_ref().is_none_or(|key| key.len() <= MAX_FIELD_BYTES);
         if !key_fits || !fields.into_iter().flatten().all(sound) {
-            return Err(wrong(format!(
-                "What names a model has 1 to {LONGEST_FIELD} characters, and no control characters."
+            return Err(bad_request(format!(
+                "What names a model has 1 to {MAX_FIELD_BYTES} characters, and no control characters."
             )));
         }
         // A field that was left empty is none.
         let secret = self.api_key.as_deref().map(str::trim).filter(|key| !key.is_empty()).map(Secret::new);
         let [key, provider, base_url, model] =
             fields.map(|field| field.as_deref().map(|text| text.trim().to_owned()));
-        let who = match (key, provider, base_url, model) {
-            (Some(key), None, None, None) => Who::OfTheCatalog(key),
-            (None, Some(provider), None, Some(model)) => Who::AtAProvider { provider, model },
-            (None, None, Some(address), Some(model)) => Who::Elsewhere { address, model },
+        let source = match (key, provider, base_url, model) {
+            (Some(key), None, None, None) => ModelSource::Catalog(key),
+            (None, Some(provider), None, Some(model)) => ModelSource::Provider { provider, model },
+            (None, None, Some(address), Some(model)) => ModelSource::Endpoint { address, model },
             _ => {
-                return Err(wrong(
+                return Err(bad_request(
                     "A model is named by its key, or by model and provider, or by model and baseUrl."
                         .to_owned(),
                 ));
             }
         };
-        Ok(Rival { who, secret })
+        Ok(ModelChoice { source, secret })
     }
 }
 
 /// A run, told as it happens. Dropping it frees everything.
-struct Telling {
+struct RunStream {
     app: App,
     client: WorkClient,
     ticket: Ticket,
-    stage: Stage,
-    pinged: Instant,
+    stage: RunStage,
+    last_ping: Instant,
 }
 
-type Sides = Vec<(Slot, Contestant)>;
+type RunContestants = Vec<(Slot, Contestant)>;
 
-enum Stage {
-    Opening(Box<(Task, Sides)>),
-    InLine(Box<(Task, Sides)>, Option<usize>),
+enum RunStage {
+    Starting(Box<(Task, RunContestants)>),
+    Queued(Box<(Task, RunContestants)>, Option<usize>),
     Running(Run),
-    Over,
+    Ended,
 }
 
-fn told(telling: Telling) -> Response {
-    let (tell, events) = mpsc::channel(1);
-    tokio::spawn(telling.tell(tell));
+fn stream_response(run_stream: RunStream) -> Response {
+    let (sender, events) = mpsc::channel(1);
+    tokio::spawn(run_stream.forward(sender));
     let lines = stream::unfold(events, |mut events| async move {
         let event = events.recv().await?;
         let mut line = serde_json::to_vec(&event).unwrap_or_default();
@@ -244,17 +246,17 @@ fn told(telling: Telling) -> Response {
     (headers, Body::from_stream(lines)).into_response()
 }
 
-impl Telling {
+impl RunStream {
     /// Until it is over, or nobody listens. A body that nobody reads is not asked for more, so this must not wait
     /// to be asked: it would keep its place for ever.
-    async fn tell(mut self, tell: mpsc::Sender<Event>) {
+    async fn forward(mut self, sender: mpsc::Sender<Event>) {
         loop {
             let event = tokio::select! {
                 event = self.next() => event,
-                () = tell.closed() => return,
+                () = sender.closed() => return,
             };
             let Some(event) = event else { return };
-            if !timeout(SLOWEST, tell.send(event)).await.is_ok_and(|sent| sent.is_ok()) {
+            if !timeout(SLOWEST, sender.send(event)).await.is_ok_and(|sent| sent.is_ok()) {
                 return;
             }
         }
@@ -262,36 +264,36 @@ impl Telling {
 
     async fn next(&mut self) -> Option<Event> {
         loop {
-            match std::mem::replace(&mut self.stage, Stage::Over) {
-                Stage::Opening(wanted) => {
-                    self.stage = Stage::InLine(wanted, None);
+            match std::mem::replace(&mut self.stage, RunStage::Ended) {
+                RunStage::Starting(pending) => {
+                    self.stage = RunStage::Queued(pending, None);
                     return Some(Event::Hello);
                 }
-                Stage::InLine(wanted, told) => match self.ticket.position() {
+                RunStage::Queued(pending, last_position) => match self.ticket.position() {
                     None => {
-                        let (task, contestants) = *wanted;
+                        let (task, contestants) = *pending;
                         let run = Run::begin(&self.app.pool, &self.app.work, self.client, &task, contestants);
-                        self.stage = Stage::Running(run);
+                        self.stage = RunStage::Running(run);
                     }
-                    Some(position) if told != Some(position) => {
-                        self.stage = Stage::InLine(wanted, Some(position));
+                    Some(position) if last_position != Some(position) => {
+                        self.stage = RunStage::Queued(pending, Some(position));
                         return Some(Event::Queue { position });
                     }
                     Some(_) => {
-                        self.stage = Stage::InLine(wanted, told);
-                        let due = self.pinged + PING;
+                        self.stage = RunStage::Queued(pending, last_position);
+                        let due = self.last_ping + HEARTBEAT;
                         tokio::select! {
                             () = self.ticket.moves() => {}
                             () = self.app.closing.cancelled() => {
-                                self.stage = Stage::Over;
+                                self.stage = RunStage::Ended;
                                 return Some(Event::Done);
                             }
                             () = sleep_until(due) => return Some(self.ping()),
                         }
                     }
                 },
-                Stage::Running(mut run) => {
-                    let due = self.pinged + PING;
+                RunStage::Running(mut run) => {
+                    let due = self.last_ping + HEARTBEAT;
                     let next = tokio::select! {
                         next = run.next() => next,
                         () = sleep_until(due) => Some(Event::Ping),
@@ -299,23 +301,23 @@ impl Telling {
                     };
                     match next {
                         Some(Event::Ping) => {
-                            self.stage = Stage::Running(run);
+                            self.stage = RunStage::Running(run);
                             return Some(self.ping());
                         }
                         Some(event) => {
-                            self.stage = Stage::Running(run);
+                            self.stage = RunStage::Running(run);
                             return Some(event);
                         }
                         None => return Some(Event::Done),
                     }
                 }
-                Stage::Over => return None,
+                RunStage::Ended => return None,
             }
         }
     }
 
     fn ping(&mut self) -> Event {
-        self.pinged = Instant::now();
+        self.last_ping = Instant::now();
         Event::Ping
     }
 }
@@ -336,10 +338,10 @@ impl From<TooMany> for Error {
     }
 }
 
-fn unknown(message: String) -> Error {
+fn unknown_model(message: String) -> Error {
     Error::bad_request("unknown_model", message)
 }
 
-fn wrong(message: String) -> Error {
+fn bad_request(message: String) -> Error {
     Error::bad_request("bad_request", message)
 }

@@ -32,7 +32,7 @@ struct Health {
     responses((status = OK, description = "It is.", body = Health)),
 )]
 async fn healthz() -> impl IntoResponse {
-    told("ok")
+    health_response("ok")
 }
 
 /// Is it ready for visitors?
@@ -47,11 +47,11 @@ async fn healthz() -> impl IntoResponse {
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
     match db::check_ready(&app.pool).await {
-        Ok(()) => Ok(told("ready")),
+        Ok(()) => Ok(health_response("ready")),
         Err(not_ready) => Err(Error::unavailable("not_ready", not_ready.to_string())),
     }
 }
 
-fn told(status: &'static str) -> impl IntoResponse {
+fn health_response(status: &'static str) -> impl IntoResponse {
     ([(CACHE_CONTROL, "no-store")], Json(Health { status }))
 }

@@ -25,16 +25,16 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
-use self::run_to_end::Overdue;
+use self::run_to_end::Deadline;
 use super::Error;
 use crate::metrics::{HttpMetrics, ResponseLabels};
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
     worker-src 'self'; font-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-const PROTECTION: [(HeaderName, &str); 6] = [
-    (CONTENT_SECURITY_POLICY, POLICY),
+const SECURITY_HEADERS: [(HeaderName, &str); 6] = [
+    (CONTENT_SECURITY_POLICY, CSP),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (REFERRER_POLICY, "strict-origin-when-cross-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -57,7 +57,7 @@ impl Display for RequestId {
 
 /// Rides on the answer to an error, for whoever counts them.
 #[derive(Clone)]
-pub(super) struct Code(pub Cow<'static, str>);
+pub(super) struct ErrorCodeLabel(pub Cow<'static, str>);
 
 /// Names the request, opens its span, counts it, and logs how it ended.
 pub(super) async fn observe(
@@ -72,14 +72,15 @@ pub(super) async fn observe(
     let in_flight = Arc::new(metrics.begin());
     request.extensions_mut().insert(Arc::clone(&in_flight));
     let path = request.uri().path().to_owned();
-    let (method, route) = (known(request.method()), route(&request));
+    let (method, route) = (method_label(request.method()), route(&request));
     let span = info_span!("request", %id, method = %request.method(), path);
 
     async {
         let mut response = next.run(request).await;
         let status = response.status().as_u16();
         let took = started.elapsed();
-        let code = response.extensions().get::<Code>().map(|code| code.0.clone()).unwrap_or_default();
+        let code =
+            response.extensions().get::<ErrorCodeLabel>().map(|code| code.0.clone()).unwrap_or_default();
         metrics.count(&ResponseLabels { method, route, status, code }, took);
         let ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
         if is_background_noise(&path) {
@@ -98,7 +99,7 @@ pub(super) async fn observe(
 }
 
 /// Anybody can make up others.
-fn known(method: &Method) -> &'static str {
+fn method_label(method: &Method) -> &'static str {
     let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     methods.into_iter().find(|name| method == name).unwrap_or("other")
 }
@@ -112,9 +113,9 @@ fn is_background_noise(path: &str) -> bool {
 }
 
 /// Tells the browser what our pages never do, and keeps caches from guessing.
-pub(super) async fn protect(mut response: Response) -> Response {
+pub(super) async fn add_security_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    for (name, value) in PROTECTION {
+    for (name, value) in SECURITY_HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
@@ -132,14 +133,15 @@ pub(super) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Respo
 
 /// Marks a response whose bytes are to reach the visitor as they are.
 #[derive(Clone, Copy)]
-pub(super) struct AsIs;
+pub(super) struct NoTransform;
 
 /// What is no longer than this arrives no sooner when it is compressed.
-const ONE_PACKET: u64 = 1200;
+const COMPRESSION_MIN_BYTES: u64 = 1200;
 
 /// Quality 4 costs a fraction of a millisecond for a page and saves nearly as much as 11.
 pub(super) fn compress() -> CompressionLayer<impl Predicate> {
-    let predicate = DefaultPredicate::new().and(SizeAbove::new(ONE_PACKET)).and(is_worth_compressing);
+    let predicate =
+        DefaultPredicate::new().and(SizeAbove::new(COMPRESSION_MIN_BYTES)).and(is_worth_compressing);
     CompressionLayer::new().quality(CompressionLevel::Precise(4)).compress_when(predicate)
 }
 
@@ -147,25 +149,26 @@ fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensio
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let streamed_or_packed =
         ["application/x-ndjson", "application/octet-stream", "application/gzip", "font/"];
-    extensions.get::<AsIs>().is_none() && !streamed_or_packed.iter().any(|prefix| kind.starts_with(prefix))
+    extensions.get::<NoTransform>().is_none()
+        && !streamed_or_packed.iter().any(|prefix| kind.starts_with(prefix))
 }
 
-type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone,
 /// and a request that runs to its end goes on without an answer.
 pub fn deadline(
-    patience: Duration,
-) -> FromFnLayer<impl Fn(Request, Next) -> Answering + Clone, (), (Request,)> {
-    from_fn(move |request: Request, next: Next| -> Answering {
+    limit: Duration,
+) -> FromFnLayer<impl Fn(Request, Next) -> ResponseFuture + Clone, (), (Request,)> {
+    from_fn(move |request: Request, next: Next| -> ResponseFuture {
         Box::pin(async move {
-            let overdue = request.extensions().get::<Overdue>().cloned();
+            let timed_out = request.extensions().get::<Deadline>().cloned();
             let mut answer = pin!(next.run(request));
-            match tokio::time::timeout(patience, &mut answer).await {
+            match tokio::time::timeout(limit, &mut answer).await {
                 Ok(response) => response,
-                Err(_) => match overdue {
-                    Some(Overdue(overdue)) => {
-                        overdue.cancel();
+                Err(_) => match timed_out {
+                    Some(Deadline(timed_out)) => {
+                        timed_out.cancel();
                         answer.await
                     }
                     None => Error::unavailable("timed_out", "This took too long, and was stopped.")

@@ -17,9 +17,9 @@ use time::OffsetDateTime;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::charts::{Axis, Heatmap, Interval, Lines};
+use super::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
 use super::query::{PageQuery, escaped};
-use super::{Card, Error, Page, filters};
+use super::{Error, Page, ShareCard, filters};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
@@ -28,9 +28,9 @@ use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
 const MIN_VOTES_FOR_SKILL: i64 = crate::arena::skill::MIN_VOTES_FOR_SKILL as i64;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    let drawn = DrawnCharts::new(MOST_CHARTS);
+    let cache = ChartCache::new(MAX_CACHED_CHARTS);
     OpenApiRouter::new()
-        .route("/leaderboard", get(move |app, query| page(app, query, drawn)))
+        .route("/leaderboard", get(move |app, query| page(app, query, cache)))
         .route("/leaderboard/pairs", get(pairs::page))
         .routes(routes!(api::leaderboard))
 }
@@ -38,16 +38,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// The page's query; a form sends empty fields for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Chosen {
+struct LeaderboardPageQuery {
     provider: String,
     tag: String,
-    sort: Option<Sort>,
-    order: Option<Order>,
+    sort: Option<LadderSort>,
+    order: Option<SortOrder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Sort {
+enum LadderSort {
     Elo,
     Model,
     Change,
@@ -62,23 +62,23 @@ enum Sort {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Order {
+enum SortOrder {
     Asc,
     Desc,
 }
 
 /// What the table can be sorted by, from left to right.
-const COLUMNS: [(Sort, &str); 10] = [
-    (Sort::Model, "Model"),
-    (Sort::Elo, "Elo"),
-    (Sort::Change, "24 h"),
-    (Sort::Skill, "Skill"),
-    (Sort::Votes, "Votes"),
-    (Sort::Won, "Won"),
-    (Sort::Lost, "Lost"),
-    (Sort::Tied, "Tied"),
-    (Sort::BothBad, "Both bad"),
-    (Sort::Shown, "Shown"),
+const COLUMNS: [(LadderSort, &str); 10] = [
+    (LadderSort::Model, "Model"),
+    (LadderSort::Elo, "Elo"),
+    (LadderSort::Change, "24 h"),
+    (LadderSort::Skill, "Skill"),
+    (LadderSort::Votes, "Votes"),
+    (LadderSort::Won, "Won"),
+    (LadderSort::Lost, "Lost"),
+    (LadderSort::Tied, "Tied"),
+    (LadderSort::BothBad, "Both bad"),
+    (LadderSort::Shown, "Shown"),
 ];
 
 #[derive(Template, WebTemplate)]
@@ -86,12 +86,12 @@ const COLUMNS: [(Sort, &str); 10] = [
 struct LeaderboardPage {
     page: Page,
     settings: String,
-    chosen: Chosen,
+    chosen: LeaderboardPageQuery,
     board: Arc<Leaderboard>,
-    lines: Vec<Line>,
+    lines: Vec<LadderRow>,
     providers: Vec<String>,
     tags: Vec<String>,
-    axis: Option<Axis>,
+    axis: Option<RatingAxis>,
     /// As HTML.
     charts: Arc<str>,
 }
@@ -99,32 +99,32 @@ struct LeaderboardPage {
 /// What follows from the statistics alone.
 #[derive(Template)]
 #[template(path = "leaderboard_charts.html")]
-struct Charts<'a> {
-    chosen: &'a Chosen,
+struct LeaderboardCharts<'a> {
+    chosen: &'a LeaderboardPageQuery,
     heatmap: Option<Heatmap>,
-    history: Option<Lines>,
+    history: Option<HistoryChart>,
 }
 
 /// Charts that were drawn, by what they show. With sixty models they are most of the page, and of the work on it.
-type DrawnCharts = Cache<ChartsKey, Arc<str>>;
+type ChartCache = Cache<ChartCacheKey, Arc<str>>;
 
 /// The tag, when the statistics were worked out, and the models in their order.
-type ChartsKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
+type ChartCacheKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
 
 /// So many are kept; a large one has a megabyte.
-const MOST_CHARTS: u64 = 16;
+const MAX_CACHED_CHARTS: u64 = 16;
 
 /// A row of the table.
-struct Line {
+struct LadderRow {
     row: LadderEntry,
     change: StandingChange,
-    interval: Option<Interval>,
+    interval: Option<IntervalBar>,
 }
 
 async fn page(
     State(app): State<App>,
-    PageQuery(mut chosen): PageQuery<Chosen>,
-    drawn: DrawnCharts,
+    PageQuery(mut chosen): PageQuery<LeaderboardPageQuery>,
+    cache: ChartCache,
 ) -> Result<LeaderboardPage, Error> {
     let tags = app.arena.lineup().await?.tags().to_vec();
     if !tags.contains(&chosen.tag) {
@@ -135,14 +135,14 @@ async fn page(
     if !providers.contains(&chosen.provider) {
         chosen.provider.clear();
     }
-    let axis = Axis::over(&board.rows);
+    let axis = RatingAxis::over(&board.rows);
     let mut lines = lines(&board, axis.as_ref());
     lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
     chosen.sort(&mut lines);
     Ok(LeaderboardPage {
-        page: Page::at("/leaderboard").with_card(Card::of_the_ladder()),
+        page: Page::at("/leaderboard").with_card(ShareCard::for_leaderboard()),
         settings: app.arena.settings.to_string(),
-        charts: charts(&drawn, &board, &chosen).await?,
+        charts: charts(&cache, &board, &chosen).await?,
         providers: providers.into_iter().collect(),
         tags,
         chosen,
@@ -152,21 +152,25 @@ async fn page(
     })
 }
 
-async fn charts(drawn: &DrawnCharts, board: &Leaderboard, chosen: &Chosen) -> Result<Arc<str>, Error> {
+async fn charts(
+    cache: &ChartCache,
+    board: &Leaderboard,
+    chosen: &LeaderboardPageQuery,
+) -> Result<Arc<str>, Error> {
     let rows = board.rows_as_of_stats();
     let models = rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
     let key = (chosen.tag.clone(), board.stats.computed_at, models.collect());
-    if let Some(charts) = drawn.get(&key).await {
+    if let Some(charts) = cache.get(&key).await {
         return Ok(charts);
     }
     let models = rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
-    let charts = Charts {
+    let charts = LeaderboardCharts {
         chosen,
         heatmap: Heatmap::of(&rows, &board.stats.duels),
-        history: Lines::of(&board.stats.history.lines, models),
+        history: HistoryChart::of(&board.stats.history.lines, models),
     };
     let charts: Arc<str> = charts.render().map_err(anyhow::Error::from)?.into();
-    drawn.insert(key, Arc::clone(&charts)).await;
+    cache.insert(key, Arc::clone(&charts)).await;
     Ok(charts)
 }
 
@@ -178,8 +182,8 @@ async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
     }
 }
 
-fn lines(board: &Leaderboard, axis: Option<&Axis>) -> Vec<Line> {
-    let line = |(row, change): (&LadderEntry, StandingChange)| Line {
+fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
+    let line = |(row, change): (&LadderEntry, StandingChange)| LadderRow {
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
         row: row.clone(),
         change,
@@ -187,11 +191,11 @@ fn lines(board: &Leaderboard, axis: Option<&Axis>) -> Vec<Line> {
     board.rows.iter().zip(board.changes()).map(line).collect()
 }
 
-impl Chosen {
+impl LeaderboardPageQuery {
     /// The lines come by rank, which decides between equals.
-    fn sort(&self, lines: &mut [Line]) {
+    fn sort(&self, lines: &mut [LadderRow]) {
         let sort = self.sort_by();
-        if sort == Sort::Model {
+        if sort == LadderSort::Model {
             lines.sort_by_key(|line| line.row.model.display_name.to_lowercase());
         } else {
             lines.sort_by(|a, b| b.measure(sort).total_cmp(&a.measure(sort)));
@@ -202,11 +206,11 @@ impl Chosen {
     }
 
     /// By rank, unless another column was asked for.
-    fn sort_by(&self) -> Sort {
-        self.sort.unwrap_or(if self.tag.is_empty() { Sort::Elo } else { Sort::Skill })
+    fn sort_by(&self) -> LadderSort {
+        self.sort.unwrap_or(if self.tag.is_empty() { LadderSort::Elo } else { LadderSort::Skill })
     }
 
-    fn order(&self) -> Order {
+    fn order(&self) -> SortOrder {
         self.order.unwrap_or(self.sort_by().usual_order())
     }
 
@@ -214,12 +218,12 @@ impl Chosen {
         !self.provider.is_empty() || !self.tag.is_empty()
     }
 
-    fn heads(&self) -> [Head; 10] {
+    fn heads(&self) -> [SortHeader; 10] {
         COLUMNS.map(|(sort, word)| self.head(sort, word))
     }
 
     /// Sorts by its column, and the other way around when asked again.
-    fn head(&self, sort: Sort, word: &'static str) -> Head {
+    fn head(&self, sort: LadderSort, word: &'static str) -> SortHeader {
         let current = self.sort_by() == sort;
         let order = if current { self.order().reversed() } else { sort.usual_order() };
         let mut address = format!("/leaderboard?sort={}", sort.name());
@@ -232,7 +236,7 @@ impl Chosen {
                 address.push_str(&format!("&{name}={}", escaped(value)));
             }
         }
-        Head { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
+        SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
     }
 
     /// Where all pairs are.
@@ -247,31 +251,31 @@ impl Chosen {
 }
 
 /// The head of a column.
-struct Head {
-    sort: Sort,
+struct SortHeader {
+    sort: LadderSort,
     word: &'static str,
     address: String,
     /// If the table is sorted by it.
-    order: Option<Order>,
+    order: Option<SortOrder>,
 }
 
-impl Line {
+impl LadderRow {
     /// What a column sorts by; unknown values are the least.
-    fn measure(&self, sort: Sort) -> f64 {
+    fn measure(&self, sort: LadderSort) -> f64 {
         let LadderEntry { standing, skill, shown, .. } = &self.row;
         match sort {
-            Sort::Elo | Sort::Model => standing.elo,
-            Sort::Change => match self.change {
+            LadderSort::Elo | LadderSort::Model => standing.elo,
+            LadderSort::Change => match self.change {
                 StandingChange::New => f64::NEG_INFINITY,
                 StandingChange::Moved { elo, .. } => elo,
             },
-            Sort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
-            Sort::Votes => standing.votes() as f64,
-            Sort::Won => standing.wins as f64,
-            Sort::Lost => standing.losses as f64,
-            Sort::Tied => standing.ties as f64,
-            Sort::BothBad => self.both_bad().unwrap_or(-1.0),
-            Sort::Shown => *shown as f64,
+            LadderSort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
+            LadderSort::Votes => standing.votes() as f64,
+            LadderSort::Won => standing.wins as f64,
+            LadderSort::Lost => standing.losses as f64,
+            LadderSort::Tied => standing.ties as f64,
+            LadderSort::BothBad => self.both_bad().unwrap_or(-1.0),
+            LadderSort::Shown => *shown as f64,
         }
     }
 
@@ -282,7 +286,7 @@ impl Line {
     }
 }
 
-impl Sort {
+impl LadderSort {
     fn name(self) -> &'static str {
         match self {
             Self::Elo => "elo",
@@ -299,16 +303,16 @@ impl Sort {
     }
 
     /// What a tag's votes alone have none of: Elo depends on the order of all votes.
-    fn is_of_the_whole_ladder(self) -> bool {
+    fn needs_all_votes(self) -> bool {
         matches!(self, Self::Elo | Self::Change)
     }
 
-    fn usual_order(self) -> Order {
-        if self == Self::Model { Order::Asc } else { Order::Desc }
+    fn usual_order(self) -> SortOrder {
+        if self == Self::Model { SortOrder::Asc } else { SortOrder::Desc }
     }
 }
 
-impl Order {
+impl SortOrder {
     fn name(self) -> &'static str {
         match self {
             Self::Asc => "asc",

@@ -11,13 +11,13 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::arena::{Refusal, TOO_SOON, cast, id, no_matchup, open_matchup};
-use super::arena_page::{BALLOT, words};
+use super::arena::{TOO_SOON_MESSAGE, VoteRejection, cast_vote, id, no_matchup, open_matchup};
+use super::arena_page::{CHOICES, choice_label};
 use super::filters::capitalised;
 use super::gallery::formats_of_grid;
 use super::query::PageQuery;
 use super::voter::Visitor;
-use super::{Card, Error, Page, filters};
+use super::{Error, Page, ShareCard, filters};
 use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{ChoiceCounts, Reveal, RevealedSide, ServedMatchup, SkipError};
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Router<App> {
 /// Before the vote: for its voter alone, and without a name.
 #[derive(Template, WebTemplate)]
 #[template(path = "voting.html")]
-struct Voting {
+struct VotingPage {
     page: Page,
     id: Uuid,
     served: ServedMatchup,
@@ -52,28 +52,28 @@ struct Voting {
 /// After it: for everybody.
 #[derive(Template, WebTemplate)]
 #[template(path = "matchup.html")]
-struct Judged {
+struct MatchupPage {
     page: Page,
     /// Either build tells what was asked.
     asked: Build,
     verdict: &'static str,
-    sides: [Side; 2],
+    sides: [MatchupSideView; 2],
     /// Both can be taken away as these.
     formats: Vec<Format>,
     votes: i64,
-    tally: [Bar; 4],
+    tally: [TallyBar; 4],
     /// Whether it is the visitor's own vote.
     own: bool,
 }
 
-struct Side {
+struct MatchupSideView {
     name: &'static str,
     model: RevealedSide,
     chosen: bool,
 }
 
 /// A part of a tally, in hundredths of its length.
-struct Bar {
+struct TallyBar {
     words: &'static str,
     count: i64,
     start: f64,
@@ -82,23 +82,23 @@ struct Bar {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asking {
+struct StartMatchupForm {
     prompt_id: Option<String>,
 }
 
 async fn start(
     State(app): State<App>,
     visitor: Visitor,
-    Form(asking): Form<Asking>,
+    Form(form): Form<StartMatchupForm>,
 ) -> Result<Redirect, Error> {
-    let prompt = asking.prompt_id.filter(|id| !id.is_empty());
+    let prompt = form.prompt_id.filter(|id| !id.is_empty());
     let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
-    Ok(back_to(matchup.id))
+    Ok(redirect_to(matchup.id))
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Looking {
+struct MatchupPageQuery {
     angle: usize,
 }
 
@@ -106,19 +106,19 @@ async fn matchup(
     State(app): State<App>,
     Path(matchup): Path<String>,
     visitor: Visitor,
-    PageQuery(looking): PageQuery<Looking>,
+    PageQuery(query): PageQuery<MatchupPageQuery>,
 ) -> Result<Response, Error> {
     let id = id(&matchup)?;
     let served = served(&app, &visitor, id).await?;
     if let Some(reveal) = app.arena.reveal(id).await? {
-        return Ok((NO_STORE, Judged::of(&app, reveal, served.is_some()).await?).into_response());
+        return Ok((NO_STORE, MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
     }
     let served = served.ok_or_else(no_matchup)?;
-    Ok((NO_STORE, Voting::new(id, served, looking.angle)).into_response())
+    Ok((NO_STORE, VotingPage::new(id, served, query.angle)).into_response())
 }
 
 #[derive(Deserialize)]
-struct Ballot {
+struct VoteForm {
     choice: String,
 }
 
@@ -126,15 +126,15 @@ async fn vote(
     State(app): State<App>,
     Path(matchup): Path<String>,
     visitor: Visitor,
-    Form(ballot): Form<Ballot>,
+    Form(form): Form<VoteForm>,
 ) -> Result<Response, Error> {
-    let choice = ballot.choice.parse().map_err(|problem| Error::bad_request("bad_choice", problem))?;
+    let choice = form.choice.parse().map_err(|problem| Error::bad_request("bad_choice", problem))?;
     let id = id(&matchup)?;
-    match cast(&app, &visitor, &matchup, choice).await? {
-        Ok(_) | Err(Refusal::Already(_)) => Ok(back_to(id).into_response()),
-        Err(Refusal::TooSoon(wait)) => {
+    match cast_vote(&app, &visitor, &matchup, choice).await? {
+        Ok(_) | Err(VoteRejection::Already(_)) => Ok(redirect_to(id).into_response()),
+        Err(VoteRejection::TooSoon(wait)) => {
             let served = served(&app, &visitor, id).await?.ok_or_else(no_matchup)?;
-            let page = Voting { notice: Some(TOO_SOON), ..Voting::new(id, served, 0) };
+            let page = VotingPage { notice: Some(TOO_SOON_MESSAGE), ..VotingPage::new(id, served, 0) };
             let seconds = HeaderValue::from(wait.as_secs() + 1);
             Ok((StatusCode::TOO_MANY_REQUESTS, NO_STORE, [(RETRY_AFTER, seconds)], page).into_response())
         }
@@ -148,15 +148,15 @@ async fn skip(
 ) -> Result<Redirect, Error> {
     let id = id(&matchup)?;
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(&app, LimitedAction::Skip, Some(voter))?;
+    visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
     match app.arena.skip(voter, id).await {
-        Ok(()) => Ok(back_to(open_matchup(&app, &visitor, None).await?.id)),
-        Err(SkipError::AlreadyVoted) => Ok(back_to(id)),
+        Ok(()) => Ok(redirect_to(open_matchup(&app, &visitor, None).await?.id)),
+        Err(SkipError::AlreadyVoted) => Ok(redirect_to(id)),
         Err(error) => Err(error.into()),
     }
 }
 
-fn back_to(matchup: Uuid) -> Redirect {
+fn redirect_to(matchup: Uuid) -> Redirect {
     Redirect::to(&format!("/matchups/{matchup}"))
 }
 
@@ -168,22 +168,22 @@ async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedM
     }
 }
 
-impl Voting {
+impl VotingPage {
     fn new(id: Uuid, served: ServedMatchup, angle: usize) -> Self {
         Self { page: Page::at("/"), id, served, angle: angle % ANGLES.len(), notice: None }
     }
 }
 
-impl Judged {
+impl MatchupPage {
     async fn of(app: &App, reveal: Reveal, own: bool) -> Result<Self, Error> {
         let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(no_matchup)?;
         let all = reveal.others.with(reveal.choice);
-        let words = words(reveal.choice);
+        let words = choice_label(reveal.choice);
         let prompt = capitalised(&asked.prompt_text);
         let title = format!("{prompt}: {} against {}", reveal.a.display_name, reveal.b.display_name);
         let alt = format!("{title}. The vote: {words}.");
-        let card = Card::of("matchups", reveal.matchup, title, alt);
-        let side = |name, model| Side { name, model, chosen: reveal.choice.name() == name };
+        let card = ShareCard::of("matchups", reveal.matchup, title, alt);
+        let side = |name, model| MatchupSideView { name, model, chosen: reveal.choice.name() == name };
         Ok(Self {
             page: Page::at("/").with_card(card),
             formats: formats_of_grid(asked.grid_size.unsigned_abs()),
@@ -197,7 +197,7 @@ impl Judged {
     }
 }
 
-impl Side {
+impl MatchupSideView {
     fn change(&self) -> f64 {
         self.model.elo_after - self.model.elo_before
     }
@@ -212,11 +212,11 @@ impl Side {
     }
 }
 
-fn tally(all: &ChoiceCounts) -> [Bar; 4] {
+fn tally(all: &ChoiceCounts) -> [TallyBar; 4] {
     let mut start = 0.0;
     [("A", all.a), ("Tie", all.tie), ("Both bad", all.both_bad), ("B", all.b)].map(|(words, count)| {
         let length = 100.0 * count as f64 / all.sum().max(1) as f64;
         start += length;
-        Bar { words, count, start: start - length, length }
+        TallyBar { words, count, start: start - length, length }
     })
 }

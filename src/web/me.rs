@@ -24,7 +24,7 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct MeQuery {
     /// Only votes older than this one.
     #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
@@ -32,13 +32,13 @@ struct Asked {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "me.html")]
-struct Me {
+struct MePage {
     page: Page,
     /// None for who has not voted.
-    own: Option<Own>,
+    own: Option<OwnVotes>,
 }
 
-struct Own {
+struct OwnVotes {
     count: i64,
     since: OffsetDateTime,
     agreement: Agreement,
@@ -55,16 +55,16 @@ const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 async fn me(
     State(app): State<App>,
     visitor: Visitor,
-    PageQuery(asked): PageQuery<Asked>,
+    PageQuery(query): PageQuery<MeQuery>,
 ) -> Result<impl IntoResponse, Error> {
     let own = match visitor.voter().await? {
-        Some(voter) => Own::of(&app, voter, asked.before).await?,
+        Some(voter) => OwnVotes::of(&app, voter, query.before).await?,
         None => None,
     };
-    Ok((NO_STORE, Me { page: Page::at("/me"), own }))
+    Ok((NO_STORE, MePage { page: Page::at("/me"), own }))
 }
 
-impl Own {
+impl OwnVotes {
     async fn of(app: &App, voter: Voter, before: Option<i64>) -> Result<Option<Self>, Error> {
         let (count, Some(since)) = voter_history::vote_count(&app.arena, voter).await? else {
             return Ok(None);

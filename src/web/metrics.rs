@@ -17,7 +17,7 @@ use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
 
 /// Whoever watches wants to hear of a database that does not answer, and soon.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TALLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -36,13 +36,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (String = "application/openmetrics-text"), (String = "text/plain")))),
 )]
 async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
-    let tally = timeout(PATIENCE, status::metric_counts(&app.pool)).await.ok().and_then(Result::ok);
-    let mut readings = of_this_server(&app);
-    readings.push(now("database_up", "Whether the database answers", usize::from(tally.is_some())));
-    readings.extend(tally.into_iter().flat_map(of_all_servers));
-    let told = app.metrics.encode(readings).map_err(Error::internal)?;
+    let tally = timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool)).await.ok().and_then(Result::ok);
+    let mut readings = server_readings(&app);
+    readings.push(gauge("database_up", "Whether the database answers", usize::from(tally.is_some())));
+    readings.extend(tally.into_iter().flat_map(installation_readings));
+    let text = app.metrics.encode(readings).map_err(Error::internal)?;
     let head = [(CONTENT_TYPE, kind(&headers)), (CACHE_CONTROL, "no-store"), (VARY, "accept")];
-    Ok((head, told))
+    Ok((head, text))
 }
 
 /// A browser shows plain text, and would save the other.
@@ -51,26 +51,26 @@ fn kind(headers: &HeaderMap) -> &'static str {
     if accepted.contains("application/openmetrics-text") { OPEN_METRICS } else { "text/plain; charset=utf-8" }
 }
 
-fn of_this_server(app: &App) -> Vec<MetricSample> {
+fn server_readings(app: &App) -> Vec<MetricSample> {
     let connections = app.pool.size() as usize;
     let idle = app.pool.num_idle();
     vec![
-        by_state(
+        gauge_by_state(
             "database_connections",
             "Connections of this server to the database",
             [("idle", idle), ("used", connections.saturating_sub(idle))],
         ),
-        by_state(
+        gauge_by_state(
             "heavy_work",
             "Pieces of CPU-heavy work of this server",
             [("running", app.work.running()), ("waiting", app.work.waiting())],
         ),
-        by_state(
+        gauge_by_state(
             "sandbox_runs",
             "Runs in the sandbox of this server",
             [("running", app.line.running()), ("waiting", app.line.waiting())],
         ),
-        now(
+        gauge(
             "large_bodies_bytes",
             "Memory that large bodies and answers take together on this server",
             app.memory.reserved(),
@@ -78,7 +78,7 @@ fn of_this_server(app: &App) -> Vec<MetricSample> {
     ]
 }
 
-fn of_all_servers(tally: MetricCounts) -> [MetricSample; 4] {
+fn installation_readings(tally: MetricCounts) -> [MetricSample; 4] {
     let total =
         |name, help, count: i64| MetricSample { name, help, value: MetricValue::Total(count.unsigned_abs()) };
     let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));
@@ -98,15 +98,19 @@ fn of_all_servers(tally: MetricCounts) -> [MetricSample; 4] {
     ]
 }
 
-fn now(name: &'static str, help: &'static str, count: usize) -> MetricSample {
-    MetricSample { name, help, value: MetricValue::Current(whole(count)) }
+fn gauge(name: &'static str, help: &'static str, count: usize) -> MetricSample {
+    MetricSample { name, help, value: MetricValue::Current(to_i64(count)) }
 }
 
-fn by_state(name: &'static str, help: &'static str, states: [(&'static str, usize); 2]) -> MetricSample {
-    let states = states.map(|(state, count)| (Cow::Borrowed(state), whole(count)));
+fn gauge_by_state(
+    name: &'static str,
+    help: &'static str,
+    states: [(&'static str, usize); 2],
+) -> MetricSample {
+    let states = states.map(|(state, count)| (Cow::Borrowed(state), to_i64(count)));
     MetricSample { name, help, value: MetricValue::ByState(states.into()) }
 }
 
-fn whole(count: usize) -> i64 {
+fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -44,9 +44,9 @@ mod turntables;
 mod voter;
 mod votes;
 
-pub use admin::{Cost, Seeded};
+pub use admin::{SeedEstimate, SeedResponse};
 pub use error::Error;
-pub use page::{Card, Page};
+pub use page::{Page, ShareCard};
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 
 /// How long a handler may think before the visitor is told that it takes too long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// For whatever does not ask for more.
 const BODY_LIMIT: usize = 64 * 1024;
 
@@ -73,13 +73,14 @@ pub fn prepare() {
 
 /// The whole site.
 pub fn router(app: App) -> Router {
-    dress(routes(), app)
+    with_layers(routes(), app)
 }
 
 /// Every page and API group, not yet dressed.
 pub fn routes() -> Router<App> {
-    let documented = documented().into_iter().fold(openapi::opening(), OpenApiRouter::merge);
-    let (routes, document) = documented.split_for_parts();
+    let documented_routes =
+        documented_routes().into_iter().fold(openapi::base_router(), OpenApiRouter::merge);
+    let (routes, document) = documented_routes.split_for_parts();
     let pages = Router::new()
         .merge(me::routes())
         .merge(about::routes())
@@ -94,12 +95,12 @@ pub fn routes() -> Router<App> {
         .merge(console::routes())
         .merge(assets::routes())
         .merge(openapi::routes(&document));
-    pages.layer(layers::deadline(PATIENCE)).merge(routes)
+    pages.layer(layers::deadline(REQUEST_TIMEOUT)).merge(routes)
 }
 
 /// Whatever the document tells of, and pages that share a file with it.
-fn documented() -> Vec<OpenApiRouter<App>> {
-    let soon = [
+fn documented_routes() -> Vec<OpenApiRouter<App>> {
+    let with_request_timeout = [
         arena::routes(),
         leaderboard::routes(),
         models::routes(),
@@ -113,19 +114,19 @@ fn documented() -> Vec<OpenApiRouter<App>> {
         health::routes(),
         metrics::routes(),
     ];
-    let with_deadlines_of_their_own =
-        [check::routes(), admin::routes(), generate::routes(), drafts::bringing()];
-    let soon = soon.map(|group| group.layer(layers::deadline(PATIENCE)));
-    soon.into_iter().chain(with_deadlines_of_their_own).collect()
+    let with_own_timeouts = [check::routes(), admin::routes(), generate::routes(), drafts::upload_routes()];
+    let with_request_timeout =
+        with_request_timeout.map(|group| group.layer(layers::deadline(REQUEST_TIMEOUT)));
+    with_request_timeout.into_iter().chain(with_own_timeouts).collect()
 }
 
 /// Puts around any routes what holds for every one of them, errors included. From the inside out.
-pub fn dress(routes: Router<App>, app: App) -> Router {
+pub fn with_layers(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
     let site = app.config.public_url.clone();
     let metrics = app.metrics.clone();
     routes
-        .fallback(nothing_here)
+        .fallback(page_not_found)
         .with_state(app)
         .layer(sessions)
         .layer(from_fn(layers::run_to_end))
@@ -133,14 +134,14 @@ pub fn dress(routes: Router<App>, app: App) -> Router {
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(layers::catch_panics())
         .layer(from_fn(error::render))
-        .layer(from_fn(move |request, next| page::addressed(site.clone(), request, next)))
+        .layer(from_fn(move |request, next| page::provide_location(site.clone(), request, next)))
         .layer(layers::compress())
         .layer(map_request(encoding::settle))
-        .layer(map_response(layers::protect))
+        .layer(map_response(layers::add_security_headers))
         .layer(from_fn_with_state(metrics, layers::observe))
 }
 
-async fn nothing_here(request: Request) -> Response {
+async fn page_not_found(request: Request) -> Response {
     match without_trailing_slash(&request) {
         Some(address) => Redirect::permanent(&address).into_response(),
         None => Error::not_found("There is no such page here.").into_response(),
@@ -151,14 +152,14 @@ async fn nothing_here(request: Request) -> Response {
 /// (`//elsewhere/`) is left alone.
 fn without_trailing_slash(request: &Request) -> Option<String> {
     let path = request.uri().path();
-    let shorter = path.trim_end_matches('/');
-    let sound = shorter.starts_with('/') && !shorter.starts_with("//") && !shorter.contains('\\');
+    let trimmed = path.trim_end_matches('/');
+    let is_local = trimmed.starts_with('/') && !trimmed.starts_with("//") && !trimmed.contains('\\');
     let safe_method = matches!(*request.method(), Method::GET | Method::HEAD);
-    if shorter == path || !sound || !safe_method {
+    if trimmed == path || !is_local || !safe_method {
         return None;
     }
     Some(match request.uri().query() {
-        Some(query) => format!("{shorter}?{query}"),
-        None => shorter.to_owned(),
+        Some(query) => format!("{trimmed}?{query}"),
+        None => trimmed.to_owned(),
     })
 }

@@ -12,9 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::about;
-use super::charts::{Axis, Interval, Lines};
-use super::leaderboard::api::{Settings, Standing};
-use super::{Card as Shared, Error, Page, filters};
+use super::charts::{HistoryChart, IntervalBar, RatingAxis};
+use super::leaderboard::api::{SettingsView, StandingView};
+use super::{Error, Page, ShareCard, filters};
 use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::gallery::BuildCard;
@@ -23,20 +23,20 @@ use crate::arena::leaderboard::{
 };
 
 /// Strongest and weakest prompts, so many each.
-const BEST: usize = 3;
+const MAX_PROMPTS: usize = 3;
 
 /// From so many votes on, a prompt says something.
-const TELLING: i64 = 3;
+const MIN_VOTES: i64 = 3;
 
 /// Builds on the page; the gallery has the others.
-const SHOWN: usize = 8;
+const MAX_BUILDS: usize = 8;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().route("/models/{key}", get(page)).routes(routes!(told))
+    OpenApiRouter::new().route("/models/{key}", get(page)).routes(routes!(show))
 }
 
 /// A model with all that belongs to it.
-struct Found {
+struct ModelPageData {
     board: Leaderboard,
     facts: ModelProfile,
     /// None if it is not on the ladder.
@@ -45,12 +45,12 @@ struct Found {
     builds: Vec<BuildCard>,
 }
 
-async fn find(app: &App, key: &str) -> Result<Found, Error> {
+async fn find(app: &App, key: &str) -> Result<ModelPageData, Error> {
     let missing = || Error::not_found("There is no such model.");
     let key = key.parse().map_err(|_| missing())?;
     let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
     let board = app.arena.leaderboard().await?;
-    Ok(Found {
+    Ok(ModelPageData {
         row: board.row(&key).cloned(),
         record: app.arena.record(&key, &board.stats).await?,
         builds: app.arena.builds_of(&key).await?,
@@ -73,36 +73,36 @@ struct ModelPage {
     field: usize,
     row: Option<LadderEntry>,
     change: Option<StandingChange>,
-    axis: Option<Axis>,
-    interval: Option<Interval>,
-    history: Option<Lines>,
+    axis: Option<RatingAxis>,
+    interval: Option<IntervalBar>,
+    history: Option<HistoryChart>,
     record: ModelRecord,
     cards: Vec<BuildCard>,
     builds: usize,
 }
 
 async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPage, Error> {
-    let Found { board, facts, row, record, mut builds } = find(&app, &key).await?;
+    let ModelPageData { board, facts, row, record, mut builds } = find(&app, &key).await?;
     let changes = board.changes();
-    let axis = Axis::over(&board.rows);
+    let axis = RatingAxis::over(&board.rows);
     let skill = row.as_ref().and_then(|row| row.skill.as_ref());
     let total = builds.len();
-    builds.truncate(SHOWN);
+    builds.truncate(MAX_BUILDS);
     let alt = format!("{}, its place on the ladder and one of its builds.", facts.display_name);
     Ok(ModelPage {
-        page: Page::at("/leaderboard").with_card(Shared::of(
+        page: Page::at("/leaderboard").with_card(ShareCard::of(
             "models",
             &facts.key,
             facts.display_name.clone(),
             alt,
         )),
         settings: app.arena.settings.to_string(),
-        references: about::references(app.config.references),
+        references: about::reference_policy(app.config.references),
         is_off: facts.is_reference() && app.config.references == ReferencePolicy::Off,
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
-        history: Lines::of(
+        history: HistoryChart::of(
             &board.stats.history.lines,
             [(&facts.key, facts.display_name.as_str())].into_iter(),
         ),
@@ -128,20 +128,20 @@ impl ModelPage {
 
     fn strongest(&self) -> Vec<&PromptRecord> {
         let mut judged = self.judged();
-        judged.truncate(BEST.min(judged.len() / 2));
+        judged.truncate(MAX_PROMPTS.min(judged.len() / 2));
         judged
     }
 
     /// The weakest first.
     fn weakest(&self) -> Vec<&PromptRecord> {
         let judged = self.judged();
-        judged.iter().rev().take(BEST.min(judged.len() / 2)).copied().collect()
+        judged.iter().rev().take(MAX_PROMPTS.min(judged.len() / 2)).copied().collect()
     }
 
     /// The strongest first.
     fn judged(&self) -> Vec<&PromptRecord> {
         let tells =
-            |prompt: &&PromptRecord| prompt.record.share().is_some() && prompt.record.votes() >= TELLING;
+            |prompt: &&PromptRecord| prompt.record.share().is_some() && prompt.record.votes() >= MIN_VOTES;
         self.record.prompts.iter().filter(tells).collect()
     }
 }
@@ -149,7 +149,7 @@ impl ModelPage {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Model)]
-struct Told {
+struct ModelApiResponse {
     #[schema(example = "reference_architect")]
     key: String,
     #[schema(example = "reference")]
@@ -166,27 +166,29 @@ struct Told {
     reference: bool,
     #[serde(with = "time::serde::rfc3339")]
     created_at: OffsetDateTime,
-    settings: Settings,
+    settings: SettingsView,
     /// Null if it is not on the ladder.
     #[schema(required)]
-    standing: Option<Ranked>,
-    opponents: Vec<Opponent>,
-    prompts: Vec<Prompt>,
-    builds: Vec<Build>,
+    standing: Option<RankedStandingView>,
+    opponents: Vec<OpponentView>,
+    prompts: Vec<PromptScoreView>,
+    builds: Vec<ModelBuildView>,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Ranked {
+#[schema(as = Ranked)]
+struct RankedStandingView {
     #[schema(example = 1)]
     rank: usize,
     #[serde(flatten)]
-    standing: Standing,
+    standing: StandingView,
 }
 
 /// As in a standing, both bad counts as a loss, too.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Score {
+#[schema(as = Score)]
+struct ScoreView {
     #[schema(example = 40)]
     votes: i64,
     #[schema(example = 22)]
@@ -204,19 +206,20 @@ struct Score {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Opponent {
+#[schema(as = Opponent)]
+struct OpponentView {
     #[schema(example = "reference_sculptor")]
     key: String,
     #[schema(example = "Sculptor")]
     display_name: String,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreView,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PromptScore)]
-struct Prompt {
+struct PromptScoreView {
     #[schema(example = "steam-locomotive")]
     id: String,
     #[schema(example = "a steam locomotive")]
@@ -225,13 +228,13 @@ struct Prompt {
     #[schema(required, format = Uuid)]
     build_id: Option<String>,
     #[serde(flatten)]
-    score: Score,
+    score: ScoreView,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BuildOfModel)]
-struct Build {
+struct ModelBuildView {
     #[schema(format = Uuid)]
     id: String,
     #[schema(example = "steam-locomotive")]
@@ -253,24 +256,24 @@ struct Build {
     get, path = "/api/models/{key}", tag = "Results", operation_id = "model",
     params(("key" = String, Path, description = "The model’s key.", example = "reference_architect")),
     responses(
-        (status = OK, description = "The model.", body = Told),
+        (status = OK, description = "The model.", body = ModelApiResponse),
         (status = NOT_FOUND, description = "not_found"),
     ),
 )]
-async fn told(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Told>, Error> {
-    let Found { facts, row, record, builds, .. } = find(&app, &key).await?;
-    let opponent = |opponent: &crate::arena::leaderboard::OpponentRecord| Opponent {
+async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<ModelApiResponse>, Error> {
+    let ModelPageData { facts, row, record, builds, .. } = find(&app, &key).await?;
+    let opponent = |opponent: &crate::arena::leaderboard::OpponentRecord| OpponentView {
         key: opponent.key.to_string(),
         display_name: opponent.display_name.clone(),
-        score: Score::of(opponent.record),
+        score: ScoreView::of(opponent.record),
     };
-    let prompt = |prompt: &PromptRecord| Prompt {
+    let prompt = |prompt: &PromptRecord| PromptScoreView {
         id: prompt.id.to_string(),
         text: prompt.text.clone(),
         build_id: prompt.build.map(|build| build.to_string()),
-        score: Score::of(prompt.record),
+        score: ScoreView::of(prompt.record),
     };
-    Ok(Json(Told {
+    Ok(Json(ModelApiResponse {
         reference: facts.is_reference(),
         key: facts.key.to_string(),
         provider: facts.provider,
@@ -279,15 +282,17 @@ async fn told(State(app): State<App>, Path(key): Path<String>) -> Result<Json<To
         about: facts.about,
         enabled: facts.enabled,
         created_at: facts.created_at,
-        settings: Settings::of(&app.arena.settings),
-        standing: row.as_ref().map(|row| Ranked { rank: row.rank, standing: Standing::of(row) }),
+        settings: SettingsView::of(&app.arena.settings),
+        standing: row
+            .as_ref()
+            .map(|row| RankedStandingView { rank: row.rank, standing: StandingView::of(row) }),
         opponents: record.opponents.iter().map(opponent).collect(),
         prompts: record.prompts.iter().map(prompt).collect(),
-        builds: builds.into_iter().map(Build::of).collect(),
+        builds: builds.into_iter().map(ModelBuildView::of).collect(),
     }))
 }
 
-impl Score {
+impl ScoreView {
     fn of(record: Record) -> Self {
         Self {
             votes: record.votes(),
@@ -300,7 +305,7 @@ impl Score {
     }
 }
 
-impl Build {
+impl ModelBuildView {
     fn of(card: BuildCard) -> Self {
         Self {
             id: card.id.to_string(),

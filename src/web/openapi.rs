@@ -23,7 +23,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 
-use self::page::Reference;
+use self::page::ApiReference;
 use super::Error;
 use super::derived::Representation;
 use super::encoding::Encoding;
@@ -51,15 +51,15 @@ use voxel::{CompressionLevel, Digest, pack};
         (name = "Admin", description = "Prompts, models and builds, for whoever holds the token."),
         (name = "Service", description = "Whether this server is well."),
     ),
-    components(schemas(error::Told)),
-    modifiers(&Keys),
+    components(schemas(error::ErrorResponse)),
+    modifiers(&SecuritySchemes),
 )]
-struct Opening;
+struct ApiDocument;
 
 /// What opens doors.
-struct Keys;
+struct SecuritySchemes;
 
-impl Modify for Keys {
+impl Modify for SecuritySchemes {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let session = ApiKeyValue::with_description(
             voter::COOKIE,
@@ -78,18 +78,18 @@ impl Modify for Keys {
 }
 
 /// The document before any address is in it.
-pub(super) fn opening() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Opening::openapi())
+pub(super) fn base_router() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(ApiDocument::openapi())
 }
 
 /// Serves what was collected.
 pub(super) fn routes(document: &utoipa::openapi::OpenApi) -> Router<App> {
     let document = Arc::new(complete(document));
-    let reference = Arc::new(Reference::of(&document));
+    let reference = Arc::new(ApiReference::of(&document));
     let served = Arc::new(OnceCell::new());
     let json = move |app, encoding, headers| answer(app, encoding, headers, document, served);
     let page = move |State(app): State<App>, headers: HeaderMap| async move {
-        page::Api::new(reference, site(&app, &headers))
+        page::ApiPage::new(reference, site(&app, &headers))
     };
     Router::new().route("/openapi.json", get(json)).route("/api", get(page))
 }
@@ -102,7 +102,7 @@ fn complete(document: &utoipa::openapi::OpenApi) -> Value {
             drop_null(schema);
         }
     }
-    failures::tell(&mut document);
+    failures::add_failures(&mut document);
     document
 }
 
@@ -129,7 +129,7 @@ fn site(app: &App, headers: &HeaderMap) -> String {
 }
 
 /// The document as bytes.
-struct Served {
+struct DocumentBytes {
     name: String,
     plain: Bytes,
     packed: Bytes,
@@ -140,11 +140,11 @@ async fn answer(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
     document: Arc<Value>,
-    served: Arc<OnceCell<Served>>,
+    served: Arc<OnceCell<DocumentBytes>>,
 ) -> Result<Response, Error> {
     let write = || async {
         let url = app.config.public_url.clone();
-        let write = move || Served::of(&document, url);
+        let write = move || DocumentBytes::of(&document, url);
         app.work.run(WorkClient::EVERYBODY, write).await?.map_err(Error::internal)
     };
     let served = served.get_or_try_init(write).await?;
@@ -153,11 +153,11 @@ async fn answer(
         _ => (Encoding::Identity, &served.plain),
     };
     let representation =
-        Representation { kind: "application/json", name: &served.name, encoding, keep: "no-cache" };
-    Ok(representation.if_known(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
+        Representation { kind: "application/json", name: &served.name, encoding, cache_control: "no-cache" };
+    Ok(representation.not_modified(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
 }
 
-impl Served {
+impl DocumentBytes {
     fn of(document: &Value, url: Option<String>) -> serde_json::Result<Self> {
         let mut document = document.clone();
         if let Some(url) = url {
@@ -173,13 +173,13 @@ impl Served {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::documented;
+    use super::super::documented_routes;
     use super::*;
 
     #[test]
     fn a_name_stands_for_one_shape() {
         let mut shapes = BTreeMap::new();
-        for group in documented() {
+        for group in documented_routes() {
             let components = group.into_openapi().components.unwrap_or_default();
             for (name, shape) in components.schemas {
                 let shape = serde_json::to_value(shape).unwrap();
@@ -191,8 +191,9 @@ mod tests {
 
     #[test]
     fn every_operation_says_what_it_does_and_how_it_fails() {
-        let document =
-            complete(&documented().into_iter().fold(opening(), OpenApiRouter::merge).into_openapi());
+        let document = complete(
+            &documented_routes().into_iter().fold(base_router(), OpenApiRouter::merge).into_openapi(),
+        );
         let tags: Vec<_> =
             document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].clone()).collect();
         let mut ids = BTreeMap::new();

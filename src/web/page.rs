@@ -11,27 +11,27 @@ use super::{assets, blocks};
 
 tokio::task_local! {
     /// The page that is asked for in this task. Links that are read elsewhere say the whole of it.
-    static ASKED: Asked;
+    static PAGE_LOCATION: PageLocation;
 }
 
 #[derive(Clone, Default)]
-struct Asked {
+struct PageLocation {
     site: String,
     /// None where a query shows one view of several, or nobody has said what the site is called.
     path: Option<String>,
 }
 
 /// Lets pages inside know their own address.
-pub(super) async fn addressed(public_url: Option<String>, request: Request, next: Next) -> Response {
+pub(super) async fn provide_location(public_url: Option<String>, request: Request, next: Next) -> Response {
     let has_name = public_url.is_some() && request.uri().query().is_none();
     let path = has_name.then(|| request.uri().path().to_owned());
     let site = public_url.unwrap_or_else(|| format!("http://{}", host(request.headers())));
-    ASKED.scope(Asked { site, path }, next.run(request)).await
+    PAGE_LOCATION.scope(PageLocation { site, path }, next.run(request)).await
 }
 
 /// Lets pages in another task know the same address.
-pub(super) fn carried_over<F: Future>(inside: F) -> impl Future<Output = F::Output> {
-    ASKED.scope(ASKED.try_with(Asked::clone).unwrap_or_default(), inside)
+pub(super) fn inherit_location<F: Future>(inside: F) -> impl Future<Output = F::Output> {
+    PAGE_LOCATION.scope(PAGE_LOCATION.try_with(PageLocation::clone).unwrap_or_default(), inside)
 }
 
 /// The main menu, in reading order: address and word.
@@ -56,13 +56,13 @@ const CONSOLE: [(&str, &str); 4] = [
 
 /// Every page's template has one, in a field named `page`.
 pub struct Page {
-    here: &'static str,
-    asked: Asked,
-    card: Card,
+    menu_path: &'static str,
+    location: PageLocation,
+    card: ShareCard,
 }
 
 /// The picture that stands for a page where it is shared.
-pub struct Card {
+pub struct ShareCard {
     /// On this site.
     path: String,
     pub title: String,
@@ -70,33 +70,33 @@ pub struct Card {
 }
 
 impl Page {
-    /// `here` is the page's own address, so that the menu can mark it.
-    pub fn at(here: &'static str) -> Self {
-        let asked = ASKED.try_with(Asked::clone).unwrap_or_default();
-        Self { here, asked, card: Card::of_the_site() }
+    /// `menu_path` is the page's own address, so that the menu can mark it.
+    pub fn at(menu_path: &'static str) -> Self {
+        let location = PAGE_LOCATION.try_with(PageLocation::clone).unwrap_or_default();
+        Self { menu_path, location, card: ShareCard::for_site() }
     }
 
     /// For pages that stand for no address, such as errors.
-    pub fn nowhere() -> Self {
+    pub fn without_address() -> Self {
         let mut page = Self::at("");
-        page.asked.path = None;
+        page.location.path = None;
         page
     }
 
-    pub fn with_card(self, card: Card) -> Self {
+    pub fn with_card(self, card: ShareCard) -> Self {
         Self { card, ..self }
     }
 
     /// The one address of what it shows.
     pub fn address(&self) -> Option<String> {
-        self.asked.path.as_ref().map(|path| format!("{}{path}", self.asked.site))
+        self.location.path.as_ref().map(|path| format!("{}{path}", self.location.site))
     }
 
     pub fn card_address(&self) -> String {
-        format!("{}{}", self.asked.site, self.card.path)
+        format!("{}{}", self.location.site, self.card.path)
     }
 
-    pub fn card(&self) -> &Card {
+    pub fn card(&self) -> &ShareCard {
         &self.card
     }
 
@@ -108,8 +108,8 @@ impl Page {
         self.marked(CONSOLE)
     }
 
-    pub fn is_front(&self) -> bool {
-        self.here == "/"
+    pub fn is_home(&self) -> bool {
+        self.menu_path == "/"
     }
 
     /// The address of a file in `static/`.
@@ -130,19 +130,19 @@ impl Page {
         &self,
         menu: [(&'static str, &'static str); N],
     ) -> impl Iterator<Item = MenuItem> + use<N> {
-        let here = self.here;
-        menu.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == here })
+        let menu_path = self.menu_path;
+        menu.into_iter().map(move |(address, word)| MenuItem { address, word, current: address == menu_path })
     }
 }
 
-impl Card {
-    fn of_the_site() -> Self {
+impl ShareCard {
+    fn for_site() -> Self {
         let alt = "Two builds of one prompt, side by side. Which is better?";
         let title = "Buildoff, a voxel build arena";
         Self { path: "/cards/buildoff.png".to_owned(), title: title.to_owned(), alt: alt.to_owned() }
     }
 
-    pub fn of_the_ladder() -> Self {
+    pub fn for_leaderboard() -> Self {
         Self {
             path: "/cards/leaderboard.png".to_owned(),
             title: "Which AI model builds best with blocks?".to_owned(),

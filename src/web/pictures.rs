@@ -19,7 +19,7 @@ use crate::arena::builds::{self, StoredGrid};
 use crate::work::WorkClient;
 use voxel::{self, Background, View};
 
-const SIZE: u16 = 512;
+const DEFAULT_SIZE: u16 = 512;
 
 /// The sizes that pictures are made in, all that the pages use among them: others would only be more to draw and
 /// to keep.
@@ -29,7 +29,7 @@ const SIZES: [u16; 7] = [64, 128, 256, 384, 512, 768, 1024];
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Wanted {
+pub(super) struct PictureQuery {
     /// Width and height, in pixels, rounded up to 64, 128, 256, 384, 512, 768 or 1024.
     #[param(minimum = 64, maximum = 1024, default = 512)]
     size: Option<u16>,
@@ -38,17 +38,17 @@ pub(super) struct Wanted {
     angle: Option<u8>,
     #[serde(default)]
     #[param(inline)]
-    format: Format,
+    format: PictureFormat,
     /// What is behind the build.
     #[serde(default)]
     #[param(inline)]
-    background: Behind,
+    background: PictureBackground,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(default = "webp")]
-enum Format {
+#[schema(as = Format, default = "webp")]
+enum PictureFormat {
     Png,
     #[default]
     Webp,
@@ -56,8 +56,8 @@ enum Format {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(default = "sky")]
-enum Behind {
+#[schema(as = Behind, default = "sky")]
+enum PictureBackground {
     #[default]
     Sky,
     Transparent,
@@ -68,20 +68,24 @@ pub(super) async fn answer(
     app: &App,
     client: WorkClient,
     id: Uuid,
-    wanted: Wanted,
-    keep: &'static str,
+    query: PictureQuery,
+    cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    wanted.view()?;
+    query.view()?;
     let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
-    let name = name(&digest, wanted);
-    let representation =
-        Representation { kind: wanted.format.kind(), name: &name, encoding: Encoding::Identity, keep };
-    if let Some(known) = representation.if_known(headers) {
+    let name = name(&digest, query);
+    let representation = Representation {
+        kind: query.format.kind(),
+        name: &name,
+        encoding: Encoding::Identity,
+        cache_control,
+    };
+    if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
     let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
-    Ok(representation.answer(make(app, client, &name, wanted, load).await?))
+    Ok(representation.answer(make(app, client, &name, query, load).await?))
 }
 
 /// A picture of this grid.
@@ -89,38 +93,38 @@ pub(super) async fn draw(
     app: &App,
     client: WorkClient,
     grid: StoredGrid,
-    wanted: Wanted,
+    query: PictureQuery,
 ) -> Result<Bytes, Error> {
-    let name = name(&grid.digest, wanted);
-    make(app, client, &name, wanted, async { Ok(grid) }).await
+    let name = name(&grid.digest, query);
+    make(app, client, &name, query, async { Ok(grid) }).await
 }
 
 async fn make(
     app: &App,
     client: WorkClient,
     name: &Arc<str>,
-    wanted: Wanted,
+    query: PictureQuery,
     load: impl Future<Output = Result<StoredGrid, Error>>,
 ) -> Result<Bytes, Error> {
-    let view = wanted.view()?;
+    let view = query.view()?;
     let load = async {
         let grid = load.await?;
-        Ok(move || Ok(wanted.format.encode(&voxel::render(&grid.open().map_err(damaged)?, &view, 1))))
+        Ok(move || Ok(query.format.encode(&voxel::render(&grid.open().map_err(damaged_build)?, &view, 1))))
     };
     app.pictures.get(client, Arc::clone(name), load).await
 }
 
-fn name(digest: &[u8], wanted: Wanted) -> Arc<str> {
-    format!("{}-{wanted}", hex(digest)).into()
+fn name(digest: &[u8], query: PictureQuery) -> Arc<str> {
+    format!("{}-{query}", hex(digest)).into()
 }
 
 /// The error for a build that cannot be shown, which breaks nothing else.
-pub(super) fn damaged(cause: impl Into<anyhow::Error>) -> Error {
+pub(super) fn damaged_build(cause: impl Into<anyhow::Error>) -> Error {
     Error::internal(cause)
         .with_message("build_damaged", "This build’s stored data is damaged. It cannot be shown.")
 }
 
-impl Wanted {
+impl PictureQuery {
     /// Whether there can be such a picture.
     pub fn check(self) -> Result<(), Error> {
         self.view().map(drop)
@@ -132,12 +136,12 @@ impl Wanted {
 
     fn view(self) -> Result<View, Error> {
         let background = match self.background {
-            Behind::Sky => Background::Sky,
-            Behind::Transparent => Background::Transparent,
+            PictureBackground::Sky => Background::Sky,
+            PictureBackground::Transparent => Background::Transparent,
         };
         // What was asked for has to be allowed, not only what it becomes.
         let angle = self.angle.unwrap_or(0);
-        let asked = View::new(angle, self.size.unwrap_or(SIZE), background);
+        let asked = View::new(angle, self.size.unwrap_or(DEFAULT_SIZE), background);
         asked
             .and_then(|_| View::new(angle, self.size(), background))
             .map_err(|allowed| Error::bad_request("bad_request", format!("{}.", capitalised(&allowed))))
@@ -145,19 +149,19 @@ impl Wanted {
 
     /// The smallest that is no smaller than what was asked for.
     fn size(self) -> u16 {
-        let asked = self.size.unwrap_or(SIZE);
+        let asked = self.size.unwrap_or(DEFAULT_SIZE);
         SIZES.into_iter().find(|size| *size >= asked).unwrap_or(asked)
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for PictureQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { size: _, angle, format, background } = self;
         write!(f, "{}-{}-{format:?}-{background:?}", self.size(), angle.unwrap_or(0))
     }
 }
 
-impl Format {
+impl PictureFormat {
     fn kind(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -189,8 +193,13 @@ mod tests {
 
     use super::*;
 
-    fn of_size(size: u16) -> Wanted {
-        Wanted { size: Some(size), angle: None, format: Format::Webp, background: Behind::Sky }
+    fn of_size(size: u16) -> PictureQuery {
+        PictureQuery {
+            size: Some(size),
+            angle: None,
+            format: PictureFormat::Webp,
+            background: PictureBackground::Sky,
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::routing::get;
 
 use super::filters::capitalised;
-use super::{Card as Shared, Error, Page, filters};
+use super::{Error, Page, ShareCard, filters};
 use crate::app::App;
 use crate::arena::gallery::{self, BuildCard, PromptCard};
 
@@ -17,14 +17,14 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "prompts.html")]
-struct Prompts {
+struct PromptsPage {
     page: Page,
     prompts: Vec<PromptCard>,
 }
 
 #[derive(Template, WebTemplate)]
 #[template(path = "prompt.html")]
-struct Prompt {
+struct PromptPage {
     page: Page,
     prompt: PromptCard,
     /// Whether there is something to vote on.
@@ -32,17 +32,17 @@ struct Prompt {
     builds: Vec<BuildCard>,
 }
 
-async fn all(State(app): State<App>) -> Result<Prompts, Error> {
-    Ok(Prompts { page: Page::at("/prompts"), prompts: gallery::prompts(&app.replica).await? })
+async fn all(State(app): State<App>) -> Result<PromptsPage, Error> {
+    Ok(PromptsPage { page: Page::at("/prompts"), prompts: gallery::prompts(&app.replica).await? })
 }
 
-async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<Prompt, Error> {
+async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<PromptPage, Error> {
     let prompt = gallery::prompt(&app.replica, &id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
     let builds = gallery::of_prompt(&app.replica, &id).await?;
     let eligible = app.arena.is_eligible(&id).await?;
     let title = capitalised(&prompt.text);
     let alt = format!("{title}, as models built it with blocks.");
-    let page = Page::at("/prompts").with_card(Shared::of("prompts", &prompt.id, title, alt));
-    Ok(Prompt { page, prompt, eligible, builds })
+    let page = Page::at("/prompts").with_card(ShareCard::of("prompts", &prompt.id, title, alt));
+    Ok(PromptPage { page, prompt, eligible, builds })
 }

@@ -15,9 +15,9 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use url::form_urlencoded;
 
 /// More than any form of ours sends.
-const MOST_PARAMETERS: usize = 32;
+const MAX_PARAMETERS: usize = 32;
 /// In bytes; a prompt in the visitor's own words is the longest, with 800 characters.
-const LONGEST_VALUE: usize = 4096;
+const MAX_VALUE_BYTES: usize = 4096;
 
 /// The query of a page. Parameters that are unknown or that cannot be read are passed over; of those that are
 /// repeated, the last that can be read counts. What is not said is as in the default.
@@ -53,8 +53,8 @@ fn parse<'a, T: DeserializeOwned>(parameters: impl IntoIterator<Item = (&'a str,
 /// The first parameters of a query, without those that are not text. Long values are cut.
 pub(super) fn parameters(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let is_text = |(_, value): &(_, Cow<'_, str>)| !value.contains(['\0', char::REPLACEMENT_CHARACTER]);
-    form_urlencoded::parse(query.as_bytes()).take(MOST_PARAMETERS).filter(is_text).map(|(name, value)| {
-        let end = value.floor_char_boundary(LONGEST_VALUE);
+    form_urlencoded::parse(query.as_bytes()).take(MAX_PARAMETERS).filter(is_text).map(|(name, value)| {
+        let end = value.floor_char_boundary(MAX_VALUE_BYTES);
         let value = if end < value.len() { value[..end].to_owned().into() } else { value };
         (name, value)
     })
@@ -115,27 +115,27 @@ mod tests {
 
     #[derive(Debug, Default, PartialEq, serde::Deserialize)]
     #[serde(default)]
-    struct Asked {
+    struct TestQuery {
         words: String,
         page: PageNumber,
-        sort: Option<Sort>,
+        sort: Option<TestSort>,
         #[serde(deserialize_with = "id")]
         before: Option<i64>,
     }
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    enum Sort {
+    enum TestSort {
         BothBad,
     }
 
-    fn page(number: u32) -> Asked {
-        Asked { page: PageNumber(number), ..Asked::default() }
+    fn page(number: u32) -> TestQuery {
+        TestQuery { page: PageNumber(number), ..TestQuery::default() }
     }
 
     #[test]
     fn what_cannot_be_read_is_passed_over() {
-        let words = |words: &str| Asked { words: words.to_owned(), ..Asked::default() };
+        let words = |words: &str| TestQuery { words: words.to_owned(), ..TestQuery::default() };
         for (query, expected) in [
             ("", page(1)),
             ("page=3", page(3)),
@@ -149,23 +149,23 @@ mod tests {
             ("page=2&page=5", page(5)),
             ("page=2&page=x", page(2)),
             ("page[]=2&a&b&&==&%", page(1)),
-            ("sort=both-bad", Asked { sort: Some(Sort::BothBad), ..Asked::default() }),
+            ("sort=both-bad", TestQuery { sort: Some(TestSort::BothBad), ..TestQuery::default() }),
             ("sort=best", page(1)),
-            ("before=7", Asked { before: Some(7), ..Asked::default() }),
+            ("before=7", TestQuery { before: Some(7), ..TestQuery::default() }),
             ("before=-7&before=99999999999999999999", page(1)),
             ("words=a+b%20%C3%A9", words("a b é")),
             ("words=%ff", page(1)),
             ("words=a%00b", page(1)),
         ] {
-            assert_eq!(read::<Asked>(query), expected, "{query}");
+            assert_eq!(read::<TestQuery>(query), expected, "{query}");
         }
     }
 
     #[test]
     fn what_is_read_is_bounded() {
-        let long = read::<Asked>(&format!("words={}", "%C3%A9".repeat(10_000)));
-        assert_eq!(long.words, "é".repeat(LONGEST_VALUE / 2));
-        let late = format!("{}page=2", "x=y&".repeat(MOST_PARAMETERS));
-        assert_eq!(read::<Asked>(&late), page(1));
+        let long = read::<TestQuery>(&format!("words={}", "%C3%A9".repeat(10_000)));
+        assert_eq!(long.words, "é".repeat(MAX_VALUE_BYTES / 2));
+        let late = format!("{}page=2", "x=y&".repeat(MAX_PARAMETERS));
+        assert_eq!(read::<TestQuery>(&late), page(1));
     }
 }

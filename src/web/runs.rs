@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = RunToKeep)]
-struct Wanted {
+struct KeepRunRequest {
     #[serde(default)]
     a: Option<Uuid>,
     #[serde(default)]
@@ -38,7 +38,7 @@ struct Wanted {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = KeptRun)]
-struct Kept {
+struct KeptRunResponse {
     id: Uuid,
     /// The page to share.
     #[schema(example = "/sandbox/runs/018f…")]
@@ -50,9 +50,9 @@ struct Kept {
     #[schema(example = "simple")]
     palette: String,
     #[schema(required)]
-    a: Option<Side>,
+    a: Option<KeptSideView>,
     #[schema(required)]
-    b: Option<Side>,
+    b: Option<KeptSideView>,
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
 }
@@ -60,12 +60,12 @@ struct Kept {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = KeptSide)]
-struct Side {
+struct KeptSideView {
     draft_id: Uuid,
     /// As its maker named it.
     model_key: String,
     block_count: i32,
-    #[schema(value_type = Vec<shapes::Warning>)]
+    #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
     #[schema(required)]
     attempts: Option<i32>,
@@ -80,9 +80,9 @@ struct Side {
 /// never enter the arena.
 #[utoipa::path(
     post, path = "/api/sandbox/runs", tag = "Sandbox", operation_id = "keepRun",
-    request_body = Wanted,
+    request_body = KeepRunRequest,
     responses(
-        (status = OK, description = "It is kept.", body = Kept),
+        (status = OK, description = "It is kept.", body = KeptRunResponse),
         (status = BAD_REQUEST, description = "not_one_run"),
         (status = NOT_FOUND, description = "gone"),
         (status = FORBIDDEN, description = "not_yours"),
@@ -93,12 +93,12 @@ struct Side {
 async fn keep(
     State(app): State<App>,
     visitor: Visitor,
-    Json(wanted): Json<Wanted>,
-) -> Result<Json<Kept>, Error> {
-    visitor.ask(&app, LimitedAction::Generate, None)?;
-    let owner = visitor.welcome(&app).await?;
-    let id = kept_runs::keep(&app.pool, owner, [wanted.a, wanted.b]).await?;
-    Ok(Json(found(&app, id).await?.into()))
+    Json(request): Json<KeepRunRequest>,
+) -> Result<Json<KeptRunResponse>, Error> {
+    visitor.check_limit(&app, LimitedAction::Generate, None)?;
+    let owner = visitor.voter_or_new(&app).await?;
+    let id = kept_runs::keep(&app.pool, owner, [request.a, request.b]).await?;
+    Ok(Json(find_run(&app, id).await?.into()))
 }
 
 /// A run that somebody keeps
@@ -107,10 +107,10 @@ async fn keep(
 #[utoipa::path(
     get, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "keptRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),
-    responses((status = OK, description = "The run.", body = Kept), (status = NOT_FOUND, description = "no_run")),
+    responses((status = OK, description = "The run.", body = KeptRunResponse), (status = NOT_FOUND, description = "no_run")),
 )]
-async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Kept>, Error> {
-    Ok(Json(found(&app, id_of(&id)?).await?.into()))
+async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Json<KeptRunResponse>, Error> {
+    Ok(Json(find_run(&app, parse_run_id(&id)?).await?.into()))
 }
 
 /// Delete a run that you keep
@@ -130,12 +130,12 @@ async fn forget(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
-    delete(&app, &visitor, id_of(&id)?).await?;
+    delete(&app, &visitor, parse_run_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(super) async fn delete(app: &App, visitor: &Visitor, id: Uuid) -> Result<(), Error> {
-    let run = found(app, id).await?;
+    let run = find_run(app, id).await?;
     match visitor.voter().await? {
         Some(voter) if voter == run.owner => {
             kept_runs::delete(&app.pool, voter, id).await?;
@@ -149,27 +149,27 @@ pub(super) async fn delete(app: &App, visitor: &Visitor, id: Uuid) -> Result<(),
     }
 }
 
-pub(super) async fn found(app: &App, id: Uuid) -> Result<KeptRun, Error> {
+pub(super) async fn find_run(app: &App, id: Uuid) -> Result<KeptRun, Error> {
     kept_runs::find(&app.pool, id).await?.ok_or_else(no_run)
 }
 
-pub(super) fn id_of(text: &str) -> Result<Uuid, Error> {
+pub(super) fn parse_run_id(text: &str) -> Result<Uuid, Error> {
     Uuid::try_parse(text).map_err(|_| no_run())
 }
 
 fn no_run() -> Error {
-    Error::coded("no_run")
+    Error::from_code("no_run")
 }
 
-impl From<KeptRun> for Kept {
+impl From<KeptRun> for KeptRunResponse {
     fn from(run: KeptRun) -> Self {
         let KeptRun { id, prompt, grid_size, palette, sides, expires_at, .. } = run;
-        let [a, b] = sides.map(|side| side.map(Side::from));
+        let [a, b] = sides.map(|side| side.map(KeptSideView::from));
         Self { id, url: format!("/sandbox/runs/{id}"), prompt, grid_size, palette, a, b, expires_at }
     }
 }
 
-impl From<Draft> for Side {
+impl From<Draft> for KeptSideView {
     fn from(draft: Draft) -> Self {
         Self {
             draft_id: draft.id,

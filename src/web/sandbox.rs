@@ -12,9 +12,9 @@ use axum::response::{IntoResponse, Redirect};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
-use super::generate::house::{lends, route_for_visitors, takes_visitors};
+use super::generate::house::{lends_keys, route_for_visitors, takes_visitors};
 use super::query::PageQuery;
-use super::runs::{delete, found, id_of};
+use super::runs::{delete, find_run, parse_run_id};
 use super::voter::Visitor;
 use super::{Error, Page, filters};
 use crate::app::App;
@@ -43,7 +43,7 @@ pub(super) fn routes() -> Router<App> {
 /// How the forms begin; what is not said is the arena's.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct Begun {
+struct SandboxQuery {
     prompt: String,
     words: String,
     grid: Option<GridSize>,
@@ -52,24 +52,24 @@ struct Begun {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/live.html")]
-struct Live {
+struct LivePage {
     page: Page,
     prompts: Vec<PromptCard>,
     words: String,
     settings: Settings,
-    shelves: Vec<Shelf>,
-    providers: Vec<Provider>,
+    model_groups: Vec<ModelGroupView>,
+    providers: Vec<SandboxProviderView>,
     local: bool,
     kept: Vec<KeptRunSummary>,
 }
 
 /// The models of one maker.
-struct Shelf {
+struct ModelGroupView {
     name: String,
-    models: Vec<Rival>,
+    models: Vec<SandboxModelView>,
 }
 
-struct Rival {
+struct SandboxModelView {
     key: String,
     name: String,
     /// Whose key it takes.
@@ -79,7 +79,7 @@ struct Rival {
 }
 
 /// Where any model can be asked by its id there.
-struct Provider {
+struct SandboxProviderView {
     key: String,
     name: String,
     open: bool,
@@ -87,7 +87,7 @@ struct Provider {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/paste.html")]
-struct Paste {
+struct PastePage {
     page: Page,
     words: String,
     settings: Settings,
@@ -95,7 +95,7 @@ struct Paste {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/run.html")]
-struct Run {
+struct RunPage {
     page: Page,
     run: KeptRun,
     own: bool,
@@ -105,23 +105,23 @@ async fn live(
     State(app): State<App>,
     visitor: Visitor,
     headers: HeaderMap,
-    PageQuery(begun): PageQuery<Begun>,
+    PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<impl IntoResponse, Error> {
-    let lends = lends(&app, &headers);
-    let settings = begun.settings(&app.config.arena);
-    let words = begun.words(&app).await?;
+    let lends_keys = lends_keys(&app, &headers);
+    let settings = query.settings(&app.config.arena);
+    let words = query.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
     let kept = match visitor.voter().await? {
         Some(voter) => kept_runs::list(&app.pool, voter).await?,
         None => Vec::new(),
     };
-    let page = Live {
+    let page = LivePage {
         page: Page::at("/sandbox"),
         prompts: gallery::prompts(&app.pool).await?,
         words,
         settings,
-        shelves: shelves(&app, &listed, lends),
-        providers: providers(&app, lends),
+        model_groups: group_models(&app, &listed, lends_keys),
+        providers: providers(&app, lends_keys),
         local: app.config.sandbox.local,
         kept,
     };
@@ -129,43 +129,47 @@ async fn live(
 }
 
 /// Whoever can be asked, by maker; those first for whom this server has a key to lend.
-fn shelves(app: &App, listed: &[catalog::ListedModel], lends: bool) -> Vec<Shelf> {
+fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
     let providers = app.workshop.providers();
-    let mut shelves: Vec<Shelf> = Vec::new();
+    let mut model_groups: Vec<ModelGroupView> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
-        let Some((asked, _)) = route_for_visitors(app, model, lends) else { continue };
-        let rival = Rival {
+        let Some((asked, _)) = route_for_visitors(app, model, lends_keys) else { continue };
+        let model_view = SandboxModelView {
             key: model.key.to_string(),
             name: model.display_name.clone(),
             provider: asked.key.clone(),
-            open: lends && providers.can_generate(model),
+            open: lends_keys && providers.can_generate(model),
         };
-        match shelves.iter_mut().find(|shelf| shelf.name == asked.display_name) {
-            Some(shelf) => shelf.models.push(rival),
-            None => shelves.push(Shelf { name: asked.display_name.clone(), models: vec![rival] }),
+        match model_groups.iter_mut().find(|group| group.name == asked.display_name) {
+            Some(group) => group.models.push(model_view),
+            None => model_groups
+                .push(ModelGroupView { name: asked.display_name.clone(), models: vec![model_view] }),
         }
     }
-    shelves.sort_by_key(|shelf| !shelf.is_open());
-    shelves
+    model_groups.sort_by_key(|group| !group.is_open());
+    model_groups
 }
 
-fn providers(app: &App, lends: bool) -> Vec<Provider> {
+fn providers(app: &App, lends_keys: bool) -> Vec<SandboxProviderView> {
     let providers = app.workshop.providers();
-    let known = providers.known().iter().filter(|known| takes_visitors(known, lends));
-    let provider = |known: &catalog::Provider| Provider {
+    let known = providers.known().iter().filter(|known| takes_visitors(known, lends_keys));
+    let provider = |known: &catalog::Provider| SandboxProviderView {
         key: known.key.clone(),
         name: known.display_name.clone(),
-        open: lends && providers.can_ask(&known.key),
+        open: lends_keys && providers.can_ask(&known.key),
     };
     let mut all: Vec<_> = known.map(provider).collect();
     all.sort_by_key(|provider| provider.key != "openrouter");
     all
 }
 
-async fn paste(State(app): State<App>, PageQuery(begun): PageQuery<Begun>) -> Result<Paste, Error> {
-    let settings = begun.settings(&app.config.arena);
-    Ok(Paste { page: Page::at("/sandbox"), words: begun.words(&app).await?, settings })
+async fn paste(
+    State(app): State<App>,
+    PageQuery(query): PageQuery<SandboxQuery>,
+) -> Result<PastePage, Error> {
+    let settings = query.settings(&app.config.arena);
+    Ok(PastePage { page: Page::at("/sandbox"), words: query.words(&app).await?, settings })
 }
 
 async fn run(
@@ -173,17 +177,17 @@ async fn run(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<impl IntoResponse, Error> {
-    let run = found(&app, id_of(&id)?).await?;
+    let run = find_run(&app, parse_run_id(&id)?).await?;
     let own = visitor.voter().await? == Some(run.owner);
-    Ok((NO_STORE, Run { page: Page::at("/sandbox"), run, own }))
+    Ok((NO_STORE, RunPage { page: Page::at("/sandbox"), run, own }))
 }
 
 async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Redirect, Error> {
-    delete(&app, &visitor, id_of(&id)?).await?;
+    delete(&app, &visitor, parse_run_id(&id)?).await?;
     Ok(Redirect::to("/sandbox"))
 }
 
-impl Begun {
+impl SandboxQuery {
     fn settings(&self, arena: &Settings) -> Settings {
         Settings {
             grid: self.grid.unwrap_or(arena.grid),
@@ -203,20 +207,21 @@ impl Begun {
     }
 }
 
-impl Live {
+impl LivePage {
     /// Whether there is anybody who can be asked without a key of the visitor's own.
-    fn lends(&self) -> bool {
-        self.shelves.iter().any(Shelf::is_open) || self.providers.iter().any(|provider| provider.open)
+    fn lends_keys(&self) -> bool {
+        self.model_groups.iter().any(ModelGroupView::is_open)
+            || self.providers.iter().any(|provider| provider.open)
     }
 }
 
-impl Shelf {
+impl ModelGroupView {
     fn is_open(&self) -> bool {
-        self.models.iter().any(|rival| rival.open)
+        self.models.iter().any(|model_view| model_view.open)
     }
 }
 
-impl Run {
+impl RunPage {
     fn sides(&self) -> impl Iterator<Item = (&'static str, &Draft)> {
         SIDES.into_iter().zip(&self.run.sides).filter_map(|((_, name), side)| Some((name, side.as_ref()?)))
     }

@@ -24,7 +24,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long the server waits for others.
 #[derive(Clone, Copy)]
-pub struct Patience {
+pub struct ServerTimeouts {
     /// For a header to be complete; an idle connection is kept as long, which should be longer than a proxy
     /// in front keeps it.
     pub header: Duration,
@@ -32,7 +32,7 @@ pub struct Patience {
     pub drain: Duration,
 }
 
-impl Default for Patience {
+impl Default for ServerTimeouts {
     fn default() -> Self {
         Self { header: Duration::from_secs(75), drain: Duration::from_secs(5) }
     }
@@ -64,9 +64,9 @@ pub fn url(listener: &TcpListener) -> anyhow::Result<String> {
 }
 
 /// Serves until `stop` resolves (or its other half is gone), then lets what is under way finish.
-pub async fn serve<S: Future>(listener: TcpListener, router: Router, patience: Patience, stop: S) {
+pub async fn serve<S: Future>(listener: TcpListener, router: Router, timeouts: ServerTimeouts, stop: S) {
     let mut stop = pin!(stop);
-    let builder = connection_builder(patience);
+    let builder = connection_builder(timeouts);
     let connections = GracefulShutdown::new();
     loop {
         let (stream, visitor) = tokio::select! {
@@ -74,7 +74,7 @@ pub async fn serve<S: Future>(listener: TcpListener, router: Router, patience: P
             _ = &mut stop => break,
         };
         let connection = builder
-            .serve_connection(TokioIo::new(stream), service_fn(answering(router.clone(), visitor)))
+            .serve_connection(TokioIo::new(stream), service_fn(request_service(router.clone(), visitor)))
             .into_owned();
         let connection = connections.watch(connection);
         tokio::spawn(async move {
@@ -84,24 +84,24 @@ pub async fn serve<S: Future>(listener: TcpListener, router: Router, patience: P
         });
     }
     drop(listener);
-    if tokio::time::timeout(patience.drain, connections.shutdown()).await.is_err() {
+    if tokio::time::timeout(timeouts.drain, connections.shutdown()).await.is_err() {
         warn!("some requests did not finish in time and were cut off");
     }
 }
 
-fn connection_builder(patience: Patience) -> Builder<TokioExecutor> {
+fn connection_builder(timeouts: ServerTimeouts) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience.header)
+        .header_read_timeout(timeouts.header)
         .max_buf_size(HEADER_BYTES)
         .max_headers(100);
     builder
 }
 
 /// One connection's way into the router; handlers can ask who is at the other end.
-fn answering(
+fn request_service(
     router: Router,
     visitor: SocketAddr,
 ) -> impl Fn(Request<Incoming>) -> <Router as Service<Request>>::Future {

@@ -16,9 +16,9 @@ use utoipa_axum::routes;
 
 use super::Error;
 use super::builds::id;
-use super::derived::{FOREVER, Representation};
+use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
-use super::pictures::{damaged, hex, no_build};
+use super::pictures::{damaged_build, hex, no_build};
 use super::voter::Visitor;
 use crate::app::App;
 use crate::arena::builds;
@@ -27,16 +27,16 @@ use crate::turntables::{TooManyTurntables, TurntableError, TurntableReceiver, Tu
 use voxel::{Animation, Turntable};
 
 /// How long somebody waits who did not ask for anything else.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// Raised whenever one and the same grid is drawn otherwise than before.
-const DRAWN: u8 = 1;
+const RENDER_VERSION: u8 = 1;
 
 /// Seconds until it is worth asking again.
-const AGAIN: HeaderValue = HeaderValue::from_static("1");
+const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(turntable))
@@ -45,16 +45,16 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct TurntableQuery {
     #[serde(default)]
     #[param(inline)]
-    format: Format,
+    format: TurntableFormat,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(default = "webp")]
-enum Format {
+#[schema(as = Format, default = "webp")]
+enum TurntableFormat {
     #[default]
     Webp,
     Gif,
@@ -62,7 +62,8 @@ enum Format {
 
 /// How far a turntable is.
 #[derive(Serialize, ToSchema)]
-struct Making {
+#[schema(as = Making)]
+struct TurntableProgressView {
     /// So many frames are drawn.
     #[schema(example = 12)]
     frame: u8,
@@ -79,12 +80,12 @@ struct Making {
     get, path = "/api/builds/{id}/turntable", tag = "Builds", operation_id = "buildTurntable",
     params(
         ("id" = Uuid, Path, description = "The build’s id."),
-        Wanted,
+        TurntableQuery,
         ("prefer" = Option<String>, Header, description = "`respond-async`: do not wait for it.", example = "respond-async"),
     ),
     responses(
         (status = OK, description = "The turntable.", content(("image/webp"), ("image/gif"))),
-        (status = ACCEPTED, description = "It is being drawn. `Retry-After` says when to ask again.", body = Making),
+        (status = ACCEPTED, description = "It is being drawn. `Retry-After` says when to ask again.", body = TurntableProgressView),
         (status = NOT_MODIFIED, description = "You have it already."),
         (status = NOT_FOUND, description = "not_found"),
         (status = TOO_MANY_REQUESTS, description = "rate_limited"),
@@ -94,30 +95,31 @@ async fn turntable(
     State(app): State<App>,
     Path(build): Path<String>,
     visitor: Visitor,
-    Query(Wanted { format }): Query<Wanted>,
+    Query(TurntableQuery { format }): Query<TurntableQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let build = builds::find(&app.pool, id(&build)?).await?.ok_or_else(no_build)?;
     let animation = format.animation();
-    let name: Arc<str> = format!("{}-turntable-{DRAWN}-{}", hex(&build.digest), animation.name()).into();
+    let name: Arc<str> =
+        format!("{}-turntable-{RENDER_VERSION}-{}", hex(&build.digest), animation.name()).into();
     let representation = Representation {
         kind: animation.media_type(),
         name: &name,
         encoding: Encoding::Identity,
-        keep: FOREVER,
+        cache_control: IMMUTABLE,
     };
-    if let Some(known) = representation.if_known(&headers) {
+    if let Some(known) = representation.not_modified(&headers) {
         return Ok(known);
     }
     let progress = match app.turntables.find(&name).await {
         Some(progress) => progress,
         None => {
-            visitor.ask(&app, LimitedAction::Turntable, None)?;
+            visitor.check_limit(&app, LimitedAction::Turntable, None)?;
             let grid = builds::grid(&app.pool, build.id).await?.ok_or_else(no_build)?;
             app.turntables.start(&name, grid, animation).map_err(busy)?
         }
     };
-    match outcome(progress, wait(&headers)).await? {
+    match outcome(progress, wait_limit(&headers)).await? {
         TurntableState::Done(bytes) => {
             let file = format!("{}-{}.{}", build.prompt_id, build.model_key, animation.name());
             let disposition = format!("inline; filename=\"{file}\"");
@@ -125,28 +127,29 @@ async fn turntable(
         }
         TurntableState::Frame(frame) => {
             // A browser without script asks again by itself.
-            let headers = [(RETRY_AFTER, AGAIN), (REFRESH, AGAIN), (CACHE_CONTROL, NO_STORE)];
-            Ok((StatusCode::ACCEPTED, headers, Json(Making { frame, of: Turntable::FRAMES })).into_response())
+            let headers = [(RETRY_AFTER, RETRY_SECONDS), (REFRESH, RETRY_SECONDS), (CACHE_CONTROL, NO_STORE)];
+            Ok((StatusCode::ACCEPTED, headers, Json(TurntableProgressView { frame, of: Turntable::FRAMES }))
+                .into_response())
         }
         TurntableState::Failed(cause) => Err(failed(cause)),
     }
 }
 
 /// What has become of it when it is done, or when the time is over.
-async fn outcome(mut progress: TurntableReceiver, patience: Duration) -> Result<TurntableState, Error> {
+async fn outcome(mut progress: TurntableReceiver, limit: Duration) -> Result<TurntableState, Error> {
     let done = progress.wait_for(|stage| !matches!(stage, TurntableState::Frame(_)));
-    if let Ok(Err(gone)) = timeout(patience, done).await.map(|done| done.map(drop)) {
+    if let Ok(Err(gone)) = timeout(limit, done).await.map(|done| done.map(drop)) {
         return Err(Error::internal(gone));
     }
     let stage = progress.borrow().clone();
     Ok(stage)
 }
 
-fn wait(headers: &HeaderMap) -> Duration {
+fn wait_limit(headers: &HeaderMap) -> Duration {
     let preferences = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
     let mut all = preferences.flat_map(|value| value.split([',', ';']));
-    let in_a_hurry = all.any(|word| word.trim().eq_ignore_ascii_case("respond-async"));
-    if in_a_hurry { Duration::ZERO } else { PATIENCE }
+    let respond_async = all.any(|word| word.trim().eq_ignore_ascii_case("respond-async"));
+    if respond_async { Duration::ZERO } else { WAIT_TIMEOUT }
 }
 
 fn busy(_: TooManyTurntables) -> Error {
@@ -155,10 +158,10 @@ fn busy(_: TooManyTurntables) -> Error {
 }
 
 fn failed(cause: Arc<TurntableError>) -> Error {
-    if matches!(*cause, TurntableError::Corrupt(_)) { damaged(cause) } else { Error::internal(cause) }
+    if matches!(*cause, TurntableError::Corrupt(_)) { damaged_build(cause) } else { Error::internal(cause) }
 }
 
-impl Format {
+impl TurntableFormat {
     fn animation(self) -> Animation {
         match self {
             Self::Webp => Animation::Webp,

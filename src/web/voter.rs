@@ -21,13 +21,13 @@ use crate::limits::LimitedAction;
 use crate::work::WorkClient;
 
 pub(super) const COOKIE: &str = "session";
-const KEPT: Duration = Duration::days(365);
+const SESSION_LIFETIME: Duration = Duration::days(365);
 /// A voter whose session lasts no longer than this gets it renewed, and so writes it once a month at most.
-const RENEWED_BELOW: Duration = Duration::days(365 - 30);
-const VOTER: &str = "voter";
-const ADMIN: &str = "admin";
+const RENEW_BELOW: Duration = Duration::days(365 - 30);
+const VOTER_KEY: &str = "voter";
+const ADMIN_KEY: &str = "admin";
 /// How long an admin need not type the token again.
-const ADMITTED: Duration = Duration::hours(8);
+const ADMIN_SESSION_LIFETIME: Duration = Duration::hours(8);
 
 /// Around whatever needs to know who is asking.
 pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
@@ -37,12 +37,12 @@ pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
         .with_secure(behind_tls)
-        .with_expiry(Expiry::OnInactivity(KEPT))
+        .with_expiry(Expiry::OnInactivity(SESSION_LIFETIME))
 }
 
 /// What a session knows of an admin: never the token.
 #[derive(Serialize, Deserialize)]
-struct Admission {
+struct AdminGrant {
     /// In seconds since 1970.
     until: i64,
     fingerprint: String,
@@ -93,27 +93,27 @@ impl Visitor {
 
     /// Whether this browser was told the token lately, and the token is still the same.
     pub async fn is_admin(&self, token: &Secret) -> Result<bool, Error> {
-        let known: Option<Admission> = self.session.get(ADMIN).await.map_err(Error::internal)?;
+        let known: Option<AdminGrant> = self.session.get(ADMIN_KEY).await.map_err(Error::internal)?;
         let now = OffsetDateTime::now_utc().unix_timestamp();
-        Ok(known.is_some_and(|known| now < known.until && known.fingerprint == token.fingerprint(ADMIN)))
+        Ok(known.is_some_and(|known| now < known.until && known.fingerprint == token.fingerprint(ADMIN_KEY)))
     }
 
     /// The session goes on under another id, so that whoever knew the old one is no admin.
-    pub async fn admit(&self, token: &Secret) -> Result<(), Error> {
-        let until = (OffsetDateTime::now_utc() + ADMITTED).unix_timestamp();
-        let admission = Admission { until, fingerprint: token.fingerprint(ADMIN) };
-        self.session.insert(ADMIN, admission).await.map_err(Error::internal)?;
+    pub async fn sign_in_admin(&self, token: &Secret) -> Result<(), Error> {
+        let until = (OffsetDateTime::now_utc() + ADMIN_SESSION_LIFETIME).unix_timestamp();
+        let grant = AdminGrant { until, fingerprint: token.fingerprint(ADMIN_KEY) };
+        self.session.insert(ADMIN_KEY, grant).await.map_err(Error::internal)?;
         self.session.cycle_id().await.map_err(Error::internal)
     }
 
-    pub async fn dismiss(&self) -> Result<(), Error> {
-        self.session.remove::<Admission>(ADMIN).await.map_err(Error::internal)?;
+    pub async fn sign_out_admin(&self) -> Result<(), Error> {
+        self.session.remove::<AdminGrant>(ADMIN_KEY).await.map_err(Error::internal)?;
         self.session.cycle_id().await.map_err(Error::internal)
     }
 
     /// None before the first matchup.
     pub async fn voter(&self) -> Result<Option<Voter>, Error> {
-        let known: Option<String> = self.session.get(VOTER).await.map_err(Error::internal)?;
+        let known: Option<String> = self.session.get(VOTER_KEY).await.map_err(Error::internal)?;
         let voter = known.and_then(|id| Uuid::try_parse(&id).ok()).map(Voter);
         if voter.is_some() {
             self.renew().await;
@@ -125,24 +125,24 @@ impl Visitor {
     /// coming stays known. How long an admin is admitted stands in the session, and does not change.
     async fn renew(&self) {
         let Some(id) = self.session.id() else { return };
-        if self.sessions.is_due_for_renewal(&id, RENEWED_BELOW).await {
-            self.session.set_expiry(Some(Expiry::OnInactivity(KEPT)));
+        if self.sessions.is_due_for_renewal(&id, RENEW_BELOW).await {
+            self.session.set_expiry(Some(Expiry::OnInactivity(SESSION_LIFETIME)));
         }
     }
 
     /// Whoever was not known yet is now.
-    pub async fn welcome(&self, app: &App) -> Result<Voter, Error> {
+    pub async fn voter_or_new(&self, app: &App) -> Result<Voter, Error> {
         if let Some(voter) = self.voter().await? {
             return Ok(voter);
         }
-        self.ask(app, LimitedAction::Visit, None)?;
+        self.check_limit(app, LimitedAction::Visit, None)?;
         let voter = Voter(Uuid::new_v4());
-        self.session.insert(VOTER, voter.0.to_string()).await.map_err(Error::internal)?;
+        self.session.insert(VOTER_KEY, voter.0.to_string()).await.map_err(Error::internal)?;
         Ok(voter)
     }
 
     /// Refuses, politely, whoever asks too much.
-    pub fn ask(&self, app: &App, action: LimitedAction, voter: Option<Voter>) -> Result<(), Error> {
+    pub fn check_limit(&self, app: &App, action: LimitedAction, voter: Option<Voter>) -> Result<(), Error> {
         app.limits.check(action, voter, self.address).map_err(|wait| {
             let seconds = wait.as_secs() + 1;
             let message = format!(

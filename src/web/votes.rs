@@ -20,10 +20,10 @@ use crate::app::App;
 use crate::arena::vote_log::{LoggedVote, VoteLog};
 
 /// Pages that are read at once, whoever they are for: a visitor who has one to read holds nothing else.
-static READING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+static PAGE_READERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 #[derive(Clone, Copy)]
-enum Format {
+enum VoteLogFormat {
     Csv,
     JsonLines,
 }
@@ -42,7 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         content(("text/csv")))),
 )]
 async fn csv(State(app): State<App>) -> Result<Response, Error> {
-    answer(app, Format::Csv).await
+    answer(app, VoteLogFormat::Csv).await
 }
 
 /// The vote log, as JSON lines
@@ -51,28 +51,30 @@ async fn csv(State(app): State<App>) -> Result<Response, Error> {
 #[utoipa::path(
     get, path = "/api/votes.jsonl", tag = "Results", operation_id = "votesJsonLines",
     responses((status = OK, description = "A JSON object for each vote, each on a line of its own. It is streamed.",
-        content((shapes::LoggedVote = "application/jsonl")))),
+        content((shapes::LoggedVoteSchema = "application/jsonl")))),
 )]
 async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
-    answer(app, Format::JsonLines).await
+    answer(app, VoteLogFormat::JsonLines).await
 }
 
-async fn answer(app: App, format: Format) -> Result<Response, Error> {
+async fn answer(app: App, format: VoteLogFormat) -> Result<Response, Error> {
     let log = VoteLog::open(&app.replica).await?;
     let (kind, name) = match format {
-        Format::Csv => ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\""),
-        Format::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
+        VoteLogFormat::Csv => {
+            ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\"")
+        }
+        VoteLogFormat::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
     };
     Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica.clone(), log, format))
         .into_response())
 }
 
 /// Cut off, and so seen to be, when something fails on the way.
-fn body(pool: PgPool, log: VoteLog, format: Format) -> Body {
+fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
         async move {
-            let permit = READING.acquire().await?;
+            let permit = PAGE_READERS.acquire().await?;
             let votes = log.next(&pool).await?;
             drop(permit);
             let page = (!votes.is_empty()).then(|| format.page(&votes)).transpose()?;
@@ -83,7 +85,7 @@ fn body(pool: PgPool, log: VoteLog, format: Format) -> Body {
     Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
 }
 
-impl Format {
+impl VoteLogFormat {
     fn head(self) -> Option<Bytes> {
         match self {
             Self::Csv => Some(format!("{}\n", LoggedVote::COLUMNS.join(",")).into()),
@@ -95,7 +97,7 @@ impl Format {
         let mut page = Vec::new();
         for vote in votes {
             match self {
-                Self::Csv => comma_separated(&mut page, vote)?,
+                Self::Csv => write_csv_row(&mut page, vote)?,
                 Self::JsonLines => {
                     serde_json::to_writer(&mut page, vote)?;
                     page.push(b'\n');
@@ -108,7 +110,7 @@ impl Format {
 
 /// Nothing in the log holds a comma, a quote or a line break: all of it is slugs, digests, ids and numbers.
 /// Numbers are as short as they can be and still be read back to the same bits.
-fn comma_separated(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
+fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
     let LoggedVote {
         id,
         at,

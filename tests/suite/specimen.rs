@@ -8,7 +8,7 @@ use buildoff::app::App;
 use buildoff::web::Page;
 
 pub fn routes() -> Router<App> {
-    Router::new().route("/specimen", get(|| async { Specimen { page: Page::nowhere() } }))
+    Router::new().route("/specimen", get(|| async { Specimen { page: Page::without_address() } }))
 }
 
 #[derive(Template, WebTemplate)]

@@ -8,7 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::{audit, builds};
 use crate::web::Error;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 )]
 async fn retire(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
     let id = Uuid::try_parse(&id).map_err(|_| no_build())?;
@@ -41,7 +41,7 @@ async fn retire(
     let Some((prompt, model)) = builds::retire(&mut transaction, id).await? else {
         drop(transaction);
         let known = builds::find(&app.pool, id).await?.is_some();
-        return Err(if known { retired_already() } else { no_build() });
+        return Err(if known { already_retired() } else { no_build() });
     };
     audit::record(&mut transaction, admin, "retire", &format!("{prompt} by {model}"), json!({ "build": id }))
         .await?;
@@ -50,9 +50,9 @@ async fn retire(
 }
 
 fn no_build() -> Error {
-    Error::coded("no_build")
+    Error::from_code("no_build")
 }
 
-fn retired_already() -> Error {
-    Error::coded("retired")
+fn already_retired() -> Error {
+    Error::from_code("retired")
 }

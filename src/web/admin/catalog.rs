@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::catalog::{
     self, EditPromptError, ListedModel, ListedPrompt, ModelOptions, ModelPatch, Prices, PromptPatch,
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AdminModel)]
-pub(in crate::web) struct Model {
+pub(in crate::web) struct AdminModelView {
     pub key: String,
     pub provider: String,
     pub model_id: String,
@@ -47,9 +47,9 @@ pub(in crate::web) struct Model {
     /// Who would be asked.
     pub asked_at: Option<String>,
     pub via: BTreeMap<String, String>,
-    #[schema(value_type = Option<shapes::Prices>)]
+    #[schema(value_type = Option<shapes::PricesSchema>)]
     pub prices: Option<Prices>,
-    #[schema(value_type = shapes::Options)]
+    #[schema(value_type = shapes::OptionsSchema)]
     pub options: ModelOptions,
     pub builds: i64,
 }
@@ -58,7 +58,7 @@ pub(in crate::web) struct Model {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AdminPrompt)]
-pub(in crate::web) struct Prompt {
+pub(in crate::web) struct AdminPromptView {
     pub id: String,
     pub text: String,
     pub tags: Vec<String>,
@@ -68,20 +68,21 @@ pub(in crate::web) struct Prompt {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = AdminModels)]
-struct Models {
-    models: Vec<Model>,
+struct AdminModelsResponse {
+    models: Vec<AdminModelView>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = AdminPrompts)]
-struct Prompts {
-    prompts: Vec<Prompt>,
+struct AdminPromptsResponse {
+    prompts: Vec<AdminPromptView>,
 }
 
 /// A whole model; what is left out is empty. `enabled` stays as it was, and is true for a new one.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct NewModel {
+#[schema(as = NewModel)]
+struct PutModelRequest {
     provider: String,
     model_id: String,
     display_name: String,
@@ -90,17 +91,18 @@ struct NewModel {
     #[serde(default)]
     via: BTreeMap<String, String>,
     #[serde(default)]
-    #[schema(value_type = Option<shapes::Prices>)]
+    #[schema(value_type = Option<shapes::PricesSchema>)]
     prices: Option<Prices>,
     #[serde(default)]
-    #[schema(value_type = shapes::Options)]
+    #[schema(value_type = shapes::OptionsSchema)]
     options: ModelOptions,
     enabled: Option<bool>,
 }
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ModelChange {
+#[schema(as = ModelChange)]
+struct PatchModelRequest {
     enabled: Option<bool>,
     display_name: Option<String>,
     about: Option<String>,
@@ -108,7 +110,8 @@ struct ModelChange {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct NewPrompt {
+#[schema(as = NewPrompt)]
+struct PutPromptRequest {
     text: String,
     #[serde(default)]
     tags: Vec<String>,
@@ -117,7 +120,8 @@ struct NewPrompt {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PromptChange {
+#[schema(as = PromptChange)]
+struct PatchPromptRequest {
     active: Option<bool>,
     text: Option<String>,
     tags: Option<Vec<String>>,
@@ -129,12 +133,12 @@ struct PromptChange {
 #[utoipa::path(
     get, path = "/api/admin/models", tag = "Admin", operation_id = "adminModels",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All models, by name.", body = Models)),
+    responses((status = OK, description = "All models, by name.", body = AdminModelsResponse)),
 )]
-async fn models(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Models>, Error> {
+async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminModelsResponse>, Error> {
     let listed = catalog::models(&app.pool).await?;
-    let models = listed.iter().map(|listed| Model::of(listed, app.workshop.providers())).collect();
-    Ok(Json(Models { models }))
+    let models = listed.iter().map(|listed| AdminModelView::of(listed, app.workshop.providers())).collect();
+    Ok(Json(AdminModelsResponse { models }))
 }
 
 /// All prompts
@@ -143,11 +147,11 @@ async fn models(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Models>,
 #[utoipa::path(
     get, path = "/api/admin/prompts", tag = "Admin", operation_id = "adminPrompts",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All prompts, by slug.", body = Prompts)),
+    responses((status = OK, description = "All prompts, by slug.", body = AdminPromptsResponse)),
 )]
-async fn prompts(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Prompts>, Error> {
-    let prompts = catalog::prompts(&app.pool).await?.iter().map(Prompt::of).collect();
-    Ok(Json(Prompts { prompts }))
+async fn prompts(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminPromptsResponse>, Error> {
+    let prompts = catalog::prompts(&app.pool).await?.iter().map(AdminPromptView::of).collect();
+    Ok(Json(AdminPromptsResponse { prompts }))
 }
 
 /// Add or replace a model
@@ -157,23 +161,23 @@ async fn prompts(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Prompts
     put, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "putModel",
     security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
-    request_body = NewModel,
+    request_body = PutModelRequest,
     responses(
-        (status = OK, description = "It was there, and is this now.", body = Model),
-        (status = CREATED, description = "It is new.", body = Model),
+        (status = OK, description = "It was there, and is this now.", body = AdminModelView),
+        (status = CREATED, description = "It is new.", body = AdminModelView),
     ),
 )]
 async fn put_model(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(key): Path<String>,
-    Json(new): Json<NewModel>,
-) -> Result<(StatusCode, Json<Model>), Error> {
-    let key: ModelKey = key.parse().map_err(wrong)?;
-    let NewModel { provider, model_id, display_name, about, via, prices, options, enabled } = new;
+    Json(new): Json<PutModelRequest>,
+) -> Result<(StatusCode, Json<AdminModelView>), Error> {
+    let key: ModelKey = key.parse().map_err(bad_request)?;
+    let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
     let model = catalog::Model { key, provider, model_id, display_name, about, via, prices, options };
     if let Some(problem) = model.problem() {
-        return Err(wrong(problem));
+        return Err(bad_request(problem));
     }
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
@@ -199,25 +203,25 @@ async fn put_model(
     patch, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "patchModel",
     security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
-    request_body = ModelChange,
+    request_body = PatchModelRequest,
     responses(
-        (status = OK, description = "The model as it is now.", body = Model),
+        (status = OK, description = "The model as it is now.", body = AdminModelView),
         (status = NOT_FOUND, description = "no_model"),
     ),
 )]
 async fn patch_model(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(key): Path<String>,
-    Json(change): Json<ModelChange>,
-) -> Result<Json<Model>, Error> {
+    Json(change): Json<PatchModelRequest>,
+) -> Result<Json<AdminModelView>, Error> {
     let key: ModelKey = key.parse().map_err(|_| no_model())?;
-    let ModelChange { enabled, display_name, about } = change;
+    let PatchModelRequest { enabled, display_name, about } = change;
     let mut changed = model(&app, &key).await?.model;
     changed.display_name.clone_from(display_name.as_ref().unwrap_or(&changed.display_name.clone()));
     changed.about.clone_from(about.as_ref().unwrap_or(&changed.about.clone()));
     if let Some(problem) = changed.problem() {
-        return Err(wrong(problem));
+        return Err(bad_request(problem));
     }
     let detail = json!({ "enabled": enabled, "displayName": display_name, "about": about });
     let mut connection = app.pool.acquire().await?;
@@ -238,22 +242,22 @@ async fn patch_model(
     put, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "putPrompt",
     security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
-    request_body = NewPrompt,
+    request_body = PutPromptRequest,
     responses(
-        (status = OK, description = "It was there, and is this now.", body = Prompt),
-        (status = CREATED, description = "It is new.", body = Prompt),
+        (status = OK, description = "It was there, and is this now.", body = AdminPromptView),
+        (status = CREATED, description = "It is new.", body = AdminPromptView),
         (status = CONFLICT, description = "text_is_fixed"),
     ),
 )]
 async fn put_prompt(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
-    Json(NewPrompt { text, tags, active }): Json<NewPrompt>,
-) -> Result<(StatusCode, Json<Prompt>), Error> {
-    let prompt = catalog::Prompt { id: id.parse().map_err(wrong)?, text: text.trim().to_owned(), tags };
+    Json(PutPromptRequest { text, tags, active }): Json<PutPromptRequest>,
+) -> Result<(StatusCode, Json<AdminPromptView>), Error> {
+    let prompt = catalog::Prompt { id: id.parse().map_err(bad_request)?, text: text.trim().to_owned(), tags };
     if let Some(problem) = prompt.problem() {
-        return Err(wrong(problem));
+        return Err(bad_request(problem));
     }
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
@@ -275,26 +279,26 @@ async fn put_prompt(
     patch, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "patchPrompt",
     security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
-    request_body = PromptChange,
+    request_body = PatchPromptRequest,
     responses(
-        (status = OK, description = "The prompt as it is now.", body = Prompt),
+        (status = OK, description = "The prompt as it is now.", body = AdminPromptView),
         (status = NOT_FOUND, description = "no_prompt"),
         (status = CONFLICT, description = "text_is_fixed"),
     ),
 )]
 async fn patch_prompt(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
-    Json(PromptChange { active, text, tags }): Json<PromptChange>,
-) -> Result<Json<Prompt>, Error> {
+    Json(PatchPromptRequest { active, text, tags }): Json<PatchPromptRequest>,
+) -> Result<Json<AdminPromptView>, Error> {
     let id: PromptId = id.parse().map_err(|_| no_prompt())?;
     let mut changed = prompt(&app, &id).await?.prompt;
     let text = text.map(|text| text.trim().to_owned());
     changed.text.clone_from(text.as_ref().unwrap_or(&changed.text.clone()));
     changed.tags.clone_from(tags.as_ref().unwrap_or(&changed.tags.clone()));
     if let Some(problem) = changed.problem() {
-        return Err(wrong(problem));
+        return Err(bad_request(problem));
     }
     let detail = json!({ "active": active, "text": text, "tags": tags });
     let mut connection = app.pool.acquire().await?;
@@ -318,15 +322,15 @@ async fn prompt(app: &App, id: &PromptId) -> Result<ListedPrompt, Error> {
     listed.into_iter().find(|listed| listed.prompt.id == *id).ok_or_else(no_prompt)
 }
 
-async fn model_now(app: &App, key: &ModelKey) -> Result<Model, Error> {
-    Ok(Model::of(&model(app, key).await?, app.workshop.providers()))
+async fn model_now(app: &App, key: &ModelKey) -> Result<AdminModelView, Error> {
+    Ok(AdminModelView::of(&model(app, key).await?, app.workshop.providers()))
 }
 
-async fn prompt_now(app: &App, id: &PromptId) -> Result<Prompt, Error> {
-    Ok(Prompt::of(&prompt(app, id).await?))
+async fn prompt_now(app: &App, id: &PromptId) -> Result<AdminPromptView, Error> {
+    Ok(AdminPromptView::of(&prompt(app, id).await?))
 }
 
-impl Model {
+impl AdminModelView {
     pub fn of(listed: &ListedModel, providers: &Providers) -> Self {
         let ListedModel { model, enabled, builds } = listed.clone();
         let asked_at = providers.route(&model).map(|(provider, _)| provider.to_owned());
@@ -347,7 +351,7 @@ impl Model {
     }
 }
 
-impl Prompt {
+impl AdminPromptView {
     pub fn of(listed: &ListedPrompt) -> Self {
         let ListedPrompt { prompt, active, builds, .. } = listed.clone();
         Self { id: prompt.id.to_string(), text: prompt.text, tags: prompt.tags, active, builds }
@@ -372,13 +376,13 @@ fn put_status(is_new: bool) -> StatusCode {
 }
 
 pub(super) fn no_model() -> Error {
-    Error::coded("no_model")
+    Error::from_code("no_model")
 }
 
 pub(super) fn no_prompt() -> Error {
-    Error::coded("no_prompt")
+    Error::from_code("no_prompt")
 }
 
-fn wrong(message: String) -> Error {
+fn bad_request(message: String) -> Error {
     Error::bad_request("bad_request", message)
 }

@@ -9,14 +9,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::AsAdmin;
-use super::catalog::{Model, Prompt};
+use super::RequireAdmin;
+use super::catalog::{AdminModelView, AdminPromptView};
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
 use crate::arena::jobs::{self, JobState};
 use crate::web::Error;
-use crate::web::leaderboard::api::Settings;
+use crate::web::leaderboard::api::SettingsView;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(coverage))
@@ -25,20 +25,20 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Coverage)]
-struct Answer {
-    settings: Settings,
-    prompts: Vec<Prompt>,
-    models: Vec<Model>,
+struct CoverageResponse {
+    settings: SettingsView,
+    prompts: Vec<AdminPromptView>,
+    models: Vec<AdminModelView>,
     /// Those in which there is something.
-    cells: Vec<Cell>,
-    sum: Sum,
+    cells: Vec<CoverageCellView>,
+    sum: CoverageSumView,
 }
 
 /// What there is of a prompt by a model.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CoverageCell)]
-pub(in crate::web) struct Cell {
+pub(in crate::web) struct CoverageCellView {
     pub prompt_id: String,
     pub model_key: String,
     /// missing, queued, running, failed, cancelled or ready.
@@ -60,7 +60,7 @@ pub(in crate::web) struct Cell {
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CoverageSum)]
-pub(in crate::web) struct Sum {
+pub(in crate::web) struct CoverageSumView {
     pub expected: usize,
     pub existing: usize,
     pub remaining: usize,
@@ -73,8 +73,8 @@ pub(in crate::web) struct Sum {
     pub unpriced: i64,
 }
 
-impl Cell {
-    fn nothing(prompt: &str, model: &str) -> Self {
+impl CoverageCellView {
+    fn empty(prompt: &str, model: &str) -> Self {
         Self {
             prompt_id: prompt.to_owned(),
             model_key: model.to_owned(),
@@ -92,15 +92,15 @@ impl Cell {
     }
 
     /// The same place, with nothing in it.
-    pub fn emptied(&self) -> Self {
-        Self::nothing(&self.prompt_id, &self.model_key)
+    pub fn cleared(&self) -> Self {
+        Self::empty(&self.prompt_id, &self.model_key)
     }
 }
 
 /// The whole of it, at one moment.
-pub(in crate::web) struct Matrix {
+pub(in crate::web) struct CoverageMatrix {
     pub coverage: Coverage,
-    pub sum: Sum,
+    pub sum: CoverageSumView,
 }
 
 /// What there is of each prompt by each model
@@ -109,28 +109,32 @@ pub(in crate::web) struct Matrix {
 #[utoipa::path(
     get, path = "/api/admin/coverage", tag = "Admin", operation_id = "coverage",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of it.", body = Answer)),
+    responses((status = OK, description = "All of it.", body = CoverageResponse)),
 )]
-async fn coverage(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Answer>, Error> {
-    let matrix = Matrix::read(&app).await?;
+async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<CoverageResponse>, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
     let coverage = &matrix.coverage;
-    Ok(Json(Answer {
-        settings: Settings::of(&coverage.settings),
-        prompts: coverage.prompts.iter().map(Prompt::of).collect(),
-        models: coverage.models.iter().map(|model| Model::of(model, app.workshop.providers())).collect(),
+    Ok(Json(CoverageResponse {
+        settings: SettingsView::of(&coverage.settings),
+        prompts: coverage.prompts.iter().map(AdminPromptView::of).collect(),
+        models: coverage
+            .models
+            .iter()
+            .map(|model| AdminModelView::of(model, app.workshop.providers()))
+            .collect(),
         cells: matrix.cells(),
         sum: matrix.sum,
     }))
 }
 
-impl Matrix {
+impl CoverageMatrix {
     pub async fn read(app: &App) -> Result<Self, Error> {
         let mut connection = app.pool.acquire().await?;
         let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
         drop(connection);
         let sum = coverage.summary(|model| app.workshop.providers().can_generate(model));
         let (micros, unpriced) = jobs::total_spent(&app.pool).await?;
-        let sum = Sum {
+        let sum = CoverageSumView {
             expected: sum.expected,
             existing: sum.existing,
             remaining: sum.remaining(),
@@ -144,30 +148,30 @@ impl Matrix {
     }
 
     /// Those in which there is something, prompt by prompt.
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<CoverageCellView> {
         let Coverage { prompts, models, .. } = &self.coverage;
         let every = prompts.iter().flat_map(|prompt| models.iter().map(move |model| (prompt, model)));
         let cell = |(prompt, model): (&_, &_)| self.cell(prompt, model);
         every.map(cell).filter(|cell| cell.state != "missing" || cell.job_id.is_some()).collect()
     }
 
-    pub fn cell(&self, prompt: &ListedPrompt, model: &ListedModel) -> Cell {
+    pub fn cell(&self, prompt: &ListedPrompt, model: &ListedModel) -> CoverageCellView {
         let (prompt, model) = (&prompt.prompt.id, &model.model.key);
-        let nothing = Cell::nothing(prompt.as_str(), model.as_str());
+        let empty = CoverageCellView::empty(prompt.as_str(), model.as_str());
         match self.coverage.cell(prompt, model) {
-            coverage::SlotStatus::Missing => nothing,
-            coverage::SlotStatus::Ready { build, block_count, job } => Cell {
+            coverage::SlotStatus::Missing => empty,
+            coverage::SlotStatus::Ready { build, block_count, job } => CoverageCellView {
                 state: "ready",
                 build_id: Some(*build),
                 block_count: Some(*block_count),
                 job_id: *job,
-                ..nothing
+                ..empty
             },
             // Its build was retired since.
             coverage::SlotStatus::Job(latest) if latest.state == JobState::Ready => {
-                Cell { job_id: Some(latest.id), ..nothing }
+                CoverageCellView { job_id: Some(latest.id), ..empty }
             }
-            coverage::SlotStatus::Job(latest) => Cell {
+            coverage::SlotStatus::Job(latest) => CoverageCellView {
                 state: latest.state.name(),
                 job_id: Some(latest.id),
                 since: latest.started_at.map(milliseconds),
@@ -176,7 +180,7 @@ impl Matrix {
                 note: latest.note.clone(),
                 code: latest.error_code.clone(),
                 error: latest.error.clone(),
-                ..nothing
+                ..empty
             },
         }
     }

@@ -15,24 +15,26 @@ use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::AsAdmin;
-use super::coverage::{Cell, Matrix, Sum};
-use super::shared::{Shared, Watcher};
+use super::RequireAdmin;
+use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use super::shared::{SharedPoller, Watcher};
 use crate::app::App;
 use crate::web::Error;
 
 /// Between looks. Other servers' work is seen as well.
-const GLANCE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A browser asks again by itself; by then a session that has ended is noticed.
-const WATCHED: Duration = Duration::from_secs(10 * 60);
+const STREAM_LIFETIME: Duration = Duration::from_secs(10 * 60);
 
 /// How soon it asks again. Browsers would take longer, and tell that the connection is lost.
-const AGAIN: Duration = Duration::from_millis(500);
+const RECONNECT_DELAY: Duration = Duration::from_millis(500);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     // One look for all tabs that are open on this server.
-    OpenApiRouter::new().routes(routes!(events)).layer(Extension(Shared::<Snapshot>::every(GLANCE)))
+    OpenApiRouter::new()
+        .routes(routes!(events))
+        .layer(Extension(SharedPoller::<MatrixSnapshot>::every(POLL_INTERVAL)))
 }
 
 /// The same, as it changes
@@ -46,18 +48,23 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 )]
 async fn events(
     State(app): State<App>,
-    Extension(shared): Extension<Shared<Snapshot>>,
-    _admin: AsAdmin,
+    Extension(shared): Extension<SharedPoller<MatrixSnapshot>>,
+    _admin: RequireAdmin,
 ) -> Result<impl IntoResponse, Error> {
     let reader = app.clone();
     let read = move || {
         let app = reader.clone();
-        async move { Matrix::read(&app).await.ok().map(Snapshot::of) }
+        async move { CoverageMatrix::read(&app).await.ok().map(MatrixSnapshot::of) }
     };
     let watcher = shared.watch(read, app.closing.clone());
-    let watch = Watch { watcher, told: None, until: Instant::now() + WATCHED, closing: app.closing.clone() };
+    let watch = MatrixStream {
+        watcher,
+        sent: None,
+        until: Instant::now() + STREAM_LIFETIME,
+        closing: app.closing.clone(),
+    };
     let events = stream::unfold(watch, |mut watch| async move {
-        let event = watch.next().await?.retry(AGAIN);
+        let event = watch.next().await?.retry(RECONNECT_DELAY);
         Some((Ok::<_, Infallible>(event), watch))
     });
     // A proxy is not to hold events back until there are many.
@@ -66,37 +73,37 @@ async fn events(
 
 /// The matrix as it was at one look.
 #[derive(PartialEq)]
-struct Snapshot {
+struct MatrixSnapshot {
     /// By prompt and model.
-    cells: HashMap<(String, String), Cell>,
-    sum: Sum,
+    cells: HashMap<(String, String), CoverageCellView>,
+    sum: CoverageSumView,
 }
 
 /// One who watches.
-struct Watch {
-    watcher: Watcher<Snapshot>,
+struct MatrixStream {
+    watcher: Watcher<MatrixSnapshot>,
     /// What they know.
-    told: Option<Arc<Snapshot>>,
+    sent: Option<Arc<MatrixSnapshot>>,
     until: Instant,
     closing: CancellationToken,
 }
 
-impl Snapshot {
-    fn of(matrix: Matrix) -> Self {
+impl MatrixSnapshot {
+    fn of(matrix: CoverageMatrix) -> Self {
         let cells = matrix.cells().into_iter();
         let cells = cells.map(|cell| ((cell.prompt_id.clone(), cell.model_key.clone()), cell)).collect();
         Self { cells, sum: matrix.sum }
     }
 
     /// The cells that are other than they were.
-    fn changes(&self, before: &Self) -> Vec<Cell> {
+    fn changes(&self, before: &Self) -> Vec<CoverageCellView> {
         let changed = self.cells.iter().filter(|(place, cell)| before.cells.get(*place) != Some(cell));
         let gone = before.cells.iter().filter(|(place, _)| !self.cells.contains_key(*place));
-        changed.map(|(_, cell)| cell.clone()).chain(gone.map(|(_, cell)| cell.emptied())).collect()
+        changed.map(|(_, cell)| cell.clone()).chain(gone.map(|(_, cell)| cell.cleared())).collect()
     }
 }
 
-impl Watch {
+impl MatrixStream {
     /// The next event; none when it is time to end.
     async fn next(&mut self) -> Option<Event> {
         let now = tokio::select! {
@@ -104,12 +111,12 @@ impl Watch {
             () = sleep_until(self.until) => return None,
             () = self.closing.cancelled() => return None,
         };
-        let before = self.told.replace(Arc::clone(&now));
+        let before = self.sent.replace(Arc::clone(&now));
         let cells = match &before {
             Some(before) => now.changes(before),
             None => now.cells.values().cloned().collect(),
         };
-        let told = json!({ "whole": before.is_none(), "cells": cells, "sum": now.sum });
-        Event::default().event("matrix").json_data(told).ok()
+        let sent = json!({ "whole": before.is_none(), "cells": cells, "sum": now.sum });
+        Event::default().event("matrix").json_data(sent).ok()
     }
 }

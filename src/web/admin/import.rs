@@ -11,15 +11,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::builds::{PackedBuild, StoreError};
 use crate::arena::catalog::{self, REFERENCE};
 use crate::arena::imports::{self, ImportTarget, ImportedBuild, PromptRef};
 use crate::arena::{self, Mode, ModelKey, PromptId, ReferencePolicy};
 use crate::web::Error;
-use crate::web::body::{self, refused, too_large};
-use crate::web::leaderboard::api::Settings;
+use crate::web::body::{self, rejection_error, too_large};
+use crate::web::leaderboard::api::SettingsView;
 use crate::web::openapi::shapes;
 use crate::web::query::flag;
 use crate::work::WorkClient;
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Parameters {
+struct ImportQuery {
     /// Who built it, by the model's key.
     #[param(example = "openai_gpt_5_2_pro")]
     model_key: String,
@@ -56,14 +56,14 @@ struct Parameters {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Imported)]
-struct Answer {
+struct ImportResponse {
     ok: bool,
     build_id: Uuid,
-    prompt: Prompt,
-    model: Model,
-    settings: Settings,
+    prompt: ImportedPromptView,
+    model: ImportedModelView,
+    settings: SettingsView,
     block_count: u32,
-    #[schema(value_type = Vec<shapes::Warning>)]
+    #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
     overwritten: bool,
     /// Whether voters may be shown it.
@@ -75,7 +75,7 @@ struct Answer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ImportedPrompt)]
-struct Prompt {
+struct ImportedPromptView {
     id: String,
     text: String,
 }
@@ -83,7 +83,7 @@ struct Prompt {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ImportedModel)]
-struct Model {
+struct ImportedModelView {
     key: String,
     provider: String,
     display_name: String,
@@ -96,16 +96,16 @@ struct Model {
 #[utoipa::path(
     post, path = "/api/admin/import-build", tag = "Admin", operation_id = "importBuild",
     security(("adminToken" = [])),
-    params(Parameters),
+    params(ImportQuery),
     request_body(
         description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
         content(
-            (shapes::Spec = "application/json"), (String = "text/plain"), ("application/gzip"),
+            (shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/gzip"),
             ("application/octet-stream"),
         ),
     ),
     responses(
-        (status = OK, description = "It is stored.", body = Answer),
+        (status = OK, description = "It is stored.", body = ImportResponse),
         (status = BAD_REQUEST, description = "bad_request, bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
         (status = NOT_FOUND, description = "no_model, no_prompt"),
         (status = REQUEST_TIMEOUT, description = "body_stalled"),
@@ -117,10 +117,10 @@ struct Model {
 )]
 async fn import(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
-    Query(parameters): Query<Parameters>,
+    RequireAdmin(admin): RequireAdmin,
+    Query(parameters): Query<ImportQuery>,
     request: Request,
-) -> Result<Json<Answer>, Error> {
+) -> Result<Json<ImportResponse>, Error> {
     let destination = parameters.destination(&app.arena.settings)?;
     let limit = app.config.import_max_bytes;
     let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
@@ -132,22 +132,22 @@ async fn import(
     };
     // On the command line there is nobody else.
     let address = admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let build = app.work.run(WorkClient::visitor(address), read).await?.map_err(refused)?;
+    let build = app.work.run(WorkClient::visitor(address), read).await?.map_err(rejection_error)?;
     let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
         .await
-        .map_err(|reason| not_stored(reason, &destination))?;
+        .map_err(|reason| store_error(reason, &destination))?;
     app.workshop.wake();
-    let (in_arena, hint) = standing(&app, &destination, &imported).await?;
-    Ok(Json(Answer {
+    let (in_arena, hint) = arena_status(&app, &destination, &imported).await?;
+    Ok(Json(ImportResponse {
         ok: true,
         build_id: imported.stored.id,
-        prompt: Prompt { id: imported.prompt.to_string(), text: imported.prompt_text },
-        model: Model {
+        prompt: ImportedPromptView { id: imported.prompt.to_string(), text: imported.prompt_text },
+        model: ImportedModelView {
             key: destination.model.to_string(),
             provider: imported.provider,
             display_name: imported.model_name,
         },
-        settings: Settings::of(&destination.settings),
+        settings: SettingsView::of(&destination.settings),
         block_count: build.block_count,
         warnings: build.warnings,
         overwritten: imported.stored.overwritten,
@@ -156,28 +156,28 @@ async fn import(
     }))
 }
 
-impl Parameters {
+impl ImportQuery {
     fn destination(&self, usual: &arena::Settings) -> Result<ImportTarget, Error> {
         let prompt = match (self.prompt_id.as_deref(), self.prompt_text.as_deref().map(str::trim)) {
-            (Some(id), None) => PromptRef::Id(id.parse::<PromptId>().map_err(wrong)?),
+            (Some(id), None) => PromptRef::Id(id.parse::<PromptId>().map_err(bad_request)?),
             (None, Some(text)) => match catalog::prompt_problem(text) {
                 None => PromptRef::Text(text.to_owned()),
-                Some(problem) => return Err(wrong(problem)),
+                Some(problem) => return Err(bad_request(problem)),
             },
-            _ => return Err(wrong("Either promptId or promptText says what was asked.".to_owned())),
+            _ => return Err(bad_request("Either promptId or promptText says what was asked.".to_owned())),
         };
-        let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(wrong)?;
+        let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(bad_request)?;
         let settings = arena::Settings {
             grid: self.grid_size.unwrap_or(usual.grid),
             palette: self.palette.unwrap_or(usual.palette),
             mode: mode.unwrap_or_else(|| usual.mode.clone()),
         };
-        Ok(ImportTarget { prompt, model: self.model_key.parse::<ModelKey>().map_err(wrong)?, settings })
+        Ok(ImportTarget { prompt, model: self.model_key.parse::<ModelKey>().map_err(bad_request)?, settings })
     }
 }
 
 /// Whether the build takes part now, in a sentence as well.
-async fn standing(
+async fn arena_status(
     app: &App,
     destination: &ImportTarget,
     imported: &ImportedBuild,
@@ -219,7 +219,7 @@ async fn standing(
     })
 }
 
-fn not_stored(reason: StoreError, destination: &ImportTarget) -> Error {
+fn store_error(reason: StoreError, destination: &ImportTarget) -> Error {
     match reason {
         StoreError::Exists => Error::new(
             StatusCode::CONFLICT,
@@ -238,6 +238,6 @@ fn not_stored(reason: StoreError, destination: &ImportTarget) -> Error {
     }
 }
 
-fn wrong(message: String) -> Error {
+fn bad_request(message: String) -> Error {
     Error::bad_request("bad_request", message)
 }

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use super::catalog::{no_model, no_prompt};
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
@@ -26,8 +26,8 @@ use crate::web::Error;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(want, cancel_all))
-        .routes(routes!(to_read_again))
+        .routes(routes!(enqueue, cancel_all))
+        .routes(routes!(list_unread))
         .routes(routes!(show, cancel))
         .routes(routes!(answer))
         .routes(routes!(reparse))
@@ -36,7 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = WantedBuild)]
-struct Wanted {
+struct EnqueueRequest {
     prompt_id: String,
     model_key: String,
 }
@@ -44,7 +44,8 @@ struct Wanted {
 /// A job, as admins see it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct Job {
+#[schema(as = Job)]
+pub(in crate::web) struct JobView {
     pub id: Uuid,
     pub prompt_id: String,
     pub prompt_text: String,
@@ -63,13 +64,14 @@ pub(in crate::web) struct Job {
     pub error: Option<String>,
     /// In dollars, as far as it is known.
     pub cost: f64,
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<AttemptView>,
 }
 
 /// A question and its answer.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct Attempt {
+#[schema(as = Attempt)]
+pub(in crate::web) struct AttemptView {
     pub number: i32,
     /// accepted, refused, failed, unread, interrupted or cancelled; null while it is under way.
     pub outcome: Option<String>,
@@ -89,21 +91,24 @@ pub(in crate::web) struct Attempt {
 }
 
 #[derive(Serialize, ToSchema)]
-struct Cancelled {
+#[schema(as = Cancelled)]
+struct CancelAllResponse {
     ok: bool,
     /// So many jobs.
     cancelled: usize,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Unread {
+#[schema(as = Unread)]
+struct UnreadJobsResponse {
     /// The latest first.
-    jobs: Vec<UnreadJob>,
+    jobs: Vec<UnreadJobView>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct UnreadJob {
+#[schema(as = UnreadJob)]
+struct UnreadJobView {
     id: Uuid,
     prompt_id: String,
     model_key: String,
@@ -111,7 +116,8 @@ struct UnreadJob {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Reread {
+#[schema(as = Reread)]
+struct ReparseResponse {
     ok: bool,
     build_id: Option<Uuid>,
     attempt: Option<i32>,
@@ -125,18 +131,18 @@ struct Reread {
 #[utoipa::path(
     post, path = "/api/admin/jobs", tag = "Admin", operation_id = "wantBuild",
     security(("adminToken" = [])),
-    request_body = Wanted,
+    request_body = EnqueueRequest,
     responses(
-        (status = ACCEPTED, description = "It will be asked for.", body = Job),
+        (status = ACCEPTED, description = "It will be asked for.", body = JobView),
         (status = NOT_FOUND, description = "no_model, no_prompt"),
         (status = CONFLICT, description = "exists, under_way, no_key"),
     ),
 )]
-async fn want(
+async fn enqueue(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
-    Json(Wanted { prompt_id, model_key }): Json<Wanted>,
-) -> Result<(StatusCode, Json<Job>), Error> {
+    RequireAdmin(admin): RequireAdmin,
+    Json(EnqueueRequest { prompt_id, model_key }): Json<EnqueueRequest>,
+) -> Result<(StatusCode, Json<JobView>), Error> {
     let prompt: PromptId = prompt_id.parse().map_err(|_| no_prompt())?;
     let key: ModelKey = model_key.parse().map_err(|_| no_model())?;
     let models = catalog::models(&app.pool).await?;
@@ -156,7 +162,7 @@ async fn want(
     audit::record(&mut transaction, admin, "generate", &subject, json!({ "job": id })).await?;
     transaction.commit().await?;
     app.workshop.wake();
-    Ok((StatusCode::ACCEPTED, Json(Job::read(&app, id).await?)))
+    Ok((StatusCode::ACCEPTED, Json(JobView::read(&app, id).await?)))
 }
 
 /// A job
@@ -167,12 +173,16 @@ async fn want(
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
     responses(
-        (status = OK, description = "The job.", body = Job),
+        (status = OK, description = "The job.", body = JobView),
         (status = NOT_FOUND, description = "no_job"),
     ),
 )]
-async fn show(State(app): State<App>, _admin: AsAdmin, Path(id): Path<String>) -> Result<Json<Job>, Error> {
-    Ok(Json(Job::read(&app, self::id(&id)?).await?))
+async fn show(
+    State(app): State<App>,
+    _admin: RequireAdmin,
+    Path(id): Path<String>,
+) -> Result<Json<JobView>, Error> {
+    Ok(Json(JobView::read(&app, self::id(&id)?).await?))
 }
 
 /// Cancel a job
@@ -190,15 +200,15 @@ async fn show(State(app): State<App>, _admin: AsAdmin, Path(id): Path<String>) -
 )]
 async fn cancel(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
     let id = self::id(&id)?;
-    let job = Job::read(&app, id).await?;
+    let job = JobView::read(&app, id).await?;
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     if !jobs::cancel(&mut transaction, id).await? {
-        let ended = Job::read(&app, id).await?.state;
+        let ended = JobView::read(&app, id).await?.state;
         let message = format!("That job has ended already: it is {ended}.");
         return Err(Error::new(StatusCode::CONFLICT, "ended", message));
     }
@@ -216,9 +226,12 @@ async fn cancel(
 #[utoipa::path(
     delete, path = "/api/admin/jobs", tag = "Admin", operation_id = "cancelAllJobs",
     security(("adminToken" = [])),
-    responses((status = OK, description = "They are cancelled.", body = Cancelled)),
+    responses((status = OK, description = "They are cancelled.", body = CancelAllResponse)),
 )]
-async fn cancel_all(State(app): State<App>, AsAdmin(admin): AsAdmin) -> Result<Json<Cancelled>, Error> {
+async fn cancel_all(
+    State(app): State<App>,
+    RequireAdmin(admin): RequireAdmin,
+) -> Result<Json<CancelAllResponse>, Error> {
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     let cancelled = jobs::cancel_all(&mut transaction).await?;
@@ -227,7 +240,7 @@ async fn cancel_all(State(app): State<App>, AsAdmin(admin): AsAdmin) -> Result<J
     }
     transaction.commit().await?;
     app.workshop.wake();
-    Ok(Json(Cancelled { ok: true, cancelled }))
+    Ok(Json(CancelAllResponse { ok: true, cancelled }))
 }
 
 /// What a model answered
@@ -244,7 +257,7 @@ async fn cancel_all(State(app): State<App>, AsAdmin(admin): AsAdmin) -> Result<J
 )]
 async fn answer(
     State(app): State<App>,
-    _admin: AsAdmin,
+    _admin: RequireAdmin,
     Path((id, number)): Path<(String, i32)>,
 ) -> Result<Response, Error> {
     let answer = attempts::answer(&app.pool, self::id(&id)?, number).await?;
@@ -259,15 +272,18 @@ async fn answer(
 #[utoipa::path(
     get, path = "/api/admin/jobs/unread", tag = "Admin", operation_id = "unreadJobs",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of them.", body = Unread)),
+    responses((status = OK, description = "All of them.", body = UnreadJobsResponse)),
 )]
-async fn to_read_again(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Unread>, Error> {
+async fn list_unread(
+    State(app): State<App>,
+    _admin: RequireAdmin,
+) -> Result<Json<UnreadJobsResponse>, Error> {
     let ids = jobs::reparsable(&app.pool, None).await?;
     let mut jobs = jobs::find(&app.pool, &ids).await?;
     jobs.reverse();
     let unread =
-        |job: jobs::Job| UnreadJob { id: job.id, prompt_id: job.prompt_id, model_key: job.model_key };
-    Ok(Json(Unread { jobs: jobs.into_iter().map(unread).collect() }))
+        |job: jobs::Job| UnreadJobView { id: job.id, prompt_id: job.prompt_id, model_key: job.model_key };
+    Ok(Json(UnreadJobsResponse { jobs: jobs.into_iter().map(unread).collect() }))
 }
 
 /// Read a failed job's answers again
@@ -278,27 +294,27 @@ async fn to_read_again(State(app): State<App>, _admin: AsAdmin) -> Result<Json<U
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
     responses(
-        (status = OK, description = "Whether there was a build.", body = Reread),
+        (status = OK, description = "Whether there was a build.", body = ReparseResponse),
         (status = NOT_FOUND, description = "no_job"),
         (status = CONFLICT, description = "nothing_to_read"),
     ),
 )]
 async fn reparse(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
+    RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
-) -> Result<Json<Reread>, Error> {
+) -> Result<Json<ReparseResponse>, Error> {
     let id = self::id(&id)?;
     let Some(reread) = app.workshop.read_again(admin, id).await? else {
-        Job::read(&app, id).await?;
+        JobView::read(&app, id).await?;
         let message = "Only a job that has failed, and whose place is still empty, is read again.";
         return Err(Error::new(StatusCode::CONFLICT, "nothing_to_read", message));
     };
     let (build_id, attempt) = reread.found.unzip();
-    Ok(Json(Reread { ok: build_id.is_some(), build_id, attempt, error: reread.still }))
+    Ok(Json(ReparseResponse { ok: build_id.is_some(), build_id, attempt, error: reread.still }))
 }
 
-impl Job {
+impl JobView {
     pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
         let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or_else(no_job)?;
         let attempts = attempts::list(&app.pool, id).await?;
@@ -320,12 +336,12 @@ impl Job {
             code: job.error_code,
             error: job.error,
             cost: dollars(job.cost),
-            attempts: attempts.into_iter().map(|attempt| Attempt::of(id, attempt)).collect(),
+            attempts: attempts.into_iter().map(|attempt| AttemptView::of(id, attempt)).collect(),
         })
     }
 }
 
-impl Attempt {
+impl AttemptView {
     fn of(job: Uuid, attempt: attempts::AttemptRow) -> Self {
         Self {
             answer_url: format!("/api/admin/jobs/{job}/attempts/{}", attempt.number),
@@ -369,5 +385,5 @@ fn id(text: &str) -> Result<Uuid, Error> {
 }
 
 fn no_job() -> Error {
-    Error::coded("no_job")
+    Error::from_code("no_job")
 }

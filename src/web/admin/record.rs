@@ -9,12 +9,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::audit;
 use crate::web::Error;
 
-const PAGE: i64 = 100;
+const PAGE_SIZE: i64 = 100;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(entries))
@@ -22,22 +22,22 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct AuditQuery {
     /// Only what came before the entry with this id.
     before: Option<i64>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Audit)]
-struct Answer {
-    entries: Vec<Entry>,
+struct AuditResponse {
+    entries: Vec<AuditEntryView>,
 }
 
 /// Something that an admin did.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
-pub(in crate::web) struct Entry {
+pub(in crate::web) struct AuditEntryView {
     pub id: i64,
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
@@ -55,19 +55,19 @@ pub(in crate::web) struct Entry {
 #[utoipa::path(
     get, path = "/api/admin/audit", tag = "Admin", operation_id = "audit",
     security(("adminToken" = [])),
-    params(Parameters),
-    responses((status = OK, description = "What was done.", body = Answer)),
+    params(AuditQuery),
+    responses((status = OK, description = "What was done.", body = AuditResponse)),
 )]
 async fn entries(
     State(app): State<App>,
-    _admin: AsAdmin,
-    Query(Parameters { before }): Query<Parameters>,
-) -> Result<Json<Answer>, Error> {
-    let entries = audit::entries(&app.pool, before, PAGE).await?;
-    Ok(Json(Answer { entries: entries.into_iter().map(Entry::from).collect() }))
+    _admin: RequireAdmin,
+    Query(AuditQuery { before }): Query<AuditQuery>,
+) -> Result<Json<AuditResponse>, Error> {
+    let entries = audit::entries(&app.pool, before, PAGE_SIZE).await?;
+    Ok(Json(AuditResponse { entries: entries.into_iter().map(AuditEntryView::from).collect() }))
 }
 
-impl From<audit::AuditLogEntry> for Entry {
+impl From<audit::AuditLogEntry> for AuditEntryView {
     fn from(entry: audit::AuditLogEntry) -> Self {
         let audit::AuditLogEntry { id, at, via, address, action, subject, detail } = entry;
         Self { id, at, via, address, action, subject, detail: detail.0 }

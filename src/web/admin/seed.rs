@@ -10,14 +10,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::AsAdmin;
+use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::jobs::{Job, JobState};
 use crate::web::Error;
 use crate::web::query::flag;
 use crate::workshop::seeding::{self, Order, What};
 
-const BATCH: usize = 2;
+const DEFAULT_BATCH: usize = 2;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(seed))
@@ -25,9 +25,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Parameters {
+struct SeedQuery {
     /// 0 brings in prompts and models alone.
-    #[serde(default = "yes", deserialize_with = "flag")]
+    #[serde(default = "default_true", deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 1)]
     generate_builds: bool,
     /// 1 tells what would be done, and does nothing.
@@ -50,7 +50,8 @@ struct Parameters {
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Seeded {
+#[schema(as = Seeded)]
+pub struct SeedResponse {
     pub ok: bool,
     /// Nothing is left that could run.
     pub done: bool,
@@ -60,18 +61,18 @@ pub struct Seeded {
     pub existing_builds: usize,
     pub remaining_builds: usize,
     pub failed_builds: usize,
-    pub jobs: Vec<Work>,
+    pub jobs: Vec<SeedJobView>,
     /// What a dry run would ask for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub next: Vec<Next>,
+    pub next: Vec<MissingBuildView>,
     /// And what that may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Cost>,
+    pub estimate: Option<SeedEstimate>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = EstimatedCost)]
-pub struct Cost {
+pub struct SeedEstimate {
     /// Going by what builds of each model have cost, or by its prices and an answer of usual length.
     #[schema(example = 12.5)]
     pub dollars: f64,
@@ -83,7 +84,7 @@ pub struct Cost {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeededJob)]
-pub struct Work {
+pub struct SeedJobView {
     pub id: String,
     pub prompt_id: String,
     pub model_key: String,
@@ -97,7 +98,7 @@ pub struct Work {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MissingBuild)]
-pub struct Next {
+pub struct MissingBuildView {
     pub prompt_id: String,
     pub model_key: String,
 }
@@ -109,26 +110,26 @@ pub struct Next {
 #[utoipa::path(
     post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
     security(("adminToken" = [])),
-    params(Parameters),
-    responses((status = OK, description = "How it all stands now.", body = Seeded)),
+    params(SeedQuery),
+    responses((status = OK, description = "How it all stands now.", body = SeedResponse)),
 )]
 async fn seed(
     State(app): State<App>,
-    AsAdmin(admin): AsAdmin,
-    Query(parameters): Query<Parameters>,
-) -> Result<Json<Seeded>, Error> {
-    let Parameters { dry_run, retry_failed, .. } = parameters;
-    let order = Order { what: parameters.what()?, dry_run, retry_failed };
+    RequireAdmin(admin): RequireAdmin,
+    Query(parameters): Query<SeedQuery>,
+) -> Result<Json<SeedResponse>, Error> {
+    let SeedQuery { dry_run, retry_failed, .. } = parameters;
+    let request = Order { what: parameters.what()?, dry_run, retry_failed };
     let workshop = app.workshop.clone();
     // Not left half done when the caller leaves.
-    let begun = tokio::spawn(async move { workshop.seed(admin, order).await });
-    let begun = begun.await.map_err(Error::internal)??;
-    Ok(Json(app.workshop.settle(begun).await?.into()))
+    let started = tokio::spawn(async move { workshop.seed(admin, request).await });
+    let started = started.await.map_err(Error::internal)??;
+    Ok(Json(app.workshop.settle(started).await?.into()))
 }
 
-impl Parameters {
+impl SeedQuery {
     fn what(&self) -> Result<What, Error> {
-        let batch = self.batch_size.unwrap_or(BATCH);
+        let batch = self.batch_size.unwrap_or(DEFAULT_BATCH);
         if !(1..=3).contains(&batch) {
             return Err(Error::bad_request("bad_request", "batchSize is 1, 2 or 3; background=1 wants all."));
         }
@@ -140,11 +141,11 @@ impl Parameters {
     }
 }
 
-impl From<seeding::Seeded> for Seeded {
+impl From<seeding::Seeded> for SeedResponse {
     fn from(seeded: seeding::Seeded) -> Self {
         let sum = &seeded.sum;
         let now = OffsetDateTime::now_utc();
-        let next = |slot: &crate::arena::builds::BuildSlot| Next {
+        let next = |slot: &crate::arena::builds::BuildSlot| MissingBuildView {
             prompt_id: slot.prompt.to_string(),
             model_key: slot.model.to_string(),
         };
@@ -157,17 +158,18 @@ impl From<seeding::Seeded> for Seeded {
             existing_builds: sum.existing,
             remaining_builds: sum.remaining(),
             failed_builds: sum.failed,
-            jobs: seeded.jobs.into_iter().map(|job| Work::of(job, now)).collect(),
+            jobs: seeded.jobs.into_iter().map(|job| SeedJobView::of(job, now)).collect(),
             next: seeded.next.iter().map(next).collect(),
-            estimate: seeded
-                .estimate
-                .map(|estimate| Cost { dollars: estimate.cost.0 as f64 / 1e6, unknown: estimate.unknown }),
+            estimate: seeded.estimate.map(|estimate| SeedEstimate {
+                dollars: estimate.cost.0 as f64 / 1e6,
+                unknown: estimate.unknown,
+            }),
         }
     }
 }
 
 /// A line for people.
-impl Display for Work {
+impl Display for SeedJobView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}: ", self.prompt_id, self.model_key)?;
         match (&self.error, self.block_count) {
@@ -181,7 +183,7 @@ impl Display for Work {
     }
 }
 
-impl Work {
+impl SeedJobView {
     fn of(job: Job, now: OffsetDateTime) -> Self {
         Self {
             state: match job.state {
@@ -201,6 +203,6 @@ impl Work {
     }
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }

@@ -12,9 +12,9 @@ use crate::web::Error;
 use crate::web::voter::Visitor;
 
 /// A request that an admin has sent.
-pub(in crate::web) struct AsAdmin(pub Admin);
+pub(in crate::web) struct RequireAdmin(pub Admin);
 
-impl FromRequestParts<App> for AsAdmin {
+impl FromRequestParts<App> for RequireAdmin {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
@@ -22,13 +22,13 @@ impl FromRequestParts<App> for AsAdmin {
         if let Some(admin) = parts.extensions.get::<Admin>() {
             return Ok(Self(*admin));
         }
-        let token = app.config.admin_token.as_ref().ok_or_else(closed)?;
+        let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
         let visitor = Visitor::from_request_parts(parts, app).await?;
         // Any other scheme is a proxy's business.
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
             Some(said) if token.is(said) => AdminChannel::Api,
             Some(_) => {
-                visitor.ask(app, LimitedAction::Token, None)?;
+                visitor.check_limit(app, LimitedAction::Token, None)?;
                 return Err(unauthorized("bad_token", "That is not the admin's token."));
             }
             None if visitor.is_admin(token).await? => AdminChannel::Console,
@@ -43,7 +43,7 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn closed() -> Error {
+fn admin_disabled() -> Error {
     let message = "The admin's side is closed: set ADMIN_TOKEN and start Buildoff again to open it.";
     Error::new(StatusCode::FORBIDDEN, "admin_off", message)
 }

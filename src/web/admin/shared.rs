@@ -11,22 +11,22 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 /// What is watched; clones are the same.
-pub(super) struct Shared<T> {
+pub(super) struct SharedPoller<T> {
     /// None while nobody watches.
-    task: Arc<Mutex<Option<Arc<Task<T>>>>>,
+    task: Arc<Mutex<Option<Arc<PollTask<T>>>>>,
     pause: Duration,
 }
 
 /// What watchers and the task that reads for them have in common.
-struct Task<T> {
-    readings: watch::Sender<Reading<T>>,
+struct PollTask<T> {
+    readings: watch::Sender<PollResult<T>>,
     /// How many readings have begun.
-    begun: AtomicU64,
+    started: AtomicU64,
     /// Somebody waits for a reading, and not only for a change.
-    wanted: Notify,
+    wake: Notify,
 }
 
-struct Reading<T> {
+struct PollResult<T> {
     number: u64,
     /// The very same while nothing changes; none before the first.
     value: Option<Arc<T>>,
@@ -34,19 +34,19 @@ struct Reading<T> {
 
 /// Somebody who watches, until dropped.
 pub(super) struct Watcher<T> {
-    readings: watch::Receiver<Reading<T>>,
+    readings: watch::Receiver<PollResult<T>>,
     /// Readings up to this one may be older than what the watcher knows already.
     outdated: u64,
     seen: Option<Arc<T>>,
 }
 
-impl<T> Clone for Shared<T> {
+impl<T> Clone for SharedPoller<T> {
     fn clone(&self) -> Self {
         Self { task: Arc::clone(&self.task), pause: self.pause }
     }
 }
 
-impl<T: PartialEq + Send + Sync + 'static> Shared<T> {
+impl<T: PartialEq + Send + Sync + 'static> SharedPoller<T> {
     /// Reads this long after it has read.
     pub fn every(pause: Duration) -> Self {
         Self { task: Arc::default(), pause }
@@ -61,44 +61,44 @@ impl<T: PartialEq + Send + Sync + 'static> Shared<T> {
         let mut running = self.lock();
         let is_new = running.is_none();
         let task = Arc::clone(running.get_or_insert_with(|| {
-            let (readings, _) = watch::channel(Reading { number: 0, value: None });
-            Arc::new(Task { readings, begun: AtomicU64::new(0), wanted: Notify::new() })
+            let (readings, _) = watch::channel(PollResult { number: 0, value: None });
+            Arc::new(PollTask { readings, started: AtomicU64::new(0), wake: Notify::new() })
         }));
         let watcher = Watcher {
             readings: task.readings.subscribe(),
-            outdated: task.begun.load(Ordering::SeqCst),
+            outdated: task.started.load(Ordering::SeqCst),
             seen: None,
         };
         drop(running);
         if is_new {
-            let guard = Running { shared: self.clone(), task };
+            let guard = PollGuard { shared: self.clone(), task };
             tokio::spawn(async move { guard.read(read, closing).await });
         } else {
-            task.wanted.notify_one();
+            task.wake.notify_one();
         }
         watcher
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Task<T>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<PollTask<T>>>> {
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The task while it runs. Once it has ended, however that came, its watchers are told, and the next one who comes
 /// begins another.
-struct Running<T> {
-    shared: Shared<T>,
-    task: Arc<Task<T>>,
+struct PollGuard<T> {
+    shared: SharedPoller<T>,
+    task: Arc<PollTask<T>>,
 }
 
-impl<T: PartialEq + Send + Sync + 'static> Running<T> {
+impl<T: PartialEq + Send + Sync + 'static> PollGuard<T> {
     async fn read<F: Future<Output = Option<T>> + Send>(
         &self,
         read: impl Fn() -> F + Send,
         closing: CancellationToken,
     ) {
         loop {
-            let number = self.task.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let number = self.task.started.fetch_add(1, Ordering::SeqCst) + 1;
             if let Some(value) = read().await {
                 self.task.readings.send_modify(|latest| {
                     latest.number = number;
@@ -109,28 +109,28 @@ impl<T: PartialEq + Send + Sync + 'static> Running<T> {
             }
             tokio::select! {
                 () = sleep(self.shared.pause) => {}
-                () = self.task.wanted.notified() => {}
+                () = self.task.wake.notified() => {}
                 () = self.task.readings.closed() => {}
                 () = closing.cancelled() => return,
             }
-            if self.is_forsaken() {
+            if self.stop_if_unwatched() {
                 return;
             }
         }
     }
 
     /// Under the lock, so that nobody begins to watch what has just ended.
-    fn is_forsaken(&self) -> bool {
+    fn stop_if_unwatched(&self) -> bool {
         let mut running = self.shared.lock();
-        let is_forsaken = self.task.readings.receiver_count() == 0;
-        if is_forsaken {
+        let is_unwatched = self.task.readings.receiver_count() == 0;
+        if is_unwatched {
             *running = None;
         }
-        is_forsaken
+        is_unwatched
     }
 }
 
-impl<T> Drop for Running<T> {
+impl<T> Drop for PollGuard<T> {
     fn drop(&mut self) {
         let mut running = self.shared.task.lock().unwrap_or_else(PoisonError::into_inner);
         if running.as_ref().is_some_and(|task| Arc::ptr_eq(task, &self.task)) {
@@ -168,14 +168,14 @@ mod tests {
 
     /// Something to read, and how often it was.
     #[derive(Clone, Default)]
-    struct Source {
+    struct TestSource {
         value: Arc<AtomicUsize>,
         readings: Arc<AtomicUsize>,
         closing: CancellationToken,
     }
 
-    impl Source {
-        fn watch(&self, shared: &Shared<usize>) -> Watcher<usize> {
+    impl TestSource {
+        fn watch(&self, shared: &SharedPoller<usize>) -> Watcher<usize> {
             let Self { value, readings, closing } = self.clone();
             let read = move || {
                 readings.fetch_add(1, Ordering::SeqCst);
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    async fn ended(shared: &Shared<usize>) {
+    async fn ended(shared: &SharedPoller<usize>) {
         while shared.lock().is_some() {
             tokio::task::yield_now().await;
         }
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_watchers_are_one_reader() {
-        let (source, shared) = (Source::default(), Shared::every(Duration::from_millis(1)));
+        let (source, shared) = (TestSource::default(), SharedPoller::every(Duration::from_millis(1)));
         let mut watchers: Vec<_> = (0..100).map(|_| source.watch(&shared)).collect();
         for watcher in &mut watchers {
             assert_eq!(watcher.changed().await.as_deref(), Some(&0));
@@ -212,7 +212,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_comes_later_is_told_what_is_so_by_then_without_waiting() {
-        let (source, shared) = (Source::default(), Shared::every(LONG));
+        let (source, shared) = (TestSource::default(), SharedPoller::every(LONG));
         let mut first = source.watch(&shared);
         assert_eq!(first.changed().await.as_deref(), Some(&0));
         source.value.store(1, Ordering::SeqCst);
@@ -226,7 +226,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_read_once_the_last_watcher_has_left() {
-        let (source, shared) = (Source::default(), Shared::every(LONG));
+        let (source, shared) = (TestSource::default(), SharedPoller::every(LONG));
         let mut watchers = [source.watch(&shared), source.watch(&shared)];
         for watcher in &mut watchers {
             watcher.changed().await;
@@ -240,7 +240,7 @@ mod tests {
 
     #[tokio::test]
     async fn watchers_are_told_when_the_server_goes_down_or_the_reader_breaks() {
-        let (source, shared) = (Source::default(), Shared::every(LONG));
+        let (source, shared) = (TestSource::default(), SharedPoller::every(LONG));
         let mut watcher = source.watch(&shared);
         watcher.changed().await;
         source.closing.cancel();
@@ -250,7 +250,7 @@ mod tests {
         let broken = || -> std::future::Ready<Option<usize>> { panic!("it cannot be read") };
         assert_eq!(shared.watch(broken, CancellationToken::new()).changed().await, None);
         ended(&shared).await;
-        let source = Source::default();
+        let source = TestSource::default();
         assert_eq!(source.watch(&shared).changed().await.as_deref(), Some(&0));
     }
 }

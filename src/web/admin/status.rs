@@ -8,12 +8,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::AsAdmin;
-use super::coverage::{Cell, Matrix, Sum};
+use super::RequireAdmin;
+use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
 use crate::app::App;
 use crate::arena::status;
 use crate::web::Error;
-use crate::web::leaderboard::api::Settings;
+use crate::web::leaderboard::api::SettingsView;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(status_now))
@@ -22,20 +22,20 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AdminStatus)]
-struct Answer {
-    settings: Settings,
+struct AdminStatusResponse {
+    settings: SettingsView,
     version: &'static str,
-    counts: Counts,
-    coverage: Sum,
+    counts: AdminCountsView,
+    coverage: CoverageSumView,
     /// What is queued or running at the arena's settings.
-    queue: Vec<Queued>,
-    providers: Vec<Provider>,
+    queue: Vec<QueuedBuildView>,
+    providers: Vec<ProviderStatusView>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AdminCounts)]
-struct Counts {
+struct AdminCountsView {
     prompts: i64,
     active_prompts: i64,
     models: i64,
@@ -49,7 +49,7 @@ struct Counts {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = QueuedBuild)]
-struct Queued {
+struct QueuedBuildView {
     job_id: Option<Uuid>,
     prompt_id: String,
     model_key: String,
@@ -63,7 +63,7 @@ struct Queued {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AskableProvider)]
-struct Provider {
+struct ProviderStatusView {
     key: String,
     display_name: String,
     /// Where its key is looked for; none for one that wants no key.
@@ -79,31 +79,34 @@ struct Provider {
 #[utoipa::path(
     get, path = "/api/admin/status", tag = "Admin", operation_id = "adminStatus",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of it.", body = Answer)),
+    responses((status = OK, description = "All of it.", body = AdminStatusResponse)),
 )]
-async fn status_now(State(app): State<App>, _admin: AsAdmin) -> Result<Json<Answer>, Error> {
-    let matrix = Matrix::read(&app).await?;
+async fn status_now(
+    State(app): State<App>,
+    _admin: RequireAdmin,
+) -> Result<Json<AdminStatusResponse>, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
     let counts = status::counts(&app.pool).await?;
     let running = status::running_jobs(&app.pool).await?;
     let queue = matrix.cells().into_iter().filter(|cell| matches!(cell.state, "queued" | "running"));
-    let provider = |known: &crate::arena::catalog::Provider| Provider {
+    let provider = |known: &crate::arena::catalog::Provider| ProviderStatusView {
         key: known.key.clone(),
         display_name: known.display_name.clone(),
         key_variable: known.key_variable.clone(),
         has_key: app.workshop.providers().can_ask(&known.key),
         running: running.get(&known.key).copied().unwrap_or_default(),
     };
-    Ok(Json(Answer {
-        settings: Settings::of(&app.config.arena),
+    Ok(Json(AdminStatusResponse {
+        settings: SettingsView::of(&app.config.arena),
         version: env!("CARGO_PKG_VERSION"),
         counts: counts.into(),
-        queue: queue.map(Queued::from).collect(),
+        queue: queue.map(QueuedBuildView::from).collect(),
         providers: app.workshop.providers().known().iter().map(provider).collect(),
         coverage: matrix.sum,
     }))
 }
 
-impl From<status::InstallationCounts> for Counts {
+impl From<status::InstallationCounts> for AdminCountsView {
     fn from(counts: status::InstallationCounts) -> Self {
         let status::InstallationCounts {
             prompts,
@@ -119,9 +122,9 @@ impl From<status::InstallationCounts> for Counts {
     }
 }
 
-impl From<Cell> for Queued {
-    fn from(cell: Cell) -> Self {
-        let Cell { job_id, prompt_id, model_key, state, since, attempts, chars, note, .. } = cell;
+impl From<CoverageCellView> for QueuedBuildView {
+    fn from(cell: CoverageCellView) -> Self {
+        let CoverageCellView { job_id, prompt_id, model_key, state, since, attempts, chars, note, .. } = cell;
         Self { job_id, prompt_id, model_key, state, since, attempts, chars, note }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Vote)]
-struct Voting {
+struct VoteRequest {
     #[schema(format = Uuid)]
     matchup_id: String,
     #[schema(value_type = Choice)]
@@ -42,44 +42,44 @@ struct Voting {
 #[utoipa::path(
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
-        (status = OK, description = "The vote counts, and this is what it reveals.", body = Told),
+        (status = OK, description = "The vote counts, and this is what it reveals.", body = VoteResponse),
         (status = BAD_REQUEST, description = "bad_choice"),
         (status = NOT_FOUND, description = "no_such_matchup"),
         (status = CONFLICT, description = "You have voted on it already (`already_voted`). That vote stands, and \
-            is told again.", body = inline(Refused<Reveals>)),
+            is told again.", body = inline(VoteRejectedResponse<RevealView>)),
         (status = GONE, description = "matchup_over"),
         (status = TOO_MANY_REQUESTS, description = "rate_limited: Or it was too soon (`too_soon`): both builds want to \
-            be looked at for a moment.", body = inline(Refused<Waiting>)),
+            be looked at for a moment.", body = inline(VoteRejectedResponse<RetryAfterView>)),
     ),
     security(("session" = [])),
 )]
 async fn vote(
     State(app): State<App>,
     visitor: Visitor,
-    Json(voting): Json<Voting>,
+    Json(request): Json<VoteRequest>,
 ) -> Result<Response, Error> {
-    let choice = voting.choice.parse();
+    let choice = request.choice.parse();
     let choice =
         choice.map_err(|_| Error::bad_request("bad_choice", "A choice is A, B, TIE or BOTH_BAD."))?;
-    match cast(&app, &visitor, &voting.matchup_id, choice).await? {
-        Ok(reveal) => Ok(Json(Told { ok: true, told: Reveals::from(*reveal) }).into_response()),
-        Err(refusal) => Ok(refused(refusal)),
+    match cast_vote(&app, &visitor, &request.matchup_id, choice).await? {
+        Ok(reveal) => Ok(Json(VoteResponse { ok: true, body: RevealView::from(*reveal) }).into_response()),
+        Err(rejection) => Ok(rejection_response(rejection)),
     }
 }
 
 /// A vote, by whichever way it came. What was refused in a way that its voter should see is no error.
-pub(in crate::web) async fn cast(
+pub(in crate::web) async fn cast_vote(
     app: &App,
     visitor: &Visitor,
     matchup: &str,
     choice: Choice,
-) -> Result<Result<Box<Reveal>, Refusal>, Error> {
+) -> Result<Result<Box<Reveal>, VoteRejection>, Error> {
     let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    visitor.ask(app, LimitedAction::Vote, Some(voter))?;
+    visitor.check_limit(app, LimitedAction::Vote, Some(voter))?;
     match app.arena.vote(voter, id(matchup)?, choice).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
-        Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(Refusal::Already(reveal))),
-        Err(VoteError::TooSoon(wait)) => Ok(Err(Refusal::TooSoon(wait))),
+        Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(VoteRejection::Already(reveal))),
+        Err(VoteError::TooSoon(wait)) => Ok(Err(VoteRejection::TooSoon(wait))),
         Err(VoteError::Unknown) => Err(no_matchup()),
         Err(VoteError::Closed) => Err(Error::new(
             StatusCode::GONE,
@@ -91,57 +91,58 @@ pub(in crate::web) async fn cast(
 }
 
 /// Why a vote did not count, when there is more to say than an error does.
-pub(in crate::web) enum Refusal {
+pub(in crate::web) enum VoteRejection {
     Already(Box<Reveal>),
     TooSoon(Duration),
 }
 
-fn refused(refusal: Refusal) -> Response {
-    match refusal {
-        Refusal::Already(reveal) => {
-            let told = Refused {
+fn rejection_response(rejection: VoteRejection) -> Response {
+    match rejection {
+        VoteRejection::Already(reveal) => {
+            let body = VoteRejectedResponse {
                 error: "You have voted on this matchup already. That vote stands.",
                 code: "already_voted",
-                told: Reveals::from(*reveal),
+                body: RevealView::from(*reveal),
             };
-            (StatusCode::CONFLICT, [NO_STORE], Json(told)).into_response()
+            (StatusCode::CONFLICT, [NO_STORE], Json(body)).into_response()
         }
-        Refusal::TooSoon(wait) => {
-            let told = Refused {
-                error: TOO_SOON,
+        VoteRejection::TooSoon(wait) => {
+            let body = VoteRejectedResponse {
+                error: TOO_SOON_MESSAGE,
                 code: "too_soon",
-                told: Waiting { retry_after_ms: wait.as_millis() },
+                body: RetryAfterView { retry_after_ms: wait.as_millis() },
             };
             let seconds = HeaderValue::from(wait.as_millis().div_ceil(1000).max(1) as u64);
-            (StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], Json(told)).into_response()
+            (StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], Json(body)).into_response()
         }
     }
 }
 
-pub(in crate::web) const TOO_SOON: &str = "Please look at both builds for a moment first.";
+pub(in crate::web) const TOO_SOON_MESSAGE: &str = "Please look at both builds for a moment first.";
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Counted)]
-struct Told {
+struct VoteResponse {
     ok: bool,
     #[serde(flatten)]
-    told: Reveals,
+    body: RevealView,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Refused<T> {
+#[schema(as = Refused)]
+struct VoteRejectedResponse<T> {
     /// What is wrong, as a sentence for people.
     error: &'static str,
     /// The same for programs.
     code: &'static str,
     #[serde(flatten)]
-    told: T,
+    body: T,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Wait)]
-struct Waiting {
+struct RetryAfterView {
     /// When to try again, in milliseconds.
     #[schema(value_type = u64, example = 640)]
     retry_after_ms: u128,
@@ -151,40 +152,42 @@ struct Waiting {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Reveal)]
-struct Reveals {
+struct RevealView {
     /// The vote that stands.
     choice: Choice,
-    reveal: Sides,
+    reveal: RevealedSidesView,
     /// How others voted on the same two builds.
-    others: Counts,
+    others: VerdictsView,
     /// A page to show to others.
     #[schema(example = "/matchups/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70")]
     share_url: String,
 }
 
 #[derive(Serialize, ToSchema)]
-struct Sides {
-    a: Contestant,
-    b: Contestant,
+#[schema(as = Sides)]
+struct RevealedSidesView {
+    a: RevealedModelView,
+    b: RevealedModelView,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Contestant {
+#[schema(as = Contestant)]
+struct RevealedModelView {
     #[schema(example = "reference_architect")]
     key: String,
     #[schema(example = "reference")]
     provider: String,
     #[schema(example = "Architect")]
     display_name: String,
-    elo: Elo,
-    build: Build,
+    elo: EloChangeView,
+    build: RevealedBuildView,
 }
 
 /// A rating before and after the vote.
 #[derive(Serialize, ToSchema)]
 #[schema(as = EloChange)]
-struct Elo {
+struct EloChangeView {
     #[schema(example = 1500.0)]
     before: f64,
     #[schema(example = 1508.0)]
@@ -194,7 +197,7 @@ struct Elo {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RevealedBuild)]
-struct Build {
+struct RevealedBuildView {
     #[schema(format = Uuid)]
     id: String,
     #[schema(example = 1320)]
@@ -203,40 +206,40 @@ struct Build {
     #[schema(required, example = json!(null))]
     generation_time_ms: Option<i64>,
     /// What in its spec was passed over.
-    #[schema(value_type = Vec<shapes::Warning>)]
+    #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Verdicts)]
-struct Counts {
+struct VerdictsView {
     a: i64,
     b: i64,
     tie: i64,
     both_bad: i64,
 }
 
-impl From<Reveal> for Reveals {
+impl From<Reveal> for RevealView {
     fn from(reveal: Reveal) -> Self {
         let ChoiceCounts { a, b, tie, both_bad } = reveal.others;
         Self {
             choice: reveal.choice,
-            reveal: Sides { a: reveal.a.into(), b: reveal.b.into() },
-            others: Counts { a, b, tie, both_bad },
+            reveal: RevealedSidesView { a: reveal.a.into(), b: reveal.b.into() },
+            others: VerdictsView { a, b, tie, both_bad },
             share_url: format!("/matchups/{}", reveal.matchup),
         }
     }
 }
 
-impl From<RevealedSide> for Contestant {
+impl From<RevealedSide> for RevealedModelView {
     fn from(side: RevealedSide) -> Self {
         Self {
             key: side.key.to_string(),
             provider: side.provider,
             display_name: side.display_name,
-            elo: Elo { before: side.elo_before, after: side.elo_after },
-            build: Build {
+            elo: EloChangeView { before: side.elo_before, after: side.elo_after },
+            build: RevealedBuildView {
                 id: side.build.to_string(),
                 block_count: side.block_count,
                 generation_time_ms: side.generation_time_ms,

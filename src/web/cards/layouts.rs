@@ -3,13 +3,13 @@
 use uuid::Uuid;
 
 use super::lettering::Weight::{self, Medium, SemiBold};
-use super::poster::{ACCENT, Anchor, HEIGHT, INK, Poster, SOFT, Setting, WIDTH};
+use super::poster::{ACCENT, Anchor, HEIGHT, INK, Poster, SOFT, TextStyle, WIDTH};
 use crate::arena::Choice;
 use crate::web::filters::capitalised;
 
 /// What hangs on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pictured {
+pub enum PictureSource {
     Stored(Uuid),
     /// A build that is shipped, by its file.
     Shipped(&'static str),
@@ -17,7 +17,7 @@ pub enum Pictured {
 
 /// A model's place on the ladder.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct CardStanding {
     pub name: String,
     pub rank: usize,
     pub elo: f64,
@@ -26,7 +26,7 @@ pub struct Standing {
 }
 
 /// A side of a matchup.
-pub struct Side<'a> {
+pub struct CardSide<'a> {
     pub name: &'a str,
     pub build: Uuid,
 }
@@ -34,150 +34,176 @@ pub struct Side<'a> {
 const MARGIN: f32 = 64.0;
 /// The column of text beside a large picture.
 const COLUMN: f32 = 520.0;
-const HEAD: [f32; 5] = [84.0, 74.0, 64.0, 56.0, 48.0];
-const UNDER: [f32; 3] = [44.0, 38.0, 34.0];
+const TITLE_SIZES: [f32; 5] = [84.0, 74.0, 64.0, 56.0, 48.0];
+const SUBTITLE_SIZES: [f32; 3] = [44.0, 38.0, 34.0];
 
 /// Two builds of one prompt, and what this site asks.
-const SHIPPED: [&str; 2] =
+const SITE_BUILDS: [&str; 2] =
     ["32-simple/treehouse/reference_sculptor.json", "32-simple/treehouse/reference_architect.json"];
 
-fn text<'a>(weight: Weight, colour: &'static str, lines: usize, sizes: &'a [f32]) -> Setting<'a> {
-    Setting { weight, colour, anchor: Anchor::Start, width: COLUMN, lines, sizes }
+fn text_style<'a>(weight: Weight, colour: &'static str, lines: usize, sizes: &'a [f32]) -> TextStyle<'a> {
+    TextStyle { weight, colour, anchor: Anchor::Start, width: COLUMN, lines, sizes }
 }
 
 /// With a large picture to the right.
-fn beside(picture: Option<Pictured>) -> Poster<Pictured> {
+fn with_large_picture(picture: Option<PictureSource>) -> Poster<PictureSource> {
     let mut poster = Poster::new();
     if let Some(picture) = picture {
-        poster.hang(picture, WIDTH - HEIGHT, 0, HEIGHT as u16);
+        poster.place(picture, WIDTH - HEIGHT, 0, HEIGHT as u16);
     }
     poster
 }
 
-pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster<Pictured> {
-    let mut poster = beside(Some(Pictured::Stored(id)));
-    let end = poster.set(&capitalised(prompt), [MARGIN, 64.0], text(SemiBold, INK, 4, &HEAD));
-    poster.set(&format!("by {model}"), [MARGIN, end + 20.0], text(Medium, SOFT, 2, &UNDER));
+pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster<PictureSource> {
+    let mut poster = with_large_picture(Some(PictureSource::Stored(id)));
+    let end =
+        poster.set_text(&capitalised(prompt), [MARGIN, 64.0], text_style(SemiBold, INK, 4, &TITLE_SIZES));
+    poster.set_text(
+        &format!("by {model}"),
+        [MARGIN, end + 20.0],
+        text_style(Medium, SOFT, 2, &SUBTITLE_SIZES),
+    );
     poster
 }
 
 /// `covers` are some of its builds.
-pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<Pictured> {
-    let mut poster = beside(None);
+pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<PictureSource> {
+    let mut poster = with_large_picture(None);
     match covers {
         [a, b, c, d, ..] => {
             for (i, id) in [*a, *b, *c, *d].into_iter().enumerate() {
                 let (column, row) = (i as u32 % 2, i as u32 / 2);
-                poster.hang(Pictured::Stored(id), 580 + 306 * column, 12 + 304 * row, 302);
+                poster.place(PictureSource::Stored(id), 580 + 306 * column, 12 + 304 * row, 302);
             }
         }
-        [one, ..] => poster.hang(Pictured::Stored(*one), WIDTH - HEIGHT, 0, HEIGHT as u16),
+        [one, ..] => poster.place(PictureSource::Stored(*one), WIDTH - HEIGHT, 0, HEIGHT as u16),
         [] => {}
     }
-    let end = poster.set(&capitalised(prompt), [MARGIN, 64.0], text(SemiBold, INK, 4, &HEAD));
+    let end =
+        poster.set_text(&capitalised(prompt), [MARGIN, 64.0], text_style(SemiBold, INK, 4, &TITLE_SIZES));
     let count = match builds {
         0 => "No builds yet".to_owned(),
         1 => "One build".to_owned(),
         more => format!("{more} builds"),
     };
-    poster.set(&count, [MARGIN, end + 20.0], text(Medium, SOFT, 1, &UNDER));
+    poster.set_text(&count, [MARGIN, end + 20.0], text_style(Medium, SOFT, 1, &SUBTITLE_SIZES));
     poster
 }
 
-pub fn model(name: &str, standing: Option<&Standing>, field: usize, build: Option<Uuid>) -> Poster<Pictured> {
-    let mut poster = beside(build.map(Pictured::Stored));
-    let end = poster.set(name, [MARGIN, 64.0], text(SemiBold, INK, 3, &HEAD));
+pub fn model(
+    name: &str,
+    standing: Option<&CardStanding>,
+    field: usize,
+    build: Option<Uuid>,
+) -> Poster<PictureSource> {
+    let mut poster = with_large_picture(build.map(PictureSource::Stored));
+    let end = poster.set_text(name, [MARGIN, 64.0], text_style(SemiBold, INK, 3, &TITLE_SIZES));
     match standing {
         Some(standing) => {
             let elo = format!("Elo {:.0}", standing.elo);
-            let end = poster.set(&elo, [MARGIN, end + 20.0], text(SemiBold, ACCENT, 1, &[72.0]));
+            let end = poster.set_text(&elo, [MARGIN, end + 20.0], text_style(SemiBold, ACCENT, 1, &[72.0]));
             let rank = format!("Rank {} of {field}", standing.rank);
-            poster.set(&rank, [MARGIN, end + 4.0], text(Medium, SOFT, 1, &[44.0]));
+            poster.set_text(&rank, [MARGIN, end + 4.0], text_style(Medium, SOFT, 1, &[44.0]));
         }
-        None => drop(poster.set("Not on the ladder", [MARGIN, end + 20.0], text(Medium, SOFT, 1, &UNDER))),
+        None => drop(poster.set_text(
+            "Not on the ladder",
+            [MARGIN, end + 20.0],
+            text_style(Medium, SOFT, 1, &SUBTITLE_SIZES),
+        )),
     }
     poster
 }
 
-pub fn matchup(prompt: &str, [a, b]: [Side<'_>; 2], choice: Choice) -> Poster<Pictured> {
+pub fn matchup(prompt: &str, [a, b]: [CardSide<'_>; 2], choice: Choice) -> Poster<PictureSource> {
     let mut poster = Poster::new();
     poster.brand = None;
     let middle = WIDTH as f32 / 2.0;
-    let head =
-        Setting { anchor: Anchor::Middle, width: 1100.0, ..text(SemiBold, INK, 1, &[60.0, 52.0, 44.0]) };
-    poster.set(&capitalised(prompt), [middle, 30.0], head);
+    let head = TextStyle {
+        anchor: Anchor::Middle,
+        width: 1100.0,
+        ..text_style(SemiBold, INK, 1, &[60.0, 52.0, 44.0])
+    };
+    poster.set_text(&capitalised(prompt), [middle, 30.0], head);
     let word = match choice {
         Choice::A => "beats",
         Choice::B => "loses to",
         Choice::Tie => "Tie",
         Choice::BothBad => "Both bad",
     };
-    let between = Setting { anchor: Anchor::Middle, width: 220.0, ..text(SemiBold, SOFT, 1, &[48.0]) };
+    let between =
+        TextStyle { anchor: Anchor::Middle, width: 220.0, ..text_style(SemiBold, SOFT, 1, &[48.0]) };
     for (side, x, won) in [(a, 60, choice == Choice::A), (b, 720, choice == Choice::B)] {
-        poster.hang(Pictured::Stored(side.build), x, 96, 420);
+        poster.place(PictureSource::Stored(side.build), x, 96, 420);
         let middle = x as f32 + 210.0;
         let (weight, colour) = if won { (SemiBold, ACCENT) } else { (Medium, SOFT) };
-        let name =
-            Setting { anchor: Anchor::Middle, width: 490.0, ..text(weight, colour, 1, &[48.0, 42.0, 36.0]) };
-        let end = poster.set(side.name, [middle, 522.0], name);
+        let name = TextStyle {
+            anchor: Anchor::Middle,
+            width: 490.0,
+            ..text_style(weight, colour, 1, &[48.0, 42.0, 36.0])
+        };
+        let end = poster.set_text(side.name, [middle, 522.0], name);
         if won {
             poster.rule([middle - 60.0, end + 8.0], [120.0, 8.0], ACCENT);
         }
     }
-    poster.set(word, [middle, 280.0], between);
+    poster.set_text(word, [middle, 280.0], between);
     poster
 }
 
-pub fn ladder(leaders: &[Standing]) -> Poster<Pictured> {
+pub fn ladder(leaders: &[CardStanding]) -> Poster<PictureSource> {
     let mut poster = Poster::new();
-    poster.set("Leaderboard", [MARGIN, 48.0], Setting { width: 700.0, ..text(SemiBold, INK, 1, &[76.0]) });
+    poster.set_text(
+        "Leaderboard",
+        [MARGIN, 48.0],
+        TextStyle { width: 700.0, ..text_style(SemiBold, INK, 1, &[76.0]) },
+    );
     poster.brand = Some([952.0, 100.0]);
     if leaders.is_empty() {
-        poster.set(
+        poster.set_text(
             "Nobody has been voted on yet.",
             [MARGIN, 180.0],
-            Setting { width: 1000.0, ..text(Medium, SOFT, 2, &[52.0]) },
+            TextStyle { width: 1000.0, ..text_style(Medium, SOFT, 2, &[52.0]) },
         );
     }
     for (i, standing) in leaders.iter().take(3).enumerate() {
         let top = 156.0 + 154.0 * i as f32;
         poster.rule([MARGIN, top], [WIDTH as f32 - 2.0 * MARGIN, 2.0], "#d9d6cc");
         if let Some(build) = standing.build {
-            poster.hang(Pictured::Stored(build), 142, top as u32 + 4, 148);
+            poster.place(PictureSource::Stored(build), 142, top as u32 + 4, 148);
         }
         let line = top + 46.0;
         let colour = if i == 0 { ACCENT } else { INK };
-        poster.set(
+        poster.set_text(
             &standing.rank.to_string(),
             [MARGIN, line],
-            Setting { width: 76.0, ..text(SemiBold, colour, 1, &[60.0, 40.0]) },
+            TextStyle { width: 76.0, ..text_style(SemiBold, colour, 1, &[60.0, 40.0]) },
         );
-        poster.set(
+        poster.set_text(
             &standing.name,
             [320.0, line],
-            Setting { width: 590.0, ..text(SemiBold, colour, 1, &[60.0, 52.0, 46.0]) },
+            TextStyle { width: 590.0, ..text_style(SemiBold, colour, 1, &[60.0, 52.0, 46.0]) },
         );
-        let elo = Setting { anchor: Anchor::End, width: 200.0, ..text(Medium, SOFT, 1, &[60.0]) };
-        poster.set(&format!("{:.0}", standing.elo), [WIDTH as f32 - MARGIN, line], elo);
+        let elo = TextStyle { anchor: Anchor::End, width: 200.0, ..text_style(Medium, SOFT, 1, &[60.0]) };
+        poster.set_text(&format!("{:.0}", standing.elo), [WIDTH as f32 - MARGIN, line], elo);
     }
     poster
 }
 
 /// For every page that has no card of its own: it tells of no build, model or vote.
-pub fn site() -> Poster<Pictured> {
+pub fn site() -> Poster<PictureSource> {
     let mut poster = Poster::new();
     poster.brand = None;
     let middle = WIDTH as f32 / 2.0;
-    for (file, left) in SHIPPED.into_iter().zip([82, 702]) {
-        poster.hang(Pictured::Shipped(file), left, 178, 416);
+    for (file, left) in SITE_BUILDS.into_iter().zip([82, 702]) {
+        poster.place(PictureSource::Shipped(file), left, 178, 416);
     }
-    let centred = |weight, colour, sizes| Setting {
+    let centred = |weight, colour, sizes| TextStyle {
         anchor: Anchor::Middle,
         width: 1100.0,
-        ..text(weight, colour, 1, sizes)
+        ..text_style(weight, colour, 1, sizes)
     };
-    let end = poster.set("Which is better?", [middle, 36.0], centred(SemiBold, INK, &[92.0]));
-    poster.set(
+    let end = poster.set_text("Which is better?", [middle, 36.0], centred(SemiBold, INK, &[92.0]));
+    poster.set_text(
         "AI models build it with blocks. You vote blind.",
         [middle, end],
         centred(Medium, SOFT, &[42.0]),
@@ -203,10 +229,10 @@ mod tests {
          jumps over the lazy dog, again and again, until nobody is looking any more.",
     ];
 
-    fn every(words: &str) -> Vec<(&'static str, Poster<Pictured>)> {
+    fn every(words: &str) -> Vec<(&'static str, Poster<PictureSource>)> {
         let id = Uuid::nil();
-        let standing = |rank| Standing { name: words.to_owned(), rank, elo: 1532.4, build: Some(id) };
-        let sides = || [Side { name: words, build: id }, Side { name: "B", build: id }];
+        let standing = |rank| CardStanding { name: words.to_owned(), rank, elo: 1532.4, build: Some(id) };
+        let sides = || [CardSide { name: words, build: id }, CardSide { name: "B", build: id }];
         let mut all = vec![
             ("build", build(words, words, id)),
             ("prompt", prompt(words, 4, &[id; 4])),

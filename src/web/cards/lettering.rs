@@ -7,7 +7,7 @@ use skrifa::metrics::GlyphMetrics;
 use skrifa::{FontRef, MetadataProvider};
 
 /// Longer texts are cut before they are looked at.
-const LONGEST: usize = 1000;
+const MAX_CHARS: usize = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
@@ -55,26 +55,26 @@ impl Weight {
 
 /// A text broken into lines that fit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub struct FittedText {
     pub size: f32,
     pub lines: Vec<String>,
 }
 
 /// The text in the largest of some sizes, falling, in which it fits into a width and so many lines; cut where it fits
 /// in none.
-pub fn fit(text: &str, weight: Weight, width: f32, lines: usize, sizes: &[f32]) -> Fitted {
-    let text = settable(text, weight);
-    let broken = |size: f32| Fitted { size, lines: broken(&text, weight, width / size) };
+pub fn fit_text(text: &str, weight: Weight, width: f32, lines: usize, sizes: &[f32]) -> FittedText {
+    let text = printable(text, weight);
+    let break_lines = |size: f32| FittedText { size, lines: break_lines(&text, weight, width / size) };
     let fitting = sizes
         .iter()
-        .map(|&size| broken(size))
+        .map(|&size| break_lines(size))
         .find(|fitted| fitted.lines.len() <= lines && words_are_whole(&text, &fitted.lines));
     fitting.unwrap_or_else(|| {
-        let mut fitted = broken(sizes.last().copied().unwrap_or(16.0));
+        let mut fitted = break_lines(sizes.last().copied().unwrap_or(16.0));
         if fitted.lines.len() > lines {
             fitted.lines.truncate(lines);
             if let Some(last) = fitted.lines.last_mut() {
-                *last = shortened(last, weight, width / fitted.size);
+                *last = truncated(last, weight, width / fitted.size);
             }
         }
         fitted
@@ -88,9 +88,9 @@ fn words_are_whole(text: &str, lines: &[String]) -> bool {
 }
 
 /// In one line, all that can be set of a text; a run of letters for which there is no type becomes an ellipsis.
-fn settable(text: &str, weight: Weight) -> String {
+fn printable(text: &str, weight: Weight) -> String {
     let mut set = String::new();
-    for letter in text.chars().take(LONGEST) {
+    for letter in text.chars().take(MAX_CHARS) {
         if letter.is_whitespace() || letter.is_control() {
             if !set.ends_with(' ') {
                 set.push(' ');
@@ -107,7 +107,7 @@ fn settable(text: &str, weight: Weight) -> String {
 }
 
 /// Greedily; a word that is too long for a line by itself is divided.
-fn broken(text: &str, weight: Weight, width: f32) -> Vec<String> {
+fn break_lines(text: &str, weight: Weight, width: f32) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {
@@ -133,7 +133,7 @@ fn broken(text: &str, weight: Weight, width: f32) -> Vec<String> {
 }
 
 /// With an ellipsis at its end, after a whole word where there are several.
-fn shortened(line: &str, weight: Weight, width: f32) -> String {
+fn truncated(line: &str, weight: Weight, width: f32) -> String {
     let mut kept = line.to_owned();
     loop {
         let cut = format!("{}…", kept.trim_end_matches([' ', ',', '.', ';', ':', '…']));
@@ -155,7 +155,7 @@ mod tests {
     const SIZES: [f32; 3] = [80.0, 60.0, 40.0];
 
     fn lines(text: &str) -> Vec<String> {
-        fit(text, Weight::SemiBold, 500.0, 4, &SIZES).lines
+        fit_text(text, Weight::SemiBold, 500.0, 4, &SIZES).lines
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             "\u{202e}evil",
             "👩‍🚀 on Mars",
         ] {
-            let fitted = fit(text, Weight::SemiBold, 500.0, 4, &SIZES);
+            let fitted = fit_text(text, Weight::SemiBold, 500.0, 4, &SIZES);
             assert!((1..=4).contains(&fitted.lines.len()), "{text}: {fitted:?}");
             for line in &fitted.lines {
                 assert!(
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn short_texts_are_set_large_and_nothing_is_cut_that_fits() {
-        assert_eq!(fit("a duck", Weight::SemiBold, 500.0, 4, &SIZES).size, 80.0);
+        assert_eq!(fit_text("a duck", Weight::SemiBold, 500.0, 4, &SIZES).size, 80.0);
         let text = "a lighthouse on a rocky island";
         assert_eq!(lines(text).join(" "), text);
         assert!(!lines("an incomprehensibilities museum").iter().any(|line| line.ends_with('…')));

@@ -6,14 +6,14 @@ use askama::Template;
 use resvg::tiny_skia::{IntSize, Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
-use super::lettering::{Fitted, Weight, fit};
+use super::lettering::{FittedText, Weight, fit_text};
 use voxel::{self, Background, Grid, Picture, View};
 
 pub const WIDTH: u32 = 1200;
 pub const HEIGHT: u32 = 630;
 
 /// As the stylesheet has them in light.
-const WALL: [u8; 4] = [0xf6, 0xf5, 0xf1, 0xff];
+const BACKGROUND: [u8; 4] = [0xf6, 0xf5, 0xf1, 0xff];
 pub const INK: &str = "#1b1a17";
 pub const SOFT: &str = "#59564d";
 pub const ACCENT: &str = "#2b44bd";
@@ -21,23 +21,23 @@ pub const ACCENT: &str = "#2b44bd";
 /// What a card shows, and where, in pixels from the top left. `P` names what is pictured.
 #[derive(Clone, Debug)]
 pub struct Poster<P> {
-    pub pictures: Vec<Hung<P>>,
-    pub lines: Vec<Line>,
-    pub rules: Vec<Rule>,
+    pub pictures: Vec<PlacedPicture<P>>,
+    pub lines: Vec<TextLine>,
+    pub rules: Vec<CardRule>,
     /// Where the site's name goes, if it does.
     pub brand: Option<[f32; 2]>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Hung<P> {
-    pub what: P,
+pub struct PlacedPicture<P> {
+    pub source: P,
     pub left: u32,
     pub top: u32,
     pub size: u16,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct TextLine {
     pub words: String,
     /// Where its baseline begins, ends, or has its middle.
     pub x: f32,
@@ -56,7 +56,7 @@ pub enum Anchor {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct CardRule {
     pub x: f32,
     pub y: f32,
     pub width: f32,
@@ -66,7 +66,7 @@ pub struct Rule {
 
 /// How some text is set.
 #[derive(Clone, Copy)]
-pub struct Setting<'a> {
+pub struct TextStyle<'a> {
     pub weight: Weight,
     pub colour: &'static str,
     pub anchor: Anchor,
@@ -90,67 +90,71 @@ impl<P> Poster<P> {
         Self { pictures: Vec::new(), lines: Vec::new(), rules: Vec::new(), brand: Some([64.0, 558.0]) }
     }
 
-    pub fn hang(&mut self, what: P, left: u32, top: u32, size: u16) {
-        self.pictures.push(Hung { what, left, top, size });
+    pub fn place(&mut self, source: P, left: u32, top: u32, size: u16) {
+        self.pictures.push(PlacedPicture { source, left, top, size });
     }
 
     /// Sets text below a line at `top`, and returns where it ends.
-    pub fn set(&mut self, text: &str, [x, top]: [f32; 2], setting: Setting<'_>) -> f32 {
-        let Setting { weight, colour, anchor, width, lines, sizes } = setting;
-        let Fitted { size, lines } = fit(text, weight, width, lines, sizes);
+    pub fn set_text(&mut self, text: &str, [x, top]: [f32; 2], style: TextStyle<'_>) -> f32 {
+        let TextStyle { weight, colour, anchor, width, lines, sizes } = style;
+        let FittedText { size, lines } = fit_text(text, weight, width, lines, sizes);
         let leading = (size * 1.12).round();
         let mut y = top;
         for words in lines {
             let baseline = y + size * 0.84;
-            self.lines.push(Line { words, x, y: baseline, size, weight, colour, anchor });
+            self.lines.push(TextLine { words, x, y: baseline, size, weight, colour, anchor });
             y += leading;
         }
         y
     }
 
     pub fn rule(&mut self, [x, y]: [f32; 2], [width, height]: [f32; 2], colour: &'static str) {
-        self.rules.push(Rule { x, y, width, height, colour });
+        self.rules.push(CardRule { x, y, width, height, colour });
     }
 
     /// The same, with what was found for each of its pictures.
-    pub fn with<Q>(self, found: impl IntoIterator<Item = Q>) -> Poster<Q> {
-        let hung =
-            |(hung, what): (Hung<P>, Q)| Hung { what, left: hung.left, top: hung.top, size: hung.size };
-        let pictures = self.pictures.into_iter().zip(found).map(hung).collect();
+    pub fn with_pictures<Q>(self, found: impl IntoIterator<Item = Q>) -> Poster<Q> {
+        let placed = |(placed, source): (PlacedPicture<P>, Q)| PlacedPicture {
+            source,
+            left: placed.left,
+            top: placed.top,
+            size: placed.size,
+        };
+        let pictures = self.pictures.into_iter().zip(found).map(placed).collect();
         Poster { pictures, lines: self.lines, rules: self.rules, brand: self.brand }
     }
 }
 
 #[derive(Template)]
 #[template(path = "card.svg", escape = "html")]
-struct Sheet<'a> {
-    lines: &'a [Line],
-    rules: &'a [Rule],
+struct CardSvg<'a> {
+    lines: &'a [TextLine],
+    rules: &'a [CardRule],
     brand: Option<[f32; 2]>,
 }
 
 /// There is a fault in how it is drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("a card could not be drawn: {0}")]
-pub struct NotDrawn(String);
+pub struct CardError(String);
 
 impl Poster<Grid> {
     /// As a PNG. Heavy work.
-    pub fn draw(&self) -> Result<Vec<u8>, NotDrawn> {
-        let mut rgba = WALL.repeat((WIDTH * HEIGHT) as usize);
-        for hung in &self.pictures {
-            let view = View::new(0, hung.size, Background::Wall).map_err(NotDrawn)?;
-            paste(&mut rgba, &voxel::render(&hung.what, &view, 1), hung.left, hung.top);
+    pub fn draw(&self) -> Result<Vec<u8>, CardError> {
+        let mut rgba = BACKGROUND.repeat((WIDTH * HEIGHT) as usize);
+        for placed in &self.pictures {
+            let view = View::new(0, placed.size, Background::Wall).map_err(CardError)?;
+            paste(&mut rgba, &voxel::render(&placed.source, &view, 1), placed.left, placed.top);
         }
-        let size = IntSize::from_wh(WIDTH, HEIGHT).ok_or_else(|| NotDrawn("no size".to_owned()))?;
-        let mut canvas = Pixmap::from_vec(rgba, size).ok_or_else(|| NotDrawn("no canvas".to_owned()))?;
+        let size = IntSize::from_wh(WIDTH, HEIGHT).ok_or_else(|| CardError("no size".to_owned()))?;
+        let mut canvas = Pixmap::from_vec(rgba, size).ok_or_else(|| CardError("no canvas".to_owned()))?;
         resvg::render(&self.tree()?, Transform::identity(), &mut canvas.as_mut());
         Ok(Picture { width: WIDTH, height: HEIGHT, rgba: canvas.take() }.opaque_png())
     }
 }
 
 impl<P> Poster<P> {
-    fn tree(&self) -> Result<usvg::Tree, NotDrawn> {
+    fn tree(&self) -> Result<usvg::Tree, CardError> {
         static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
             let mut fonts = fontdb::Database::new();
             for weight in Weight::ALL {
@@ -158,10 +162,10 @@ impl<P> Poster<P> {
             }
             Arc::new(fonts)
         });
-        let sheet = Sheet { lines: &self.lines, rules: &self.rules, brand: self.brand };
-        let svg = sheet.render().map_err(|error| NotDrawn(error.to_string()))?;
+        let sheet = CardSvg { lines: &self.lines, rules: &self.rules, brand: self.brand };
+        let svg = sheet.render().map_err(|error| CardError(error.to_string()))?;
         let options = usvg::Options { fontdb: Arc::clone(&FONTS), ..usvg::Options::default() };
-        usvg::Tree::from_str(&svg, &options).map_err(|error| NotDrawn(error.to_string()))
+        usvg::Tree::from_str(&svg, &options).map_err(|error| CardError(error.to_string()))
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use time::{Duration, OffsetDateTime};
 
-use super::{round_steps, shortened};
+use super::{round_steps, truncated};
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{RatingPoint, last_per_slot};
 
@@ -17,46 +17,46 @@ const WIDTH: f64 = 1000.0;
 const MARGIN: f64 = 12.0;
 
 /// Of one name to the next.
-const LABEL: f64 = 20.0;
+const LABEL_HEIGHT: f64 = 20.0;
 
 /// Up to here, all lines have names; the stylesheet has as many colours and dashes.
-const FEW: usize = 8;
+const ALL_NAMED: usize = 8;
 
 /// So many of more have one.
-const NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
-const LONGEST: usize = 22;
+const MAX_NAME_CHARS: usize = 22;
 
 /// A line has no more points than this.
-const MOST_POINTS: f64 = 200.0;
+const MAX_POINTS: f64 = 200.0;
 
 /// Lines that stay in the background make do with one point of so many.
-const COARSE: usize = 3;
+const COARSE_STRIDE: usize = 3;
 
-pub(in crate::web) struct Lines {
-    pub ratings: Vec<Tick>,
-    pub times: Vec<Time>,
+pub(in crate::web) struct HistoryChart {
+    pub ratings: Vec<RatingTick>,
+    pub times: Vec<TimeTick>,
     /// Best first.
-    pub named: Vec<Line>,
-    pub others: Vec<Line>,
+    pub named: Vec<ChartLine>,
+    pub others: Vec<ChartLine>,
     pub from: String,
     pub to: String,
 }
 
 /// A rating on the axis.
-pub(in crate::web) struct Tick {
+pub(in crate::web) struct RatingTick {
     pub y: f64,
     pub rating: f64,
 }
 
 /// A moment on the axis.
-pub(in crate::web) struct Time {
+pub(in crate::web) struct TimeTick {
     at: OffsetDateTime,
     pub percent: u8,
     pub text: String,
 }
 
-pub(in crate::web) struct Line {
+pub(in crate::web) struct ChartLine {
     pub key: ModelKey,
     pub name: String,
     pub short_name: String,
@@ -70,45 +70,46 @@ pub(in crate::web) struct Line {
     pub then: Vec<Option<f64>>,
 }
 
-struct Rated<'a> {
+struct RatedModel<'a> {
     key: &'a ModelKey,
     name: &'a str,
     points: &'a [RatingPoint],
 }
 
-struct Frame {
+struct PlotFrame {
     from: OffsetDateTime,
     to: OffsetDateTime,
     low: f64,
     high: f64,
 }
 
-impl Lines {
+impl HistoryChart {
     /// `models` are keys and names, best first; none if nothing has moved yet.
     pub fn of<'a>(
         history: &BTreeMap<ModelKey, Vec<RatingPoint>>,
         models: impl Iterator<Item = (&'a ModelKey, &'a str)>,
     ) -> Option<Self> {
-        let rated = |(key, name)| Some(Rated { key, name, points: history.get(key)? });
+        let rated = |(key, name)| Some(RatedModel { key, name, points: history.get(key)? });
         let models: Vec<_> = models.filter_map(rated).collect();
         let points = || models.iter().flat_map(|model| model.points);
         let ratings = || points().map(|point| point.elo);
         let steps = round_steps(ratings().min_by(f64::total_cmp)?, ratings().max_by(f64::total_cmp)?, 5);
-        let frame = Frame {
+        let frame = PlotFrame {
             from: points().map(|point| point.at).min()?,
             to: points().map(|point| point.at).max()?,
             low: *steps.first()?,
             high: *steps.last()?,
         };
         let times = frame.times();
-        let (named, others) = models.split_at(if models.len() <= FEW { models.len() } else { NAMED });
-        let lines = |models: &[Rated], stride| -> Vec<Line> {
+        let (named, others) =
+            models.split_at(if models.len() <= ALL_NAMED { models.len() } else { MAX_NAMED });
+        let lines = |models: &[RatedModel], stride| -> Vec<ChartLine> {
             models.iter().map(|model| frame.line(model, stride, &times)).collect()
         };
-        let (mut named, others) = (lines(named, 1), lines(others, COARSE));
+        let (mut named, others) = (lines(named, 1), lines(others, COARSE_STRIDE));
         spread(&mut named);
         Some(Self {
-            ratings: steps.iter().map(|&rating| Tick { y: frame.y(rating), rating }).collect(),
+            ratings: steps.iter().map(|&rating| RatingTick { y: frame.y(rating), rating }).collect(),
             from: day(frame.from),
             to: day(frame.to),
             times,
@@ -122,12 +123,12 @@ impl Lines {
     }
 
     /// All of them, for the table.
-    pub fn all(&self) -> impl Iterator<Item = &Line> {
+    pub fn all(&self) -> impl Iterator<Item = &ChartLine> {
         self.named.iter().chain(&self.others)
     }
 }
 
-impl Frame {
+impl PlotFrame {
     fn x(&self, at: OffsetDateTime) -> f64 {
         let span = (self.to - self.from).as_seconds_f64().max(1e-3);
         WIDTH * (at - self.from).as_seconds_f64() / span
@@ -138,19 +139,24 @@ impl Frame {
         ((MARGIN + share * (HEIGHT - 2.0 * MARGIN)) * 10.0).round() / 10.0
     }
 
-    fn times(&self) -> Vec<Time> {
+    fn times(&self) -> Vec<TimeTick> {
         let span = self.to - self.from;
         let time = |quarter: u8| {
             let at = self.from + span * f64::from(quarter) / 4.0;
             let text = if span < Duration::DAY * 3 { clock(at, span) } else { day(at) };
-            Time { at, percent: quarter * 25, text }
+            TimeTick { at, percent: quarter * 25, text }
         };
         (0..=4).map(time).collect()
     }
 
-    fn line(&self, &Rated { key, name, points }: &Rated, stride: usize, times: &[Time]) -> Line {
+    fn line(
+        &self,
+        &RatedModel { key, name, points }: &RatedModel,
+        stride: usize,
+        times: &[TimeTick],
+    ) -> ChartLine {
         let mut path = String::new();
-        let drawn = last_per_slot(points, |at| (self.x(at) / WIDTH * MOST_POINTS) as i64);
+        let drawn = last_per_slot(points, |at| (self.x(at) / WIDTH * MAX_POINTS) as i64);
         for point in drawn.iter().step_by(stride) {
             let _ = write!(path, "{:.0},{:.0} ", self.x(point.at), self.y(point.elo));
         }
@@ -158,12 +164,13 @@ impl Frame {
         let end = self.y(elo);
         // It has stood there since.
         let _ = write!(path, "{WIDTH},{end}");
-        let at =
-            |time: &Time| points.iter().take_while(|point| point.at <= time.at).last().map(|point| point.elo);
-        Line {
+        let at = |time: &TimeTick| {
+            points.iter().take_while(|point| point.at <= time.at).last().map(|point| point.elo)
+        };
+        ChartLine {
             key: key.clone(),
             name: name.to_owned(),
-            short_name: shortened(name, LONGEST),
+            short_name: truncated(name, MAX_NAME_CHARS),
             points: path,
             end,
             label: end,
@@ -174,18 +181,18 @@ impl Frame {
 }
 
 /// Moves names apart where lines end close to each other.
-fn spread(lines: &mut [Line]) {
+fn spread(lines: &mut [ChartLine]) {
     let mut order: Vec<_> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[a].end.total_cmp(&lines[b].end));
-    let mut least = LABEL / 2.0;
+    let mut least = LABEL_HEIGHT / 2.0;
     for &line in &order {
         lines[line].label = lines[line].label.max(least);
-        least = lines[line].label + LABEL;
+        least = lines[line].label + LABEL_HEIGHT;
     }
-    let mut most = HEIGHT - LABEL / 2.0;
+    let mut most = HEIGHT - LABEL_HEIGHT / 2.0;
     for &line in order.iter().rev() {
         lines[line].label = lines[line].label.min(most);
-        most = lines[line].label - LABEL;
+        most = lines[line].label - LABEL_HEIGHT;
     }
 }
 
@@ -217,8 +224,8 @@ mod tests {
         lines.iter().map(line).collect()
     }
 
-    fn lines(history: &BTreeMap<ModelKey, Vec<RatingPoint>>) -> Option<Lines> {
-        Lines::of(history, history.keys().map(|key| (key, key.as_str())))
+    fn lines(history: &BTreeMap<ModelKey, Vec<RatingPoint>>) -> Option<HistoryChart> {
+        HistoryChart::of(history, history.keys().map(|key| (key, key.as_str())))
     }
 
     #[test]
@@ -246,7 +253,7 @@ mod tests {
         let lines = lines(&history(&borrowed)).unwrap();
         let mut labels: Vec<_> = lines.named.iter().map(|line| line.label).collect();
         labels.sort_by(f64::total_cmp);
-        assert!(labels.windows(2).all(|pair| pair[1] - pair[0] >= LABEL), "{labels:?}");
+        assert!(labels.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_HEIGHT), "{labels:?}");
         assert!(labels[0] >= 0.0 && labels[5] <= HEIGHT, "{labels:?}");
     }
 
@@ -256,6 +263,6 @@ mod tests {
         let keys: Vec<_> = (0..60).map(|n| format!("m{n}")).collect();
         let all: Vec<_> = keys.iter().map(|key| (key.as_str(), &points[..])).collect();
         let lines = lines(&history(&all)).unwrap();
-        assert_eq!((lines.named.len(), lines.others.len()), (NAMED, 54));
+        assert_eq!((lines.named.len(), lines.others.len()), (MAX_NAMED, 54));
     }
 }

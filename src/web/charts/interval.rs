@@ -9,19 +9,19 @@ const WIDTH: f64 = 160.0;
 
 /// The scale that all bars share.
 #[derive(Clone, Copy)]
-pub(in crate::web) struct Axis {
+pub(in crate::web) struct RatingAxis {
     low: f64,
     high: f64,
 }
 
 #[derive(Clone, Copy)]
-pub(in crate::web) struct Interval {
+pub(in crate::web) struct IntervalBar {
     pub dot: f64,
     /// From where to where it is sure; none without an interval.
     pub bar: Option<(f64, f64)>,
 }
 
-impl Axis {
+impl RatingAxis {
     /// None if there is no skill to show.
     pub fn over(rows: &[LadderEntry]) -> Option<Self> {
         let skills = || rows.iter().filter_map(|row| row.skill.as_ref());
@@ -41,12 +41,12 @@ impl Axis {
         self.place(1500.0)
     }
 
-    pub fn interval(&self, skill: &Skill) -> Interval {
+    pub fn interval(&self, skill: &Skill) -> IntervalBar {
         let bar = skill.low.zip(skill.high).map(|(low, high)| {
             let (from, to) = (self.place(low), self.place(high));
             (from, (to - from).max(1.0))
         });
-        Interval { dot: self.place(skill.rating), bar }
+        IntervalBar { dot: self.place(skill.rating), bar }
     }
 
     fn place(&self, rating: f64) -> f64 {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_rating_keeps_its_place_on_the_scale() {
-        let axis = Axis { low: 1400.0, high: 1600.0 };
+        let axis = RatingAxis { low: 1400.0, high: 1600.0 };
         let skill =
             Skill { rating: 1550.0, low: Some(1500.0), high: Some(1600.0), rank_best: 1, rank_worst: 2 };
         let interval = axis.interval(&skill);

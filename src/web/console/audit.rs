@@ -12,19 +12,19 @@ use uuid::Uuid;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::audit;
-use crate::web::admin::record::Entry;
+use crate::web::admin::record::AuditEntryView;
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, filters};
 
-const PAGE: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 pub(super) fn routes() -> Router<App> {
-    Router::new().route("/admin/audit", get(log))
+    Router::new().route("/admin/audit", get(show))
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct AuditPageQuery {
     /// Only what came before the entry with this id.
     #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
@@ -32,9 +32,9 @@ struct Asked {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/audit.html")]
-struct Log {
+struct AuditPage {
     page: Page,
-    entries: Vec<Entry>,
+    entries: Vec<AuditEntryView>,
     /// Where this page begins, if it is not the first.
     before: Option<i64>,
     /// Where the next one does.
@@ -42,33 +42,33 @@ struct Log {
 }
 
 /// What else is known of a change.
-struct Detail<'a> {
+struct AuditDetail<'a> {
     name: &'a str,
     value: String,
     link: Option<String>,
 }
 
-async fn log(
+async fn show(
     State(app): State<App>,
     _: SignedIn,
-    PageQuery(Asked { before }): PageQuery<Asked>,
-) -> Result<Log, Error> {
-    let mut entries = audit::entries(&app.pool, before, PAGE as i64 + 1).await?;
-    let is_more = entries.len() > PAGE;
-    entries.truncate(PAGE);
+    PageQuery(AuditPageQuery { before }): PageQuery<AuditPageQuery>,
+) -> Result<AuditPage, Error> {
+    let mut entries = audit::entries(&app.pool, before, PAGE_SIZE as i64 + 1).await?;
+    let is_more = entries.len() > PAGE_SIZE;
+    entries.truncate(PAGE_SIZE);
     let older = entries.last().filter(|_| is_more).map(|entry| entry.id);
-    let entries = entries.into_iter().map(Entry::from).collect();
-    Ok(Log { page: Page::at("/admin/audit"), entries, before, older })
+    let entries = entries.into_iter().map(AuditEntryView::from).collect();
+    Ok(AuditPage { page: Page::at("/admin/audit"), entries, before, older })
 }
 
-impl Entry {
-    fn details(&self) -> Vec<Detail<'_>> {
+impl AuditEntryView {
+    fn details(&self) -> Vec<AuditDetail<'_>> {
         let fields = self.detail.as_object().into_iter().flatten();
         let said = fields.filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| Detail::of(name, value)).collect()
+        said.map(|(name, value)| AuditDetail::of(name, value)).collect()
     }
 
-    fn through(&self) -> &str {
+    fn via_label(&self) -> &str {
         match self.via.as_str() {
             "cli" => "command line",
             via => via,
@@ -76,7 +76,7 @@ impl Entry {
     }
 }
 
-impl<'a> Detail<'a> {
+impl<'a> AuditDetail<'a> {
     fn of(name: &'a str, value: &Value) -> Self {
         let id = value.as_str().filter(|text| Uuid::try_parse(text).is_ok());
         let link = match (name, id) {
@@ -87,16 +87,16 @@ impl<'a> Detail<'a> {
         // The end of an id differs where its beginning, the time, may not.
         let value = match (&link, id) {
             (Some(_), Some(id)) => id.rsplit('-').next().unwrap_or(id).to_owned(),
-            _ => in_words(value),
+            _ => display_value(value),
         };
         Self { name, value, link }
     }
 }
 
-fn in_words(value: &Value) -> String {
+fn display_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::Array(items) => items.iter().map(display_value).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }

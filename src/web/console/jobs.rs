@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::session::SignedIn;
 use crate::app::App;
-use crate::web::admin::jobs::{Attempt, Job};
+use crate::web::admin::jobs::{AttemptView, JobView};
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
@@ -19,23 +19,23 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/job.html")]
-struct Shown {
+struct JobPage {
     page: Page,
-    job: Job,
+    job: JobView,
 }
 
-async fn show(State(app): State<App>, _: SignedIn, Path(id): Path<String>) -> Result<Shown, Error> {
+async fn show(State(app): State<App>, _: SignedIn, Path(id): Path<String>) -> Result<JobPage, Error> {
     let id = Uuid::try_parse(&id).map_err(|_| Error::not_found("There is no such job."))?;
-    Ok(Shown { page: Page::nowhere(), job: Job::read(&app, id).await? })
+    Ok(JobPage { page: Page::without_address(), job: JobView::read(&app, id).await? })
 }
 
-impl Job {
+impl JobView {
     fn is_under_way(&self) -> bool {
         matches!(self.state, "queued" | "running")
     }
 }
 
-impl Attempt {
+impl AttemptView {
     fn outcome(&self) -> &str {
         self.outcome.as_deref().unwrap_or("under way")
     }
@@ -49,12 +49,12 @@ impl Attempt {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.as_array().into_iter().flatten().map(in_words).collect()
+        self.notes.as_array().into_iter().flatten().map(note_text).collect()
     }
 }
 
 /// A step that was taken down, by its name, and why.
-fn in_words(note: &Value) -> String {
+fn note_text(note: &Value) -> String {
     let step = &note["step"];
     let step = step.as_str().or_else(|| step.as_object()?.keys().next().map(String::as_str));
     let step = step.unwrap_or("asked otherwise").replace('_', " ");

@@ -7,26 +7,26 @@ use axum::extract::State;
 use axum::routing::get;
 use time::OffsetDateTime;
 
-use super::models::{in_order, why_not};
+use super::models::{sorted_for_display, unavailable_reason};
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
-use crate::web::admin::coverage::{Cell, Matrix, Sum};
+use crate::web::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
-    Router::new().route("/admin", get(desk))
+    Router::new().route("/admin", get(show))
 }
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/matrix.html")]
-struct Desk {
+struct MatrixPage {
     page: Page,
     settings: String,
-    sum: Sum,
-    columns: Vec<Column>,
-    rows: Vec<Row>,
+    sum: CoverageSumView,
+    columns: Vec<MatrixColumn>,
+    rows: Vec<MatrixRow>,
     /// Those who can be asked, and those who lack a key.
     providers: [Vec<Provider>; 2],
     references_are_off: bool,
@@ -37,42 +37,43 @@ struct Desk {
 }
 
 /// A model.
-struct Column {
+struct MatrixColumn {
     key: String,
     name: String,
     provider: String,
     /// Who is asked, by their name.
     asked_at: Option<String>,
-    why_not: Option<String>,
+    unavailable_reason: Option<String>,
     enabled: bool,
 }
 
 /// A prompt.
-struct Row {
+struct MatrixRow {
     id: String,
     text: String,
     active: bool,
-    cells: Vec<Cell>,
+    cells: Vec<CoverageCellView>,
 }
 
-async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
-    let matrix = Matrix::read(&app).await?;
+async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
     let providers = app.workshop.providers();
-    let models = in_order(&matrix.coverage.models, providers);
-    let row = |prompt: &ListedPrompt| Row {
+    let models = sorted_for_display(&matrix.coverage.models, providers);
+    let row = |prompt: &ListedPrompt| MatrixRow {
         id: prompt.prompt.id.to_string(),
         text: prompt.prompt.text.clone(),
         active: prompt.active,
         cells: models.iter().map(|model| matrix.cell(prompt, model)).collect(),
     };
     let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
-    let (open, shut) = providers.known().iter().cloned().partition(|known| providers.can_ask(&known.key));
-    Ok(Desk {
+    let (askable, without_key) =
+        providers.known().iter().cloned().partition(|known| providers.can_ask(&known.key));
+    Ok(MatrixPage {
         page: Page::at("/admin"),
         settings: matrix.coverage.settings.to_string(),
-        columns: models.iter().map(|model| Column::of(model, &app)).collect(),
+        columns: models.iter().map(|model| MatrixColumn::of(model, &app)).collect(),
         rows: matrix.coverage.prompts.iter().map(row).collect(),
-        providers: [open, shut],
+        providers: [askable, without_key],
         references_are_off: app.config.references == ReferencePolicy::Off,
         attempts: app.config.generation.attempts,
         now: now as i64,
@@ -80,7 +81,7 @@ async fn desk(State(app): State<App>, _: SignedIn) -> Result<Desk, Error> {
     })
 }
 
-impl Column {
+impl MatrixColumn {
     fn of(listed: &ListedModel, app: &App) -> Self {
         let (model, providers) = (&listed.model, app.workshop.providers());
         let asked = providers.route(model).map(|(key, _)| key);
@@ -90,18 +91,18 @@ impl Column {
             name: model.display_name.clone(),
             provider: model.provider.clone(),
             asked_at: asked.map(|known| known.display_name.clone()),
-            why_not: why_not(model, providers),
+            unavailable_reason: unavailable_reason(model, providers),
             enabled: listed.enabled,
         }
     }
 
     /// Whether it is a reference, of one that cannot be asked.
-    fn shut(&self) -> Option<bool> {
-        self.why_not.is_some().then(|| self.provider == REFERENCE)
+    fn cannot_be_asked(&self) -> Option<bool> {
+        self.unavailable_reason.is_some().then(|| self.provider == REFERENCE)
     }
 }
 
-impl Desk {
+impl MatrixPage {
     /// There are models, and a key for none of them.
     fn nobody_can_be_asked(&self) -> bool {
         let mut enabled = self.columns.iter().filter(|column| column.enabled).peekable();
@@ -109,26 +110,26 @@ impl Desk {
     }
 
     fn who_can_be_asked(&self) -> String {
-        let [open, shut] = self.providers.each_ref().map(Vec::len);
-        let can = match open {
+        let [askable, without_key] = self.providers.each_ref().map(Vec::len);
+        let can = match askable {
             0 => "No provider can be asked".to_owned(),
             1 => "One provider can be asked".to_owned(),
-            _ => format!("{open} providers can be asked"),
+            _ => format!("{askable} providers can be asked"),
         };
-        match shut {
+        match without_key {
             0 => can,
             1 => format!("{can}, one has no key"),
-            _ => format!("{can}, {shut} have no key"),
+            _ => format!("{can}, {without_key} have no key"),
         }
     }
 
     /// The builds by models that are not asked, which the sum leaves out: those by references, and the others.
-    fn beside(&self) -> [(&'static str, &'static str, usize); 2] {
+    fn uncounted_builds(&self) -> [(&'static str, &'static str, usize); 2] {
         let count = |are_references: bool| {
             let cells =
                 self.rows.iter().filter(|row| row.active).flat_map(|row| row.cells.iter().zip(&self.columns));
-            let counts = |(cell, column): &(&Cell, &Column)| {
-                cell.state == "ready" && column.enabled && column.shut() == Some(are_references)
+            let counts = |(cell, column): &(&CoverageCellView, &MatrixColumn)| {
+                cell.state == "ready" && column.enabled && column.cannot_be_asked() == Some(are_references)
             };
             cells.filter(counts).count()
         };
@@ -148,7 +149,7 @@ impl Desk {
     }
 }
 
-impl Cell {
+impl CoverageCellView {
     fn is_untouched(&self) -> bool {
         self.state == "missing" && self.job_id.is_none()
     }
@@ -158,7 +159,7 @@ impl Cell {
     }
 
     /// Its state in a word or two.
-    fn word(&self, now: &i64) -> String {
+    fn state_label(&self, now: &i64) -> String {
         match (self.state, self.since) {
             ("running", Some(since)) => clock(now - since),
             (state, _) => state.to_owned(),
@@ -166,7 +167,7 @@ impl Cell {
     }
 
     /// What else there is to say of it.
-    pub(super) fn more(&self) -> String {
+    pub(super) fn detail(&self) -> String {
         match self.state {
             "running" => {
                 let again = if self.attempts > 1 { format!("try {}", self.attempts) } else { String::new() };

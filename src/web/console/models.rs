@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE, ThinkingEffort};
 use crate::generate::Providers;
-use crate::web::admin::catalog::Model;
+use crate::web::admin::catalog::AdminModelView;
 use crate::web::{Error, Page, filters};
 
 const EFFORTS: [ThinkingEffort; 7] = [
@@ -30,35 +30,35 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/models.html")]
-struct Models {
+struct ModelsPage {
     page: Page,
-    rows: Vec<Row>,
+    rows: Vec<ModelsPageRow>,
     providers: Vec<Provider>,
     references: ReferencePolicy,
     /// Whether any of them is enabled; none where there are none.
     references_on: Option<bool>,
 }
 
-struct Row {
-    model: Model,
-    why_not: Option<String>,
+struct ModelsPageRow {
+    model: AdminModelView,
+    unavailable_reason: Option<String>,
     /// What it is called by whom it would be asked of.
     sent: String,
 }
 
-async fn models(State(app): State<App>, _: SignedIn) -> Result<Models, Error> {
+async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error> {
     let listed = catalog::models(&app.pool).await?;
     let providers = app.workshop.providers();
     let references = listed.iter().filter(|listed| listed.model.provider == REFERENCE);
     let references_on = references.map(|listed| listed.enabled).reduce(|any, one| any || one);
-    let row = |listed: &ListedModel| Row {
-        model: Model::of(listed, providers),
-        why_not: why_not(&listed.model, providers),
+    let row = |listed: &ListedModel| ModelsPageRow {
+        model: AdminModelView::of(listed, providers),
+        unavailable_reason: unavailable_reason(&listed.model, providers),
         sent: providers.route(&listed.model).map_or(&*listed.model.model_id, |(_, name)| name).to_owned(),
     };
-    Ok(Models {
+    Ok(ModelsPage {
         page: Page::at("/admin/models"),
-        rows: in_order(&listed, providers).into_iter().map(row).collect(),
+        rows: sorted_for_display(&listed, providers).into_iter().map(row).collect(),
         providers: providers.known().to_vec(),
         references: app.config.references,
         references_on,
@@ -66,14 +66,17 @@ async fn models(State(app): State<App>, _: SignedIn) -> Result<Models, Error> {
 }
 
 /// Those who can be asked first, the references last.
-pub(super) fn in_order<'a>(listed: &'a [ListedModel], providers: &Providers) -> Vec<&'a ListedModel> {
+pub(super) fn sorted_for_display<'a>(
+    listed: &'a [ListedModel],
+    providers: &Providers,
+) -> Vec<&'a ListedModel> {
     let mut models: Vec<_> = listed.iter().collect();
     models.sort_by_key(|listed| (listed.model.provider == REFERENCE, !providers.can_generate(&listed.model)));
     models
 }
 
 /// Why a model cannot be asked, in a sentence.
-pub(super) fn why_not(model: &catalog::Model, providers: &Providers) -> Option<String> {
+pub(super) fn unavailable_reason(model: &catalog::Model, providers: &Providers) -> Option<String> {
     if providers.can_generate(model) {
         return None;
     }
@@ -90,7 +93,7 @@ pub(super) fn why_not(model: &catalog::Model, providers: &Providers) -> Option<S
     })
 }
 
-impl Row {
+impl ModelsPageRow {
     fn json(&self) -> String {
         serde_json::to_string(&self.model).unwrap_or_default()
     }
@@ -105,7 +108,7 @@ impl Row {
     }
 }
 
-impl Models {
+impl ModelsPage {
     fn are_barred(&self) -> bool {
         self.references == ReferencePolicy::Off
     }

@@ -8,12 +8,12 @@ use axum::routing::get;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::models::why_not;
+use super::models::unavailable_reason;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::jobs::{self, Job};
-use crate::web::admin::coverage::{Cell, Matrix};
+use crate::web::admin::coverage::{CoverageCellView, CoverageMatrix};
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
@@ -22,13 +22,13 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/place.html")]
-struct Place {
+struct PlacePage {
     page: Page,
     settings: String,
     prompt: ListedPrompt,
     model: ListedModel,
-    cell: Cell,
-    why_not: Option<String>,
+    cell: CoverageCellView,
+    unavailable_reason: Option<String>,
     /// What was made here, where it is in force no more.
     retired: Option<Uuid>,
     /// The latest first.
@@ -39,8 +39,8 @@ async fn show(
     State(app): State<App>,
     _: SignedIn,
     Path((prompt, model)): Path<(String, String)>,
-) -> Result<Place, Error> {
-    let matrix = Matrix::read(&app).await?;
+) -> Result<PlacePage, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
     let coverage = &matrix.coverage;
     let prompt = coverage.prompts.iter().find(|listed| listed.prompt.id.as_str() == prompt);
     let model = coverage.models.iter().find(|listed| listed.model.key.as_str() == model);
@@ -50,10 +50,10 @@ async fn show(
     let cell = matrix.cell(prompt, model);
     let jobs = jobs::of_slot(&app.pool, &prompt.prompt.id, &model.model.key).await?;
     let latest = jobs.iter().find(|job| Some(job.id) == cell.job_id);
-    Ok(Place {
-        page: Page::nowhere(),
+    Ok(PlacePage {
+        page: Page::without_address(),
         settings: coverage.settings.to_string(),
-        why_not: why_not(&model.model, app.workshop.providers()),
+        unavailable_reason: unavailable_reason(&model.model, app.workshop.providers()),
         retired: latest.filter(|_| cell.state == "missing").and_then(|job| job.build_id),
         cell,
         jobs,

@@ -9,7 +9,7 @@ use axum::routing::get;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::catalog::{self, MAX_PROMPT_CHARS};
-use crate::web::admin::catalog::Prompt;
+use crate::web::admin::catalog::AdminPromptView;
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
@@ -18,17 +18,17 @@ pub(super) fn routes() -> Router<App> {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/prompts.html")]
-struct Prompts {
+struct AdminPromptsPage {
     page: Page,
-    prompts: Vec<Prompt>,
+    prompts: Vec<AdminPromptView>,
 }
 
-async fn prompts(State(app): State<App>, _: SignedIn) -> Result<Prompts, Error> {
-    let prompts = catalog::prompts(&app.pool).await?.iter().map(Prompt::of).collect();
-    Ok(Prompts { page: Page::at("/admin/prompts"), prompts })
+async fn prompts(State(app): State<App>, _: SignedIn) -> Result<AdminPromptsPage, Error> {
+    let prompts = catalog::prompts(&app.pool).await?.iter().map(AdminPromptView::of).collect();
+    Ok(AdminPromptsPage { page: Page::at("/admin/prompts"), prompts })
 }
 
-impl Prompt {
+impl AdminPromptView {
     fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

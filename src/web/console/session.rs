@@ -28,7 +28,7 @@ pub(super) fn routes() -> Router<App> {
 pub(super) struct SignedIn;
 
 #[derive(Deserialize)]
-struct Typed {
+struct SignInForm {
     token: String,
     #[serde(default)]
     next: String,
@@ -37,13 +37,13 @@ struct Typed {
 /// Where somebody wanted to go who had to sign in first.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Wish {
+struct SignInQuery {
     next: String,
 }
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/door.html")]
-struct Door {
+struct SignInPage {
     page: Page,
     next: String,
     /// Why nobody was let in.
@@ -52,7 +52,7 @@ struct Door {
 
 #[derive(Template, WebTemplate)]
 #[template(path = "admin/closed.html")]
-struct Closed {
+struct AdminDisabledPage {
     page: Page,
 }
 
@@ -60,11 +60,11 @@ impl FromRequestParts<App> for SignedIn {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let token = app.config.admin_token.as_ref().ok_or_else(closed)?;
+        let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
         let visitor = Visitor::from_request_parts(parts, app).await.map_err(Error::into_response)?;
         match visitor.is_admin(token).await {
             Ok(true) => Ok(Self),
-            Ok(false) => Err(way_in(parts)),
+            Ok(false) => Err(sign_in_response(parts)),
             Err(error) => Err(error.into_response()),
         }
     }
@@ -74,62 +74,62 @@ impl FromRequestParts<App> for SignedIn {
 async fn sign_in(
     State(app): State<App>,
     visitor: Visitor,
-    Form(typed): Form<Typed>,
+    Form(form): Form<SignInForm>,
 ) -> Result<Response, Response> {
-    let token = app.config.admin_token.as_ref().ok_or_else(closed)?;
-    visitor.ask(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
-    if !token.is(&typed.token) {
-        let problem = match typed.token.trim() {
+    let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
+    visitor.check_limit(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
+    if !token.is(&form.token) {
+        let problem = match form.token.trim() {
             "" => "Type the value of ADMIN_TOKEN.",
             _ => "That is not the value of ADMIN_TOKEN.",
         };
         // Not in the audit log, which strangers could fill.
         tracing::warn!(address = %visitor.address(), "somebody typed a wrong admin's token");
-        return Err((StatusCode::UNAUTHORIZED, door(&typed.next, problem)).into_response());
+        return Err((StatusCode::UNAUTHORIZED, sign_in_page(&form.next, problem)).into_response());
     }
-    visitor.admit(token).await.map_err(Error::into_response)?;
-    note(&app, &visitor, "sign in").await.map_err(Error::into_response)?;
-    Ok(Redirect::to(inside(&typed.next)).into_response())
+    visitor.sign_in_admin(token).await.map_err(Error::into_response)?;
+    record_audit(&app, &visitor, "sign in").await.map_err(Error::into_response)?;
+    Ok(Redirect::to(console_path(&form.next)).into_response())
 }
 
 async fn sign_out(State(app): State<App>, visitor: Visitor) -> Result<Redirect, Error> {
-    let was_in = match &app.config.admin_token {
+    let was_signed_in = match &app.config.admin_token {
         Some(token) => visitor.is_admin(token).await?,
         None => false,
     };
-    visitor.dismiss().await?;
-    if was_in {
-        note(&app, &visitor, "sign out").await?;
+    visitor.sign_out_admin().await?;
+    if was_signed_in {
+        record_audit(&app, &visitor, "sign out").await?;
     }
     Ok(Redirect::to(HOME))
 }
 
-async fn note(app: &App, visitor: &Visitor, action: &str) -> Result<(), Error> {
+async fn record_audit(app: &App, visitor: &Visitor, action: &str) -> Result<(), Error> {
     let admin = Admin { via: AdminChannel::Console, address: Some(visitor.address()) };
     let mut connection = app.pool.acquire().await?;
     Ok(audit::record(&mut connection, admin, action, "console", json!({})).await?)
 }
 
 /// For a server without a token.
-fn closed() -> Response {
-    (StatusCode::FORBIDDEN, Closed { page: Page::nowhere() }).into_response()
+fn admin_disabled() -> Response {
+    (StatusCode::FORBIDDEN, AdminDisabledPage { page: Page::without_address() }).into_response()
 }
 
-fn way_in(parts: &Parts) -> Response {
+fn sign_in_response(parts: &Parts) -> Response {
     if parts.uri.path() != HOME {
         let here = parts.uri.path_and_query().map_or(HOME, |here| here.as_str());
         return Redirect::to(&format!("{HOME}?next={}", escaped(here))).into_response();
     }
-    let Wish { next } = query::read(parts.uri.query().unwrap_or_default());
-    door(&next, "").into_response()
+    let SignInQuery { next } = query::read(parts.uri.query().unwrap_or_default());
+    sign_in_page(&next, "").into_response()
 }
 
-fn door(next: &str, problem: &'static str) -> Door {
-    Door { page: Page::nowhere(), next: inside(next).to_owned(), problem }
+fn sign_in_page(next: &str, problem: &'static str) -> SignInPage {
+    SignInPage { page: Page::without_address(), next: console_path(next).to_owned(), problem }
 }
 
 /// An address of the console, and of nothing else.
-fn inside(next: &str) -> &str {
+fn console_path(next: &str) -> &str {
     let rest = next.strip_prefix(HOME);
     let is_inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
     if is_inside && !next.contains(|c: char| c.is_control() || c == '\\') { next } else { HOME }
@@ -149,7 +149,7 @@ mod tests {
             ("https://elsewhere/admin", "/admin"),
             ("/admin/\r\nx: y", "/admin"),
         ] {
-            assert_eq!(super::inside(next), goes, "{next:?}");
+            assert_eq!(super::console_path(next), goes, "{next:?}");
         }
     }
 }

@@ -16,12 +16,12 @@ pub(in crate::web) struct ErrorCode {
     pub sentence: &'static str,
     /// What the API's document says of it.
     pub meaning: &'static str,
-    pub way_out: WayOut,
+    pub recovery_link: RecoveryLink,
 }
 
 /// Where an error's page leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::web) enum WayOut {
+pub(in crate::web) enum RecoveryLink {
     Arena,
     Builds,
     Console,
@@ -35,7 +35,7 @@ pub(in crate::web) enum WayOut {
     Section,
 }
 
-impl WayOut {
+impl RecoveryLink {
     /// The link's address and its words. An empty address is that of the page itself.
     pub fn link(self, method: &Method, path: &str) -> (&'static str, &'static str) {
         match self {
@@ -64,7 +64,7 @@ impl WayOut {
 }
 
 impl ErrorCode {
-    pub fn named(code: &str) -> Option<&'static Self> {
+    pub fn find(code: &str) -> Option<&'static Self> {
         CODES.iter().find(|known| known.code == code)
     }
 
@@ -86,9 +86,9 @@ impl ErrorCode {
         status: StatusCode,
         title: &'static str,
         sentence: &'static str,
-        way_out: WayOut,
+        recovery_link: RecoveryLink,
     ) -> Self {
-        Self { code, status: Some(status), title, sentence, meaning: sentence, way_out }
+        Self { code, status: Some(status), title, sentence, meaning: sentence, recovery_link }
     }
 
     const fn meaning(self, meaning: &'static str) -> Self {
@@ -105,7 +105,7 @@ const BAD_REQUEST: ErrorCode = ErrorCode::new(
     StatusCode::BAD_REQUEST,
     "Request not understood",
     "The request could not be understood.",
-    WayOut::Section,
+    RecoveryLink::Section,
 )
 .meaning("A parameter or the body is not as described.")
 .with_any_status();
@@ -115,7 +115,7 @@ const CROSS_SITE: ErrorCode = ErrorCode::new(
     StatusCode::FORBIDDEN,
     "Request blocked",
     "Another site sent this request, so it was not done.",
-    WayOut::Arena,
+    RecoveryLink::Arena,
 );
 
 const INTERNAL: ErrorCode = ErrorCode::new(
@@ -123,7 +123,7 @@ const INTERNAL: ErrorCode = ErrorCode::new(
     StatusCode::INTERNAL_SERVER_ERROR,
     "Something went wrong",
     "Something broke on our side. It has been logged.",
-    WayOut::TryAgain,
+    RecoveryLink::TryAgain,
 )
 .meaning("Something broke on our side. It has been logged under the number in `x-request-id`.");
 
@@ -132,7 +132,7 @@ const METHOD_NOT_ALLOWED: ErrorCode = ErrorCode::new(
     StatusCode::METHOD_NOT_ALLOWED,
     "This page cannot be opened",
     "This address cannot be used in that way.",
-    WayOut::Section,
+    RecoveryLink::Section,
 );
 
 const NOT_FOUND: ErrorCode = ErrorCode::new(
@@ -140,7 +140,7 @@ const NOT_FOUND: ErrorCode = ErrorCode::new(
     StatusCode::NOT_FOUND,
     "Page not found",
     "There is no such page here.",
-    WayOut::Section,
+    RecoveryLink::Section,
 )
 .meaning("There is nothing at this address.");
 
@@ -149,7 +149,7 @@ const TOO_LARGE: ErrorCode = ErrorCode::new(
     StatusCode::PAYLOAD_TOO_LARGE,
     "Too large",
     "That is more than this address accepts.",
-    WayOut::Section,
+    RecoveryLink::Section,
 )
 .meaning("The body is larger than this address accepts.");
 
@@ -158,7 +158,7 @@ const UNSUPPORTED_MEDIA_TYPE: ErrorCode = ErrorCode::new(
     StatusCode::UNSUPPORTED_MEDIA_TYPE,
     "Format not supported",
     "The body has the wrong content type.",
-    WayOut::Section,
+    RecoveryLink::Section,
 )
 .meaning("The body has to come as application/json.");
 
@@ -169,7 +169,7 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::FORBIDDEN,
         "The console is closed",
         "No ADMIN_TOKEN is set on this server, so nobody can sign in.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     )
     .meaning("No `ADMIN_TOKEN` is set, so the admin’s side is closed."),
     ErrorCode::new(
@@ -177,35 +177,35 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::CONFLICT,
         "You have seen every pair",
         "There is no pair left that you have not seen.",
-        WayOut::Leaderboard,
+        RecoveryLink::Leaderboard,
     ),
     ErrorCode::new(
         "already_voted",
         StatusCode::CONFLICT,
         "You have already voted",
         "You have voted on this matchup already, and that vote stands.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     ),
     ErrorCode::new(
         "bad_choice",
         StatusCode::BAD_REQUEST,
         "Vote not understood",
         "A choice is A, B, TIE or BOTH_BAD.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     ),
     ErrorCode::new(
         "bad_file",
         StatusCode::BAD_REQUEST,
         "File not readable",
         "This file of another tool is broken, or of a kind that is not supported.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "bad_json",
         StatusCode::BAD_REQUEST,
         "No JSON found",
         "It holds no JSON that can be read.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     BAD_REQUEST,
     ErrorCode::new(
@@ -213,7 +213,7 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::BAD_REQUEST,
         "Not a build",
         "This JSON does not describe a build.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     )
     .meaning("What it holds is no spec; the place is told."),
     ErrorCode::new(
@@ -221,35 +221,35 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::UNAUTHORIZED,
         "Wrong token",
         "That is not the admin’s token.",
-        WayOut::SignIn,
+        RecoveryLink::SignIn,
     ),
     ErrorCode::new(
         "body_cut_off",
         StatusCode::BAD_REQUEST,
         "Upload cut off",
         "The body ended before it was whole.",
-        WayOut::Section,
+        RecoveryLink::Section,
     ),
     ErrorCode::new(
         "body_stalled",
         StatusCode::REQUEST_TIMEOUT,
         "Upload stalled",
         "The body stopped coming.",
-        WayOut::Section,
+        RecoveryLink::Section,
     ),
     ErrorCode::new(
         "build_damaged",
         StatusCode::INTERNAL_SERVER_ERROR,
         "This build is damaged",
         "The stored build cannot be read.",
-        WayOut::Builds,
+        RecoveryLink::Builds,
     ),
     ErrorCode::new(
         "busy",
         StatusCode::SERVICE_UNAVAILABLE,
         "Too busy right now",
         "There is a lot to do right now. Please try again in a moment.",
-        WayOut::TryAgain,
+        RecoveryLink::TryAgain,
     )
     .meaning("There is a lot to do right now. `Retry-After` says when to try again."),
     CROSS_SITE,
@@ -258,49 +258,49 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::BAD_REQUEST,
         "This build does not fit",
         "This file of another tool is larger than the grid.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "ended",
         StatusCode::CONFLICT,
         "This job has ended",
         "The job has ended already.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "equal_models",
         StatusCode::BAD_REQUEST,
         "Choose two different models",
         "Both sides name the same model.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "exists",
         StatusCode::CONFLICT,
         "This build already exists",
         "There is a build of this prompt by this model already.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "footprint_too_small",
         StatusCode::UNPROCESSABLE_ENTITY,
         "This build is too small",
         "The build is too small along x and z.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "gone",
         StatusCode::NOT_FOUND,
         "This run is no longer available",
         "A build of this run is not there any more.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "height_too_small",
         StatusCode::UNPROCESSABLE_ENTITY,
         "This build is too low",
         "The build is not high enough.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     INTERNAL,
     ErrorCode::new(
@@ -308,7 +308,7 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::GONE,
         "This matchup is over",
         "It was skipped, or its half hour has passed.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     ),
     METHOD_NOT_ALLOWED,
     ErrorCode::new(
@@ -316,77 +316,77 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         "This build is empty",
         "There are no blocks.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "no_build",
         StatusCode::NOT_FOUND,
         "Build not found",
         "There is no such build.",
-        WayOut::Builds,
+        RecoveryLink::Builds,
     ),
     ErrorCode::new(
         "no_draft",
         StatusCode::NOT_FOUND,
         "Build not found",
         "There is no such build in the sandbox, or its time is over.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "no_job",
         StatusCode::NOT_FOUND,
         "Job not found",
         "There is no such job.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "no_key",
         StatusCode::CONFLICT,
         "This model cannot be asked",
         "There is no API key for the model’s provider.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "no_model",
         StatusCode::NOT_FOUND,
         "Model not found",
         "There is no such model.",
-        WayOut::Leaderboard,
+        RecoveryLink::Leaderboard,
     ),
     ErrorCode::new(
         "no_prompt",
         StatusCode::NOT_FOUND,
         "Prompt not found",
         "There is no such prompt.",
-        WayOut::Prompts,
+        RecoveryLink::Prompts,
     ),
     ErrorCode::new(
         "no_run",
         StatusCode::NOT_FOUND,
         "Run not found",
         "There is no such run: it was deleted, or its thirty days are over.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "no_such_matchup",
         StatusCode::NOT_FOUND,
         "Matchup not found",
         "There is no such matchup, or it was served to somebody else.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     ),
     ErrorCode::new(
         "no_such_prompt",
         StatusCode::NOT_FOUND,
         "Prompt not found",
         "There is no such prompt.",
-        WayOut::Prompts,
+        RecoveryLink::Prompts,
     ),
     ErrorCode::new(
         "no_token",
         StatusCode::UNAUTHORIZED,
         "Sign in to continue",
         "This is for admins.",
-        WayOut::SignIn,
+        RecoveryLink::SignIn,
     )
     .meaning("Send the token as `Authorization: Bearer`, or sign in at /admin."),
     ErrorCode::new(
@@ -394,7 +394,7 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         "Export not possible",
         "The build does not fit into that format.",
-        WayOut::Builds,
+        RecoveryLink::Builds,
     )
     .meaning("The build does not fit into that format; the reason is told."),
     NOT_FOUND,
@@ -403,42 +403,42 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::BAD_REQUEST,
         "These builds do not belong together",
         "The two builds are not of one run.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "not_ready",
         StatusCode::SERVICE_UNAVAILABLE,
         "Not ready yet",
         "The database does not answer, or is not of this version.",
-        WayOut::TryAgain,
+        RecoveryLink::TryAgain,
     ),
     ErrorCode::new(
         "not_seeded",
         StatusCode::CONFLICT,
         "Nothing to compare yet",
         "A matchup needs builds of one prompt by two models.",
-        WayOut::Builds,
+        RecoveryLink::Builds,
     ),
     ErrorCode::new(
         "not_yours",
         StatusCode::FORBIDDEN,
         "This run belongs to another browser",
         "Only the browser that keeps a run can change it.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "nothing_to_read",
         StatusCode::CONFLICT,
         "Nothing to read again",
         "Only a failed job whose place is still empty is read again.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "rate_limited",
         StatusCode::TOO_MANY_REQUESTS,
         "Too many requests",
         "You sent too many requests in a short time. Please wait a moment.",
-        WayOut::TryAgain,
+        RecoveryLink::TryAgain,
     )
     .meaning("You sent too many requests in a short time. `Retry-After` says when to go on."),
     ErrorCode::new(
@@ -446,28 +446,28 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::CONFLICT,
         "Already retired",
         "That build is retired already.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "text_is_fixed",
         StatusCode::CONFLICT,
         "This prompt cannot be changed",
         "The prompt has builds, and its text stays as it is.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "timed_out",
         StatusCode::SERVICE_UNAVAILABLE,
         "This took too long",
         "It took too long. What changes something goes on, and may be done later; all else was stopped.",
-        WayOut::TryAgain,
+        RecoveryLink::TryAgain,
     ),
     ErrorCode::new(
         "too_few_blocks",
         StatusCode::UNPROCESSABLE_ENTITY,
         "This build is too small",
         "It has too few blocks.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     TOO_LARGE,
     ErrorCode::new(
@@ -475,70 +475,70 @@ pub(in crate::web) const CODES: [ErrorCode; 59] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         "This build is too large",
         "It has more blocks than the grid may hold.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "too_many_cells",
         StatusCode::BAD_REQUEST,
         "Too many blocks to list",
         "The build has too many blocks to list them all here.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "too_many_kept",
         StatusCode::CONFLICT,
         "Too many kept runs",
         "You keep a hundred runs already; delete one first.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "too_many_runs",
         StatusCode::TOO_MANY_REQUESTS,
         "Too many runs at once",
         "Several runs of yours are under way.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "too_much_work",
         StatusCode::BAD_REQUEST,
         "This build is too large",
         "It would write too many blocks.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "too_soon",
         StatusCode::TOO_MANY_REQUESTS,
         "Too soon to vote",
         "Please look at both builds for a moment first.",
-        WayOut::Arena,
+        RecoveryLink::Arena,
     ),
     ErrorCode::new(
         "try_again",
         StatusCode::CONFLICT,
         "Please try again",
         "You asked several times at once.",
-        WayOut::TryAgain,
+        RecoveryLink::TryAgain,
     ),
     ErrorCode::new(
         "under_way",
         StatusCode::CONFLICT,
         "Already in progress",
         "It is being made already.",
-        WayOut::Console,
+        RecoveryLink::Console,
     ),
     ErrorCode::new(
         "unknown_model",
         StatusCode::BAD_REQUEST,
         "Unknown model",
         "There is no such model or provider here, or it cannot be asked.",
-        WayOut::Sandbox,
+        RecoveryLink::Sandbox,
     ),
     ErrorCode::new(
         "unsupported_encoding",
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "Format not supported",
         "A body may be plain or gzipped, not encoded otherwise.",
-        WayOut::Section,
+        RecoveryLink::Section,
     ),
     UNSUPPORTED_MEDIA_TYPE,
 ];
@@ -564,10 +564,10 @@ mod tests {
 
     #[test]
     fn a_page_leads_to_where_its_visitor_was_going() {
-        let to = |way: WayOut, method, path| way.link(&method, path).0;
-        assert_eq!(to(WayOut::TryAgain, Method::GET, "//elsewhere/x"), "", "the page itself");
-        assert_eq!(to(WayOut::TryAgain, Method::POST, "/matchup"), "/");
-        assert_eq!(to(WayOut::TryAgain, Method::POST, "/sandbox/runs/7/delete"), "/sandbox");
+        let to = |way: RecoveryLink, method, path| way.link(&method, path).0;
+        assert_eq!(to(RecoveryLink::TryAgain, Method::GET, "//elsewhere/x"), "", "the page itself");
+        assert_eq!(to(RecoveryLink::TryAgain, Method::POST, "/matchup"), "/");
+        assert_eq!(to(RecoveryLink::TryAgain, Method::POST, "/sandbox/runs/7/delete"), "/sandbox");
         for (path, section) in [
             ("/builds/7", "/builds"),
             ("/models/elm", "/leaderboard"),
@@ -575,7 +575,7 @@ mod tests {
             ("/nothing", "/"),
             ("", "/"),
         ] {
-            assert_eq!(to(WayOut::Section, Method::GET, path), section, "{path}");
+            assert_eq!(to(RecoveryLink::Section, Method::GET, path), section, "{path}");
         }
     }
 
@@ -587,8 +587,14 @@ mod tests {
         for file in [home.join("src"), home.join("crates")].iter().flat_map(|folder| sources(folder)) {
             let text = fs::read_to_string(&file).unwrap();
             let is_refusal = file.ends_with("voxel/src/diagnostics.rs");
-            let named =
-                ["coded(", "bad_request(", "unavailable(", "with_code(", "with_message(", "unauthorized("];
+            let named = [
+                "from_code(",
+                "bad_request(",
+                "unavailable(",
+                "with_code(",
+                "with_message(",
+                "unauthorized(",
+            ];
             for start in named.into_iter().chain(is_refusal.then_some("=>")) {
                 used.extend(text.split(start).skip(1).filter_map(literal).map(str::to_owned));
             }
@@ -597,7 +603,7 @@ mod tests {
                     after.split_at(after.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap());
                 let Some(code) = rest.trim_start().strip_prefix(',').and_then(literal) else { continue };
                 used.insert(code.to_owned());
-                let known = ErrorCode::named(code).unwrap_or_else(|| panic!("{code} is not in the table"));
+                let known = ErrorCode::find(code).unwrap_or_else(|| panic!("{code} is not in the table"));
                 if let Some(known) = known.status {
                     let name = known.canonical_reason().unwrap().replace([' ', '-'], "_").to_uppercase();
                     assert_eq!(status, name, "{code} in {}", file.display());
@@ -605,7 +611,7 @@ mod tests {
             }
         }
         assert!(used.contains("no_job") && used.contains("gone") && used.contains("no_blocks"), "{used:?}");
-        let unknown: Vec<_> = used.iter().filter(|code| ErrorCode::named(code).is_none()).collect();
+        let unknown: Vec<_> = used.iter().filter(|code| ErrorCode::find(code).is_none()).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "these are not in the table");
     }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 
-use super::{Rival, Who, unknown};
+use super::{ModelChoice, ModelSource, unknown_model};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
@@ -17,7 +17,7 @@ use crate::web::filters::capitalised;
 
 /// Whether this visitor may ask with the server's own keys. Whoever sits at this machine asks for it by a name that
 /// means it; a page elsewhere whose name was made to mean it does not, nor does a proxy that brings strangers.
-pub(in crate::web) fn lends(app: &App, headers: &HeaderMap) -> bool {
+pub(in crate::web) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
     match app.config.sandbox.server_keys {
         ServerKeyAccess::Nobody => false,
         ServerKeyAccess::Everybody => true,
@@ -38,28 +38,29 @@ fn means_this_machine(host: &str) -> bool {
 }
 
 /// Who can be asked, by this visitor.
-pub(super) struct House<'a> {
+pub(super) struct ContestantResolver<'a> {
     pub app: &'a App,
-    pub lends: bool,
+    pub lends_keys: bool,
 }
 
-impl House<'_> {
+impl ContestantResolver<'_> {
     /// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
-    pub async fn contestant(&self, listed: &[ListedModel], rival: Rival) -> Result<Contestant, Error> {
-        let Rival { who, secret } = rival;
-        match who {
-            Who::OfTheCatalog(key) => self.of_the_catalog(listed, &key, secret),
-            Who::AtAProvider { provider, model } => {
+    pub async fn contestant(&self, listed: &[ListedModel], choice: ModelChoice) -> Result<Contestant, Error> {
+        let ModelChoice { source, secret } = choice;
+        match source {
+            ModelSource::Catalog(key) => self.from_catalog(listed, &key, secret),
+            ModelSource::Provider { provider, model } => {
                 let known = self.app.workshop.providers().known().iter().find(|known| known.key == provider);
-                let known = known.ok_or_else(|| unknown(format!("There is no provider {provider} here.")))?;
+                let known =
+                    known.ok_or_else(|| unknown_model(format!("There is no provider {provider} here.")))?;
                 let name = format!("{provider}:{model}");
-                Ok(Contestant { name, asked: self.at_a_provider(known, model, secret) })
+                Ok(Contestant { name, asked: self.at_provider(known, model, secret) })
             }
-            Who::Elsewhere { address, model } => Ok(self.elsewhere(&address, model, secret).await),
+            ModelSource::Endpoint { address, model } => Ok(self.at_endpoint(&address, model, secret).await),
         }
     }
 
-    fn of_the_catalog(
+    fn from_catalog(
         &self,
         listed: &[ListedModel],
         key: &str,
@@ -68,18 +69,18 @@ impl House<'_> {
         let known = key.parse::<ModelKey>().ok();
         let model =
             known.and_then(|key| listed.iter().find(|listed| listed.enabled && listed.model.key == key));
-        let model = &model.ok_or_else(|| unknown(format!("There is no model {key} here.")))?.model;
+        let model = &model.ok_or_else(|| unknown_model(format!("There is no model {key} here.")))?.model;
         if model.provider == REFERENCE {
-            return Err(unknown(format!(
+            return Err(unknown_model(format!(
                 "{} was made for this project, and cannot be asked.",
                 model.display_name
             )));
         }
         let asked = match secret {
-            None => self.with_our_key(model),
-            Some(secret) => match route_for_visitors(self.app, model, self.lends) {
+            None => self.with_server_key(model),
+            Some(secret) => match route_for_visitors(self.app, model, self.lends_keys) {
                 Some((known, name)) => self
-                    .at_a_provider(known, name.to_owned(), Some(secret))
+                    .at_provider(known, name.to_owned(), Some(secret))
                     .map(|asked| Asked { options: model.options, ..asked }),
                 None => Err(self.no_key()),
             },
@@ -87,26 +88,26 @@ impl House<'_> {
         Ok(Contestant { name: key.to_owned(), asked })
     }
 
-    fn with_our_key(&self, model: &Model) -> Result<Asked, Problem> {
+    fn with_server_key(&self, model: &Model) -> Result<Asked, Problem> {
         let providers = self.app.workshop.providers();
-        let route = providers.route(model).filter(|_| self.lends);
+        let route = providers.route(model).filter(|_| self.lends_keys);
         let open =
             route.and_then(|(provider, name)| Some((providers.get(provider)?.clone(), name.to_owned())));
         let (provider, name) = open.ok_or_else(|| self.no_key())?;
         Ok(Asked { provider, model: name, options: model.options })
     }
 
-    fn at_a_provider(
+    fn at_provider(
         &self,
         known: &catalog::Provider,
         model: String,
         secret: Option<Secret>,
     ) -> Result<Asked, Problem> {
-        if !takes_visitors(known, self.lends) {
+        if !takes_visitors(known, self.lends_keys) {
             return Err(self.no_key());
         }
         if secret.is_none() {
-            let own = self.app.workshop.providers().get(&known.key).filter(|_| self.lends);
+            let own = self.app.workshop.providers().get(&known.key).filter(|_| self.lends_keys);
             let provider = own.ok_or_else(|| self.no_key())?.clone();
             return Ok(Asked { provider, model, options: catalog::ModelOptions::default() });
         }
@@ -115,7 +116,7 @@ impl House<'_> {
         asked(self.app, &endpoint, model)
     }
 
-    async fn elsewhere(&self, address: &str, model: String, secret: Option<Secret>) -> Contestant {
+    async fn at_endpoint(&self, address: &str, model: String, secret: Option<Secret>) -> Contestant {
         let door = match doors::open(address, self.app.config.sandbox.local).await {
             Ok(door) => door,
             Err(closed) => {
@@ -134,7 +135,7 @@ impl House<'_> {
     }
 
     fn no_key(&self) -> Problem {
-        let message = match self.lends {
+        let message = match self.lends_keys {
             true => "This server has no key for it; type your own.",
             false => "This server lends no keys; type your own.",
         };
@@ -143,19 +144,19 @@ impl House<'_> {
 }
 
 /// Whether visitors are let in to a provider. One that wants no key is the operator's own machine, most likely.
-pub(in crate::web) fn takes_visitors(known: &catalog::Provider, lends: bool) -> bool {
-    known.key_variable.is_some() || lends
+pub(in crate::web) fn takes_visitors(known: &catalog::Provider, lends_keys: bool) -> bool {
+    known.key_variable.is_some() || lends_keys
 }
 
 /// Where a model is asked with a visitor's key, and its name there.
 pub(in crate::web) fn route_for_visitors<'a>(
     app: &'a App,
     model: &'a Model,
-    lends: bool,
+    lends_keys: bool,
 ) -> Option<(&'a catalog::Provider, &'a str)> {
     let known = app.workshop.providers().known();
     model.routes().find_map(|(provider, name)| {
-        let known = known.iter().find(|known| known.key == provider && takes_visitors(known, lends))?;
+        let known = known.iter().find(|known| known.key == provider && takes_visitors(known, lends_keys))?;
         Some((known, name))
     })
 }

@@ -16,7 +16,7 @@ use crate::arena::skill::Skill;
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct LeaderboardQuery {
     /// Only models of this provider. Ranks stay what they are among all.
     #[param(example = "reference")]
     provider: String,
@@ -29,18 +29,19 @@ pub(super) struct Wanted {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Leaderboard)]
-pub(super) struct Told {
-    settings: Settings,
+pub(super) struct LeaderboardResponse {
+    settings: SettingsView,
     /// The ladder as of this moment.
     #[serde(with = "time::serde::rfc3339")]
     as_of: OffsetDateTime,
-    models: Vec<Model>,
+    models: Vec<RankedModelView>,
 }
 
 /// What is compared: a grid, a palette, and a way of asking.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct Settings {
+#[schema(as = Settings)]
+pub(in crate::web) struct SettingsView {
     #[schema(example = 32)]
     grid_size: u32,
     #[schema(example = "simple")]
@@ -52,7 +53,7 @@ pub(in crate::web) struct Settings {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RankedModel)]
-struct Model {
+struct RankedModelView {
     #[schema(example = 1)]
     rank: usize,
     #[schema(example = "reference_architect")]
@@ -62,13 +63,14 @@ struct Model {
     #[schema(example = "Architect")]
     display_name: String,
     #[serde(flatten)]
-    standing: Standing,
+    standing: StandingView,
 }
 
 /// Where a model stands, wherever its name is known already.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::web) struct Standing {
+#[schema(as = Standing)]
+pub(in crate::web) struct StandingView {
     #[schema(example = 1532.5)]
     elo: f64,
     #[schema(example = 40)]
@@ -86,7 +88,7 @@ pub(in crate::web) struct Standing {
     #[schema(example = 47)]
     shown: i64,
     /// Null while there are not enough votes.
-    #[schema(required, value_type = Option<shapes::Skill>)]
+    #[schema(required, value_type = Option<shapes::SkillSchema>)]
     skill: Option<Skill>,
 }
 
@@ -96,27 +98,27 @@ pub(in crate::web) struct Standing {
 /// its 95 % interval.
 #[utoipa::path(
     get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
-    params(Wanted),
+    params(LeaderboardQuery),
     responses(
-        (status = OK, description = "The ladder.", body = Told),
+        (status = OK, description = "The ladder.", body = LeaderboardResponse),
         (status = NOT_FOUND, description = "not_found"),
     ),
 )]
 pub(super) async fn leaderboard(
     State(app): State<App>,
-    Query(wanted): Query<Wanted>,
-) -> Result<Json<Told>, Error> {
-    let board = board(&app, &wanted.tag).await?;
+    Query(query): Query<LeaderboardQuery>,
+) -> Result<Json<LeaderboardResponse>, Error> {
+    let board = board(&app, &query.tag).await?;
     let rows = board.rows.iter();
-    let rows = rows.filter(|row| wanted.provider.is_empty() || row.model.provider == wanted.provider);
-    Ok(Json(Told {
-        settings: Settings::of(&app.arena.settings),
+    let rows = rows.filter(|row| query.provider.is_empty() || row.model.provider == query.provider);
+    Ok(Json(LeaderboardResponse {
+        settings: SettingsView::of(&app.arena.settings),
         as_of: board.as_of,
-        models: rows.cloned().map(Model::of).collect(),
+        models: rows.cloned().map(RankedModelView::of).collect(),
     }))
 }
 
-impl Settings {
+impl SettingsView {
     pub fn of(settings: &arena::Settings) -> Self {
         Self {
             grid_size: settings.grid.get() as u32,
@@ -126,16 +128,16 @@ impl Settings {
     }
 }
 
-impl Model {
+impl RankedModelView {
     fn of(row: LadderEntry) -> Self {
-        let standing = Standing::of(&row);
+        let standing = StandingView::of(&row);
         let LadderEntry { rank, model, .. } = row;
         let key = model.key.to_string();
         Self { rank, key, provider: model.provider, display_name: model.display_name, standing }
     }
 }
 
-impl Standing {
+impl StandingView {
     pub fn of(row: &LadderEntry) -> Self {
         let standing = &row.standing;
         Self {

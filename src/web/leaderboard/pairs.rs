@@ -14,7 +14,7 @@ use crate::arena::{Choice, ModelKey};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(super) struct PairsQuery {
     a: String,
     b: String,
     tag: String,
@@ -29,10 +29,10 @@ struct PairsPage {
     /// Why these are all pairs, where one was asked for.
     notice: Option<&'static str>,
     votes: i64,
-    pairs: Vec<Pair>,
+    pairs: Vec<PairView>,
 }
 
-struct Pair {
+struct PairView {
     names: [String; 2],
     record: Record,
     votes: String,
@@ -46,10 +46,10 @@ struct PairPage {
     models: [ModelProfile; 2],
     record: Record,
     votes: Vec<JudgedVote>,
-    pages: Vec<PageLink>,
+    pages: Vec<PairPageLink>,
 }
 
-struct PageLink {
+struct PairPageLink {
     number: i64,
     address: String,
     current: bool,
@@ -57,24 +57,27 @@ struct PageLink {
 
 pub(super) async fn page(
     State(app): State<App>,
-    PageQuery(mut wanted): PageQuery<Wanted>,
+    PageQuery(mut query): PageQuery<PairsQuery>,
 ) -> Result<Response, Error> {
-    if !app.arena.lineup().await?.tags().contains(&wanted.tag) {
-        wanted.tag.clear();
+    if !app.arena.lineup().await?.tags().contains(&query.tag) {
+        query.tag.clear();
     }
-    let html = match pair(&app, &wanted).await? {
-        Ok(models) => one(&app, models, wanted).await?.render(),
-        Err(notice) => all(&app, wanted.tag, notice).await?.render(),
+    let html = match pair(&app, &query).await? {
+        Ok(models) => one(&app, models, query).await?.render(),
+        Err(notice) => all(&app, query.tag, notice).await?.render(),
     };
     Ok(Html(html.map_err(anyhow::Error::from)?).into_response())
 }
 
 /// The two models that are asked for, or what to say if there are no two.
-async fn pair(app: &App, wanted: &Wanted) -> Result<Result<[ModelProfile; 2], Option<&'static str>>, Error> {
-    if wanted.a.is_empty() && wanted.b.is_empty() {
+async fn pair(
+    app: &App,
+    query: &PairsQuery,
+) -> Result<Result<[ModelProfile; 2], Option<&'static str>>, Error> {
+    if query.a.is_empty() && query.b.is_empty() {
         return Ok(Err(None));
     }
-    Ok(match (model(app, &wanted.a).await?, model(app, &wanted.b).await?) {
+    Ok(match (model(app, &query.a).await?, model(app, &query.b).await?) {
         (Some(a), Some(b)) if a.key == b.key => Err(Some("A model is not compared with itself.")),
         (Some(a), Some(b)) => Ok([a, b]),
         _ => Err(Some("This pair is not on the leaderboard.")),
@@ -89,7 +92,7 @@ async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<Pai
         for other in &board.rows[above + 1..] {
             let [one, other] = [&one.model, &other.model];
             if let Some(record) = stats.duel(&one.key, &other.key) {
-                pairs.push(Pair {
+                pairs.push(PairView {
                     names: [one.display_name.clone(), other.display_name.clone()],
                     record,
                     votes: address(Some((one.key.as_str(), other.key.as_str())), &tag, 1),
@@ -100,15 +103,15 @@ async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<Pai
     Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, notice, tag })
 }
 
-async fn one(app: &App, [a, b]: [ModelProfile; 2], wanted: Wanted) -> Result<PairPage, Error> {
-    let tag = (!wanted.tag.is_empty()).then_some(wanted.tag.as_str());
-    let number = wanted.page.get();
+async fn one(app: &App, [a, b]: [ModelProfile; 2], query: PairsQuery) -> Result<PairPage, Error> {
+    let tag = (!query.tag.is_empty()).then_some(query.tag.as_str());
+    let number = query.page.get();
     let record = app.arena.duel(&a.key, &b.key, tag).await?;
     let votes = app.arena.votes_on_pair(&a.key, &b.key, tag, number - 1).await?;
     Ok(PairPage {
         page: Page::at("/leaderboard"),
-        pages: pages([&a.key, &b.key], &wanted.tag, number, record.votes()),
-        tag: wanted.tag,
+        pages: pages([&a.key, &b.key], &query.tag, number, record.votes()),
+        tag: query.tag,
         models: [a, b],
         record,
         votes,
@@ -121,10 +124,10 @@ async fn model(app: &App, key: &str) -> Result<Option<ModelProfile>, Error> {
 }
 
 /// The pages around this one, and the ends.
-fn pages([a, b]: [&ModelKey; 2], tag: &str, current: i64, votes: i64) -> Vec<PageLink> {
+fn pages([a, b]: [&ModelKey; 2], tag: &str, current: i64, votes: i64) -> Vec<PairPageLink> {
     let last = (votes + PAGE - 1) / PAGE;
     let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
-    let link = |number| PageLink {
+    let link = |number| PairPageLink {
         address: address(Some((a.as_str(), b.as_str())), tag, number),
         current: number == current,
         number,

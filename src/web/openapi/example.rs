@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// A line of a list of fields.
-pub(super) struct Field {
+pub(super) struct SchemaField {
     /// From the outermost object: `models[].skill.rating`.
     pub path: String,
     pub kind: String,
@@ -13,11 +13,11 @@ pub(super) struct Field {
 
 /// Schemas name each other, and the document knows them by name.
 #[derive(Clone, Copy)]
-pub(super) struct Shapes<'a> {
+pub(super) struct SchemaResolver<'a> {
     pub document: &'a Value,
 }
 
-impl<'a> Shapes<'a> {
+impl<'a> SchemaResolver<'a> {
     fn resolved(self, schema: &'a Value) -> &'a Value {
         let named =
             schema["$ref"].as_str().and_then(|name| self.document.pointer(name.trim_start_matches('#')));
@@ -65,13 +65,13 @@ impl<'a> Shapes<'a> {
         properties.map(|(name, property)| (name.clone(), self.example(property))).collect()
     }
 
-    pub fn fields(self, schema: &'a Value) -> Vec<Field> {
+    pub fn fields(self, schema: &'a Value) -> Vec<SchemaField> {
         let mut fields = Vec::new();
         self.gather(schema, "", &mut fields);
         fields
     }
 
-    fn gather(self, schema: &'a Value, prefix: &str, fields: &mut Vec<Field>) {
+    fn gather(self, schema: &'a Value, prefix: &str, fields: &mut Vec<SchemaField>) {
         let (schema, _) = self.present(schema);
         for part in schema["allOf"].as_array().into_iter().flatten() {
             self.gather(part, prefix, fields);
@@ -88,7 +88,7 @@ impl<'a> Shapes<'a> {
                 .into_iter()
                 .find_map(|schema| schema["description"].as_str())
                 .unwrap_or_default();
-            fields.push(Field {
+            fields.push(SchemaField {
                 kind: self.kind(property),
                 required: required(name),
                 description: description.to_owned(),
@@ -113,7 +113,7 @@ impl<'a> Shapes<'a> {
             None => "anything".to_owned(),
         };
         if let Some(values) = schema["enum"].as_array() {
-            let values: Vec<_> = values.iter().map(plain).collect();
+            let values: Vec<_> = values.iter().map(plain_text).collect();
             words = format!("one of {}", values.join(", "));
         }
         for (name, bound) in [("minimum", "at least"), ("maximum", "at most")] {
@@ -139,7 +139,7 @@ fn text(format: Option<&str>) -> &'static str {
 }
 
 /// A value as it stands in an address or in a sentence.
-pub(super) fn plain(value: &Value) -> String {
+pub(super) fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -147,12 +147,12 @@ pub(super) fn plain(value: &Value) -> String {
 const WIDTH: usize = 72;
 
 /// JSON as a person would write it: what fits stands on one line.
-pub(super) fn written(value: &Value, indent: usize) -> String {
+pub(super) fn pretty_json(value: &Value, indent: usize) -> String {
     let (open, close, entries): (_, _, Vec<String>) = match value {
-        Value::Array(items) => ('[', ']', items.iter().map(|item| written(item, indent + 2)).collect()),
+        Value::Array(items) => ('[', ']', items.iter().map(|item| pretty_json(item, indent + 2)).collect()),
         Value::Object(fields) => {
             let entry = |(name, value): (&String, &Value)| {
-                format!("{}: {}", Value::from(name.as_str()), written(value, indent + 2))
+                format!("{}: {}", Value::from(name.as_str()), pretty_json(value, indent + 2))
             };
             ('{', '}', fields.iter().map(entry).collect())
         }
@@ -177,7 +177,7 @@ mod tests {
         let document = json!({ "shapes": {
             "Elo": { "type": "object", "properties": { "before": { "type": "number", "example": 1500.0 } } },
         }});
-        let shapes = Shapes { document: &document };
+        let schemas = SchemaResolver { document: &document };
         let elo = json!({ "$ref": "#/shapes/Elo" });
         for (schema, example) in [
             (json!({ "type": "string", "enum": ["A", "B"] }), json!("A")),
@@ -189,15 +189,18 @@ mod tests {
                 json!({ "before": 1500.0, "ok": true }),
             ),
         ] {
-            assert_eq!(shapes.example(&schema), example, "{schema}");
+            assert_eq!(schemas.example(&schema), example, "{schema}");
         }
     }
 
     #[test]
     fn what_fits_stands_on_one_line() {
         let short = json!({ "min": [0, 0, 0], "max": [16, 9, 16], "none": {} });
-        assert_eq!(written(&short, 0), r#"{ "min": [0, 0, 0], "max": [16, 9, 16], "none": {} }"#);
+        assert_eq!(pretty_json(&short, 0), r#"{ "min": [0, 0, 0], "max": [16, 9, 16], "none": {} }"#);
         let long = json!({ "a": "x".repeat(60), "b": [1, 2] });
-        assert_eq!(written(&long, 0), format!("{{\n  \"a\": \"{}\",\n  \"b\": [1, 2]\n}}", "x".repeat(60)));
+        assert_eq!(
+            pretty_json(&long, 0),
+            format!("{{\n  \"a\": \"{}\",\n  \"b\": [1, 2]\n}}", "x".repeat(60))
+        );
     }
 }

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::web::error::codes::ErrorCode;
 
 pub(super) fn meaning(code: &str) -> Option<&'static str> {
-    ErrorCode::named(code).map(|known| known.meaning)
+    ErrorCode::find(code).map(|known| known.meaning)
 }
 
 /// Tells all of every operation.
-pub(super) fn tell(document: &mut Value) {
+pub(super) fn add_failures(document: &mut Value) {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     for (path, item) in paths {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
@@ -53,21 +53,21 @@ fn complete(operation: &mut Value, implied: Vec<(&'static str, &'static str)>) {
     let Some(answers) = operation["responses"].as_object_mut() else { return };
     let mut all: BTreeMap<String, Value> = std::mem::take(answers).into_iter().collect();
     let named = all.iter().filter(|(status, _)| status.as_str() >= "400");
-    let mut failures: BTreeMap<String, Failure> =
-        named.map(|(status, answer)| (status.clone(), Failure::read(answer))).collect();
+    let mut failures: BTreeMap<String, DocumentedFailure> =
+        named.map(|(status, answer)| (status.clone(), DocumentedFailure::read(answer))).collect();
     for (status, code) in implied {
         let failure = failures.entry(status.to_owned()).or_default();
         if !failure.codes.iter().any(|known| known == code) {
             failure.codes.push(code.to_owned());
         }
     }
-    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.told())));
+    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.to_json())));
     answers.extend(all);
 }
 
 /// What one status may mean.
 #[derive(Default)]
-struct Failure {
+struct DocumentedFailure {
     codes: Vec<String>,
     /// What else there is to say.
     words: String,
@@ -75,7 +75,7 @@ struct Failure {
     own: Option<Value>,
 }
 
-impl Failure {
+impl DocumentedFailure {
     fn read(answer: &Value) -> Self {
         let said = answer["description"].as_str().unwrap_or_default();
         let (names, rest) = said.split_once(": ").unwrap_or((said, ""));
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    fn told(self) -> Value {
+    fn to_json(self) -> Value {
         let meant = self.codes.iter().map(|code| format!("`{code}`: {}", meaning(code).unwrap_or_default()));
         let words = (!self.words.is_empty()).then(|| self.words.clone());
         let description: Vec<_> = words.into_iter().chain(meant).collect();

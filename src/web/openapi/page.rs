@@ -7,39 +7,39 @@ use askama_web::WebTemplate;
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::example::{Field, Shapes, plain, written};
+use super::example::{SchemaField, SchemaResolver, plain_text, pretty_json};
 use super::failures::meaning;
 use crate::web::Page;
 use crate::web::query::escaped;
 
 #[derive(Template, WebTemplate)]
 #[template(path = "api.html")]
-pub(super) struct Api {
+pub(super) struct ApiPage {
     page: Page,
-    reference: Arc<Reference>,
+    reference: Arc<ApiReference>,
     /// Where this visitor found us, so that examples work as they are pasted.
     site: String,
 }
 
-impl Api {
-    pub fn new(reference: Arc<Reference>, site: String) -> Self {
+impl ApiPage {
+    pub fn new(reference: Arc<ApiReference>, site: String) -> Self {
         Self { page: Page::at("/api"), reference, site }
     }
 }
 
 /// All there is to read, made once.
-pub(super) struct Reference {
-    anywhere: Vec<(&'static str, Code)>,
-    groups: Vec<Group>,
+pub(super) struct ApiReference {
+    common_errors: Vec<(&'static str, DocumentedCode)>,
+    groups: Vec<OperationGroup>,
 }
 
-struct Code {
+struct DocumentedCode {
     name: String,
     meaning: &'static str,
 }
 
 /// Told once, and not with every operation.
-const ANYWHERE: [(&str, &str); 7] = [
+const COMMON_ERRORS: [(&str, &str); 7] = [
     ("400, 422", "bad_request"),
     ("403", "cross_site"),
     ("413", "too_large"),
@@ -49,7 +49,7 @@ const ANYWHERE: [(&str, &str); 7] = [
     ("503", "timed_out"),
 ];
 
-struct Group {
+struct OperationGroup {
     name: String,
     anchor: String,
     description: String,
@@ -63,20 +63,20 @@ struct Operation {
     path: String,
     summary: String,
     description: String,
-    key: Key,
+    key: Credential,
     parameters: Vec<Parameter>,
-    body: Option<Body>,
-    answers: Vec<Answer>,
+    body: Option<DocumentedBody>,
+    answers: Vec<DocumentedResponse>,
     /// All of an example but the address of the site, which stands between the two.
     command: (String, String),
 }
 
 /// What has to be shown at the door.
 #[derive(Clone, Copy, PartialEq)]
-enum Key {
+enum Credential {
     None,
     /// A session is opened for whoever has none.
-    Opens,
+    OpensSession,
     Session,
     Admin,
 }
@@ -90,45 +90,47 @@ struct Parameter {
     description: String,
 }
 
-struct Body {
+struct DocumentedBody {
     kinds: String,
     description: String,
-    shape: Option<Shape>,
+    shape: Option<DocumentedShape>,
 }
 
-struct Shape {
+struct DocumentedShape {
     example: String,
-    fields: Vec<Field>,
+    fields: Vec<SchemaField>,
 }
 
-struct Answer {
+struct DocumentedResponse {
     status: String,
     reason: &'static str,
     words: String,
-    codes: Vec<Code>,
+    codes: Vec<DocumentedCode>,
     /// None where there is nothing to receive, and for plain errors.
-    body: Option<Body>,
+    body: Option<DocumentedBody>,
 }
 
-impl Reference {
+impl ApiReference {
     pub fn of(document: &Value) -> Self {
-        let shapes = Shapes { document };
+        let schemas = SchemaResolver { document };
         let groups = list(&document["tags"]).map(|tag| {
             let name = text(&tag["name"]);
             let operations =
                 operations(document).filter(|(.., operation)| operation["tags"][0] == tag["name"]);
-            Group {
+            OperationGroup {
                 anchor: name.to_lowercase().replace(' ', "-"),
                 description: text(&tag["description"]),
                 operations: operations
-                    .map(|(path, method, told)| Operation::of(shapes, path, method, told))
+                    .map(|(path, method, node)| Operation::of(schemas, path, method, node))
                     .collect(),
                 name,
             }
         });
-        let anywhere = ANYWHERE.into_iter().filter_map(|(status, code)| Some((status, Code::named(code)?)));
+        let common_errors = COMMON_ERRORS
+            .into_iter()
+            .filter_map(|(status, code)| Some((status, DocumentedCode::named(code)?)));
         Self {
-            anywhere: anywhere.collect(),
+            common_errors: common_errors.collect(),
             groups: groups.filter(|group| !group.operations.is_empty()).collect(),
         }
     }
@@ -142,39 +144,41 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
 }
 
 impl Operation {
-    fn of(shapes: Shapes<'_>, path: &str, method: &str, told: &Value) -> Self {
-        let key = Key::of(&told["security"]);
-        let body = told.get("requestBody").map(|body| Body::of(shapes, body));
-        let answers: Vec<_> = told["responses"]
+    fn of(schemas: SchemaResolver<'_>, path: &str, method: &str, node: &Value) -> Self {
+        let key = Credential::of(&node["security"]);
+        let body = node.get("requestBody").map(|body| DocumentedBody::of(schemas, body));
+        let answers: Vec<_> = node["responses"]
             .as_object()
             .into_iter()
             .flatten()
-            .map(|(status, answer)| Answer::of(shapes, status, answer))
-            .filter(|answer| !answer.may_come_from_anywhere())
+            .map(|(status, answer)| DocumentedResponse::of(schemas, status, answer))
+            .filter(|answer| !answer.is_common_error())
             .collect();
         let receives = answers.first().and_then(|answer| answer.body.as_ref()).map_or("", |body| &body.kinds);
         Self {
-            id: text(&told["operationId"]),
+            id: text(&node["operationId"]),
             method: method.to_uppercase(),
             path: path.to_owned(),
-            summary: text(&told["summary"]),
-            description: text(&told["description"]),
+            summary: text(&node["summary"]),
+            description: text(&node["description"]),
             key,
-            parameters: list(&told["parameters"]).map(|parameter| Parameter::of(shapes, parameter)).collect(),
-            command: (curl(key, method, body.as_ref(), receives, path), format!("{}'", address(path, told))),
+            parameters: list(&node["parameters"])
+                .map(|parameter| Parameter::of(schemas, parameter))
+                .collect(),
+            command: (curl(key, method, body.as_ref(), receives, path), format!("{}'", address(path, node))),
             body,
             answers,
         }
     }
 }
 
-impl Key {
+impl Credential {
     fn of(security: &Value) -> Self {
         let asks = |name: &str| list(security).any(|one| one.get(name).is_some());
         let optional = list(security).any(|one| one.as_object().is_some_and(serde_json::Map::is_empty));
         match (asks("adminToken"), asks("session")) {
             (true, _) => Self::Admin,
-            (_, true) if optional => Self::Opens,
+            (_, true) if optional => Self::OpensSession,
             (_, true) => Self::Session,
             _ => Self::None,
         }
@@ -183,7 +187,7 @@ impl Key {
     fn words(self) -> Option<&'static str> {
         match self {
             Self::None => None,
-            Self::Opens => Some("Opens a session"),
+            Self::OpensSession => Some("Opens a session"),
             Self::Session => Some("Needs your session"),
             Self::Admin => Some("Needs the admin token"),
         }
@@ -191,41 +195,42 @@ impl Key {
 }
 
 impl Parameter {
-    fn of(shapes: Shapes<'_>, told: &Value) -> Self {
-        let schema = &told["schema"];
+    fn of(schemas: SchemaResolver<'_>, node: &Value) -> Self {
+        let schema = &node["schema"];
         Self {
-            name: text(&told["name"]),
-            place: if told["in"] == "path" { "path" } else { "query" },
-            kind: shapes.kind(schema),
-            required: told["required"] == true,
-            default: schema.get("default").map(plain),
-            description: text(&told["description"]),
+            name: text(&node["name"]),
+            place: if node["in"] == "path" { "path" } else { "query" },
+            kind: schemas.kind(schema),
+            required: node["required"] == true,
+            default: schema.get("default").map(plain_text),
+            description: text(&node["description"]),
         }
     }
 }
 
-impl Body {
-    fn of(shapes: Shapes<'_>, told: &Value) -> Self {
-        let content = told["content"].as_object().into_iter().flatten();
+impl DocumentedBody {
+    fn of(schemas: SchemaResolver<'_>, node: &Value) -> Self {
+        let content = node["content"].as_object().into_iter().flatten();
         let kinds: Vec<_> = content.clone().map(|(kind, _)| kind.as_str()).collect();
-        let json = content.filter(|(kind, _)| kind.contains("json")).find_map(|(_, told)| told.get("schema"));
+        let json = content.filter(|(kind, _)| kind.contains("json")).find_map(|(_, node)| node.get("schema"));
         Self {
             kinds: kinds.join(", "),
-            description: text(&told["description"]),
-            shape: json.map(|schema| Shape {
-                example: written(&shapes.example(schema), 0),
-                fields: shapes.fields(schema),
+            description: text(&node["description"]),
+            shape: json.map(|schema| DocumentedShape {
+                example: pretty_json(&schemas.example(schema), 0),
+                fields: schemas.fields(schema),
             }),
         }
     }
 }
 
-impl Answer {
-    fn of(shapes: Shapes<'_>, status: &str, told: &Value) -> Self {
-        let description = text(&told["description"]);
+impl DocumentedResponse {
+    fn of(schemas: SchemaResolver<'_>, status: &str, node: &Value) -> Self {
+        let description = text(&node["description"]);
         let said = description.split("\n\n").map(|line| line.split_once("`: ").unwrap_or((line, "")).0);
-        let codes: Vec<_> = said.filter_map(|start| Code::named(start.strip_prefix('`')?)).collect();
-        let schema = told.pointer("/content/application~1json/schema");
+        let codes: Vec<_> =
+            said.filter_map(|start| DocumentedCode::named(start.strip_prefix('`')?)).collect();
+        let schema = node.pointer("/content/application~1json/schema");
         let is_plain =
             schema.is_some_and(|schema| schema["allOf"][1]["properties"]["code"]["enum"].is_array());
         let words = if codes.is_empty() || !description.starts_with('`') {
@@ -238,17 +243,17 @@ impl Answer {
             status: status.to_owned(),
             words,
             codes,
-            body: told.get("content").filter(|_| !is_plain).map(|_| Body::of(shapes, told)),
+            body: node.get("content").filter(|_| !is_plain).map(|_| DocumentedBody::of(schemas, node)),
         }
     }
 
-    fn may_come_from_anywhere(&self) -> bool {
-        let is_common = |code: &Code| ANYWHERE.iter().any(|(_, common)| code.name == *common);
+    fn is_common_error(&self) -> bool {
+        let is_common = |code: &DocumentedCode| COMMON_ERRORS.iter().any(|(_, common)| code.name == *common);
         self.body.is_none() && !self.codes.is_empty() && self.codes.iter().all(is_common)
     }
 }
 
-impl Code {
+impl DocumentedCode {
     fn named(name: &str) -> Option<Self> {
         Some(Self { name: name.to_owned(), meaning: meaning(name)? })
     }
@@ -260,20 +265,20 @@ fn reason(status: &str) -> &'static str {
 }
 
 /// A path with examples in it; a name in capitals is yours to fill in.
-fn address(path: &str, told: &Value) -> String {
+fn address(path: &str, node: &Value) -> String {
     let example = |parameter: &Value| {
         let said = parameter.get("example").or_else(|| parameter["schema"].get("example"));
-        said.or_else(|| parameter["schema"]["enum"].get(0)).map(plain)
+        said.or_else(|| parameter["schema"]["enum"].get(0)).map(plain_text)
     };
     let mut address = path.to_owned();
     let mut query = Vec::new();
-    for parameter in list(&told["parameters"]) {
+    for parameter in list(&node["parameters"]) {
         let name = text(&parameter["name"]);
         if parameter["in"] == "path" {
             let value = example(parameter).unwrap_or_else(|| name.to_uppercase());
             address = address.replace(&format!("{{{name}}}"), &value);
         } else if let Some(value) = parameter.get("example").or_else(|| parameter["schema"].get("example")) {
-            query.push(format!("{name}={}", escaped(&plain(value))));
+            query.push(format!("{name}={}", escaped(&plain_text(value))));
         }
     }
     let query = query.join("&");
@@ -281,20 +286,20 @@ fn address(path: &str, told: &Value) -> String {
 }
 
 /// How to ask, up to the address, whose quotation mark is open.
-fn curl(key: Key, method: &str, body: Option<&Body>, receives: &str, path: &str) -> String {
+fn curl(key: Credential, method: &str, body: Option<&DocumentedBody>, receives: &str, path: &str) -> String {
     let mut words = vec!["curl".to_owned()];
     match (method, body) {
         ("get", _) | ("post", Some(_)) => {}
         (other, _) => words.push(format!("-X {}", other.to_uppercase())),
     }
     match key {
-        Key::None => {}
-        Key::Opens => words.push("-b cookies.txt -c cookies.txt".to_owned()),
-        Key::Session => words.push("-b cookies.txt".to_owned()),
-        Key::Admin => words.push("-H \"Authorization: Bearer $ADMIN_TOKEN\"".to_owned()),
+        Credential::None => {}
+        Credential::OpensSession => words.push("-b cookies.txt -c cookies.txt".to_owned()),
+        Credential::Session => words.push("-b cookies.txt".to_owned()),
+        Credential::Admin => words.push("-H \"Authorization: Bearer $ADMIN_TOKEN\"".to_owned()),
     }
     match body {
-        Some(Body { kinds, shape: Some(shape), .. }) if kinds == "application/json" => {
+        Some(DocumentedBody { kinds, shape: Some(shape), .. }) if kinds == "application/json" => {
             words.push("-H 'Content-Type: application/json'".to_owned());
             words.push(format!("-d '{}'", shape.example));
         }
@@ -312,7 +317,7 @@ fn curl(key: Key, method: &str, body: Option<&Body>, receives: &str, path: &str)
 }
 
 /// What stands between marks is code.
-fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
+fn code_spans(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(at, piece)| (at % 2 == 1, piece))
 }
 

@@ -43,7 +43,8 @@ impl ToSchema for Slot {}
 
 /// Two opposite corners, both included; null for an empty build.
 #[derive(ToSchema)]
-pub(in crate::web) struct Bounds {
+#[schema(as = Bounds)]
+pub(in crate::web) struct BoundsSchema {
     #[schema(example = json!([0, 0, 0]))]
     min: [u16; 3],
     #[schema(example = json!([16, 9, 16]))]
@@ -52,7 +53,8 @@ pub(in crate::web) struct Bounds {
 
 /// Something in an input that was passed over.
 #[derive(ToSchema)]
-pub(in crate::web) struct Warning {
+#[schema(as = Warning)]
+pub(in crate::web) struct WarningSchema {
     #[schema(inline)]
     code: WarningCode,
     /// The name of the block, for `unknown_block` and `replaced_block`; a colour of a .vox file as `#rrggbb`.
@@ -81,7 +83,8 @@ enum WarningCode {
 
 /// Why a text is no build.
 #[derive(ToSchema)]
-pub(in crate::web) struct Refusal {
+#[schema(as = Refusal)]
+pub(in crate::web) struct RefusalSchema {
     #[schema(example = "too_few_blocks")]
     code: String,
     message: String,
@@ -95,8 +98,8 @@ pub(in crate::web) struct Refusal {
 
 /// A verdict on a text.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub(in crate::web) struct Report {
+#[schema(as = Report, rename_all = "camelCase")]
+pub(in crate::web) struct ReportSchema {
     /// Whether it is a valid build.
     ok: bool,
     #[schema(inline)]
@@ -106,14 +109,14 @@ pub(in crate::web) struct Report {
     #[schema(example = 123)]
     block_count: u32,
     #[schema(required)]
-    bounds: Option<Bounds>,
+    bounds: Option<BoundsSchema>,
     /// How many there are of each block, most first.
     #[schema(example = json!({ "stone": 120, "glass": 3 }))]
     blocks: BTreeMap<String, u32>,
-    warnings: Vec<Warning>,
+    warnings: Vec<WarningSchema>,
     /// Null if it is valid.
     #[schema(required, example = json!(null))]
-    error: Option<Refusal>,
+    error: Option<RefusalSchema>,
     /// With `cells=1`, every block as `[x, y, z, type]`, by y, then z, then x.
     #[schema(required = false, example = json!([[0, 0, 0, "stone"]]))]
     cells: Vec<Vec<serde_json::Value>>,
@@ -124,21 +127,22 @@ pub(in crate::web) struct Report {
 
 /// What a model answers with. Boxes are drawn first, then lines, then blocks; the last write to a cell wins.
 #[derive(ToSchema)]
-pub(in crate::web) struct Spec {
+#[schema(as = Spec)]
+pub(in crate::web) struct SpecSchema {
     #[schema(required = false, example = "1.0")]
     version: String,
     #[schema(required = false)]
-    boxes: Vec<Filled>,
+    boxes: Vec<BoxSchema>,
     #[schema(required = false)]
-    lines: Vec<Line>,
+    lines: Vec<LineSchema>,
     #[schema(required = false)]
-    blocks: Vec<Block>,
+    blocks: Vec<BlockSchema>,
 }
 
 /// A filled box, both corners included.
 #[derive(ToSchema)]
 #[schema(as = Box)]
-struct Filled {
+struct BoxSchema {
     #[schema(example = 6)]
     x1: i64,
     #[schema(example = 0)]
@@ -157,24 +161,27 @@ struct Filled {
 
 /// A straight line, both ends included.
 #[derive(ToSchema)]
-struct Line {
+#[schema(as = Line)]
+struct LineSchema {
     #[schema(example = json!({ "x": 15, "y": 7, "z": 15 }))]
-    from: Point,
+    from: PointSchema,
     #[schema(example = json!({ "x": 15, "y": 18, "z": 15 }))]
-    to: Point,
+    to: PointSchema,
     #[schema(example = "oak_log")]
     r#type: String,
 }
 
 #[derive(ToSchema)]
-struct Point {
+#[schema(as = Point)]
+struct PointSchema {
     x: i64,
     y: i64,
     z: i64,
 }
 
 #[derive(ToSchema)]
-struct Block {
+#[schema(as = Block)]
+struct BlockSchema {
     #[schema(example = 15)]
     x: i64,
     #[schema(example = 19)]
@@ -187,8 +194,8 @@ struct Block {
 
 /// A rating with its 95 % interval, and the places it may stand for.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub(in crate::web) struct Skill {
+#[schema(as = Skill, rename_all = "camelCase")]
+pub(in crate::web) struct SkillSchema {
     #[schema(example = 1520.0)]
     rating: f64,
     /// Null with fewer than five prompts, as is the other end.
@@ -204,7 +211,8 @@ pub(in crate::web) struct Skill {
 
 /// A vote, with all that the ladder follows from.
 #[derive(ToSchema)]
-pub(in crate::web) struct LoggedVote {
+#[schema(as = LoggedVote)]
+pub(in crate::web) struct LoggedVoteSchema {
     /// Votes counted in this order; numbers in between may be missing.
     #[schema(example = 17)]
     id: i64,
@@ -256,14 +264,15 @@ mod tests {
     fn what_takes_many_votes_to_be_answered_has_the_fields_it_has() {
         let skill = skill::Skill { rating: 1500.0, low: None, high: None, rank_best: 1, rank_worst: 2 };
         let told = serde_json::to_value(skill).unwrap();
-        assert_eq!(fields::<Skill>(), told.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
-        assert_eq!(fields::<LoggedVote>(), log::LoggedVote::COLUMNS);
+        assert_eq!(fields::<SkillSchema>(), told.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
+        assert_eq!(fields::<LoggedVoteSchema>(), log::LoggedVote::COLUMNS);
     }
 }
 
 /// In dollars for a million tokens. Reasoning is output.
 #[derive(ToSchema)]
-pub(in crate::web) struct Prices {
+#[schema(as = Prices)]
+pub(in crate::web) struct PricesSchema {
     #[schema(example = 2.5)]
     input: f64,
     #[schema(example = 15.0)]
@@ -273,7 +282,7 @@ pub(in crate::web) struct Prices {
 /// How a model is asked where its provider's defaults will not do.
 #[derive(ToSchema)]
 #[schema(as = ModelOptions, rename_all = "camelCase")]
-pub(in crate::web) struct Options {
+pub(in crate::web) struct OptionsSchema {
     /// none, minimal, low, medium, high, xhigh or max.
     effort: Option<String>,
     temperature: Option<f64>,

@@ -12,7 +12,7 @@ use crate::arena::gallery::{self, BuildCard};
 use crate::web::query::parameters;
 use crate::web::{Error, Page, filters};
 
-const MOST: usize = 4;
+const MAX_BUILDS: usize = 4;
 
 /// Why not all that were asked for are shown.
 const MISSING: &str = "Some of these builds could not be found.";
@@ -22,7 +22,7 @@ const TOO_MANY: &str = "Only four builds fit side by side, so the others are lef
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/compare.html")]
-pub(super) struct Compare {
+pub(super) struct ComparePage {
     page: Page,
     prompts: Vec<SelectOption>,
     /// None before one is chosen.
@@ -35,20 +35,21 @@ pub(super) struct Compare {
 
 /// The query: `prompt`, and `build` up to four times.
 #[derive(Default)]
-struct Asked {
+struct CompareQuery {
     prompt: String,
     builds: Vec<Uuid>,
     notices: Vec<&'static str>,
 }
 
-pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> Result<Compare, Error> {
-    let Asked { prompt, builds, mut notices } = Asked::read(query.as_deref().unwrap_or_default());
+pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> Result<ComparePage, Error> {
+    let CompareQuery { prompt, builds, mut notices } =
+        CompareQuery::read(query.as_deref().unwrap_or_default());
     let mut chosen: Vec<Build> = Vec::new();
     for id in builds {
         match builds::find(&app.pool, id).await? {
-            None => say(&mut notices, MISSING),
+            None => add_notice(&mut notices, MISSING),
             Some(build) if chosen.first().is_some_and(|first| first.prompt_id != build.prompt_id) => {
-                say(&mut notices, OTHER_PROMPT);
+                add_notice(&mut notices, OTHER_PROMPT);
             }
             Some(build) => chosen.push(build),
         }
@@ -67,35 +68,35 @@ pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> R
         None => Vec::new(),
     };
     let prompts = catalog::prompts_with_builds(&app.pool).await?;
-    Ok(Compare { page: Page::at("/sandbox"), prompts, prompt, cards, chosen, notices })
+    Ok(ComparePage { page: Page::at("/sandbox"), prompts, prompt, cards, chosen, notices })
 }
 
-impl Asked {
+impl CompareQuery {
     fn read(query: &str) -> Self {
-        let mut asked = Self::default();
+        let mut parsed = Self::default();
         for (name, value) in parameters(query) {
             match &*name {
-                "prompt" => asked.prompt = value.into_owned(),
+                "prompt" => parsed.prompt = value.into_owned(),
                 "build" => match Uuid::try_parse(&value) {
-                    Ok(id) if asked.builds.contains(&id) => {}
-                    Ok(_) if asked.builds.len() == MOST => say(&mut asked.notices, TOO_MANY),
-                    Ok(id) => asked.builds.push(id),
-                    Err(_) => say(&mut asked.notices, MISSING),
+                    Ok(id) if parsed.builds.contains(&id) => {}
+                    Ok(_) if parsed.builds.len() == MAX_BUILDS => add_notice(&mut parsed.notices, TOO_MANY),
+                    Ok(id) => parsed.builds.push(id),
+                    Err(_) => add_notice(&mut parsed.notices, MISSING),
                 },
                 _ => {}
             }
         }
-        asked
+        parsed
     }
 }
 
-fn say(notices: &mut Vec<&'static str>, notice: &'static str) {
+fn add_notice(notices: &mut Vec<&'static str>, notice: &'static str) {
     if !notices.contains(&notice) {
         notices.push(notice);
     }
 }
 
-impl Compare {
+impl ComparePage {
     fn is_chosen(&self, card: &BuildCard) -> bool {
         self.chosen.iter().any(|build| build.id == card.id)
     }

@@ -8,7 +8,7 @@ use buildoff::app::App;
 use buildoff::config::Config;
 use buildoff::web::{
     self,
-    server::{self, Patience},
+    server::{self, ServerTimeouts},
 };
 use reqwest::{Client, Method, RequestBuilder};
 use sqlx::PgPool;
@@ -29,7 +29,7 @@ pub struct Site {
 impl Site {
     /// The site as it is.
     pub async fn open() -> Self {
-        Self::serve(web::router(app()), Patience::default()).await
+        Self::serve(web::router(app()), ServerTimeouts::default()).await
     }
 
     /// The site over a database, for tests in a hurry.
@@ -39,13 +39,13 @@ impl Site {
 
     /// The site over a database, with these variables set and no others.
     pub async fn open_as(pool: PgPool, variables: &[(&str, &str)]) -> Self {
-        Self::serve(web::router(app_over(pool, variables)), Patience::default()).await
+        Self::serve(web::router(app_over(pool, variables)), ServerTimeouts::default()).await
     }
 
     /// The same, and what its handlers reach.
     pub async fn open_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
         let app = app_over(pool, variables);
-        (Self::serve(web::router(app.clone()), Patience::default()).await, app)
+        (Self::serve(web::router(app.clone()), ServerTimeouts::default()).await, app)
     }
 
     /// The same, with its workshop at work until the test ends.
@@ -54,26 +54,26 @@ impl Site {
         let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
         tokio::spawn(async move { workshop.run(closing).await });
         let closing = app.closing.clone();
-        Self::serve_until(web::router(app), Patience::default(), closing).await
+        Self::serve_until(web::router(app), ServerTimeouts::default(), closing).await
     }
 
     /// Other routes, dressed as the site's own are.
     pub async fn open_with(routes: Router<App>) -> Self {
-        Self::serve(web::dress(routes, app()), Patience::default()).await
+        Self::serve(web::with_layers(routes, app()), ServerTimeouts::default()).await
     }
 
     /// The same, with less time for visitors.
     pub async fn open_hasty(routes: Router<App>) -> Self {
-        let hasty = Patience { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
-        Self::serve(web::dress(routes, app()), hasty).await
+        let hasty = ServerTimeouts { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
+        Self::serve(web::with_layers(routes, app()), hasty).await
     }
 
-    async fn serve(router: Router, patience: Patience) -> Self {
-        Self::serve_until(router, patience, CancellationToken::new()).await
+    async fn serve(router: Router, timeouts: ServerTimeouts) -> Self {
+        Self::serve_until(router, timeouts, CancellationToken::new()).await
     }
 
     /// Cancels `closing` when it is asked to stop.
-    async fn serve_until(router: Router, patience: Patience, closing: CancellationToken) -> Self {
+    async fn serve_until(router: Router, timeouts: ServerTimeouts, closing: CancellationToken) -> Self {
         let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = server::url(&listener).unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -81,7 +81,7 @@ impl Site {
             let _ = stopped.await;
             closing.cancel();
         };
-        let task = tokio::spawn(server::serve(listener, router, patience, stopped));
+        let task = tokio::spawn(server::serve(listener, router, timeouts, stopped));
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self { url, client, stop, task }
     }
