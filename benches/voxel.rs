@@ -14,14 +14,14 @@ use voxel::{
 };
 
 /// A spec's text and the settings it is for.
-struct Sample {
+struct BenchSample {
     name: &'static str,
     text: String,
     size: GridSize,
     palette: Palette,
 }
 
-static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
+static SAMPLES: LazyLock<Vec<BenchSample>> = LazyLock::new(|| {
     let mut samples = vec![
         sample("solid256", solid256(), GridSize::G256, Palette::Simple),
         sample("noise128", noise128(), GridSize::G128, Palette::Simple),
@@ -29,7 +29,7 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
         sample("homestead", HOMESTEAD.to_owned(), GridSize::G32, Palette::Advanced),
     ];
     for name in ["castle", "terrain256", "city256", "duck"] {
-        match shared(name) {
+        match read_sample(name) {
             Some(text) => samples.push(sample(name, text, GridSize::G256, Palette::Advanced)),
             None => eprintln!("{name}: skipped, it is not in $BUILDOFF_SAMPLES"),
         }
@@ -37,7 +37,8 @@ static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
     samples
 });
 
-const NAMES: [&str; 7] = ["solid256", "noise128", "checker64", "castle", "terrain256", "city256", "duck"];
+const SAMPLE_NAMES: [&str; 7] =
+    ["solid256", "noise128", "checker64", "castle", "terrain256", "city256", "duck"];
 
 /// A build of the usual size, with a bit of everything.
 const HOMESTEAD: &str = include_str!("../crates/voxel/tests/data/homestead.json");
@@ -48,30 +49,30 @@ fn main() {
 }
 
 /// From text to verdict, as an import goes.
-#[divan::bench(args = NAMES, sample_count = 10)]
+#[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
 fn parse_expand_rules(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    bencher.counter(BytesCount::of_str(&sample.text)).bench(|| verdict(black_box(sample)));
+    bencher.counter(BytesCount::of_str(&sample.text)).bench(|| check_sample(black_box(sample)));
 }
 
-#[divan::bench(args = NAMES, sample_count = 10)]
+#[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
 fn parse(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
     bencher.counter(BytesCount::of_str(&sample.text)).bench(|| find_spec(black_box(&sample.text)));
 }
 
-#[divan::bench(args = NAMES, sample_count = 10)]
+#[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
 fn encode_quick(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    let verdict = verdict(sample);
+    let verdict = check_sample(sample);
     let grid = verdict.grid().expect("a grid");
     bencher.bench(|| pack(&encode(black_box(grid)), CompressionLevel::Fast));
 }
 
-#[divan::bench(args = NAMES, sample_count = 10)]
+#[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
 fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    let packed = pack(&encode(verdict(sample).grid().expect("a grid")), CompressionLevel::Fast);
+    let packed = pack(&encode(check_sample(sample).grid().expect("a grid")), CompressionLevel::Fast);
     bencher.bench(|| decode(&unpack(black_box(&packed)).expect("brotli")).expect("a grid"));
 }
 
@@ -79,7 +80,7 @@ fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = ["homestead", "castle", "city256", "duck", "checker64"], sample_count = 10)]
 fn picture(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
-    let verdict = verdict(sample);
+    let verdict = check_sample(sample);
     let grid = verdict.grid().expect("a grid");
     let view = View::new(0, 512, Background::Sky).expect("a view");
     bencher.bench(|| render(black_box(grid), &view, 2));
@@ -87,59 +88,59 @@ fn picture(bencher: Bencher<'_, '_>, name: &str) {
 
 #[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
 fn export_schem(bencher: Bencher<'_, '_>, name: &str) {
-    exporting(bencher, name, Format::Schem);
+    bench_export(bencher, name, Format::Schem);
 }
 
 #[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
 fn export_glb(bencher: Bencher<'_, '_>, name: &str) {
-    exporting(bencher, name, Format::Glb);
+    bench_export(bencher, name, Format::Glb);
 }
 
 #[divan::bench(args = ["castle", "terrain256"], sample_count = 10)]
 fn export_stl(bencher: Bencher<'_, '_>, name: &str) {
-    exporting(bencher, name, Format::Stl);
+    bench_export(bencher, name, Format::Stl);
 }
 
-fn exporting(bencher: Bencher<'_, '_>, name: &str, format: Format) {
+fn bench_export(bencher: Bencher<'_, '_>, name: &str, format: Format) {
     let Some(sample) = find(name) else { return };
-    let verdict = verdict(sample);
+    let verdict = check_sample(sample);
     let grid = verdict.grid().expect("a grid");
     bencher.bench(|| export(black_box(grid), format, name));
 }
 
 #[divan::bench(args = ["castle"], sample_count = 10)]
 fn import_schem(bencher: Bencher<'_, '_>, name: &str) {
-    importing(bencher, name, Format::Schem);
+    bench_import(bencher, name, Format::Schem);
 }
 
 #[divan::bench(args = ["castle"], sample_count = 10)]
 fn import_litematic(bencher: Bencher<'_, '_>, name: &str) {
-    importing(bencher, name, Format::Litematic);
+    bench_import(bencher, name, Format::Litematic);
 }
 
 #[divan::bench(args = ["castle"], sample_count = 10)]
 fn import_vox(bencher: Bencher<'_, '_>, name: &str) {
-    importing(bencher, name, Format::Vox);
+    bench_import(bencher, name, Format::Vox);
 }
 
 /// From our own export to verdict.
-fn importing(bencher: Bencher<'_, '_>, name: &str, format: Format) {
+fn bench_import(bencher: Bencher<'_, '_>, name: &str, format: Format) {
     let Some(sample) = find(name) else { return };
-    let file = export(verdict(sample).grid().expect("a grid"), format, name).expect("a file");
+    let file = export(check_sample(sample).grid().expect("a grid"), format, name).expect("a file");
     bencher.bench(|| check(black_box(&file), sample.size, sample.palette, 256 << 20));
 }
 
 fn sizes() {
     println!("bytes of encoded grids      canonical      quick       best");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
-        let encoded = encode(verdict(sample).grid().expect("a grid"));
+        let encoded = encode(check_sample(sample).grid().expect("a grid"));
         let (quick, best) =
             (pack(&encoded, CompressionLevel::Fast).len(), pack(&encoded, CompressionLevel::Best).len());
         println!("  {:24} {:>11} {quick:>10} {best:>10}", sample.name, encoded.len());
     }
     println!("bytes of exports");
     for sample in SAMPLES.iter().filter(|sample| sample.name != "noise128") {
-        let verdict = verdict(sample);
+        let verdict = check_sample(sample);
         let grid = verdict.grid().expect("a grid");
         let sizes = Format::ALL.map(|format| match export(grid, format, sample.name) {
             Ok(file) => format!("{format} {}", file.len()),
@@ -149,19 +150,19 @@ fn sizes() {
     }
 }
 
-fn verdict(sample: &Sample) -> Verdict {
+fn check_sample(sample: &BenchSample) -> Verdict {
     check(sample.text.as_bytes(), sample.size, sample.palette, 256 << 20)
 }
 
-fn find(name: &str) -> Option<&'static Sample> {
+fn find(name: &str) -> Option<&'static BenchSample> {
     SAMPLES.iter().find(|sample| sample.name == name)
 }
 
-fn sample(name: &'static str, text: String, size: GridSize, palette: Palette) -> Sample {
-    Sample { name, text, size, palette }
+fn sample(name: &'static str, text: String, size: GridSize, palette: Palette) -> BenchSample {
+    BenchSample { name, text, size, palette }
 }
 
-fn shared(name: &str) -> Option<String> {
+fn read_sample(name: &str) -> Option<String> {
     let folder = PathBuf::from(std::env::var_os("BUILDOFF_SAMPLES")?);
     let file = fs::File::open(folder.join(format!("{name}.json.gz"))).ok()?;
     let mut text = String::new();

@@ -14,44 +14,44 @@ use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
 /// Opens its connection when it needs one.
-pub struct Client {
+pub struct LoadClient {
     address: SocketAddr,
     connection: Option<SendRequest<Full<Bytes>>>,
     pub cookie: Option<String>,
 }
 
-pub struct Answer {
+pub struct LoadResponse {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl LoadResponse {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_slice(&self.body).with_context(|| String::from_utf8_lossy(&self.body).into_owned())
     }
 
     /// The status, and the code of an error.
-    pub fn name(&self) -> String {
-        let told: Option<serde_json::Value> = serde_json::from_slice(&self.body).ok();
-        let code = told.as_ref().and_then(|told| told["code"].as_str()).unwrap_or("");
+    pub fn status_and_code(&self) -> String {
+        let error: Option<serde_json::Value> = serde_json::from_slice(&self.body).ok();
+        let code = error.as_ref().and_then(|error| error["code"].as_str()).unwrap_or("");
         format!("{} {code}", self.status).trim_end().to_owned()
     }
 }
 
-impl Client {
+impl LoadClient {
     pub fn new(address: SocketAddr) -> Self {
         Self { address, connection: None, cookie: None }
     }
 
-    pub async fn get(&mut self, path: &str) -> Result<Answer> {
-        self.ask(Method::GET, path, None).await
+    pub async fn get(&mut self, path: &str) -> Result<LoadResponse> {
+        self.request(Method::GET, path, None).await
     }
 
-    pub async fn post(&mut self, path: &str, json: String) -> Result<Answer> {
-        self.ask(Method::POST, path, Some(json)).await
+    pub async fn post(&mut self, path: &str, json: String) -> Result<LoadResponse> {
+        self.request(Method::POST, path, Some(json)).await
     }
 
-    async fn ask(&mut self, method: Method, path: &str, json: Option<String>) -> Result<Answer> {
+    async fn request(&mut self, method: Method, path: &str, json: Option<String>) -> Result<LoadResponse> {
         let mut request =
             Request::builder().method(method).uri(path).header(HOST, "load").header(ACCEPT_ENCODING, "br");
         if let Some(cookie) = &self.cookie {
@@ -61,14 +61,14 @@ impl Client {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let request = request.body(Full::from(json.unwrap_or_default()))?;
-        let answer = self.exchange(request).await;
+        let answer = self.send(request).await;
         if answer.is_err() {
             self.connection = None;
         }
         answer
     }
 
-    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer> {
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<LoadResponse> {
         let connection = self.connection().await?;
         connection.ready().await?;
         let response = connection.send_request(request).await?;
@@ -76,13 +76,13 @@ impl Client {
         let mut body = body.collect().await?.to_bytes().to_vec();
         match head.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
             None => {}
-            Some(b"br") => body = unpacked(&body)?,
+            Some(b"br") => body = decompress(&body)?,
             Some(other) => bail!("an answer came as {}", String::from_utf8_lossy(other)),
         }
         if let Some(cookie) = head.headers.get(SET_COOKIE) {
             self.cookie = cookie.to_str()?.split(';').next().map(str::to_owned);
         }
-        Ok(Answer { status: head.status.as_u16(), body })
+        Ok(LoadResponse { status: head.status.as_u16(), body })
     }
 
     async fn connection(&mut self) -> Result<&mut SendRequest<Full<Bytes>>> {
@@ -97,8 +97,8 @@ impl Client {
     }
 }
 
-fn unpacked(packed: &[u8]) -> Result<Vec<u8>> {
+fn decompress(compressed: &[u8]) -> Result<Vec<u8>> {
     let mut body = Vec::new();
-    brotli::Decompressor::new(packed, packed.len().min(1 << 16)).read_to_end(&mut body)?;
+    brotli::Decompressor::new(compressed, compressed.len().min(1 << 16)).read_to_end(&mut body)?;
     Ok(body)
 }

@@ -10,77 +10,81 @@ use anyhow::Result;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::client::Client;
-use crate::figures::{Times, Troubles, own_time};
-use crate::voting::{Ballot, cast, choose, matchup};
+use crate::client::LoadClient;
+use crate::measurements::{LoadErrors, LoadLatencies, own_cpu_time};
+use crate::voting::{LoadVote, cast_vote, random_choice, request_matchup};
 
 /// Voters who come back. Fewer would soon have seen every pair.
-const REGULARS: usize = 200;
+const RETURNING_VOTERS: usize = 200;
 
 /// Voters with a matchup open, who ask again.
-const UNDECIDED: usize = 64;
+const VOTERS_WITH_OPEN_MATCHUP: usize = 64;
 
 /// Before anything is counted.
-const WARMING_UP: Duration = Duration::from_secs(3);
+const WARM_UP: Duration = Duration::from_secs(3);
 
 /// Who asks.
 #[derive(Clone, Copy)]
-enum Asker {
+enum LoadVoterKind {
     /// Somebody new: a session, a voter and a matchup are made.
-    Fresh,
+    New,
     /// A voter whose last matchup is closed, and who gets a new one.
-    Known,
+    Returning,
     /// A voter with an open matchup, who gets it again.
-    Again,
+    Repeating,
 }
 
 /// Four of ten are new here, four have just voted, two ask again.
-const MIX: [Asker; 10] = {
-    use Asker::{Again, Fresh, Known};
-    [Fresh, Known, Fresh, Known, Again, Fresh, Known, Fresh, Known, Again]
+const VOTER_MIX: [LoadVoterKind; 10] = {
+    use LoadVoterKind::{New, Repeating, Returning};
+    [New, Returning, New, Returning, Repeating, New, Returning, New, Returning, Repeating]
 };
 
 #[derive(Default)]
-pub struct Served {
-    fresh: Times,
-    known: Times,
-    again: Times,
-    voted: Times,
-    troubles: Troubles,
+pub struct LoadMatchupStats {
+    new_voter: LoadLatencies,
+    returning_voter: LoadLatencies,
+    repeated: LoadLatencies,
+    voted: LoadLatencies,
+    errors: LoadErrors,
     /// The most that a request was sent late by this program.
     late: Duration,
-    own: Option<f64>,
+    own_cores: Option<f64>,
     pub votes: Vec<(String, &'static str)>,
 }
 
 /// A client with the matchup it has open, if any.
-struct Voter {
-    client: Client,
+struct LoadVoter {
+    client: LoadClient,
     open: Option<String>,
 }
 
 /// Voters between two requests.
 #[derive(Default)]
-struct Lounge {
-    voted: VecDeque<Voter>,
-    looking: VecDeque<Voter>,
+struct LoadVoterPool {
+    voted: VecDeque<LoadVoter>,
+    with_open_matchup: VecDeque<LoadVoter>,
     /// Connections that somebody new can take.
-    idle: Vec<Client>,
+    idle: Vec<LoadClient>,
 }
 
-struct Sent {
-    asker: Asker,
+struct LoadSample {
+    kind: LoadVoterKind,
     time: Duration,
     counts: bool,
-    trouble: Option<String>,
-    vote: Option<Result<Ballot, String>>,
+    error: Option<String>,
+    vote: Option<Result<LoadVote, String>>,
 }
 
-pub async fn at_a_constant_rate(address: SocketAddr, rate: u32, time: Duration) -> Result<Served> {
+pub async fn run_at_constant_rate(
+    address: SocketAddr,
+    rate: u32,
+    time: Duration,
+) -> Result<LoadMatchupStats> {
     let (send, mut receive) = mpsc::unbounded_channel();
-    let lounge = Arc::new(Mutex::new(Lounge::default()));
+    let pool = Arc::new(Mutex::new(LoadVoterPool::default()));
     let handle = Handle::current();
-    let own = own_time();
+    let cpu_before = own_cpu_time();
     let begun = Instant::now();
     // A thread sleeps more precisely than a timer of tokio's.
     let clock = thread::spawn(move || {
@@ -88,121 +92,131 @@ pub async fn at_a_constant_rate(address: SocketAddr, rate: u32, time: Duration) 
         let mut late = Duration::ZERO;
         for number in 0.. {
             let offset = Duration::from_secs(1) * number / rate;
-            if offset >= WARMING_UP + time {
+            if offset >= WARM_UP + time {
                 break;
             }
             thread::sleep((start + offset).saturating_duration_since(Instant::now()));
-            let counts = offset >= WARMING_UP;
+            let counts = offset >= WARM_UP;
             if counts {
                 late = late.max((start + offset).elapsed());
             }
-            let asker = MIX[number as usize % MIX.len()];
-            handle.spawn(ask(address, asker, start + offset, counts, Arc::clone(&lounge), send.clone()));
+            let kind = VOTER_MIX[number as usize % VOTER_MIX.len()];
+            handle.spawn(request_and_vote(
+                address,
+                kind,
+                start + offset,
+                counts,
+                Arc::clone(&pool),
+                send.clone(),
+            ));
         }
         late
     });
-    let mut served = Served::default();
-    while let Some(sent) = receive.recv().await {
-        served.take(sent);
+    let mut stats = LoadMatchupStats::default();
+    while let Some(sample) = receive.recv().await {
+        stats.record(sample);
     }
-    served.late = clock.join().unwrap_or_default();
+    stats.late = clock.join().unwrap_or_default();
     let elapsed = begun.elapsed().as_secs_f64();
-    served.own = own.zip(own_time()).map(|(before, after)| (after - before).as_secs_f64() / elapsed);
-    Ok(served)
+    stats.own_cores =
+        cpu_before.zip(own_cpu_time()).map(|(before, after)| (after - before).as_secs_f64() / elapsed);
+    Ok(stats)
 }
 
 /// One matchup; a known voter goes on to vote on it, which is not what is timed.
-async fn ask(
+async fn request_and_vote(
     address: SocketAddr,
-    asker: Asker,
+    kind: LoadVoterKind,
     intended: Instant,
     counts: bool,
-    lounge: Arc<Mutex<Lounge>>,
-    send: mpsc::UnboundedSender<Sent>,
+    pool: Arc<Mutex<LoadVoterPool>>,
+    send: mpsc::UnboundedSender<LoadSample>,
 ) {
-    let goes_on_to_vote = matches!(asker, Asker::Known);
-    let (asker, mut voter) = Lounge::pick(&lounge, asker, address);
-    let answer = matchup(&mut voter.client).await;
-    let mut sent = Sent { asker, time: intended.elapsed(), counts, trouble: None, vote: None };
+    let goes_on_to_vote = matches!(kind, LoadVoterKind::Returning);
+    let (kind, mut voter) = LoadVoterPool::take(&pool, kind, address);
+    let answer = request_matchup(&mut voter.client).await;
+    let mut sample = LoadSample { kind, time: intended.elapsed(), counts, error: None, vote: None };
     match answer {
         Ok(matchup) => voter.open = Some(matchup.id),
-        Err(trouble) => {
-            sent.trouble = Some(trouble);
-            voter = Voter { client: Client::new(address), open: None };
+        Err(error) => {
+            sample.error = Some(error);
+            voter = LoadVoter { client: LoadClient::new(address), open: None };
         }
     }
     if goes_on_to_vote && let Some(id) = voter.open.take() {
-        sent.vote = Some(cast(&mut voter.client, &id, choose()).await);
+        sample.vote = Some(cast_vote(&mut voter.client, &id, random_choice()).await);
     }
-    Lounge::leave(&lounge, voter);
-    let _ = send.send(sent);
+    LoadVoterPool::put_back(&pool, voter);
+    let _ = send.send(sample);
 }
 
-impl Lounge {
+impl LoadVoterPool {
     /// Whoever is there; where nobody is, somebody new.
-    fn pick(lounge: &Mutex<Self>, asker: Asker, address: SocketAddr) -> (Asker, Voter) {
-        let mut lounge = lounge.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = match asker {
-            Asker::Fresh => None,
-            Asker::Known if lounge.voted.len() < REGULARS => None,
-            Asker::Known => lounge.voted.pop_front(),
-            Asker::Again => lounge.looking.pop_front(),
+    fn take(pool: &Mutex<Self>, kind: LoadVoterKind, address: SocketAddr) -> (LoadVoterKind, LoadVoter) {
+        let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match kind {
+            LoadVoterKind::New => None,
+            LoadVoterKind::Returning if pool.voted.len() < RETURNING_VOTERS => None,
+            LoadVoterKind::Returning => pool.voted.pop_front(),
+            LoadVoterKind::Repeating => pool.with_open_matchup.pop_front(),
         };
         match found {
-            Some(voter) => (asker, voter),
+            Some(voter) => (kind, voter),
             None => {
-                let mut client = lounge.idle.pop().unwrap_or_else(|| Client::new(address));
+                let mut client = pool.idle.pop().unwrap_or_else(|| LoadClient::new(address));
                 client.cookie = None;
-                (Asker::Fresh, Voter { client, open: None })
+                (LoadVoterKind::New, LoadVoter { client, open: None })
             }
         }
     }
 
-    fn leave(lounge: &Mutex<Self>, voter: Voter) {
-        let mut lounge = lounge.lock().unwrap_or_else(PoisonError::into_inner);
+    fn put_back(pool: &Mutex<Self>, voter: LoadVoter) {
+        let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
         match voter.open {
-            None => lounge.voted.push_back(voter),
-            Some(_) if lounge.looking.len() < UNDECIDED => lounge.looking.push_back(voter),
-            Some(_) => lounge.idle.push(voter.client),
+            None => pool.voted.push_back(voter),
+            Some(_) if pool.with_open_matchup.len() < VOTERS_WITH_OPEN_MATCHUP => {
+                pool.with_open_matchup.push_back(voter)
+            }
+            Some(_) => pool.idle.push(voter.client),
         }
     }
 }
 
-impl Served {
-    fn take(&mut self, sent: Sent) {
-        match (sent.trouble, sent.asker) {
-            (Some(trouble), _) => self.troubles.add("matchup", &trouble),
-            (None, _) if !sent.counts => {}
-            (None, Asker::Fresh) => self.fresh.add(sent.time),
-            (None, Asker::Known) => self.known.add(sent.time),
-            (None, Asker::Again) => self.again.add(sent.time),
+impl LoadMatchupStats {
+    fn record(&mut self, sample: LoadSample) {
+        match (sample.error, sample.kind) {
+            (Some(error), _) => self.errors.add("matchup", &error),
+            (None, _) if !sample.counts => {}
+            (None, LoadVoterKind::New) => self.new_voter.add(sample.time),
+            (None, LoadVoterKind::Returning) => self.returning_voter.add(sample.time),
+            (None, LoadVoterKind::Repeating) => self.repeated.add(sample.time),
         }
-        match sent.vote {
-            Some(Ok(ballot)) => {
-                if sent.counts {
-                    self.voted.add(ballot.time);
+        match sample.vote {
+            Some(Ok(vote)) => {
+                if sample.counts {
+                    self.voted.add(vote.time);
                 }
-                self.votes.push((ballot.matchup, ballot.choice));
+                self.votes.push((vote.matchup, vote.choice));
             }
-            Some(Err(trouble)) => self.troubles.add("vote", &trouble),
+            Some(Err(error)) => self.errors.add("vote", &error),
             None => {}
         }
     }
 
     /// Of those who got a new matchup, the slower kind.
     pub fn new_p99(&self) -> Duration {
-        self.fresh.within(0.99).max(self.known.within(0.99))
+        self.new_voter.quantile(0.99).max(self.returning_voter.quantile(0.99))
     }
 
     pub fn print(&self) {
-        self.fresh.print("new, for a new voter");
-        self.known.print("new, for a known voter");
-        self.again.print("the open one again");
+        self.new_voter.print("new, for a new voter");
+        self.returning_voter.print("new, for a known voter");
+        self.repeated.print("the open one again");
         self.voted.print("votes beside them");
-        self.troubles.print();
+        self.errors.print();
         println!("  sent at most {:.2} ms late, which counts as waiting", crate::ms(self.late));
-        if let Some(own) = self.own {
-            println!("  this program took {own:.2} cores of them");
+        if let Some(own_cores) = self.own_cores {
+            println!("  this program took {own_cores:.2} cores of them");
         }
     }
 }

@@ -14,21 +14,21 @@ use rand::{RngExt, SeedableRng};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::client::Client;
-use crate::past;
+use crate::client::LoadClient;
+use crate::prefill;
 
-pub const SWITCHED_OFF: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
+pub const DISABLED_SETTINGS: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
 
 /// How long a server may take to come up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy)]
-pub struct Field {
+pub struct LoadDataset {
     pub models: usize,
     pub prompts: usize,
 }
 
-pub struct Server {
+pub struct LoadServer {
     pub address: SocketAddr,
     program: PathBuf,
     pub dir: PathBuf,
@@ -38,29 +38,29 @@ pub struct Server {
 }
 
 /// What a command of the program did.
-pub struct Told {
+pub struct LoadCommandOutput {
     pub succeeded: bool,
-    pub said: String,
+    pub output: String,
 }
 
-impl Server {
+impl LoadServer {
     pub async fn start(
         program: &Path,
-        inside: &Path,
-        field: Field,
+        parent: &Path,
+        dataset: LoadDataset,
         votes: usize,
         servers: usize,
     ) -> Result<Self> {
         let program = program.canonicalize().with_context(|| format!("there is no {}", program.display()))?;
-        let dir = new_dir(inside)?;
+        let dir = new_dir(parent)?;
         // With a past, a few builds are imported, and copied to all places.
-        let imported = if votes > 0 { Field { models: 4, prompts: 6 } } else { field };
+        let imported = if votes > 0 { LoadDataset { models: 4, prompts: 6 } } else { dataset };
         imported.write(&dir)?;
         let imported = run(&program, &dir, &["import", &dir.join("specs").to_string_lossy()], None)?;
-        ensure!(imported.succeeded, "the builds were not imported: {}", imported.said);
+        ensure!(imported.succeeded, "the builds were not imported: {}", imported.output);
         if votes > 0 {
             println!("Writing {votes} votes");
-            past::write(&dir, &field, votes).await?;
+            prefill::write(&dir, &dataset, votes).await?;
         }
         let mut children = Vec::new();
         for _ in 0..servers.max(1) {
@@ -99,19 +99,19 @@ impl Server {
     }
 
     /// Runs another command of the program on the same data.
-    pub fn buildoff(&self, arguments: &[&str]) -> Result<Told> {
+    pub fn run_command(&self, arguments: &[&str]) -> Result<LoadCommandOutput> {
         run(&self.program, &self.dir, arguments, None)
     }
 
     /// Replays a log without the database.
-    pub fn replay(&self, log: &[u8]) -> Result<Told> {
+    pub fn replay(&self, log: &[u8]) -> Result<LoadCommandOutput> {
         run(&self.program, &self.dir, &["recompute", "--from", "-"], Some(log))
     }
 
     pub fn stop(mut self) -> Result<()> {
         self.interrupt()?;
         if let Some(mut proxy) = self.proxy.take() {
-            end(&proxy)?;
+            interrupt_process(&proxy)?;
             proxy.wait()?;
         }
         fs::remove_dir_all(&self.dir).context("the data directory stays behind")
@@ -119,7 +119,7 @@ impl Server {
 
     fn interrupt(&mut self) -> Result<()> {
         for (_, child) in &self.children {
-            end(child)?;
+            interrupt_process(child)?;
         }
         for (_, child) in &mut self.children {
             child.wait()?;
@@ -132,14 +132,14 @@ impl Server {
         loop {
             let mut ready = 0;
             for address in self.children.iter().map(|(address, _)| *address).chain([self.address]) {
-                let answer = Client::new(address).get("/readyz").await;
+                let answer = LoadClient::new(address).get("/readyz").await;
                 ready += usize::from(answer.is_ok_and(|answer| answer.status == 200));
             }
             if ready == self.children.len() + 1 {
                 return Ok(());
             }
             let gone = self.children.iter_mut().any(|(_, child)| !matches!(child.try_wait(), Ok(None)));
-            if gone || begun.elapsed() > PATIENCE {
+            if gone || begun.elapsed() > STARTUP_TIMEOUT {
                 let log = fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
                 bail!("the server does not come up. It says:\n{log}");
             }
@@ -148,19 +148,19 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for LoadServer {
     fn drop(&mut self) {
         if self.children.iter_mut().any(|(_, child)| matches!(child.try_wait(), Ok(None))) {
             let _ = self.interrupt();
         }
         if let Some(proxy) = &mut self.proxy {
-            let _ = end(proxy);
+            let _ = interrupt_process(proxy);
             let _ = proxy.wait();
         }
     }
 }
 
-fn end(child: &Child) -> Result<()> {
+fn interrupt_process(child: &Child) -> Result<()> {
     let pid = Pid::from_raw(child.id().cast_signed()).context("the server has no number")?;
     Ok(kill_process(pid, Signal::INT)?)
 }
@@ -187,8 +187,8 @@ fn start_nginx(dir: &Path, servers: impl Iterator<Item = SocketAddr>) -> Result<
 }
 
 /// The database's server runs as another user, who has to get in.
-fn new_dir(inside: &Path) -> Result<PathBuf> {
-    let dir = inside.canonicalize()?.join(format!("buildoff-load-{}", std::process::id()));
+fn new_dir(parent: &Path) -> Result<PathBuf> {
+    let dir = parent.canonicalize()?.join(format!("buildoff-load-{}", std::process::id()));
     fs::create_dir(&dir)?;
     fs::set_permissions(&dir, fs::Permissions::from_mode(0o755))?;
     Ok(dir)
@@ -201,7 +201,7 @@ fn command(program: &Path, dir: &Path) -> Command {
         command.envs(std::env::var_os(kept).map(|value| (kept, value)));
     }
     command.env("TRUSTED_PROXIES", "127.0.0.1");
-    command.envs(SWITCHED_OFF.iter().filter_map(|setting| setting.split_once('=')));
+    command.envs(DISABLED_SETTINGS.iter().filter_map(|setting| setting.split_once('=')));
     command
 }
 
@@ -212,7 +212,7 @@ fn spawn(program: &Path, dir: &Path, address: SocketAddr) -> Result<Child> {
     command.spawn().context("the server does not start")
 }
 
-fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> Result<Told> {
+fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> Result<LoadCommandOutput> {
     let mut command = command(program, dir);
     command
         .args(arguments)
@@ -226,8 +226,11 @@ fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> 
         scope.spawn(move || stdin.write_all(input.unwrap_or_default()));
         child.wait_with_output()
     })?;
-    let said = [output.stdout, output.stderr].concat();
-    Ok(Told { succeeded: output.status.success(), said: String::from_utf8_lossy(&said).into_owned() })
+    let printed = [output.stdout, output.stderr].concat();
+    Ok(LoadCommandOutput {
+        succeeded: output.status.success(),
+        output: String::from_utf8_lossy(&printed).into_owned(),
+    })
 }
 
 /// Free now, and so most likely a moment later.
@@ -235,7 +238,7 @@ fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-impl Field {
+impl LoadDataset {
     /// A catalog, and a build of every prompt by every model: the same ones each time.
     fn write(&self, dir: &Path) -> Result<()> {
         let models = (0..self.models).map(|m| {

@@ -8,186 +8,197 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::client::Client;
-use crate::figures::{Times, Troubles, own_time};
+use crate::client::LoadClient;
+use crate::measurements::{LoadErrors, LoadLatencies, own_cpu_time};
 
 /// Between tries of a voter whose server has gone.
-const PAUSE: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// After the end, for a vote whose answer was lost.
-const GRACE: Duration = Duration::from_secs(30);
+const ANSWER_GRACE: Duration = Duration::from_secs(30);
 
 const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
 
-pub struct Matchup {
+pub struct LoadMatchup {
     pub id: String,
     builds: [String; 2],
 }
 
 /// An acknowledged vote.
-pub struct Ballot {
+pub struct LoadVote {
     pub matchup: String,
     pub choice: &'static str,
     pub time: Duration,
 }
 
 #[derive(Default)]
-pub struct Cast {
-    matchups: Times,
-    builds: Times,
-    ballots: Times,
-    troubles: Troubles,
+pub struct LoadVotingStats {
+    matchups: LoadLatencies,
+    builds: LoadLatencies,
+    vote_times: LoadLatencies,
+    errors: LoadErrors,
     elapsed: Duration,
-    own: Option<f64>,
+    own_cores: Option<f64>,
     pub votes: Vec<(String, &'static str)>,
 }
 
-pub fn choose() -> &'static str {
+pub fn random_choice() -> &'static str {
     CHOICES[rand::random_range(0..CHOICES.len())]
 }
 
 /// What came instead is told by its status and code.
-pub async fn matchup(client: &mut Client) -> Result<Matchup, String> {
+pub async fn request_matchup(client: &mut LoadClient) -> Result<LoadMatchup, String> {
     #[derive(Deserialize)]
-    struct Served {
+    struct LoadMatchupResponse {
         id: String,
-        a: Side,
-        b: Side,
+        a: LoadSide,
+        b: LoadSide,
     }
     #[derive(Deserialize)]
-    struct Side {
-        build: Address,
+    struct LoadSide {
+        build: LoadBuildUrl,
     }
     #[derive(Deserialize)]
-    struct Address {
+    struct LoadBuildUrl {
         url: String,
     }
-    let answer = client.get("/api/arena/matchup").await.map_err(lost)?;
+    let answer = client.get("/api/arena/matchup").await.map_err(no_answer)?;
     if answer.status != 200 {
-        return Err(answer.name());
+        return Err(answer.status_and_code());
     }
-    let Served { id, a, b } = answer.json().map_err(|error| format!("not a matchup: {error:#}"))?;
-    Ok(Matchup { id, builds: [a.build.url, b.build.url] })
+    let LoadMatchupResponse { id, a, b } =
+        answer.json().map_err(|error| format!("not a matchup: {error:#}"))?;
+    Ok(LoadMatchup { id, builds: [a.build.url, b.build.url] })
 }
 
 /// That an earlier answer was lost shows when the server has the vote already.
-pub async fn cast(client: &mut Client, matchup: &str, choice: &'static str) -> Result<Ballot, String> {
+pub async fn cast_vote(
+    client: &mut LoadClient,
+    matchup: &str,
+    choice: &'static str,
+) -> Result<LoadVote, String> {
     #[derive(Deserialize)]
-    struct Told {
+    struct LoadVoteResponse {
         choice: String,
     }
     let begun = Instant::now();
     let body = json!({ "matchupId": matchup, "choice": choice }).to_string();
-    let answer = client.post("/api/arena/vote", body).await.map_err(lost)?;
-    let name = answer.name();
+    let answer = client.post("/api/arena/vote", body).await.map_err(no_answer)?;
+    let name = answer.status_and_code();
     if answer.status != 200 && name != "409 already_voted" {
         return Err(name);
     }
-    let told: Told = answer.json().map_err(|error| format!("not a reveal: {error:#}"))?;
-    if told.choice != choice {
-        return Err(format!("{name}, with {} for {choice}", told.choice));
+    let revealed: LoadVoteResponse = answer.json().map_err(|error| format!("not a reveal: {error:#}"))?;
+    if revealed.choice != choice {
+        return Err(format!("{name}, with {} for {choice}", revealed.choice));
     }
-    Ok(Ballot { matchup: matchup.to_owned(), choice, time: begun.elapsed() })
+    Ok(LoadVote { matchup: matchup.to_owned(), choice, time: begun.elapsed() })
 }
 
-const LOST: &str = "no answer";
+const NO_ANSWER: &str = "no answer";
 
-fn lost(_: anyhow::Error) -> String {
-    LOST.to_owned()
+fn no_answer(_: anyhow::Error) -> String {
+    NO_ANSWER.to_owned()
 }
 
-pub async fn as_fast_as_they_can(address: SocketAddr, voters: usize, time: Duration) -> Cast {
-    let own = own_time();
+pub async fn run_voters(address: SocketAddr, voters: usize, time: Duration) -> LoadVotingStats {
+    let cpu_before = own_cpu_time();
     let begun = Instant::now();
-    let mut set: JoinSet<Cast> = (0..voters).map(|_| vote(address, begun + time)).collect();
-    let mut all = Cast::default();
-    while let Some(Ok(cast)) = set.join_next().await {
-        all.take(cast);
+    let mut set: JoinSet<LoadVotingStats> = (0..voters).map(|_| run_voter(address, begun + time)).collect();
+    let mut all = LoadVotingStats::default();
+    while let Some(Ok(stats)) = set.join_next().await {
+        all.merge(stats);
     }
     let elapsed = begun.elapsed();
-    all.own =
-        own.zip(own_time()).map(|(before, after)| (after - before).as_secs_f64() / elapsed.as_secs_f64());
+    all.own_cores = cpu_before
+        .zip(own_cpu_time())
+        .map(|(before, after)| (after - before).as_secs_f64() / elapsed.as_secs_f64());
     all.elapsed = elapsed;
     all
 }
 
 /// One voter, until `end`; then somebody else's turn, as when all pairs have been seen.
-async fn vote(address: SocketAddr, end: Instant) -> Cast {
-    let mut mine = Cast::default();
-    let mut client = Client::new(address);
+async fn run_voter(address: SocketAddr, end: Instant) -> LoadVotingStats {
+    let mut mine = LoadVotingStats::default();
+    let mut client = LoadClient::new(address);
     while Instant::now() < end {
         let begun = Instant::now();
-        let matchup = match matchup(&mut client).await {
+        let matchup = match request_matchup(&mut client).await {
             Ok(matchup) => matchup,
-            Err(trouble) => {
-                mine.troubles.add("matchup", &trouble);
-                pause_after(&trouble).await;
-                if trouble == "409 all_voted" {
+            Err(error) => {
+                mine.errors.add("matchup", &error);
+                pause_after(&error).await;
+                if error == "409 all_voted" {
                     client.cookie = None;
                 }
                 continue;
             }
         };
         mine.matchups.add(begun.elapsed());
-        if mine.look(&mut client, &matchup).await {
-            mine.decide(&mut client, &matchup, end + GRACE).await;
+        if mine.fetch_builds(&mut client, &matchup).await {
+            mine.vote_until_acknowledged(&mut client, &matchup, end + ANSWER_GRACE).await;
         }
     }
     mine
 }
 
-async fn pause_after(trouble: &str) {
-    if trouble == LOST {
-        tokio::time::sleep(PAUSE).await;
+async fn pause_after(error: &str) {
+    if error == NO_ANSWER {
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
-impl Cast {
+impl LoadVotingStats {
     /// Fetches both builds.
-    async fn look(&mut self, client: &mut Client, matchup: &Matchup) -> bool {
+    async fn fetch_builds(&mut self, client: &mut LoadClient, matchup: &LoadMatchup) -> bool {
         for url in &matchup.builds {
             let begun = Instant::now();
-            let trouble = match client.get(url).await {
+            let error = match client.get(url).await {
                 Ok(answer) if answer.status == 200 => {
                     self.builds.add(begun.elapsed());
                     continue;
                 }
-                Ok(answer) => answer.name(),
-                Err(error) => lost(error),
+                Ok(answer) => answer.status_and_code(),
+                Err(error) => no_answer(error),
             };
-            self.troubles.add("build", &trouble);
-            pause_after(&trouble).await;
+            self.errors.add("build", &error);
+            pause_after(&error).await;
             return false;
         }
         true
     }
 
     /// Votes, and says so again until there is an answer.
-    async fn decide(&mut self, client: &mut Client, matchup: &Matchup, give_up: Instant) {
-        let choice = choose();
+    async fn vote_until_acknowledged(
+        &mut self,
+        client: &mut LoadClient,
+        matchup: &LoadMatchup,
+        give_up: Instant,
+    ) {
+        let choice = random_choice();
         while Instant::now() < give_up {
-            match cast(client, &matchup.id, choice).await {
-                Ok(ballot) => {
-                    self.ballots.add(ballot.time);
-                    self.votes.push((ballot.matchup, ballot.choice));
+            match cast_vote(client, &matchup.id, choice).await {
+                Ok(vote) => {
+                    self.vote_times.add(vote.time);
+                    self.votes.push((vote.matchup, vote.choice));
                     return;
                 }
-                Err(trouble) => {
-                    self.troubles.add("vote", &trouble);
-                    if trouble != LOST {
+                Err(error) => {
+                    self.errors.add("vote", &error);
+                    if error != NO_ANSWER {
                         return;
                     }
-                    pause_after(&trouble).await;
+                    pause_after(&error).await;
                 }
             }
         }
     }
 
-    fn take(&mut self, other: Self) {
+    fn merge(&mut self, other: Self) {
         self.matchups.extend(other.matchups);
         self.builds.extend(other.builds);
-        self.ballots.extend(other.ballots);
-        self.troubles.extend(other.troubles);
+        self.vote_times.extend(other.vote_times);
+        self.errors.extend(other.errors);
         self.votes.extend(other.votes);
     }
 
@@ -198,10 +209,10 @@ impl Cast {
     pub fn print(&self) {
         self.matchups.print("matchup");
         self.builds.print("build");
-        self.ballots.print("vote");
-        self.troubles.print();
-        if let Some(own) = self.own {
-            println!("  this program took {own:.2} cores of them");
+        self.vote_times.print("vote");
+        self.errors.print();
+        if let Some(own_cores) = self.own_cores {
+            println!("  this program took {own_cores:.2} cores of them");
         }
     }
 }

@@ -1,20 +1,20 @@
 //! The arena as voters meet it: by mouse, by key, by touch, and without script.
 
 mod countdown;
-mod looks;
-mod plain;
-mod troubles;
+mod errors;
+mod layout;
+mod without_script;
 
 use std::time::{Duration, Instant};
 
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, page};
+use crate::support::{BrowserPage, TestServer, open_page};
 
 /// For what a page does by itself; one without a graphics card takes its time.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Answers in the server's place where `answers` holds something for an address.
-const ANSWERS: &str = r#"
+const FAKE_FETCH: &str = r#"
     window.answers = {};
     const ask = window.fetch;
     window.fetch = (address, options) => {
@@ -29,33 +29,33 @@ const ANSWERS: &str = r#"
 "#;
 
 /// An arena with the shipped builds, and its database.
-struct Hall {
-    site: Site,
+struct ArenaFixture {
+    server: TestServer,
     db: TestDb,
 }
 
-impl Hall {
-    async fn open() -> Self {
+impl ArenaFixture {
+    async fn new() -> Self {
         let db = TestDb::seeded().await;
-        Self { site: Site::open_on(db.pool.clone()).await, db }
+        Self { server: TestServer::start_with_db(db.pool.clone()).await, db }
     }
 
     /// Without shadows, which come when they are done.
-    fn at(&self, path: &str) -> String {
+    fn url_for(&self, path: &str) -> String {
         let and = if path.contains('?') { "&" } else { "?" };
-        self.site.at(&format!("{path}{and}q=low"))
+        self.server.url_for(&format!("{path}{and}q=low"))
     }
 
     /// The arena, with a matchup to vote on.
-    async fn ready(&self) -> Page {
-        self.prepared("", "/").await
+    async fn open_ready_page(&self) -> BrowserPage {
+        self.open_page_with_script("", "/").await
     }
 
-    async fn prepared(&self, script: &str, path: &str) -> Page {
-        let page = page("about:blank").await;
-        page.before_load(&format!("{{ {ANSWERS} }} {script}")).await;
-        page.goto(&self.at(path)).await;
-        until(&page, "ready").await;
+    async fn open_page_with_script(&self, script: &str, path: &str) -> BrowserPage {
+        let page = open_page("about:blank").await;
+        page.add_init_script(&format!("{{ {FAKE_FETCH} }} {script}")).await;
+        page.goto(&self.url_for(path)).await;
+        wait_until(&page, "ready").await;
         page
     }
 
@@ -72,24 +72,24 @@ impl Hall {
 #[tokio::test]
 async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
     const PLACES: &str = "[...document.querySelectorAll('.side canvas')].map(c => (r => [r.x, r.y, r.width, r.height].map(Math.round).join())(c.getBoundingClientRect()))";
-    let hall = Hall::open().await;
-    let mut page = hall.ready().await;
-    assert_tells_nothing(&page).await;
+    let fixture = ArenaFixture::new().await;
+    let mut page = fixture.open_ready_page().await;
+    assert_no_model_names(&page).await;
     let before: Vec<String> = page.eval(PLACES).await;
 
     page.click("[data-choice=A]").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
 
-    assert_eq!(hall.choices().await, ["A"]);
+    assert_eq!(fixture.choices().await, ["A"]);
     let mut names = [page.text("[data-of=a] h2 a").await, page.text("[data-of=b] h2 a").await];
     assert_eq!(page.text("[data-of=a] .rating").await, "Elo 1508 +8");
     assert_eq!(page.text("[data-of=b] .rating").await, "Elo 1492 −8");
-    let said = page.text("#said").await;
-    let wanted = format!(
+    let announcement = page.text("#said").await;
+    let expected = format!(
         "Voted: A is better. A is {}, now at 1508, up 8. B is {}, now at 1492, down 8. The first vote on this pair.",
         names[0], names[1]
     );
-    assert_eq!(said, wanted, "for those who listen");
+    assert_eq!(announcement, expected, "for those who listen");
     names.sort();
     assert_eq!(names, ["The Architect", "The Sculptor"]);
     assert!(
@@ -99,18 +99,18 @@ async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
     let own: String =
         page.eval("document.querySelector('[data-of=a] [data-own]').getAttribute('href')").await;
     assert!(own.starts_with("/builds/"), "the build's own page is at {own}");
-    assert_eq!(reqwest::get(hall.site.at(&own)).await.unwrap().status(), 200, "{own}");
+    assert_eq!(reqwest::get(fixture.server.url_for(&own)).await.unwrap().status(), 200, "{own}");
     assert_eq!(page.eval::<Vec<String>>(PLACES).await, before, "the builds stay where they are");
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "next");
     assert_eq!(chosen(&page).await, ["a", "a"], "the build and its name");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn builds_can_be_taken_away_after_the_vote_and_not_before() {
     const FILES: &str = "[...document.querySelectorAll('#away-a a, #away-b a')].filter(a => a.hasAttribute('href')).map(a => a.getAttribute('href'))";
-    let hall = Hall::open().await;
-    let mut page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let mut page = fixture.open_ready_page().await;
     assert_eq!(page.eval::<Vec<String>>(FILES).await, Vec::<String>::new(), "before the vote");
     assert_eq!(
         page.eval::<u32>("document.querySelectorAll('[data-tool=replay]').length").await,
@@ -120,54 +120,55 @@ async fn builds_can_be_taken_away_after_the_vote_and_not_before() {
     assert_eq!(page.eval::<u32>("document.querySelectorAll('[data-tool=walk]').length").await, 2, "walks");
 
     page.click("[data-choice=TIE]").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     page.click("[data-of=b] .away").await;
     let files: Vec<String> = page.eval(FILES).await;
     assert_eq!(files.len(), 16, "eight formats a side: {files:#?}");
     assert!(page.eval::<bool>("document.querySelector('#away-b').matches(':popover-open')").await);
-    let answer = reqwest::get(hall.site.at(&files[8])).await.unwrap();
+    let answer = reqwest::get(fixture.server.url_for(&files[8])).await.unwrap();
     assert_eq!(answer.status(), 200, "{}", files[8]);
-    page.shot("arena-away").await;
+    page.screenshot("arena-away").await;
 
     let share: String = page.eval("new URL(document.querySelector('#share').href).pathname").await;
-    page.goto(&hall.at(&share)).await;
+    page.goto(&fixture.url_for(&share)).await;
     let shared: Vec<String> =
         page.eval("[...document.querySelectorAll('[data-format]')].map(a => a.getAttribute('href'))").await;
     assert_eq!(shared, files, "on the page to share");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn the_four_keys_vote_and_enter_goes_on() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     for (key, choice) in [("1", "A"), ("2", "B"), ("3", "TIE"), ("0", "BOTH_BAD")] {
         let prompt = page.text("#asked").await;
         page.press(key).await;
-        until(&page, "revealed").await;
-        assert_eq!(hall.choices().await.last().unwrap(), choice, "after {key}");
+        wait_until(&page, "revealed").await;
+        assert_eq!(fixture.choices().await.last().unwrap(), choice, "after {key}");
         page.press("Enter").await;
-        until(&page, "ready").await;
+        wait_until(&page, "ready").await;
         assert_ne!(page.text("#asked").await, prompt, "the next one");
         assert_eq!(page.eval::<String>("document.activeElement.id").await, "asked");
     }
     page.press("n").await;
-    until_true(&page, "document.querySelector('main').dataset.phase === 'closed'", "All is seen").await;
-    assert_eq!(hall.choices().await.len(), 4, "N skips");
+    wait_for_condition(&page, "document.querySelector('main').dataset.phase === 'closed'", "All is seen")
+        .await;
+    assert_eq!(fixture.choices().await.len(), 4, "N skips");
 }
 
 #[tokio::test]
 async fn what_did_not_move_a_rating_is_neither_good_nor_bad_and_a_tie_marks_both() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     page.press("3").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     assert_eq!(page.text("[data-of=a] .rating").await, "Elo 1500 0");
     let tone = "document.querySelector('[data-of=b] [data-slot=change]').className";
     assert_eq!(page.eval::<String>(tone).await, "soft");
     assert_eq!(chosen(&page).await, ["a", "b", "a", "b"], "both builds and both names");
     page.press("Enter").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert_eq!(chosen(&page).await, Vec::<String>::new(), "in the next matchup");
 }
 
@@ -176,8 +177,8 @@ async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
     const HINT: &str = "document.querySelector('.coax').checkVisibility()";
     const AWAY: &str = "document.getElementById('away').checkVisibility()";
     const ZOOM: &str = "document.querySelector('build-viewer').camera.zoom";
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     assert!(page.eval::<bool>(HINT).await, "at first it says that builds can be turned");
     page.drag("[data-side=a] canvas", 90.0, 0.0).await;
     let turned = "Math.abs(document.querySelector('build-viewer').camera.turn * 180 / Math.PI - 30) > 10";
@@ -187,7 +188,7 @@ async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
     assert!(!page.eval::<bool>(AWAY).await, "nothing was given away");
     let before: f64 = page.eval(ZOOM).await;
     page.run("document.querySelector('[data-side=a] canvas').dispatchEvent(new WheelEvent('wheel', { deltaY: -200, cancelable: true }))").await;
-    until_true(&page, &format!("{ZOOM} > {before}"), "The wheel zooms what was touched").await;
+    wait_for_condition(&page, &format!("{ZOOM} > {before}"), "The wheel zooms what was touched").await;
 
     page.run("document.querySelector('.side canvas').focus()").await;
     assert!(page.eval::<bool>(AWAY).await, "who comes by keyboard is told whose the keys are");
@@ -199,10 +200,10 @@ async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
     page.press("ArrowLeft").await;
     assert!(page.eval::<f64>(layers).await < cut, "arrows are the slider's");
     page.press("2").await;
-    until(&page, "revealed").await;
-    assert_eq!(hall.choices().await, ["B"]);
+    wait_until(&page, "revealed").await;
+    assert_eq!(fixture.choices().await, ["B"]);
     page.reload().await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert!(!page.eval::<bool>(HINT).await, "not even later");
 }
 
@@ -210,32 +211,32 @@ async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
 async fn the_next_pair_cannot_be_voted_on_by_what_was_meant_for_the_one_before() {
     /// Has the page wait for `settle()` instead.
     const HOLD: &str = "const soon = setTimeout; window.setTimeout = (what, after) => after === 800 ? void (window.settle = what) : soon(what, after)";
-    let hall = Hall::open().await;
-    let page = hall.prepared(HOLD, "/").await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_page_with_script(HOLD, "/").await;
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     page.press("n").await;
-    until(&page, "settling").await;
+    wait_until(&page, "settling").await;
     for key in ["1", "0", "n"] {
         page.press(key).await;
     }
-    page.click_plainly("[data-choice=A]").await;
-    page.click_plainly("#skip").await;
+    page.click_without_script("[data-choice=A]").await;
+    page.click_without_script("#skip").await;
     assert_eq!(phase(&page).await, "settling");
     assert_eq!(page.text("#note").await, "", "nobody is told off");
-    assert_eq!((hall.count("votes").await, hall.count("matchups").await), (1, 2));
+    assert_eq!((fixture.count("votes").await, fixture.count("matchups").await), (1, 2));
 
     page.run("settle()").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     page.press("2").await;
-    until(&page, "revealed").await;
-    assert_eq!(hall.choices().await, ["A", "B"]);
+    wait_until(&page, "revealed").await;
+    assert_eq!(fixture.choices().await, ["A", "B"]);
 }
 
 #[tokio::test]
 async fn keys_are_not_the_arenas_while_something_else_has_them() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     for place in [".side canvas", "#prompt"] {
         page.run(&format!("document.querySelector('{place}').focus()")).await;
         page.press("2").await;
@@ -264,28 +265,28 @@ async fn keys_are_not_the_arenas_while_something_else_has_them() {
         assert_eq!(phase(&page).await, "ready", "keys are switched off");
         assert!(!page.eval::<bool>("document.getElementById('help').open").await);
         page.reload().await;
-        until(&page, "ready").await;
+        wait_until(&page, "ready").await;
     }
     page.click("#ask").await;
     page.click("#use-keys").await;
     page.press("Escape").await;
     page.press("2").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
 }
 
 #[tokio::test]
 async fn l_links_the_cameras_and_what_was_chosen_holds_for_the_next() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     let linked = "[...document.querySelectorAll('.side > :not([inert]) [data-tool=link]')].map(b => b.ariaPressed).join()";
     assert_eq!(page.eval::<String>(linked).await, "true,true");
     page.press("l").await;
     assert_eq!(page.eval::<String>(linked).await, "false,false");
     assert_eq!(page.text("#said").await, "Each build turns by itself.");
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     page.press("Enter").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert_eq!(page.eval::<String>(linked).await, "false,false", "in the next matchup");
 }
 
@@ -293,15 +294,15 @@ async fn l_links_the_cameras_and_what_was_chosen_holds_for_the_next() {
 async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
     const FETCHED: &str =
         "performance.getEntriesByType('resource').filter(e => /matchup\\?|matchup$/.test(e.name)).length";
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
-    assert_eq!((page.eval::<u32>(FETCHED).await, hall.count("matchups").await), (1, 1), "before the vote");
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
+    assert_eq!((page.eval::<u32>(FETCHED).await, fixture.count("matchups").await), (1, 1), "before the vote");
 
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     let drawn = "[...document.querySelectorAll('.side > [inert]')].filter(v => v.dataset.state === 'live').length === 2";
-    until_true(&page, drawn, "The next builds are drawn behind the scenes").await;
-    assert_eq!(hall.count("matchups").await, 2);
+    wait_for_condition(&page, drawn, "The next builds are drawn behind the scenes").await;
+    assert_eq!(fixture.count("matchups").await, 2);
     assert_eq!(page.eval::<u32>("document.querySelectorAll('build-viewer').length").await, 4);
 
     page.run("document.getElementById('next').click()").await;
@@ -309,15 +310,15 @@ async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
         "new Promise(r => requestAnimationFrame(() => r(document.querySelector('main').dataset.phase)))";
     assert_eq!(page.eval::<String>(soon).await, "settling", "a frame later");
     assert_eq!(page.eval::<u32>("document.querySelectorAll('build-viewer').length").await, 2);
-    assert_eq!(hall.count("matchups").await, 2, "none was asked for twice");
-    until(&page, "ready").await;
-    assert_tells_nothing(&page).await;
+    assert_eq!(fixture.count("matchups").await, 2, "none was asked for twice");
+    wait_until(&page, "ready").await;
+    assert_no_model_names(&page).await;
 }
 
 #[tokio::test]
 async fn a_prompt_can_be_picked_and_stays_in_the_address() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     let pick = |id: &str| {
         format!(
             "var select = document.getElementById('prompt'); select.value = {id:?}; select.dispatchEvent(new Event('change'))"
@@ -335,38 +336,43 @@ async fn a_prompt_can_be_picked_and_stays_in_the_address() {
     let last = others[1].1;
     for (id, text) in others.into_iter().take(2) {
         page.run(&pick(id)).await;
-        until_true(&page, &format!("document.getElementById('asked').textContent === {text:?}"), text).await;
-        until(&page, "ready").await;
+        wait_for_condition(
+            &page,
+            &format!("document.getElementById('asked').textContent === {text:?}"),
+            text,
+        )
+        .await;
+        wait_until(&page, "ready").await;
         assert!(page.eval::<bool>(&format!("new URL(location).searchParams.get('prompt') === {id:?}")).await);
     }
     page.reload().await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert_eq!(page.eval::<String>(asked).await, last);
 
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     page.press("Enter").await;
-    until(&page, "closed").await;
+    wait_until(&page, "closed").await;
     assert_eq!(page.text("#asked").await, "You have seen this prompt’s pairs");
     page.click("#all_voted button").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert!(page.eval::<bool>("!new URL(location).searchParams.has('prompt')").await);
 
-    page.goto(&hall.at("/?prompt=no-such-thing")).await;
-    until(&page, "ready").await;
+    page.goto(&fixture.url_for("/?prompt=no-such-thing")).await;
+    wait_until(&page, "ready").await;
 }
 
 #[tokio::test]
 async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
-    hall.see_all(&page).await;
-    page.goto(&hall.at("/?prompt=treehouse")).await;
-    until(&page, "closed").await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
+    fixture.vote_on_every_pair(&page).await;
+    page.goto(&fixture.url_for("/?prompt=treehouse")).await;
+    wait_until(&page, "closed").await;
     assert!(page.text("#all_voted").await.contains("Other prompts may be waiting."));
     page.click("#all_voted button").await;
     let every = "document.getElementById('asked').textContent === 'You have seen every pair'";
-    until_true(&page, every, "All is seen").await;
+    wait_for_condition(&page, every, "All is seen").await;
     assert!(
         !page.eval::<bool>("document.querySelector('#all_voted button').checkVisibility()").await,
         "no other prompt is offered"
@@ -378,7 +384,7 @@ async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
 }
 
 /// The sides of what is marked as chosen: builds first, then names.
-async fn chosen(page: &Page) -> Vec<String> {
+async fn chosen(page: &BrowserPage) -> Vec<String> {
     page.eval(
         "[...document.querySelectorAll('[data-chosen]')].map(one => one.dataset.side ?? one.dataset.of)",
     )
@@ -386,7 +392,7 @@ async fn chosen(page: &Page) -> Vec<String> {
 }
 
 /// No word of the page tells who built what.
-async fn assert_tells_nothing(page: &Page) {
+async fn assert_no_model_names(page: &BrowserPage) {
     let html: String = page.eval("document.documentElement.outerHTML.toLowerCase()").await;
     for secret in ["architect", "sculptor", "reference", "/builds/", "/models/"] {
         let place = html.find(secret).and_then(|at| html.get(at.saturating_sub(60)..at + 40));
@@ -394,23 +400,23 @@ async fn assert_tells_nothing(page: &Page) {
     }
 }
 
-async fn phase(page: &Page) -> String {
+async fn phase(page: &BrowserPage) -> String {
     page.eval("document.querySelector('main').dataset.phase").await
 }
 
-pub async fn until(page: &Page, phase: &str) {
+pub async fn wait_until(page: &BrowserPage, phase: &str) {
     let there = format!("document.querySelector('main')?.dataset.phase === {phase:?}");
-    until_true(page, &there, &format!("The arena is {phase}")).await;
+    wait_for_condition(page, &there, &format!("The arena is {phase}")).await;
 }
 
 /// Asks the page until it agrees.
-async fn until_true(page: &Page, condition: &str, what: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    while !page.agrees(condition).await {
+async fn wait_for_condition(page: &BrowserPage, condition: &str, what: &str) {
+    let deadline = Instant::now() + WAIT_TIMEOUT;
+    while !page.holds(condition).await {
         if Instant::now() > deadline {
-            page.shot("arena-stuck").await;
+            page.screenshot("arena-stuck").await;
             let state = page.text("main").await;
-            panic!("{what}: not within {PATIENCE:?}. Asked: {condition}\nThe page says: {state}");
+            panic!("{what}: not within {WAIT_TIMEOUT:?}. Asked: {condition}\nThe page says: {state}");
         }
         tokio::time::sleep(Duration::from_millis(15)).await;
     }

@@ -13,22 +13,22 @@ use sqlx::Connection;
 use uuid::Uuid;
 use voxel::{Digest, GridSize, Palette, check, decode, encode};
 
-use crate::support::Site;
+use crate::support::TestServer;
 use crate::support::db::TestDb;
 
 /// A site with some of the builds that are shipped.
-async fn exhibition() -> (TestDb, Site) {
+async fn server_with_builds() -> (TestDb, TestServer) {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    (db, site)
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 async fn ids(db: &TestDb) -> Vec<Uuid> {
     builds::ids(&db.pool).await.unwrap()
 }
 
-async fn json(site: &Site, path: &str) -> (u16, Value) {
-    let answer = site.get(path).send().await.unwrap();
+async fn json(server: &TestServer, path: &str) -> (u16, Value) {
+    let answer = server.get(path).send().await.unwrap();
     (answer.status().as_u16(), answer.json().await.unwrap())
 }
 
@@ -36,7 +36,7 @@ fn slot() -> BuildSlot {
     shipped_builds::slot_for_path("32-simple/lighthouse/reference_architect.json").unwrap()
 }
 
-fn hut(height: usize) -> String {
+fn sample_spec(height: usize) -> String {
     let corner = json!({ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": height, "z2": 27, "type": "bricks" });
     json!({ "version": "1.0", "boxes": [corner], "blocks": [{ "x": 99, "y": 0, "z": 0, "type": "stone" }] })
         .to_string()
@@ -54,25 +54,26 @@ async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::Store
 
 #[tokio::test]
 async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vote() {
-    let (db, site) = exhibition().await;
-    let page = async |site: &Site, path: &str| site.get(path).send().await.unwrap().text().await.unwrap();
+    let (db, server) = server_with_builds().await;
+    let page =
+        async |server: &TestServer, path: &str| server.get(path).send().await.unwrap().text().await.unwrap();
     let id: Uuid = sqlx::query_scalar(
         "SELECT id FROM builds WHERE prompt_id = 'lighthouse' AND model_key = 'reference_architect'",
     )
     .fetch_one(&db.pool)
     .await
     .unwrap();
-    let build = page(&site, &format!("/builds/{id}")).await;
+    let build = page(&server, &format!("/builds/{id}")).await;
     for address in ["/prompts/lighthouse", "/models/reference_architect"] {
         assert!(build.contains(&format!("href=\"{address}\"")), "{address} is not in {build}");
     }
-    let prompt = page(&site, "/prompts/lighthouse").await;
+    let prompt = page(&server, "/prompts/lighthouse").await;
     for address in ["/prompts", "/models/reference_architect", "/?prompt=lighthouse"] {
         assert!(prompt.contains(&format!("href=\"{address}\"")), "{address} is not in {prompt}");
     }
     assert!(prompt.contains(&format!("href=\"/builds/{id}\"")), "{prompt}");
 
-    let without = Site::open_as(db.pool.clone(), &[("REFERENCE_MODELS", "off")]).await;
+    let without = TestServer::start_with_env(db.pool.clone(), &[("REFERENCE_MODELS", "off")]).await;
     assert!(
         !page(&without, "/prompts/lighthouse").await.contains("/?prompt="),
         "there is nothing to vote on"
@@ -84,10 +85,10 @@ async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vo
 
 #[tokio::test]
 async fn a_builds_facts_are_told_whole() {
-    let (db, site) = exhibition().await;
-    let stored = store(&db, &hut(5), true).await.unwrap();
+    let (db, server) = server_with_builds().await;
+    let stored = store(&db, &sample_spec(5), true).await.unwrap();
     assert!(stored.overwritten);
-    let (status, mut facts) = json(&site, &format!("/api/builds/{}", stored.id)).await;
+    let (status, mut facts) = json(&server, &format!("/api/builds/{}", stored.id)).await;
     assert!(facts["createdAt"].take().is_string() && facts["digest"].take().as_str().unwrap().len() == 64);
     let expected = json!({
         "id": stored.id.to_string(),
@@ -101,21 +102,22 @@ async fn a_builds_facts_are_told_whole() {
         "digest": null, "attempts": null, "generationTimeMs": null, "createdAt": null, "retiredAt": null,
     });
     assert_eq!((status, facts), (200, expected));
-    let (_, spec) = json(&site, &format!("/api/builds/{}/spec", stored.id)).await;
-    assert_eq!(spec, serde_json::from_str::<Value>(&hut(5)).unwrap());
+    let (_, spec) = json(&server, &format!("/api/builds/{}/spec", stored.id)).await;
+    assert_eq!(spec, serde_json::from_str::<Value>(&sample_spec(5)).unwrap());
 }
 
 /// The stored bytes are the served bytes, under a name that never stands for others.
 #[tokio::test]
 async fn a_grid_is_immutable_and_named_by_its_digest() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/grid", ids(&db).await[0]);
-    let (_, facts) = json(&site, path.trim_end_matches("/grid")).await;
+    let (_, facts) = json(&server, path.trim_end_matches("/grid")).await;
     // One that shows what is sent.
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
     let mut tags = BTreeSet::new();
     for encoding in ["br", "gzip", "identity"] {
-        let answer = client.get(site.at(&path)).header(ACCEPT_ENCODING, encoding).send().await.unwrap();
+        let answer =
+            client.get(server.url_for(&path)).header(ACCEPT_ENCODING, encoding).send().await.unwrap();
         let headers = answer.headers().clone();
         assert_eq!(headers[CACHE_CONTROL], "public, max-age=31536000, immutable");
         assert_eq!(headers.get(CONTENT_ENCODING).is_some(), encoding == "br");
@@ -125,7 +127,7 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
         assert_eq!(decode(&bytes).unwrap().stats().block_count, facts["blockCount"]);
 
         let known = client
-            .get(site.at(&path))
+            .get(server.url_for(&path))
             .header(ACCEPT_ENCODING, encoding)
             .header(IF_NONE_MATCH, &headers[ETAG]);
         assert_eq!(known.send().await.unwrap().status(), 304);
@@ -137,21 +139,21 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
 
 #[tokio::test]
 async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/image", ids(&db).await[0]);
     for (query, kind, magic) in [
         ("?size=64&format=png", "image/png", &b"\x89PNG"[..]),
         ("?size=64&angle=7&background=transparent", "image/webp", b"RIFF"),
     ] {
-        let answer = site.get(&format!("{path}{query}")).send().await.unwrap();
+        let answer = server.get(&format!("{path}{query}")).send().await.unwrap();
         assert_eq!(answer.headers()[CONTENT_TYPE], kind);
         let tag = answer.headers()[ETAG].clone();
         assert!(answer.bytes().await.unwrap().starts_with(magic));
-        let known = site.get(&format!("{path}{query}")).header(IF_NONE_MATCH, tag).send().await.unwrap();
+        let known = server.get(&format!("{path}{query}")).header(IF_NONE_MATCH, tag).send().await.unwrap();
         assert_eq!(known.status(), 304);
     }
     let [odd, even] = ["?size=65&format=png", "?size=128&format=png"].map(|query| format!("{path}{query}"));
-    let (odd, even) = (site.get(&odd).send().await.unwrap(), site.get(&even).send().await.unwrap());
+    let (odd, even) = (server.get(&odd).send().await.unwrap(), server.get(&even).send().await.unwrap());
     assert_eq!(odd.headers()[ETAG], even.headers()[ETAG]);
     let png = odd.bytes().await.unwrap();
     assert_eq!(png[16..24], [0, 0, 0, 128, 0, 0, 0, 128], "rounded up to a size that is made");
@@ -164,7 +166,7 @@ async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() 
         ("?background=red", "`sky` or `transparent`"),
         ("?width=5", "`size`, `angle`, `format`, `background`"),
     ] {
-        let (status, answer) = json(&site, &format!("{path}{query}")).await;
+        let (status, answer) = json(&server, &format!("{path}{query}")).await;
         assert_eq!(status, 400, "{query}");
         assert!(answer["error"].as_str().unwrap().contains(allowed), "{query}: {answer}");
     }
@@ -172,39 +174,39 @@ async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() 
 
 #[tokio::test]
 async fn unknown_builds_and_prompts_are_not_found() {
-    let (_db, site) = exhibition().await;
+    let (_db, server) = server_with_builds().await;
     for id in ["x", "00000000-0000-0000-0000-000000000000", "%00", "..%2f"] {
         for rest in ["", "/grid", "/image", "/spec", "/export?format=glb"] {
-            let (status, answer) = json(&site, &format!("/api/builds/{id}{rest}")).await;
+            let (status, answer) = json(&server, &format!("/api/builds/{id}{rest}")).await;
             assert_eq!((status, &answer["code"]), (404, &json!("not_found")), "{id}{rest}");
         }
-        assert_eq!(site.get(&format!("/builds/{id}")).send().await.unwrap().status(), 404);
+        assert_eq!(server.get(&format!("/builds/{id}")).send().await.unwrap().status(), 404);
     }
-    assert_eq!(site.get("/prompts/nothing").send().await.unwrap().status(), 404);
-    assert_eq!(site.get("/textures/x/nothing.png").send().await.unwrap().status(), 404);
+    assert_eq!(server.get("/prompts/nothing").send().await.unwrap().status(), 404);
+    assert_eq!(server.get("/textures/x/nothing.png").send().await.unwrap().status(), 404);
 }
 
 /// Votes go on pointing at what was judged.
 #[tokio::test]
 async fn overwriting_retires_and_without_it_a_second_build_is_refused() {
-    let (db, site) = exhibition().await;
-    assert!(matches!(store(&db, &hut(5), false).await, Err(builds::StoreError::Exists)));
-    let first = store(&db, &hut(5), true).await.unwrap();
-    let second = store(&db, &hut(6), true).await.unwrap();
+    let (db, server) = server_with_builds().await;
+    assert!(matches!(store(&db, &sample_spec(5), false).await, Err(builds::StoreError::Exists)));
+    let first = store(&db, &sample_spec(5), true).await.unwrap();
+    let second = store(&db, &sample_spec(6), true).await.unwrap();
     assert!(first.overwritten && second.overwritten && first.id != second.id);
 
-    let (status, facts) = json(&site, &format!("/api/builds/{}", first.id)).await;
+    let (status, facts) = json(&server, &format!("/api/builds/{}", first.id)).await;
     assert!(status == 200 && facts["retiredAt"].is_string());
-    assert_eq!(site.get(&format!("/api/builds/{}/grid", first.id)).send().await.unwrap().status(), 200);
-    let page = site.get(&format!("/builds/{}", first.id)).send().await.unwrap().text().await.unwrap();
+    assert_eq!(server.get(&format!("/api/builds/{}/grid", first.id)).send().await.unwrap().status(), 200);
+    let page = server.get(&format!("/builds/{}", first.id)).send().await.unwrap().text().await.unwrap();
     assert!(page.contains("Retired."));
-    let prompt = site.get("/prompts/lighthouse").send().await.unwrap().text().await.unwrap();
+    let prompt = server.get("/prompts/lighthouse").send().await.unwrap().text().await.unwrap();
     assert!(prompt.contains(&second.id.to_string()) && !prompt.contains(&first.id.to_string()));
 }
 
 #[tokio::test]
 async fn a_prompts_text_stays_once_it_has_builds_and_seeding_enables_nothing_again() {
-    let (db, _site) = exhibition().await;
+    let (db, _site) = server_with_builds().await;
     let mut catalog = Catalog::load(None).unwrap();
     let mut fresh = catalog.prompts[0].clone();
     fresh.id = "fresh".parse().unwrap();
@@ -232,9 +234,9 @@ async fn a_prompts_text_stays_once_it_has_builds_and_seeding_enables_nothing_aga
 
 #[tokio::test]
 async fn the_gallery_filters_sorts_and_says_when_nothing_matches() {
-    let (_db, site) = exhibition().await;
+    let (_db, server) = server_with_builds().await;
     let shown = async |query: &str| {
-        let html = site.get(&format!("/builds{query}")).send().await.unwrap().text().await.unwrap();
+        let html = server.get(&format!("/builds{query}")).send().await.unwrap().text().await.unwrap();
         (html.matches("/image?").count(), html)
     };
     assert_eq!(shown("?prompt=&model=&grid=&palette=&sort=oldest").await.0, 10);
@@ -251,52 +253,52 @@ async fn the_gallery_filters_sorts_and_says_when_nothing_matches() {
 #[tokio::test]
 async fn an_empty_installation_says_what_to_do_next() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let builds = site.get("/builds").send().await.unwrap().text().await.unwrap();
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let builds = server.get("/builds").send().await.unwrap().text().await.unwrap();
     assert!(builds.contains("There are no builds yet") && builds.contains("buildoff import"));
-    let prompts = site.get("/prompts").send().await.unwrap().text().await.unwrap();
+    let prompts = server.get("/prompts").send().await.unwrap().text().await.unwrap();
     assert!(prompts.contains("There are no prompts yet"));
-    assert_eq!(site.get("/").send().await.unwrap().status(), 200);
+    assert_eq!(server.get("/").send().await.unwrap().status(), 200);
 }
 
 /// A hundred wishes for pictures wait in line; everybody else is served.
 #[tokio::test]
 async fn many_pictures_at_once_do_not_starve_the_site() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let ids = ids(&db).await;
-    let wish = |n: usize| {
+    let request = |n: usize| {
         let path = format!("/api/builds/{}/image?size={}&angle={}", ids[n % 10], 64 + n / 10, n % 8);
-        let request = site.get(&path);
+        let request = server.get(&path);
         tokio::spawn(async move { request.send().await.unwrap().status().as_u16() })
     };
-    let wishes: Vec<_> = (0..100).map(wish).collect();
-    assert_eq!(site.get("/healthz").send().await.unwrap().status(), 200);
+    let requests: Vec<_> = (0..100).map(request).collect();
+    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     assert!(
-        wishes.iter().any(|wish| !wish.is_finished()),
+        requests.iter().any(|request| !request.is_finished()),
         "somebody is still waiting while the site answers"
     );
-    for wish in wishes {
-        assert_eq!(wish.await.unwrap(), 200);
+    for request in requests {
+        assert_eq!(request.await.unwrap(), 200);
     }
 }
 
-fn buildoff(db: &TestDb, arguments: &[&str]) -> (i32, String) {
+fn run_command(db: &TestDb, arguments: &[&str]) -> (i32, String) {
     let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .args(arguments)
         .env("DATABASE_URL", db.url())
         .env("LOG", "error")
         .output()
         .unwrap();
-    let said = [stdout, stderr].map(|said| String::from_utf8(said).unwrap()).concat();
-    (status.code().unwrap(), said)
+    let printed = [stdout, stderr].map(|printed| String::from_utf8(printed).unwrap()).concat();
+    (status.code().unwrap(), printed)
 }
 
 #[tokio::test]
 async fn damage_is_told_breaks_nothing_else_and_is_found_by_the_doctor() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let ids = ids(&db).await;
-    let (code, said) = buildoff(&db, &["doctor"]);
-    assert_eq!((code, said.as_str()), (0, "10 builds, 0 damaged\n"));
+    let (code, printed) = run_command(&db, &["doctor"]);
+    assert_eq!((code, printed.as_str()), (0, "10 builds, 0 damaged\n"));
 
     let (damaged, foreign) = (ids[0], ids[1]);
     sqlx::query!("UPDATE builds SET grid = '\\x00' WHERE id = $1", damaged).execute(&db.pool).await.unwrap();
@@ -304,27 +306,27 @@ async fn damage_is_told_breaks_nothing_else_and_is_found_by_the_doctor() {
     sqlx::query(swap).bind(foreign).bind(ids[2]).execute(&db.pool).await.unwrap();
     for id in [damaged, foreign] {
         for path in [format!("/api/builds/{id}"), format!("/api/builds/{id}/image")] {
-            let (status, answer) = json(&site, &path).await;
+            let (status, answer) = json(&server, &path).await;
             assert_eq!((status, &answer["code"]), (500, &json!("build_damaged")), "{path}");
         }
-        let page = site.get(&format!("/builds/{id}")).send().await.unwrap();
+        let page = server.get(&format!("/builds/{id}")).send().await.unwrap();
         assert_eq!(page.status(), 500);
         assert!(page.text().await.unwrap().contains("stored data is damaged"));
     }
-    assert_eq!(site.get(&format!("/builds/{}", ids[3])).send().await.unwrap().status(), 200);
-    assert_eq!(site.get("/builds").send().await.unwrap().status(), 200);
+    assert_eq!(server.get(&format!("/builds/{}", ids[3])).send().await.unwrap().status(), 200);
+    assert_eq!(server.get("/builds").send().await.unwrap().status(), 200);
 
-    let (code, said) = buildoff(&db, &["doctor"]);
+    let (code, printed) = run_command(&db, &["doctor"]);
     assert_eq!(code, 1);
     assert!(
-        said.contains(&format!("build {damaged} is damaged")) && said.contains("10 builds, 2 damaged"),
-        "{said}"
+        printed.contains(&format!("build {damaged} is damaged")) && printed.contains("10 builds, 2 damaged"),
+        "{printed}"
     );
 }
 
 #[tokio::test]
 async fn a_folder_is_imported_file_by_file_and_goes_on_after_a_bad_one() {
-    let (db, _site) = exhibition().await;
+    let (db, _site) = server_with_builds().await;
     let folder = tempfile::tempdir().unwrap();
     let file = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -332,33 +334,33 @@ async fn a_folder_is_imported_file_by_file_and_goes_on_after_a_bad_one() {
         fs::write(path, text).unwrap();
     };
     file("64-advanced/lighthouse/reference_sculptor.json", "{\"version\":\"1.0\"}");
-    file("32-simple/treehouse/reference_architect.json", &hut(5));
-    file("32-simple/nowhere/reference_architect.json", &hut(5));
-    file("32-simple/treehouse/nobody.json", &hut(5));
-    file("lighthouse/reference_architect.json", &format!("Here it is: {}", hut(7)));
+    file("32-simple/treehouse/reference_architect.json", &sample_spec(5));
+    file("32-simple/nowhere/reference_architect.json", &sample_spec(5));
+    file("32-simple/treehouse/nobody.json", &sample_spec(5));
+    file("lighthouse/reference_architect.json", &format!("Here it is: {}", sample_spec(7)));
     file("notes.txt", "not a build");
     let path = folder.path().to_str().unwrap();
 
-    let (code, said) = buildoff(&db, &["import", path]);
-    assert_eq!(code, 1, "{said}");
+    let (code, printed) = run_command(&db, &["import", path]);
+    assert_eq!(code, 1, "{printed}");
     for part in
         ["there are no blocks", "--overwrite", "no prompt nowhere", "no model nobody", "0 imported, 5 failed"]
     {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(printed.contains(part), "{part} is not in {printed}");
     }
-    let (code, said) = buildoff(&db, &["import", path, "--overwrite"]);
+    let (code, printed) = run_command(&db, &["import", path, "--overwrite"]);
     assert!(
-        code == 1 && said.contains("2 imported, 3 failed") && said.contains("1 write was outside"),
-        "{said}"
+        code == 1 && printed.contains("2 imported, 3 failed") && printed.contains("1 write was outside"),
+        "{printed}"
     );
 
     let one = folder.path().join("lighthouse/reference_architect.json");
     let one = one.to_str().unwrap();
-    let (code, said) = buildoff(&db, &["import", one]);
-    assert!(code == 2 && said.contains("needs --model and --prompt"), "{said}");
+    let (code, printed) = run_command(&db, &["import", one]);
+    assert!(code == 2 && printed.contains("needs --model and --prompt"), "{printed}");
     let new = ["import", one, "--model", "reference_sculptor", "--prompt", "treehouse", "--mode", "fast"];
-    let (code, said) = buildoff(&db, &new);
-    assert!(code == 0 && said.contains("1 imported, 0 failed"), "{said}");
+    let (code, printed) = run_command(&db, &new);
+    assert!(code == 0 && printed.contains("1 imported, 0 failed"), "{printed}");
 }
 
 #[test]
@@ -372,7 +374,7 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
             .unwrap();
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    fs::write(folder.path().join("hut.json"), hut(5)).unwrap();
+    fs::write(folder.path().join("hut.json"), sample_spec(5)).unwrap();
     fs::write(folder.path().join("bad.json"), "{\"boxes\": 1}").unwrap();
     assert_eq!(run(&["render", "hut.json", "-o", "hut.png", "--size", "64"]).0, 0);
     assert_eq!(
@@ -388,8 +390,8 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
         (vec!["render", "hut.json", "-o", "hut.png", "--angle", "8"], "0 to 7"),
         (vec!["render", "bad.json", "-o", "bad.png"], "boxes: expected a list"),
     ] {
-        let (code, said) = run(&arguments);
-        assert!(code == 2 && said.contains(part), "{arguments:?}: {said}");
+        let (code, printed) = run(&arguments);
+        assert!(code == 2 && printed.contains(part), "{arguments:?}: {printed}");
     }
 }
 

@@ -4,12 +4,12 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
-use crate::support::{Site, Voter};
+use crate::support::{TestServer, TestVoter};
 
-async fn exhibition() -> (TestDb, Site) {
+async fn server_with_builds() -> (TestDb, TestServer) {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    (db, site)
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 async fn a_build(db: &TestDb) -> Uuid {
@@ -18,16 +18,16 @@ async fn a_build(db: &TestDb) -> Uuid {
     id.fetch_one(&db.pool).await.unwrap()
 }
 
-async fn vote(voter: &Voter) -> String {
+async fn vote(voter: &TestVoter) -> String {
     let matchup = voter.matchup().await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
     matchup["id"].as_str().unwrap().to_owned()
 }
 
 /// What a page says of itself to those who share it, by property.
-async fn told(site: &Site, path: &str) -> impl Fn(&str) -> String {
-    let html = site.get(path).send().await.unwrap().text().await.unwrap();
+async fn meta_tags(server: &TestServer, path: &str) -> impl Fn(&str) -> String {
+    let html = server.get(path).send().await.unwrap().text().await.unwrap();
     move |property| {
         let found = html.split_once(&format!("property=\"{property}\" content=\""));
         found
@@ -45,9 +45,9 @@ fn size(png: &[u8]) -> (u32, u32) {
 
 #[tokio::test]
 async fn every_kind_of_page_has_its_card() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let build = a_build(&db).await;
-    let matchup = vote(&site.voter()).await;
+    let matchup = vote(&server.voter()).await;
     for (path, card, title) in [
         (format!("/builds/{build}"), format!("/cards/builds/{build}.png"), "A steam locomotive by The "),
         (
@@ -65,13 +65,13 @@ async fn every_kind_of_page_has_its_card() {
         ("/about".to_owned(), "/cards/buildoff.png".to_owned(), "Buildoff"),
         ("/".to_owned(), "/cards/buildoff.png".to_owned(), "Buildoff"),
     ] {
-        let said = told(&site, &path).await;
-        assert_eq!(said("og:image"), site.at(&card), "{path}");
-        assert_eq!(said("og:url"), "", "{path}: nobody has said what the site is called");
-        assert!(said("og:title").contains(title), "{path}: {}", said("og:title"));
-        assert!(!said("og:description").is_empty() && !said("og:image:alt").is_empty(), "{path}");
+        let meta = meta_tags(&server, &path).await;
+        assert_eq!(meta("og:image"), server.url_for(&card), "{path}");
+        assert_eq!(meta("og:url"), "", "{path}: nobody has said what the site is called");
+        assert!(meta("og:title").contains(title), "{path}: {}", meta("og:title"));
+        assert!(!meta("og:description").is_empty() && !meta("og:image:alt").is_empty(), "{path}");
 
-        let answer = site.get(&card).send().await.unwrap();
+        let answer = server.get(&card).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{card}");
         assert_eq!(answer.headers()["content-type"], "image/png");
         let keep = answer.headers()["cache-control"].to_str().unwrap().to_owned();
@@ -81,20 +81,21 @@ async fn every_kind_of_page_has_its_card() {
         assert_eq!(size(&png), (1200, 630), "{card}");
         assert!(png.len() < 600_000, "{card} has {} bytes", png.len());
         assert!(!tag.to_str().unwrap().starts_with("W/"));
-        let known = site.get(&card).header("if-none-match", tag).send().await.unwrap();
+        let known = server.get(&card).header("if-none-match", tag).send().await.unwrap();
         assert_eq!(known.status(), 304, "{card}");
     }
 }
 
 #[tokio::test]
 async fn addresses_are_of_the_public_site_and_never_of_a_host_that_is_none() {
-    let (db, plain) = exhibition().await;
-    let site = Site::open_as(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
-    let said = told(&site, "/about").await;
-    assert_eq!(said("og:image"), "https://buildoff.example/cards/buildoff.png");
-    assert_eq!(said("og:url"), "https://buildoff.example/about");
-    assert_eq!(told(&site, "/leaderboard?sort=votes").await("og:url"), "", "a view is not the page");
-    assert_eq!(told(&site, "/no/such/page").await("og:url"), "", "nor is what is not there");
+    let (db, plain) = server_with_builds().await;
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let meta = meta_tags(&server, "/about").await;
+    assert_eq!(meta("og:image"), "https://buildoff.example/cards/buildoff.png");
+    assert_eq!(meta("og:url"), "https://buildoff.example/about");
+    assert_eq!(meta_tags(&server, "/leaderboard?sort=votes").await("og:url"), "", "a view is not the page");
+    assert_eq!(meta_tags(&server, "/no/such/page").await("og:url"), "", "nor is what is not there");
 
     for host in ["a\"><script>", "evil@example.org"] {
         let answer = plain.get("/about").header("host", host).send().await.unwrap();
@@ -105,8 +106,8 @@ async fn addresses_are_of_the_public_site_and_never_of_a_host_that_is_none() {
 
 #[tokio::test]
 async fn a_matchup_shows_nothing_before_the_vote_and_the_outcome_after_it() {
-    let (_db, site) = exhibition().await;
-    let voter = site.voter();
+    let (_db, server) = server_with_builds().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let id = matchup["id"].as_str().unwrap();
     let card = format!("/cards/matchups/{id}.png");
@@ -118,18 +119,18 @@ async fn a_matchup_shows_nothing_before_the_vote_and_the_outcome_after_it() {
         "the page before the vote has the site's"
     );
 
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "B").await.status, 200);
-    let shown = site.get(&card).send().await.unwrap();
+    let shown = server.get(&card).send().await.unwrap();
     assert_eq!(shown.status(), 200);
     assert_eq!(size(&shown.bytes().await.unwrap()), (1200, 630));
 }
 
 #[tokio::test]
 async fn a_card_changes_with_what_it_says_and_takes_whatever_names_there_are() {
-    let (db, site) = exhibition().await;
+    let (db, server) = server_with_builds().await;
     let tag = async |path: &str| {
-        let answer = site.get(path).send().await.unwrap();
+        let answer = server.get(path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
         assert_eq!(size(&answer.bytes().await.unwrap()), (1200, 630));
@@ -157,7 +158,7 @@ async fn a_card_changes_with_what_it_says_and_takes_whatever_names_there_are() {
 
 #[tokio::test]
 async fn what_has_no_card_is_not_found() {
-    let (_db, site) = exhibition().await;
+    let (_db, server) = server_with_builds().await;
     for path in [
         "/cards/builds/nothing.png",
         "/cards/builds/00000000-0000-0000-0000-000000000000.png",
@@ -167,19 +168,19 @@ async fn what_has_no_card_is_not_found() {
         "/cards/matchups/00000000-0000-0000-0000-000000000000.png",
         "/cards/nothing.png",
     ] {
-        assert_eq!(site.get(path).send().await.unwrap().status(), 404, "{path}");
+        assert_eq!(server.get(path).send().await.unwrap().status(), 404, "{path}");
     }
 }
 
 #[tokio::test]
 async fn an_empty_site_has_cards_too() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     for path in ["/cards/leaderboard.png", "/cards/buildoff.png"] {
-        let answer = site.get(path).send().await.unwrap();
+        let answer = server.get(path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         assert_eq!(size(&answer.bytes().await.unwrap()), (1200, 630));
     }
-    let board: Value = site.get("/api/leaderboard").send().await.unwrap().json().await.unwrap();
+    let board: Value = server.get("/api/leaderboard").send().await.unwrap().json().await.unwrap();
     assert_eq!(board["models"].as_array().map(Vec::len), Some(0));
 }

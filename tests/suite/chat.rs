@@ -5,12 +5,12 @@ use buildoff::generate::prompting;
 use voxel::{GridSize, Palette};
 
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, page};
+use crate::support::{BrowserPage, TestServer, Theme, open_page};
 
-async fn exhibition() -> (TestDb, Site) {
+async fn server_with_builds() -> (TestDb, TestServer) {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    (db, site)
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 fn expected(prompt: &str, grid: GridSize, palette: Palette) -> String {
@@ -18,8 +18,8 @@ fn expected(prompt: &str, grid: GridSize, palette: Palette) -> String {
 }
 
 /// The status of the page, and the text on it that is to be copied.
-async fn handout(site: &Site, query: &str) -> (u16, String) {
-    let answer = site.get(&format!("/prompts/chat{query}")).send().await.unwrap();
+async fn chat_text(server: &TestServer, query: &str) -> (u16, String) {
+    let answer = server.get(&format!("/prompts/chat{query}")).send().await.unwrap();
     let status = answer.status().as_u16();
     let html = answer.text().await.unwrap();
     let text = html.split_once("rows=\"24\"").and_then(|(_, rest)| {
@@ -36,7 +36,7 @@ fn unescaped(html: &str) -> String {
 
 #[tokio::test]
 async fn the_page_holds_the_text_for_the_chosen_prompt_grid_and_palette() {
-    let (_db, site) = exhibition().await;
+    let (_db, server) = server_with_builds().await;
     for (query, prompt, grid, palette) in [
         ("?prompt=windmill", "a windmill on a grassy hill", GridSize::G32, Palette::Simple),
         (
@@ -53,46 +53,46 @@ async fn the_page_holds_the_text_for_the_chosen_prompt_grid_and_palette() {
             Palette::Simple,
         ),
     ] {
-        assert_eq!(handout(&site, query).await, (200, expected(prompt, grid, palette)), "{query}");
+        assert_eq!(chat_text(&server, query).await, (200, expected(prompt, grid, palette)), "{query}");
     }
-    let (status, text) = handout(&site, "").await;
+    let (status, text) = chat_text(&server, "").await;
     assert!(status == 200 && text.contains("whole numbers from 0 to 31"), "something is chosen at first");
 }
 
 #[tokio::test]
 async fn what_cannot_be_asked_is_passed_over() {
-    let (_db, site) = exhibition().await;
-    let usual = handout(&site, "").await;
+    let (_db, server) = server_with_builds().await;
+    let usual = chat_text(&server, "").await;
     for query in ["?prompt=nowhere", "?grid=33", "?palette=oak", "?colour=red", "?words=%00"] {
-        assert_eq!(handout(&site, query).await, usual, "{query}");
+        assert_eq!(chat_text(&server, query).await, usual, "{query}");
     }
     let (long, longest) = ("a".repeat(900), "a".repeat(800));
     let cut = expected(&longest, GridSize::G32, Palette::Simple);
-    assert_eq!(handout(&site, &format!("?words={long}")).await, (200, cut));
+    assert_eq!(chat_text(&server, &format!("?words={long}")).await, (200, cut));
 }
 
 #[tokio::test]
 async fn without_prompts_there_is_still_something_to_copy() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let (status, text) = handout(&site, "").await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let (status, text) = chat_text(&server, "").await;
     assert_eq!((status, text), (200, expected("a garden shed", GridSize::G32, Palette::Simple)));
 }
 
 #[tokio::test]
 async fn the_prompts_and_the_format_lead_to_it() {
-    let (_db, site) = exhibition().await;
+    let (_db, server) = server_with_builds().await;
     for path in ["/prompts", "/format"] {
-        let html = site.get(path).send().await.unwrap().text().await.unwrap();
+        let html = server.get(path).send().await.unwrap().text().await.unwrap();
         assert!(html.contains("href=\"/prompts/chat\""), "{path}");
     }
 }
 
 /// Returns once the page says so.
-async fn told(page: &Page, said: &str) {
+async fn wait_until_copied(page: &BrowserPage, message: &str) {
     let there: bool = page
         .eval(&format!(
-            "(async () => {{ while (!document.getElementById('copied').textContent.includes({said:?})) await new Promise(requestAnimationFrame); return true; }})()"
+            "(async () => {{ while (!document.getElementById('copied').textContent.includes({message:?})) await new Promise(requestAnimationFrame); return true; }})()"
         ))
         .await;
     assert!(there);
@@ -100,40 +100,40 @@ async fn told(page: &Page, said: &str) {
 
 #[tokio::test]
 async fn a_press_copies_the_text_and_says_so() {
-    let (_db, site) = exhibition().await;
-    let mut page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    let (_db, server) = server_with_builds().await;
+    let mut page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
     assert_eq!(page.text("#copied").await, "");
     page.run("navigator.clipboard.writeText = async (said) => { window.said = said; }").await;
     page.click("#copy").await;
-    told(&page, "Copied.").await;
+    wait_until_copied(&page, "Copied.").await;
     let copied: String = page.eval("window.said").await;
     assert_eq!(copied, expected("a lighthouse on a rocky island", GridSize::G32, Palette::Simple));
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn where_the_clipboard_is_shut_the_text_is_selected() {
-    let (_db, site) = exhibition().await;
-    let page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    let (_db, server) = server_with_builds().await;
+    let page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
     page.run("navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false")
         .await;
     page.click("#copy").await;
-    told(&page, "copy it by hand").await;
+    wait_until_copied(&page, "copy it by hand").await;
     let selected: usize = page.eval("document.getElementById('text').selectionEnd").await;
     assert!(selected > 7000, "{selected}");
 }
 
 #[tokio::test]
 async fn it_fits_every_size_and_theme_and_names_its_fields() {
-    let (_db, site) = exhibition().await;
-    let mut page = page(&site.at("/prompts/chat?prompt=lighthouse")).await;
+    let (_db, server) = server_with_builds().await;
+    let mut page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
     for (size, width, height) in [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)] {
-        page.size(width, height).await;
+        page.set_size(width, height).await;
         for theme in [Theme::Light, Theme::Dark] {
-            page.theme(theme).await;
+            page.set_theme(theme).await;
             page.reload().await;
-            page.shot(&format!("chat-{size}-{theme:?}")).await;
-            assert_eq!(page.complaints().await, Vec::<String>::new(), "{size} {theme:?}");
+            page.screenshot(&format!("chat-{size}-{theme:?}")).await;
+            assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{size} {theme:?}");
             let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
             assert!(needed <= width, "{size} {theme:?} needs {needed} px");
         }
@@ -146,15 +146,15 @@ async fn it_fits_every_size_and_theme_and_names_its_fields() {
 
 #[tokio::test]
 async fn without_script_the_text_is_there_and_the_button_is_not() {
-    let (_db, site) = exhibition().await;
-    let mut page = page("about:blank").await;
-    page.without_script().await;
-    page.goto(&site.at("/prompts/chat?prompt=lighthouse")).await;
-    page.shot("chat-without-script").await;
+    let (_db, server) = server_with_builds().await;
+    let mut page = open_page("about:blank").await;
+    page.disable_scripts().await;
+    page.goto(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
+    page.screenshot("chat-without-script").await;
     let text: String = page.eval("document.getElementById('text').value").await;
     assert_eq!(text, expected("a lighthouse on a rocky island", GridSize::G32, Palette::Simple));
     assert!(page.text("#copied").await.contains("select all of it"));
     let button: String = page.eval("getComputedStyle(document.getElementById('copy')).display").await;
     assert_eq!(button, "none");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::support::Site;
+use crate::support::TestServer;
 
 /// A build that keeps every rule.
-fn hut() -> Value {
+fn sample_spec() -> Value {
     json!({ "version": "1.0", "boxes": [
         { "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 5, "z2": 27, "type": "minecraft:oak_planks" },
     ] })
@@ -38,19 +38,19 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-async fn post(site: &Site, query: &str, body: Vec<u8>) -> (StatusCode, Value) {
-    let answer = site.post(&format!("/api/check{query}")).body(body).send().await.unwrap();
+async fn post(server: &TestServer, query: &str, body: Vec<u8>) -> (StatusCode, Value) {
+    let answer = server.post(&format!("/api/check{query}")).body(body).send().await.unwrap();
     (answer.status(), answer.json().await.unwrap())
 }
 
 #[tokio::test]
 async fn both_doors_give_the_same_object() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     for (text, arguments, query, exit, status) in [
-        (hut().to_string(), vec!["-"], "", 0, 200),
-        (hut().to_string(), vec!["-", "--cells"], "?cells=1", 0, 200),
+        (sample_spec().to_string(), vec!["-"], "", 0, 200),
+        (sample_spec().to_string(), vec!["-", "--cells"], "?cells=1", 0, 200),
         (
-            hut().to_string(),
+            sample_spec().to_string(),
             vec!["-", "--grid", "64", "--palette", "advanced"],
             "?gridSize=64&palette=advanced&cells=0",
             1,
@@ -63,9 +63,9 @@ async fn both_doors_give_the_same_object() {
         let printed = check(&arguments, text.as_bytes());
         let report: Value = serde_json::from_slice(&printed.stdout).unwrap();
         assert_eq!(printed.status.code(), Some(exit), "{report}");
-        let (answered, answer) = post(&site, query, text.clone().into_bytes()).await;
+        let (answered, answer) = post(&server, query, text.clone().into_bytes()).await;
         assert_eq!((answered.as_u16(), &answer), (status, &report));
-        let (_, zipped) = post(&site, query, gzip(text.as_bytes())).await;
+        let (_, zipped) = post(&server, query, gzip(text.as_bytes())).await;
         assert_eq!(zipped, report);
     }
 }
@@ -74,7 +74,7 @@ async fn both_doors_give_the_same_object() {
 fn files_are_read_and_what_cannot_be_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hut.json.gz");
-    std::fs::write(&file, gzip(hut().to_string().as_bytes())).unwrap();
+    std::fs::write(&file, gzip(sample_spec().to_string().as_bytes())).unwrap();
     let good = check(&[file.to_str().unwrap()], b"");
     let report: Value = serde_json::from_slice(&good.stdout).unwrap();
     assert_eq!((good.status.code(), &report["blockCount"]), (Some(0), &json!(24 * 6 * 24)));
@@ -90,7 +90,7 @@ fn files_are_read_and_what_cannot_be_is_told() {
 
 #[tokio::test]
 async fn bad_requests_are_answered_and_the_next_one_is_served() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let bomb = gzip(&vec![b' '; 300 << 20]);
     let deep = format!(r#"{{"a":{}"#, "[".repeat(200_000));
     let boxes = r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":31,"z2":31,"type":"stone"},"#.repeat(100_000);
@@ -103,20 +103,20 @@ async fn bad_requests_are_answered_and_the_next_one_is_served() {
         (b"\xff\xfe\x00".to_vec(), 400, "bad_json"),
         (Vec::new(), 400, "bad_json"),
     ] {
-        let (answered, report) = post(&site, "", body).await;
+        let (answered, report) = post(&server, "", body).await;
         assert_eq!((answered.as_u16(), report["error"]["code"].as_str()), (status, Some(code)));
         assert_eq!((&report["ok"], &report["blockCount"]), (&json!(false), &json!(0)));
-        let (next, report) = post(&site, "", hut().to_string().into_bytes()).await;
+        let (next, report) = post(&server, "", sample_spec().to_string().into_bytes()).await;
         assert_eq!((next.as_u16(), &report["ok"]), (200, &json!(true)));
     }
 }
 
 #[tokio::test]
 async fn a_body_without_a_length_is_bounded_too() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let chunks = (0..40).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1 << 20]));
     let stream = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
-    let answer = site.post("/api/check").body(stream).send().await.unwrap();
+    let answer = server.post("/api/check").body(stream).send().await.unwrap();
     assert_eq!(answer.status(), 413);
     let report: Value = answer.json().await.unwrap();
     assert_eq!(report["error"], json!({ "code": "too_large", "message": "the text is larger than 32 MiB" }));
@@ -124,33 +124,33 @@ async fn a_body_without_a_length_is_bounded_too() {
 
 #[tokio::test]
 async fn odd_parameters_are_told() {
-    let site = Site::open().await;
-    for (query, said) in [
+    let server = TestServer::start().await;
+    for (query, printed) in [
         ("?gridSize=33", "gridSize: a grid is 32, 64, 128 or 256 cells wide"),
         ("?palette=oak", "palette: unknown variant `oak`, expected `simple` or `advanced`"),
         ("?cells=maybe", "cells: \"maybe\" is neither 1 nor 0"),
         ("?grid=32", "grid: unknown field `grid`, expected one of `gridSize`"),
         ("?gridSize=32&gridSize=64", "duplicate field `gridSize`"),
     ] {
-        let (status, answer) = post(&site, query, hut().to_string().into_bytes()).await;
+        let (status, answer) = post(&server, query, sample_spec().to_string().into_bytes()).await;
         assert_eq!(status, 400, "{query}");
-        assert!(answer["error"].as_str().unwrap().contains(said), "{query}: {answer}");
+        assert!(answer["error"].as_str().unwrap().contains(printed), "{query}: {answer}");
         assert_eq!(answer["code"], "bad_request");
     }
-    let answer = site.post("/api/check").header("content-encoding", "br").body("{}").send().await.unwrap();
+    let answer = server.post("/api/check").header("content-encoding", "br").body("{}").send().await.unwrap();
     assert_eq!(answer.status(), 415);
     let solid = json!({ "version": "1.0", "boxes": [
         { "x1": 0, "y1": 0, "z1": 0, "x2": 255, "y2": 255, "z2": 255, "type": "stone" },
     ] });
-    let (status, answer) = post(&site, "?gridSize=256&cells=1", solid.to_string().into_bytes()).await;
+    let (status, answer) = post(&server, "?gridSize=256&cells=1", solid.to_string().into_bytes()).await;
     assert_eq!((status.as_u16(), &answer["code"]), (400, &json!("too_many_cells")));
 }
 
 #[tokio::test]
 async fn the_schema_is_served() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let schema: Value =
-        site.get("/api/schema?gridSize=64&palette=advanced").send().await.unwrap().json().await.unwrap();
+        server.get("/api/schema?gridSize=64&palette=advanced").send().await.unwrap().json().await.unwrap();
     assert_eq!(schema["$defs"]["coordinate"]["maximum"], 63);
     assert_eq!(schema["$defs"]["type"]["enum"].as_array().unwrap().len(), 77);
 }
@@ -158,11 +158,11 @@ async fn the_schema_is_served() {
 /// What the site shows as an example is one.
 #[tokio::test]
 async fn the_examples_on_the_pages_are_valid_builds() {
-    let site = Site::open().await;
-    let html = site.get("/format").send().await.unwrap().text().await.unwrap();
+    let server = TestServer::start().await;
+    let html = server.get("/format").send().await.unwrap().text().await.unwrap();
     let example = html.split("<code>").find(|code| code.starts_with('{')).unwrap();
     let example = example.split("</code>").next().unwrap().replace("&quot;", "\"");
-    let (status, report) = post(&site, "", example.into_bytes()).await;
+    let (status, report) = post(&server, "", example.into_bytes()).await;
     assert_eq!(
         (status.as_u16(), &report["ok"], &report["warnings"]),
         (200, &json!(true), &json!([])),
@@ -173,35 +173,35 @@ async fn the_examples_on_the_pages_are_valid_builds() {
 /// Announcing a large body takes nothing from others: memory is shared out for what has arrived.
 #[tokio::test]
 async fn visitors_who_announce_much_and_send_nothing_keep_nobody_out() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let mut idle = Vec::new();
     for _ in 0..16 {
-        let mut stream = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
+        let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).await.unwrap();
         let head = b"POST /api/check HTTP/1.1\r\nhost: x\r\ncontent-length: 33554432\r\n\r\n ";
         stream.write_all(head).await.unwrap();
         idle.push(stream);
     }
-    let (status, report) = post(&site, "", hut().to_string().into_bytes()).await;
+    let (status, report) = post(&server, "", sample_spec().to_string().into_bytes()).await;
     assert_eq!((status.as_u16(), &report["ok"]), (200, &json!(true)));
 }
 
 #[tokio::test]
 async fn a_gzip_file_may_have_something_behind_it() {
-    let site = Site::open().await;
-    let mut zipped = gzip(hut().to_string().as_bytes());
+    let server = TestServer::start().await;
+    let mut zipped = gzip(sample_spec().to_string().as_bytes());
     zipped.extend(b"\n");
-    let (status, report) = post(&site, "", zipped).await;
+    let (status, report) = post(&server, "", zipped).await;
     assert_eq!((status.as_u16(), &report["ok"]), (200, &json!(true)));
 }
 
 #[tokio::test]
 async fn large_answers_are_whole_plain_and_compressed() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let full = json!({ "version": "1.0", "boxes": [
         { "x1": 0, "y1": 0, "z1": 0, "x2": 63, "y2": 63, "z2": 63, "type": "stone" },
     ] });
     for encoding in ["br", "gzip", "identity"] {
-        let request = site.post("/api/check?gridSize=64&cells=1").header("accept-encoding", encoding);
+        let request = server.post("/api/check?gridSize=64&cells=1").header("accept-encoding", encoding);
         let answer: Value = request.body(full.to_string()).send().await.unwrap().json().await.unwrap();
         assert_eq!(answer["cells"].as_array().unwrap().len(), 64 * 64 * 64, "{encoding}");
     }

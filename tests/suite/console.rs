@@ -1,8 +1,8 @@
 //! The console: its door, and its pages with and without script.
 
-mod door;
 mod matrix;
 mod pages;
+mod session;
 
 use std::fs;
 
@@ -12,9 +12,11 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::support::db::TestDb;
-use crate::support::provider::{KEY, Request};
-use crate::support::voice::MODEL;
-use crate::support::{Page, Provider, Say, Script, Site, Voice, page};
+use crate::support::fake_protocol::MODEL;
+use crate::support::fake_provider::{API_KEY, RecordedRequest};
+use crate::support::{
+    BrowserPage, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, open_page,
+};
 
 const TOKEN: &str = "a token for tests only";
 const SIGN_IN: &str = "Sign in with the value";
@@ -35,38 +37,40 @@ const PROMPTS: &str = r#"
 "#;
 
 /// An installation whose models are asked on this machine.
-struct House {
-    site: Site,
+struct ConsoleFixture {
+    server: TestServer,
     _db: TestDb,
-    provider: Provider,
-    _home: TempDir,
+    provider: FakeProvider,
+    _data_dir: TempDir,
 }
 
-impl House {
+impl ConsoleFixture {
     /// The provider answers with these, in turn.
-    async fn with(scripts: impl IntoIterator<Item = Script>) -> Self {
-        Self::of(Provider::with(Voice::Compatible, scripts).await).await
+    async fn with_responses(responses: impl IntoIterator<Item = FakeResponse>) -> Self {
+        Self::with_provider(FakeProvider::with_responses(FakeProtocol::Compatible, responses).await).await
     }
 
     /// The provider answers as it is asked.
-    async fn improvising(improvise: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Self {
-        Self::of(Provider::improvising(Voice::Compatible, improvise).await).await
+    async fn with_handler(
+        handler: impl Fn(&RecordedRequest) -> FakeResponse + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_provider(FakeProvider::with_handler(FakeProtocol::Compatible, handler).await).await
     }
 
-    async fn of(provider: Provider) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("prompts.toml"), PROMPTS).unwrap();
-        fs::write(home.path().join("models.toml"), models(&provider)).unwrap();
+    async fn with_provider(provider: FakeProvider) -> Self {
+        let data_dir = tempfile::tempdir().unwrap();
+        fs::write(data_dir.path().join("prompts.toml"), PROMPTS).unwrap();
+        fs::write(data_dir.path().join("models.toml"), models(&provider)).unwrap();
         let db = TestDb::new().await;
-        let site = working(&db, &home).await;
-        let house = Self { site, provider, _db: db, _home: home };
-        let seeded = house.api("POST", "/api/admin/seed?generateBuilds=0").send().await.unwrap();
+        let server = start_server(&db, &data_dir).await;
+        let fixture = Self { server, provider, _db: db, _data_dir: data_dir };
+        let seeded = fixture.api("POST", "/api/admin/seed?generateBuilds=0").send().await.unwrap();
         assert_eq!(seeded.status(), 200, "{}", seeded.text().await.unwrap());
-        house
+        fixture
     }
 
     fn api(&self, method: &str, path: &str) -> RequestBuilder {
-        self.site.request(method.parse().unwrap(), path).bearer_auth(TOKEN)
+        self.server.request(method.parse().unwrap(), path).bearer_auth(TOKEN)
     }
 
     async fn import(&self, prompt: &str, model: &str) {
@@ -76,30 +80,30 @@ impl House {
     }
 
     /// A tab in which an admin has signed in, at this address.
-    async fn open(&self, path: &str) -> Page {
-        let page = page(&self.site.at("/admin")).await;
+    async fn open_signed_in(&self, path: &str) -> BrowserPage {
+        let page = open_page(&self.server.url_for("/admin")).await;
         page.run(&format!("document.getElementById('token').value = {TOKEN:?}")).await;
         page.click("main [type=submit]").await;
-        until(&page, "document.querySelector('nav.console')").await;
-        page.goto(&self.site.at(path)).await;
+        wait_until(&page, "document.querySelector('nav.console')").await;
+        page.goto(&self.server.url_for(path)).await;
         page
     }
 
     /// A signed-in admin's cookie.
     async fn cookie(&self) -> String {
-        cookie(&sign_in(&self.site, TOKEN).await).unwrap()
+        cookie(&sign_in(&self.server, TOKEN).await).unwrap()
     }
 }
 
-async fn working(db: &TestDb, home: &TempDir) -> Site {
-    let home = home.path().to_str().unwrap();
+async fn start_server(db: &TestDb, data_dir: &TempDir) -> TestServer {
+    let data_dir = data_dir.path().to_str().unwrap();
     let variables =
-        [("ADMIN_TOKEN", TOKEN), ("DATA_DIR", home), ("LOCAL_API_KEY", KEY), ("RATE_LIMITS", "off")];
-    Site::open_working(db.pool.clone(), &variables).await
+        [("ADMIN_TOKEN", TOKEN), ("DATA_DIR", data_dir), ("LOCAL_API_KEY", API_KEY), ("RATE_LIMITS", "off")];
+    TestServer::start_with_worker(db.pool.clone(), &variables).await
 }
 
-fn models(provider: &Provider) -> String {
-    let address = format!("{}{}", provider.url, Voice::Compatible.base_path());
+fn models(provider: &FakeProvider) -> String {
+    let address = format!("{}{}", provider.url, FakeProtocol::Compatible.base_path());
     format!(
         r#"
         [[provider]]
@@ -132,23 +136,23 @@ fn models(provider: &Provider) -> String {
 }
 
 /// What a sound answer is.
-fn build() -> Script {
-    Voice::Compatible.says(&[Say::Text(BUILD), Say::Done])
+fn valid_response() -> FakeResponse {
+    FakeProtocol::Compatible.answer(&[FakePart::Text(BUILD), FakePart::Done])
 }
 
-fn wrong_key() -> Script {
-    Script::error(
+fn wrong_key() -> FakeResponse {
+    FakeResponse::json(
         401,
         &json!({ "error": { "message": "That key is not known here.", "code": "invalid_api_key" } }),
     )
 }
 
-async fn sign_in(site: &Site, token: &str) -> Response {
-    filled(site.post("/admin/session"), &[("token", token)]).send().await.unwrap()
+async fn sign_in(server: &TestServer, token: &str) -> Response {
+    with_form(server.post("/admin/session"), &[("token", token)]).send().await.unwrap()
 }
 
 /// A form as a browser sends it.
-fn filled(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
+fn with_form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
     let escaped = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
     request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(fields.join("&"))
@@ -160,14 +164,14 @@ fn cookie(answer: &Response) -> Option<String> {
 }
 
 /// The status of a page, and the page.
-async fn visit(site: &Site, path: &str, cookie: &str) -> (u16, String) {
-    let answer = site.get(path).header(COOKIE, cookie).send().await.unwrap();
+async fn visit(server: &TestServer, path: &str, cookie: &str) -> (u16, String) {
+    let answer = server.get(path).header(COOKIE, cookie).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
 /// Returns once it is so.
-async fn until(page: &Page, condition: &str) {
-    page.until(condition).await;
+async fn wait_until(page: &BrowserPage, condition: &str) {
+    page.wait_until(condition).await;
 }
 
 /// The cell of a prompt and a model.

@@ -14,17 +14,17 @@ use tokio::{
 
 use crate::support::db::TestDb;
 
-fn at(url: impl Into<String>) -> DatabaseSource {
+fn url_source(url: impl Into<String>) -> DatabaseSource {
     DatabaseSource::Url { url: url.into(), direct_url: None, replica_url: None }
 }
 
-async fn refusal(source: &DatabaseSource) -> String {
+async fn open_error(source: &DatabaseSource) -> String {
     let error = Database::open(source).await.expect_err("it was to fail");
     format!("{error:#}\n{error:?}\n{source:?}")
 }
 
 /// As a newer program would have left it.
-async fn migrate_further(pool: &PgPool) {
+async fn apply_newer_migration(pool: &PgPool) {
     sqlx::query(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES (9999, 'the future', true, '', 0)",
@@ -37,7 +37,7 @@ async fn migrate_further(pool: &PgPool) {
 #[tokio::test]
 async fn a_database_given_by_url_is_opened_and_ready() {
     let db = TestDb::new().await;
-    let database = Database::open(&at(db.url())).await.unwrap();
+    let database = Database::open(&url_source(db.url())).await.unwrap();
     assert_eq!(check_ready(database.pool()).await, Ok(()));
     database.close().await;
     assert_eq!(check_ready(&db.pool).await, Ok(()), "closing left the server alone");
@@ -52,8 +52,8 @@ async fn migrations_go_over_the_direct_url() {
         replica_url: None,
     };
     Database::open(&source(db.url())).await.unwrap().close().await;
-    let told = refusal(&source("postgres://admin@nowhere:hunter2/".into())).await;
-    assert!(told.starts_with("DIRECT_URL is not the URL"), "{told}");
+    let message = open_error(&source("postgres://admin@nowhere:hunter2/".into())).await;
+    assert!(message.starts_with("DIRECT_URL is not the URL"), "{message}");
 }
 
 #[tokio::test]
@@ -70,10 +70,10 @@ async fn there_is_one_installation_and_no_second() {
 #[tokio::test]
 async fn a_newer_database_is_refused() {
     let db = TestDb::new().await;
-    migrate_further(&db.pool).await;
+    apply_newer_migration(&db.pool).await;
     assert_eq!(check_ready(&db.pool).await, Err(ReadinessError::OtherMigrations));
-    let told = refusal(&at(db.url())).await;
-    assert!(told.contains("newer than this Buildoff"), "{told}");
+    let message = open_error(&url_source(db.url())).await;
+    assert!(message.contains("newer than this Buildoff"), "{message}");
 }
 
 #[tokio::test]
@@ -88,8 +88,8 @@ async fn a_changed_migration_is_noticed() {
     let db = TestDb::new().await;
     sqlx::query("UPDATE _sqlx_migrations SET checksum = 'other'").execute(&db.pool).await.unwrap();
     assert_eq!(check_ready(&db.pool).await, Err(ReadinessError::OtherMigrations));
-    let told = refusal(&at(db.url())).await;
-    assert!(told.contains("changed afterwards"), "{told}");
+    let message = open_error(&url_source(db.url())).await;
+    assert!(message.contains("changed afterwards"), "{message}");
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_database_that_comes_up_late_is_waited_for() {
     let socket = first.options().get_socket().unwrap().display().to_string();
     spawn_blocking(move || drop(first)).await.unwrap();
 
-    let source = at(format!("postgres://postgres@localhost/postgres?host={socket}"));
+    let source = url_source(format!("postgres://postgres@localhost/postgres?host={socket}"));
     let opening = tokio::spawn(async move { Database::open(&source).await });
     sleep(Duration::from_millis(300)).await;
     assert!(!opening.is_finished(), "there is nothing to connect to yet");
@@ -133,9 +133,9 @@ async fn passwords_stay_unsaid() {
         "postgres://localhost/db?port=hunter2",
         "postgres://me:hunter2@localhost/db?sslmode=hunter2",
     ] {
-        let told = refusal(&at(url)).await;
-        assert!(told.starts_with("DATABASE_URL is not the URL"), "{told}");
-        assert!(!told.contains("hunter2"), "{told}");
+        let message = open_error(&url_source(url)).await;
+        assert!(message.starts_with("DATABASE_URL is not the URL"), "{message}");
+        assert!(!message.contains("hunter2"), "{message}");
     }
 }
 
@@ -143,8 +143,8 @@ async fn passwords_stay_unsaid() {
 async fn what_the_server_objects_to_is_told() {
     let db = TestDb::new().await;
     let server = db.url();
-    let told = refusal(&at(server.replace("/test_", "/untest_"))).await;
-    assert!(told.starts_with("The database of DATABASE_URL says: database \"untest_"), "{told}");
+    let message = open_error(&url_source(server.replace("/test_", "/untest_"))).await;
+    assert!(message.starts_with("The database of DATABASE_URL says: database \"untest_"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +152,9 @@ async fn the_server_ends_what_hangs_wherever_it_is() {
     let (db, home) = (TestDb::new().await, tempfile::tempdir().unwrap());
     let embedded = DatabaseSource::Embedded { data_dir: Some(home.path().to_owned()), pg_bin: None };
     let patient = format!("{}&options=-c%20statement_timeout%3D20s", db.url());
-    for (source, statement) in [(at(db.url()), "30s"), (at(patient), "20s"), (embedded, "30s")] {
+    for (source, statement) in
+        [(url_source(db.url()), "30s"), (url_source(patient), "20s"), (embedded, "30s")]
+    {
         let database = Database::open(&source).await.unwrap();
         for (name, expected) in [
             ("statement_timeout", statement),

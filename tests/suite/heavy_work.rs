@@ -13,20 +13,20 @@ use serde_json::Value;
 use tokio::task::{JoinSet, yield_now};
 
 use crate::support::db::TestDb;
-use crate::support::{Site, hut};
+use crate::support::{TestServer, sample_spec};
 
 /// A site behind a proxy, which says where requests come from.
-async fn behind_a_proxy(db: &TestDb) -> (Site, App) {
+async fn server_behind_proxy(db: &TestDb) -> (TestServer, App) {
     let variables = [("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0"), ("TRUSTED_PROXIES", "127.0.0.0/8")];
-    Site::open_with_app(db.pool.clone(), &variables).await
+    TestServer::start_with_app(db.pool.clone(), &variables).await
 }
 
-fn from(address: &str, request: RequestBuilder) -> RequestBuilder {
+fn with_client_address(address: &str, request: RequestBuilder) -> RequestBuilder {
     request.header("x-forwarded-for", address)
 }
 
 /// Takes all slots for heavy work, each until its sender is dropped.
-async fn occupy(app: &App) -> Vec<mpsc::Sender<()>> {
+async fn occupy_all_slots(app: &App) -> Vec<mpsc::Sender<()>> {
     let slots = thread::available_parallelism().map_or(1, usize::from);
     let occupied = (0..slots).map(|_| {
         let (keep, kept) = mpsc::channel::<()>();
@@ -47,18 +47,18 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
     const FLOOD: &str = "198.51.100.1";
     const OTHER: &str = "198.51.100.2";
     let db = TestDb::seeded().await;
-    let (site, app) = behind_a_proxy(&db).await;
+    let (server, app) = server_behind_proxy(&db).await;
     let ids = builds::ids(&db.pool).await.unwrap();
-    let voter = site.voter();
+    let voter = server.voter();
     let matchup = voter.matchup().await;
-    let mut slots = occupy(&app).await;
+    let mut slots = occupy_all_slots(&app).await;
 
     let mut flood = JoinSet::new();
     let drawn = Arc::new(Mutex::new(0));
     for n in 0..400 {
         let [build, angle, size] = [n % 10, n / 10 % 8, [64, 128, 256, 384, 512][n / 80]];
         let path = format!("/api/builds/{}/image?size={size}&angle={angle}", ids[build]);
-        let (request, drawn) = (from(FLOOD, site.get(&path)), Arc::clone(&drawn));
+        let (request, drawn) = (with_client_address(FLOOD, server.get(&path)), Arc::clone(&drawn));
         flood.spawn(async move {
             let answer = request.send().await.unwrap();
             if answer.status() == 200 {
@@ -76,17 +76,17 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
     assert_eq!(app.work.waiting(), 64);
 
     let build = format!("/api/builds/{}", ids[0]);
-    let mut visits = vec![from(OTHER, site.post("/api/check")).body(hut(4))];
+    let mut visits = vec![with_client_address(OTHER, server.post("/api/check")).body(sample_spec(4))];
     for path in ["/image?size=128&background=transparent", "/export?format=schem"] {
-        visits.push(from(OTHER, site.get(&format!("{build}{path}"))));
+        visits.push(with_client_address(OTHER, server.get(&format!("{build}{path}"))));
     }
-    visits.push(from(OTHER, site.get("/cards/buildoff.png")));
+    visits.push(with_client_address(OTHER, server.get("/cards/buildoff.png")));
     let mut looks = Vec::new();
     for side in ["a", "b"] {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
         // From the very address of the flood, as voters have a queue of their own.
         for path in [url.to_owned(), format!("{url}/image?size=128&format=png")] {
-            let request = from(FLOOD, site.get(&path)).header(ACCEPT_ENCODING, "identity");
+            let request = with_client_address(FLOOD, server.get(&path)).header(ACCEPT_ENCODING, "identity");
             looks.push(request.header(COOKIE, voter.cookie().unwrap()));
         }
     }
@@ -119,11 +119,12 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
 #[tokio::test]
 async fn whoever_hangs_up_leaves_the_picture_to_others() {
     let db = TestDb::seeded().await;
-    let (site, _) = behind_a_proxy(&db).await;
+    let (server, _) = server_behind_proxy(&db).await;
     let path = format!("/api/builds/{}/image?size=1024", builds::ids(&db.pool).await.unwrap()[0]);
     for ms in [1, 5, 20, 50, 100] {
-        let gone = from("198.51.100.1", site.get(&path)).timeout(Duration::from_millis(ms)).send();
-        let stays = from("198.51.100.2", site.get(&path)).send();
+        let gone =
+            with_client_address("198.51.100.1", server.get(&path)).timeout(Duration::from_millis(ms)).send();
+        let stays = with_client_address("198.51.100.2", server.get(&path)).send();
         let (_, stays) = tokio::join!(gone, stays);
         assert_eq!(stays.unwrap().status(), 200);
     }

@@ -9,22 +9,23 @@ use voxel::{Format, GridSize, Palette, check, export};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::{Site, hut};
+use crate::support::{TestServer, sample_spec};
 
 /// A hut as another tool's file.
 fn file(format: Format) -> Vec<u8> {
-    let verdict = check(hut(5).as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
+    let verdict = check(sample_spec(5).as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
     export(verdict.grid().unwrap(), format, "hut").unwrap()
 }
 
 #[tokio::test]
 async fn a_schematic_is_imported_and_its_spec_makes_the_same_build() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
-    let admin = site.admin();
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
+    let admin = server.admin();
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let to = |model: &str| format!("/api/admin/import-build?modelKey={model}&promptId=lighthouse");
-    let plain = admin.post(&to("openai_gpt_5_5"), hut(5)).await.json();
+    let plain = admin.post(&to("openai_gpt_5_5"), sample_spec(5)).await.json();
     let foreign = admin.post(&to("gemini_3_1_pro"), file(Format::Schem)).await;
     assert_eq!(foreign.status, 200, "{}", foreign.text());
     let foreign = foreign.json();
@@ -32,7 +33,7 @@ async fn a_schematic_is_imported_and_its_spec_makes_the_same_build() {
 
     let get = async |id: &Value, what: &str| {
         let path = format!("/api/builds/{}/{what}", id.as_str().unwrap());
-        site.get(&path).send().await.unwrap().bytes().await.unwrap()
+        server.get(&path).send().await.unwrap().bytes().await.unwrap()
     };
     let (plain, foreign) = (&plain["buildId"], &foreign["buildId"]);
     assert_eq!(get(plain, "grid").await, get(foreign, "grid").await);
@@ -49,12 +50,12 @@ async fn a_schematic_is_imported_and_its_spec_makes_the_same_build() {
 
 #[tokio::test]
 async fn files_of_other_tools_are_checked_over_http() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let ask = async |query: &str, body: Vec<u8>| {
-        let answer = site.post(&format!("/api/check?{query}")).body(body).send().await.unwrap();
+        let answer = server.post(&format!("/api/check?{query}")).body(body).send().await.unwrap();
         (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
     };
-    let (_, expected) = ask("cells=1", hut(5).into_bytes()).await;
+    let (_, expected) = ask("cells=1", sample_spec(5).into_bytes()).await;
     assert_eq!(expected["ok"], true);
     for format in [Format::Schem, Format::Litematic, Format::Vox] {
         assert_eq!(ask("cells=1", file(format)).await, (200, expected.clone()), "{format}");
@@ -89,22 +90,22 @@ async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
         let output =
             command.current_dir(&prompt).args(arguments).env("DATABASE_URL", db.url()).output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+        let printed = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&printed).into_owned())
     };
-    let (code, said) = run(&["import", folder.path().to_str().unwrap()]);
-    assert!(code == Some(0) && said.contains("2 imported, 0 failed"), "{said}");
+    let (code, printed) = run(&["import", folder.path().to_str().unwrap()]);
+    assert!(code == Some(0) && printed.contains("2 imported, 0 failed"), "{printed}");
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE prompt_id = 'lighthouse'").await, 2);
     let digests = "SELECT count(DISTINCT digest) FROM builds WHERE prompt_id = 'lighthouse'";
     assert_eq!(db.number(digests).await, 1);
 
     // Two files for one place: nobody can tell which was meant, and the others are taken.
-    fs::write(prompt.join("reference_sculptor.json"), hut(6)).unwrap();
-    let (code, said) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"]);
-    assert!(code == Some(1) && said.contains("1 imported, 2 failed"), "{said}");
+    fs::write(prompt.join("reference_sculptor.json"), sample_spec(6)).unwrap();
+    let (code, printed) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"]);
+    assert!(code == Some(1) && printed.contains("1 imported, 2 failed"), "{printed}");
     for (file, rival) in [("sculptor.json", "sculptor.vox"), ("sculptor.vox", "sculptor.json")] {
         let named = |line: &str| line.contains(&format!("{file}: failed")) && line.contains(rival);
-        assert!(said.lines().any(named), "{file}: {said}");
+        assert!(printed.lines().any(named), "{file}: {printed}");
     }
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE prompt_id = 'lighthouse'").await, 3);
     assert_eq!(db.number(digests).await, 1);
@@ -116,7 +117,7 @@ async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
         vec!["export", "reference_architect.litematic", "--format", "schem"],
         vec!["check", "reference_architect.schem"],
     ] {
-        let (code, said) = run(&arguments);
-        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+        let (code, printed) = run(&arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {printed}");
     }
 }

@@ -11,11 +11,14 @@ use serde_json::{Value, json};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::voter::Answer;
-use crate::support::{Admin, Provider, Say, Site, Voice, Voter, catalog, hut, page};
+use crate::support::voter::TestResponse;
+use crate::support::{
+    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServer, TestVoter, open_page, sample_spec,
+    test_catalog,
+};
 
-async fn document(site: &Site) -> Value {
-    site.get("/openapi.json").send().await.unwrap().json().await.unwrap()
+async fn document(server: &TestServer) -> Value {
+    server.get("/openapi.json").send().await.unwrap().json().await.unwrap()
 }
 
 /// Every operation by its id: method, path, and what is said of it.
@@ -39,8 +42,8 @@ fn routes() -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_address_of_the_api_is_in_the_document() {
-    let site = Site::open().await;
-    let document = document(&site).await;
+    let server = TestServer::start().await;
+    let document = document(&server).await;
     let documented: BTreeSet<_> = document["paths"].as_object().unwrap().keys().cloned().collect();
 
     assert!(routes().contains("/api/arena/vote"), "the router still lists its routes");
@@ -86,24 +89,25 @@ async fn every_address_of_the_api_is_in_the_document() {
 #[tokio::test]
 async fn it_names_the_version_and_where_it_is_served_and_is_sent_once() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
-    let told = document(&site).await;
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let told = document(&server).await;
     assert_eq!(told["info"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(told["servers"], json!([{ "url": "https://buildoff.example" }]));
-    assert_eq!(document(&Site::open().await).await.get("servers"), None);
+    assert_eq!(document(&TestServer::start().await).await.get("servers"), None);
 
-    let first = site.get("/openapi.json").send().await.unwrap();
+    let first = server.get("/openapi.json").send().await.unwrap();
     let tag = first.headers()["etag"].clone();
-    let again = site.get("/openapi.json").header("if-none-match", tag).send().await.unwrap();
+    let again = server.get("/openapi.json").header("if-none-match", tag).send().await.unwrap();
     assert_eq!(again.status(), 304);
 }
 
 /// Answers, with the operation they were given by.
 #[derive(Default)]
-struct Notes(Vec<Value>);
+struct RecordedResponses(Vec<Value>);
 
-impl Notes {
-    fn take(&mut self, operation: &str, answer: &Answer) -> Value {
+impl RecordedResponses {
+    fn record(&mut self, operation: &str, answer: &TestResponse) -> Value {
         let kind = answer.header("content-type").split(';').next().unwrap().to_owned();
         let body = serde_json::from_slice(&answer.bytes).unwrap_or(Value::Null);
         let status = answer.status.to_string();
@@ -111,56 +115,60 @@ impl Notes {
         body
     }
 
-    async fn get(&mut self, voter: &Voter, operation: &str, path: &str) -> Value {
+    async fn get(&mut self, voter: &TestVoter, operation: &str, path: &str) -> Value {
         let answer = voter.get(path).await;
-        self.take(operation, &answer)
+        self.record(operation, &answer)
     }
 
-    async fn post(&mut self, voter: &Voter, operation: &str, path: &str, body: Value) -> Value {
+    async fn post(&mut self, voter: &TestVoter, operation: &str, path: &str, body: Value) -> Value {
         let answer = voter.send(Method::POST, path, Some(&body)).await.unwrap();
-        self.take(operation, &answer)
+        self.record(operation, &answer)
     }
 }
 
 /// Asks everything there is at least once, and much of it in ways that go wrong.
-async fn ask_everything(db: &TestDb, site: &Site) -> Vec<Value> {
-    let mut notes = Notes::default();
-    let voter = site.voter();
+async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> {
+    let mut recorded = RecordedResponses::default();
+    let voter = server.voter();
 
-    notes.get(&voter, "prompts", "/api/arena/prompts").await;
-    notes.get(&voter, "matchup", "/api/arena/matchup?promptId=nothing-like-it").await;
-    notes.get(&voter, "matchup", "/api/arena/matchup?promptId=x&promptId=y").await;
-    let skipped = notes.get(&voter, "matchup", "/api/arena/matchup").await;
+    recorded.get(&voter, "prompts", "/api/arena/prompts").await;
+    recorded.get(&voter, "matchup", "/api/arena/matchup?promptId=nothing-like-it").await;
+    recorded.get(&voter, "matchup", "/api/arena/matchup?promptId=x&promptId=y").await;
+    let skipped = recorded.get(&voter, "matchup", "/api/arena/matchup").await;
     let skip = json!({ "matchupId": skipped["id"] });
-    notes.post(&voter, "skip", "/api/arena/skip", skip.clone()).await;
-    notes.post(&site.voter(), "skip", "/api/arena/skip", skip.clone()).await;
-    notes.post(&voter, "skip", "/api/arena/skip", json!({ "matchup": 7 })).await;
+    recorded.post(&voter, "skip", "/api/arena/skip", skip.clone()).await;
+    recorded.post(&server.voter(), "skip", "/api/arena/skip", skip.clone()).await;
+    recorded.post(&voter, "skip", "/api/arena/skip", json!({ "matchup": 7 })).await;
 
-    let matchup = notes.get(&voter, "matchup", "/api/arena/matchup").await;
+    let matchup = recorded.get(&voter, "matchup", "/api/arena/matchup").await;
     let build = matchup["a"]["build"]["url"].as_str().unwrap();
-    notes.get(&voter, "matchupBuild", build).await;
-    notes.get(&site.voter(), "matchupBuild", build).await;
-    notes.get(&voter, "matchupImage", &format!("{build}/image?size=64&format=png")).await;
-    notes.get(&voter, "matchupImage", &format!("{build}/image?size=9")).await;
-    voter.look(&matchup).await;
+    recorded.get(&voter, "matchupBuild", build).await;
+    recorded.get(&server.voter(), "matchupBuild", build).await;
+    recorded.get(&voter, "matchupImage", &format!("{build}/image?size=64&format=png")).await;
+    recorded.get(&voter, "matchupImage", &format!("{build}/image?size=9")).await;
+    voter.fetch_builds(&matchup).await;
     let vote = |choice| json!({ "matchupId": matchup["id"], "choice": choice });
-    let hurried = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "60000"), ("RATE_LIMITS", "off")]).await;
-    let waiting = voter.moved_to(&hurried.url);
-    notes.post(&waiting, "vote", "/api/arena/vote", vote("A")).await;
-    notes.post(&voter, "vote", "/api/arena/vote", vote("BOTH")).await;
-    let counted = notes.post(&voter, "vote", "/api/arena/vote", vote("TIE")).await;
-    notes.post(&voter, "vote", "/api/arena/vote", vote("B")).await;
-    notes.post(&voter, "vote", "/api/arena/vote", json!({ "matchupId": skipped["id"], "choice": "A" })).await;
-    notes.post(&voter, "skip", "/api/arena/skip", json!({ "matchupId": matchup["id"] })).await;
+    let hurried =
+        TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "60000"), ("RATE_LIMITS", "off")])
+            .await;
+    let waiting = voter.with_base_url(&hurried.url);
+    recorded.post(&waiting, "vote", "/api/arena/vote", vote("A")).await;
+    recorded.post(&voter, "vote", "/api/arena/vote", vote("BOTH")).await;
+    let counted = recorded.post(&voter, "vote", "/api/arena/vote", vote("TIE")).await;
+    recorded.post(&voter, "vote", "/api/arena/vote", vote("B")).await;
+    recorded
+        .post(&voter, "vote", "/api/arena/vote", json!({ "matchupId": skipped["id"], "choice": "A" }))
+        .await;
+    recorded.post(&voter, "skip", "/api/arena/skip", json!({ "matchupId": matchup["id"] })).await;
 
-    notes.get(&voter, "leaderboard", "/api/leaderboard").await;
-    notes.get(&voter, "leaderboard", "/api/leaderboard?tag=no-such-tag").await;
-    notes.get(&voter, "leaderboard", "/api/leaderboard?colour=red").await;
+    recorded.get(&voter, "leaderboard", "/api/leaderboard").await;
+    recorded.get(&voter, "leaderboard", "/api/leaderboard?tag=no-such-tag").await;
+    recorded.get(&voter, "leaderboard", "/api/leaderboard?colour=red").await;
     let key = counted["reveal"]["a"]["key"].as_str().unwrap();
-    notes.get(&voter, "model", &format!("/api/models/{key}")).await;
-    notes.get(&voter, "model", "/api/models/nobody").await;
-    notes.get(&voter, "votesCsv", "/api/votes.csv").await;
-    notes.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
+    recorded.get(&voter, "model", &format!("/api/models/{key}")).await;
+    recorded.get(&voter, "model", "/api/models/nobody").await;
+    recorded.get(&voter, "votesCsv", "/api/votes.csv").await;
+    recorded.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
 
     let build = counted["reveal"]["a"]["build"]["id"].as_str().unwrap();
     for (operation, below) in [
@@ -174,147 +182,153 @@ async fn ask_everything(db: &TestDb, site: &Site) -> Vec<Value> {
         ("exportBuild", "/export?format=json"),
         ("exportBuild", "/export?format=gltf"),
     ] {
-        notes.get(&voter, operation, &format!("/api/builds/{build}{below}")).await;
-        notes.get(&voter, operation, &format!("/api/builds/nothing{below}")).await;
+        recorded.get(&voter, operation, &format!("/api/builds/{build}{below}")).await;
+        recorded.get(&voter, operation, &format!("/api/builds/nothing{below}")).await;
     }
 
-    let hut = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
+    let sample_spec = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
     let odd = json!({
         "blocks": [{ "x": 1, "y": 1, "z": 1, "type": "stone" }, { "x": 99, "y": 1, "z": 1, "type": "stone" },
             { "x": 1, "y": 1, "z": 1, "type": "air" }],
     });
-    notes.post(&voter, "check", "/api/check", hut).await;
-    notes.post(&voter, "check", "/api/check?cells=1", odd.clone()).await;
-    notes.post(&voter, "check", "/api/check?gridSize=33", odd).await;
-    notes.post(&voter, "check", "/api/check", json!({ "boxes": 7 })).await;
-    notes.post(&voter, "check", "/api/check", json!("nothing")).await;
-    notes.get(&voter, "schema", "/api/schema?gridSize=64").await;
-    notes.get(&voter, "schema", "/api/schema?palette=oak").await;
-    notes.get(&voter, "healthz", "/healthz").await;
-    notes.get(&voter, "readyz", "/readyz").await;
-    notes.get(&voter, "metrics", "/metrics").await;
-    notes.get(&Site::open().await.voter(), "readyz", "/readyz").await;
-    notes.0
+    recorded.post(&voter, "check", "/api/check", sample_spec).await;
+    recorded.post(&voter, "check", "/api/check?cells=1", odd.clone()).await;
+    recorded.post(&voter, "check", "/api/check?gridSize=33", odd).await;
+    recorded.post(&voter, "check", "/api/check", json!({ "boxes": 7 })).await;
+    recorded.post(&voter, "check", "/api/check", json!("nothing")).await;
+    recorded.get(&voter, "schema", "/api/schema?gridSize=64").await;
+    recorded.get(&voter, "schema", "/api/schema?palette=oak").await;
+    recorded.get(&voter, "healthz", "/healthz").await;
+    recorded.get(&voter, "readyz", "/readyz").await;
+    recorded.get(&voter, "metrics", "/metrics").await;
+    recorded.get(&TestServer::start().await.voter(), "readyz", "/readyz").await;
+    recorded.0
 }
 
 /// The same for what only admins ask.
-async fn ask_as_an_admin() -> Vec<Value> {
-    let mut notes = Notes::default();
+async fn call_admin_operations() -> Vec<Value> {
+    let mut recorded = RecordedResponses::default();
     let db = TestDb::new().await;
-    let builds = |_: &_| Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done]);
-    let provider = Provider::improvising(Voice::Compatible, builds).await;
-    let catalog = catalog(&provider, &["one", "two"], &["arch", "barn"]);
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
-    let admin = site.admin();
+    let builds = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, builds).await;
+    let catalog = test_catalog(&provider, &["one", "two"], &["arch", "barn"]);
+    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = server.admin();
 
-    notes.take("seed", &admin.post("/api/admin/seed?generateBuilds=0", "").await);
-    notes.take("seed", &admin.post("/api/admin/seed?dryRun=1", "").await);
-    notes.take("seed", &admin.post("/api/admin/seed?batchSize=1", "").await);
-    notes.take("seed", &admin.post("/api/admin/seed?batchSize=9", "").await);
-    let wanted = json!({ "promptId": "barn", "modelKey": "two" });
-    let job = notes.take("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &wanted).await);
+    recorded.record("seed", &admin.post("/api/admin/seed?generateBuilds=0", "").await);
+    recorded.record("seed", &admin.post("/api/admin/seed?dryRun=1", "").await);
+    recorded.record("seed", &admin.post("/api/admin/seed?batchSize=1", "").await);
+    recorded.record("seed", &admin.post("/api/admin/seed?batchSize=9", "").await);
+    let request = json!({ "promptId": "barn", "modelKey": "two" });
+    let job = recorded.record("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &request).await);
     let job = format!("/api/admin/jobs/{}", job["id"].as_str().unwrap());
-    admin.job_ended(job.rsplit('/').next().unwrap()).await;
-    notes.take("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &wanted).await);
-    notes.take("job", &admin.get(&job).await);
-    notes.take("answer", &admin.get(&format!("{job}/attempts/1")).await);
-    notes.take("answer", &admin.get(&format!("{job}/attempts/7")).await);
-    notes.take("cancelJob", &admin.delete(&job).await);
-    notes.take("cancelAllJobs", &admin.delete("/api/admin/jobs").await);
-    notes.take("unreadJobs", &admin.get("/api/admin/jobs/unread").await);
-    notes.take("reparse", &admin.post(&format!("{job}/reparse"), "").await);
+    admin.wait_for_job_end(job.rsplit('/').next().unwrap()).await;
+    recorded.record("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &request).await);
+    recorded.record("job", &admin.get(&job).await);
+    recorded.record("answer", &admin.get(&format!("{job}/attempts/1")).await);
+    recorded.record("answer", &admin.get(&format!("{job}/attempts/7")).await);
+    recorded.record("cancelJob", &admin.delete(&job).await);
+    recorded.record("cancelAllJobs", &admin.delete("/api/admin/jobs").await);
+    recorded.record("unreadJobs", &admin.get("/api/admin/jobs/unread").await);
+    recorded.record("reparse", &admin.post(&format!("{job}/reparse"), "").await);
     db.run("UPDATE jobs SET state = 'failed', build_id = NULL WHERE state = 'ready'").await;
     db.run("UPDATE builds SET retired_at = now()").await;
-    notes.take("reparse", &admin.post(&format!("{job}/reparse"), "").await);
+    recorded.record("reparse", &admin.post(&format!("{job}/reparse"), "").await);
     db.run(
         "INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
          VALUES ('00000000-0000-0000-0000-000000000001', 'arch', 'two', 64, 'simple', 'precise')",
     )
     .await;
-    notes.take("cancelJob", &admin.delete("/api/admin/jobs/00000000-0000-0000-0000-000000000001").await);
-    notes.take("job", &admin.get("/api/admin/jobs/nothing").await);
+    recorded.record("cancelJob", &admin.delete("/api/admin/jobs/00000000-0000-0000-0000-000000000001").await);
+    recorded.record("job", &admin.get("/api/admin/jobs/nothing").await);
 
     let import = "/api/admin/import-build?modelKey=one&promptId=arch&overwrite=1";
-    let imported = notes.take("importBuild", &admin.post(import, hut(5)).await);
-    notes.take("importBuild", &admin.post(import, "no build").await);
-    notes.take("importBuild", &admin.post(import, "{\"version\":\"1.0\"}").await);
-    notes.take(
+    let imported = recorded.record("importBuild", &admin.post(import, sample_spec(5)).await);
+    recorded.record("importBuild", &admin.post(import, "no build").await);
+    recorded.record("importBuild", &admin.post(import, "{\"version\":\"1.0\"}").await);
+    recorded.record(
         "importBuild",
-        &admin.post("/api/admin/import-build?modelKey=nobody&promptId=arch", hut(5)).await,
+        &admin.post("/api/admin/import-build?modelKey=nobody&promptId=arch", sample_spec(5)).await,
     );
-    notes.take("adminStatus", &admin.get("/api/admin/status").await);
-    notes.take("coverage", &admin.get("/api/admin/coverage").await);
+    recorded.record("adminStatus", &admin.get("/api/admin/status").await);
+    recorded.record("coverage", &admin.get("/api/admin/coverage").await);
     let build = format!("/api/admin/builds/{}", imported["buildId"].as_str().unwrap());
-    notes.take("retireBuild", &admin.delete(&build).await);
-    notes.take("retireBuild", &admin.delete(&build).await);
+    recorded.record("retireBuild", &admin.delete(&build).await);
+    recorded.record("retireBuild", &admin.delete(&build).await);
 
     let model = json!({ "provider": "somebody", "modelId": "x", "displayName": "X", "prices": { "input": 1.0, "output": 2.0 } });
-    notes.take("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
-    notes.take("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
-    notes.take("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &json!({})).await);
-    notes.take(
+    recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
+    recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
+    recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &json!({})).await);
+    recorded.record(
         "patchModel",
         &admin.json(Method::PATCH, "/api/admin/models/new", &json!({ "enabled": false })).await,
     );
-    notes.take("patchModel", &admin.json(Method::PATCH, "/api/admin/models/nobody", &json!({})).await);
-    notes.take("adminModels", &admin.get("/api/admin/models").await);
+    recorded.record("patchModel", &admin.json(Method::PATCH, "/api/admin/models/nobody", &json!({})).await);
+    recorded.record("adminModels", &admin.get("/api/admin/models").await);
     let text = |text: &str| json!({ "text": text });
-    notes.take("putPrompt", &admin.json(Method::PUT, "/api/admin/prompts/new", &text("a new one")).await);
-    notes.take("putPrompt", &admin.json(Method::PUT, "/api/admin/prompts/arch", &text("another")).await);
-    notes.take(
+    recorded
+        .record("putPrompt", &admin.json(Method::PUT, "/api/admin/prompts/new", &text("a new one")).await);
+    recorded.record("putPrompt", &admin.json(Method::PUT, "/api/admin/prompts/arch", &text("another")).await);
+    recorded.record(
         "patchPrompt",
         &admin.json(Method::PATCH, "/api/admin/prompts/new", &json!({ "active": false })).await,
     );
-    notes.take("patchPrompt", &admin.json(Method::PATCH, "/api/admin/prompts/arch", &text("another")).await);
-    notes.take("adminPrompts", &admin.get("/api/admin/prompts").await);
-    notes.take("audit", &admin.get("/api/admin/audit").await);
-    notes.take("audit", &Admin::at(&Site::open_on(db.pool.clone()).await.url).get("/api/admin/audit").await);
-    notes.take("audit", &site.voter().get("/api/admin/audit").await);
+    recorded
+        .record("patchPrompt", &admin.json(Method::PATCH, "/api/admin/prompts/arch", &text("another")).await);
+    recorded.record("adminPrompts", &admin.get("/api/admin/prompts").await);
+    recorded.record("audit", &admin.get("/api/admin/audit").await);
+    recorded.record(
+        "audit",
+        &TestAdmin::new(&TestServer::start_with_db(db.pool.clone()).await.url).get("/api/admin/audit").await,
+    );
+    recorded.record("audit", &server.voter().get("/api/admin/audit").await);
     let run = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "two"] });
-    let run = notes_of_a_run(&mut notes, &site, &run).await;
-    notes.take("draftGrid", &admin.get(&run).await);
-    notes.take("draftGrid", &admin.get("/api/sandbox/drafts/nothing/grid").await);
-    notes_of_the_rest_of_the_sandbox(&mut notes, &site, &run).await;
+    let run = record_run(&mut recorded, &server, &run).await;
+    recorded.record("draftGrid", &admin.get(&run).await);
+    recorded.record("draftGrid", &admin.get("/api/sandbox/drafts/nothing/grid").await);
+    record_sandbox(&mut recorded, &server, &run).await;
     let equal = json!({ "prompt": "x", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "one"] });
-    notes.take("generate", &site.voter().post("/api/generate", &equal).await);
-    let events = site.get("/api/admin/events").bearer_auth(TOKEN).send().await.unwrap();
+    recorded.record("generate", &server.voter().post("/api/generate", &equal).await);
+    let events = server.get("/api/admin/events").bearer_auth(TOKEN).send().await.unwrap();
     let (status, headers) = (events.status().as_u16(), events.headers().clone());
-    notes.take("adminEvents", &Answer { status, headers, bytes: Vec::new() });
-    notes.0
+    recorded.record("adminEvents", &TestResponse { status, headers, bytes: Vec::new() });
+    recorded.0
 }
 
-async fn notes_of_the_rest_of_the_sandbox(notes: &mut Notes, site: &Site, grid: &str) {
-    let voter = site.voter();
-    for (operation, wanted, unknown) in [
+async fn record_sandbox(recorded: &mut RecordedResponses, server: &TestServer, grid: &str) {
+    let voter = server.voter();
+    for (operation, request, unknown) in [
         ("draftImage", "image?size=64", "image"),
         ("exportDraft", "export?format=json", "export?format=json"),
         ("exportDraft", "export?format=nbt", "export?format=none"),
     ] {
-        notes.get(&voter, operation, &grid.replace("grid", wanted)).await;
-        notes.get(&voter, operation, &format!("/api/sandbox/drafts/nothing/{unknown}")).await;
+        recorded.get(&voter, operation, &grid.replace("grid", request)).await;
+        recorded.get(&voter, operation, &format!("/api/sandbox/drafts/nothing/{unknown}")).await;
     }
     let bring = async |body: String| {
         let answer =
-            site.post("/api/sandbox/drafts?gridSize=32&palette=simple").body(body).send().await.unwrap();
+            server.post("/api/sandbox/drafts?gridSize=32&palette=simple").body(body).send().await.unwrap();
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        Answer { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
+        TestResponse { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
     };
-    let brought = notes.take("bringDraft", &bring(hut(3)).await);
-    notes.take("bringDraft", &bring("{}".to_owned()).await);
-    let kept = notes.post(&voter, "keepRun", "/api/sandbox/runs", json!({ "a": brought["draftId"] })).await;
-    notes.post(&voter, "keepRun", "/api/sandbox/runs", json!({})).await;
+    let brought = recorded.record("bringDraft", &bring(sample_spec(3)).await);
+    recorded.record("bringDraft", &bring("{}".to_owned()).await);
+    let kept =
+        recorded.post(&voter, "keepRun", "/api/sandbox/runs", json!({ "a": brought["draftId"] })).await;
+    recorded.post(&voter, "keepRun", "/api/sandbox/runs", json!({})).await;
     let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
-    notes.get(&voter, "keptRun", &address).await;
-    notes.get(&voter, "keptRun", "/api/sandbox/runs/nothing").await;
-    for voter in [&site.voter(), &voter, &voter] {
-        notes.take("forgetRun", &voter.send(Method::DELETE, &address, None).await.unwrap());
+    recorded.get(&voter, "keptRun", &address).await;
+    recorded.get(&voter, "keptRun", "/api/sandbox/runs/nothing").await;
+    for voter in [&server.voter(), &voter, &voter] {
+        recorded.record("forgetRun", &voter.send(Method::DELETE, &address, None).await.unwrap());
     }
 }
 
 /// Returns where one of its grids is.
-async fn notes_of_a_run(notes: &mut Notes, site: &Site, wanted: &Value) -> String {
-    let answer = site.voter().post("/api/generate", wanted).await;
-    notes.take("generate", &answer);
+async fn record_run(recorded: &mut RecordedResponses, server: &TestServer, request: &Value) -> String {
+    let answer = server.voter().post("/api/generate", request).await;
+    recorded.record("generate", &answer);
     let text = answer.text();
     let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines.find_map(|event| event["gridUrl"].as_str().map(str::to_owned)).unwrap()
@@ -323,41 +337,41 @@ async fn notes_of_a_run(notes: &mut Notes, site: &Site, wanted: &Value) -> Strin
 #[tokio::test]
 async fn every_operation_answers_as_documented() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let document = document(&site).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let document = document(&server).await;
     let operations = operations(&document);
 
-    let notes = [ask_everything(&db, &site).await, ask_as_an_admin().await].concat();
+    let recorded = [call_public_operations(&db, &server).await, call_admin_operations().await].concat();
 
-    for note in &notes {
-        let (method, path, told) = &operations[note["operation"].as_str().unwrap()];
-        let answer = &told["responses"][note["status"].as_str().unwrap()];
-        assert!(answer.is_object(), "{method} {path} does not tell of {note}");
-        let kind = note["kind"].as_str().unwrap();
+    for entry in &recorded {
+        let (method, path, told) = &operations[entry["operation"].as_str().unwrap()];
+        let answer = &told["responses"][entry["status"].as_str().unwrap()];
+        assert!(answer.is_object(), "{method} {path} does not tell of {entry}");
+        let kind = entry["kind"].as_str().unwrap();
         let kinds = answer["content"].as_object();
         assert!(
             kind.is_empty() || kinds.is_some_and(|kinds| kinds.contains_key(kind)),
-            "{method} {path} tells of {kinds:?}, and this is {note}"
+            "{method} {path} tells of {kinds:?}, and this is {entry}"
         );
     }
     let went_well = |id: &String| {
-        notes.iter().any(|note| note["operation"] == **id && note["status"].as_str().unwrap() < "300")
+        recorded.iter().any(|entry| entry["operation"] == **id && entry["status"].as_str().unwrap() < "300")
     };
     let untried: Vec<_> = operations.keys().filter(|id| !went_well(id)).collect();
-    assert!(untried.is_empty(), "{untried:?} are not asked by ask_everything");
+    assert!(untried.is_empty(), "{untried:?} are not asked by call_public_operations");
 
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openapi");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("document.json"), document.to_string()).unwrap();
-    fs::write(folder.join("answers.json"), Value::Array(notes).to_string()).unwrap();
-    fs::write(folder.join("metrics.txt"), site.voter().get("/metrics").await.bytes).unwrap();
+    fs::write(folder.join("answers.json"), Value::Array(recorded).to_string()).unwrap();
+    fs::write(folder.join("metrics.txt"), server.voter().get("/metrics").await.bytes).unwrap();
 }
 
 #[tokio::test]
 async fn the_page_tells_of_every_operation_and_its_anchors_lead_somewhere() {
-    let site = Site::open().await;
-    let document = document(&site).await;
-    let page = page(&site.at("/api")).await;
+    let server = TestServer::start().await;
+    let document = document(&server).await;
+    let page = open_page(&server.url_for("/api")).await;
 
     let shown: BTreeSet<String> = page
         .eval("[...document.querySelectorAll('.address')].map(e => `${e.children[0].textContent} ${e.children[1].textContent}`)")

@@ -5,21 +5,21 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use buildoff::web;
 
-use crate::specimen;
+use crate::style_guide;
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, page};
+use crate::support::{BrowserPage, TestServer, Theme, open_page};
 
 const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)];
 const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
 
-async fn site() -> Site {
+async fn server() -> TestServer {
     let broken = get(|| async { Err::<(), _>(web::Error::internal(anyhow::anyhow!("broken on purpose"))) });
     let failing = FAILURES.into_iter().fold(Router::new(), |routes, (path, status, code, message)| {
         let error = move || async move { Err::<(), _>(web::Error::new(status, code, message)) };
         routes.route(path, get(error))
     });
-    let routes = web::routes().merge(specimen::routes()).merge(failing).route("/broken", broken);
-    Site::open_with(routes).await
+    let routes = web::routes().merge(style_guide::routes()).merge(failing).route("/broken", broken);
+    TestServer::start_with_routes(routes).await
 }
 
 /// As handlers say them.
@@ -59,7 +59,7 @@ const FAILURES: [(&str, StatusCode, &str, &str); 6] = [
 
 #[tokio::test]
 async fn every_page_fits_every_size_and_theme_without_complaint() {
-    let site = site().await;
+    let server = server().await;
     for (name, path) in [
         ("format", "/format"),
         ("api", "/api"),
@@ -73,23 +73,23 @@ async fn every_page_fits_every_size_and_theme_without_complaint() {
         ("failing-429", "/failing/429"),
         ("failing-503", "/failing/503"),
     ] {
-        let mut page = page(&site.at(path)).await;
+        let mut page = open_page(&server.url_for(path)).await;
         for (size, width, height) in SIZES {
-            page.size(width, height).await;
+            page.set_size(width, height).await;
             for (theme, preference) in THEMES {
-                page.theme(preference).await;
+                page.set_theme(preference).await;
                 page.reload().await;
-                page.shot(&format!("{name}-{size}-{theme}")).await;
+                page.screenshot(&format!("{name}-{size}-{theme}")).await;
 
                 let place = format!("{path} ({size}, {theme})");
-                assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+                assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
                 let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
                 assert!(
                     needed <= width,
                     "{place} scrolls sideways: it needs {needed} px, {}",
-                    widest(&page).await
+                    widest_element(&page).await
                 );
-                let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+                let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
                 assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
             }
         }
@@ -98,9 +98,9 @@ async fn every_page_fits_every_size_and_theme_without_complaint() {
 
 #[tokio::test]
 async fn every_page_has_its_landmarks_and_names_what_it_shows() {
-    let site = site().await;
+    let server = server().await;
     for path in ["/", "/format", "/api", "/specimen", "/no/such/page", "/broken"] {
-        let page = page(&site.at(path)).await;
+        let page = open_page(&server.url_for(path)).await;
         let landmarks: Vec<usize> = page
             .eval("['body > header', 'nav[aria-label=Main]', 'main', 'body > footer', 'h1'].map(css => document.querySelectorAll(css).length)")
             .await;
@@ -115,14 +115,14 @@ async fn every_page_has_its_landmarks_and_names_what_it_shows() {
 #[tokio::test]
 async fn links_and_files_of_the_front_page_all_lead_somewhere() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let page = page(&site.url).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let page = open_page(&server.url).await;
     let addresses: Vec<String> = page
         .eval("[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src || '').filter(a => a.startsWith(location.origin))")
         .await;
     assert!(addresses.len() > 8, "{addresses:?}");
     for address in addresses {
-        let status = site.client.get(&address).send().await.unwrap().status();
+        let status = server.client.get(&address).send().await.unwrap().status();
         // Without a token the console says that it is closed.
         let expected = if address.ends_with("/admin") { 403 } else { 200 };
         assert_eq!(status, expected, "{address}");
@@ -131,9 +131,9 @@ async fn links_and_files_of_the_front_page_all_lead_somewhere() {
 
 #[tokio::test]
 async fn the_theme_button_cycles_and_is_remembered() {
-    let site = site().await;
-    let page = page(&site.at("/format")).await;
-    page.theme(Theme::Dark).await;
+    let server = server().await;
+    let page = open_page(&server.url_for("/format")).await;
+    page.set_theme(Theme::Dark).await;
     let light = "rgb(246, 245, 241)";
     let dark = "rgb(22, 22, 20)";
 
@@ -141,18 +141,18 @@ async fn the_theme_button_cycles_and_is_remembered() {
         [("System", dark), ("Light", light), ("Dark", dark), ("System", dark), ("Light", light)]
     {
         assert_eq!(page.text("#theme-name").await, name);
-        assert_eq!(wall_colour(&page).await, wall, "in {name}, while the system prefers dark");
+        assert_eq!(background_colour(&page).await, wall, "in {name}, while the system prefers dark");
         page.reload().await;
         assert_eq!(page.text("#theme-name").await, name, "after a reload");
-        assert_eq!(wall_colour(&page).await, wall, "in {name}, after a reload");
+        assert_eq!(background_colour(&page).await, wall, "in {name}, after a reload");
         page.click("#theme").await;
     }
 }
 
 #[tokio::test]
 async fn the_keyboard_reaches_everything_in_reading_order() {
-    let site = site().await;
-    let page = page(&site.at("/format")).await;
+    let server = server().await;
+    let page = open_page(&server.url_for("/format")).await;
     let mut order = Vec::new();
     let menu = ["Arena", "Leaderboard", "Builds", "Prompts", "Sandbox", "Blocks", "Format", "About"];
     for _ in 0..menu.len() + 3 {
@@ -166,10 +166,10 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
 
 #[tokio::test]
 async fn the_skip_link_shows_itself_and_leads_past_the_header() {
-    let site = site().await;
-    let page = page(&site.at("/specimen")).await;
+    let server = server().await;
+    let page = open_page(&server.url_for("/specimen")).await;
     page.press("Tab").await;
-    page.shot("skip-link").await;
+    page.screenshot("skip-link").await;
     let top: f64 = page.eval("document.querySelector('.skip').getBoundingClientRect().top").await;
     assert!(top >= 0.0, "the skip link is still off the page, at {top}");
 
@@ -181,23 +181,23 @@ async fn the_skip_link_shows_itself_and_leads_past_the_header() {
 
 #[tokio::test]
 async fn without_script_the_page_is_whole_and_offers_nothing_that_needs_it() {
-    let site = site().await;
-    let mut page = page(&site.at("/format")).await;
-    page.without_script().await;
-    page.theme(Theme::Dark).await;
+    let server = server().await;
+    let mut page = open_page(&server.url_for("/format")).await;
+    page.disable_scripts().await;
+    page.set_theme(Theme::Dark).await;
     page.reload().await;
-    page.shot("format-without-script").await;
+    page.screenshot("format-without-script").await;
 
-    assert_eq!(wall_colour(&page).await, "rgb(22, 22, 20)", "the system's preference still holds");
+    assert_eq!(background_colour(&page).await, "rgb(22, 22, 20)", "the system's preference still holds");
     let button: String = page.eval("getComputedStyle(document.getElementById('theme')).display").await;
     assert_eq!(button, "none");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_failure_shows_the_number_it_was_logged_under() {
-    let site = site().await;
-    let page = page(&site.at("/broken")).await;
+    let server = server().await;
+    let page = open_page(&server.url_for("/broken")).await;
 
     assert_eq!(page.text("h1").await, "Something went wrong");
     let id = page.text("#request-id").await;
@@ -207,24 +207,24 @@ async fn a_failure_shows_the_number_it_was_logged_under() {
 
 #[tokio::test]
 async fn a_dialog_opens_over_the_page() {
-    let site = site().await;
-    let page = page(&site.at("/specimen")).await;
+    let server = server().await;
+    let page = open_page(&server.url_for("/specimen")).await;
     page.run("document.getElementById('dialog').showModal()").await;
-    page.size(390, 844).await;
-    page.shot("specimen-dialog").await;
+    page.set_size(390, 844).await;
+    page.screenshot("specimen-dialog").await;
 
     assert_eq!(focused(&page).await, "Retire");
 }
 
-async fn wall_colour(page: &Page) -> String {
+async fn background_colour(page: &BrowserPage) -> String {
     page.eval("getComputedStyle(document.body).backgroundColor").await
 }
 
-async fn focused(page: &Page) -> String {
+async fn focused(page: &BrowserPage) -> String {
     page.eval("document.activeElement.innerText.trim().replace(/\\s+/g, ' ')").await
 }
 
-pub async fn widest(page: &Page) -> String {
+pub async fn widest_element(page: &BrowserPage) -> String {
     page.eval(
         "[...document.querySelectorAll('body *')].reduce((a, b) => b.getBoundingClientRect().right > a.getBoundingClientRect().right ? b : a).outerHTML.slice(0, 200)",
     )
@@ -232,7 +232,7 @@ pub async fn widest(page: &Page) -> String {
 }
 
 /// Visible words whose contrast with what is painted under them is less than WCAG's AA asks.
-pub const FAINT_TEXT: &str = r#"(() => {
+pub const LOW_CONTRAST_TEXT: &str = r#"(() => {
   const paint = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   const over = (colours) => {
     paint.clearRect(0, 0, 1, 1);

@@ -1,10 +1,10 @@
 //! `POST /api/generate`: two models side by side, as it happens; and what becomes of it.
 
-mod brought;
 mod compare;
-mod kept;
-mod live;
 mod paste;
+mod run_page;
+mod saved_runs;
+mod uploads;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,68 +15,73 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::providers::{patience, question};
-use crate::support::catalog::Catalog;
+use crate::support::catalog::TestCatalog;
 use crate::support::db::TestDb;
-use crate::support::provider::KEY;
-use crate::support::voice::MODEL;
-use crate::support::{Admin, Beat, Instance, Provider, Say, Script, Site, Voice, catalog, hut};
+use crate::support::fake_protocol::MODEL;
+use crate::support::fake_provider::API_KEY;
+use crate::support::{
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestServer,
+    TestServerProcess, sample_spec, test_catalog,
+};
 
-struct Scene {
+struct SandboxFixture {
     db: TestDb,
-    site: Site,
-    provider: Provider,
-    _catalog: Catalog,
+    server: TestServer,
+    provider: FakeProvider,
+    _catalog: TestCatalog,
 }
 
-impl Scene {
+impl SandboxFixture {
     /// Two models of a provider that answers with whatever the closure makes of a request.
-    async fn with(
+    async fn new(
         variables: &[(&str, &str)],
-        answers: impl Fn(usize) -> Script + Send + Sync + 'static,
+        answers: impl Fn(usize) -> FakeResponse + Send + Sync + 'static,
     ) -> Self {
-        let asked = std::sync::atomic::AtomicUsize::new(0);
-        let next = move |_: &_| answers(asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst));
-        let provider = Provider::improvising(Voice::Compatible, next).await;
-        let catalog = catalog(&provider, &["one", "two"], &["shed"]);
+        let request_count = std::sync::atomic::AtomicUsize::new(0);
+        let next = move |_: &_| answers(request_count.fetch_add(1, std::sync::atomic::Ordering::SeqCst));
+        let provider = FakeProvider::with_handler(FakeProtocol::Compatible, next).await;
+        let catalog = test_catalog(&provider, &["one", "two"], &["shed"]);
         let db = TestDb::new().await;
-        let site = Site::open_as(db.pool.clone(), &catalog.variables(variables)).await;
-        site.admin().post("/api/admin/seed?generateBuilds=0", "").await;
-        Self { db, site, provider, _catalog: catalog }
+        let server = TestServer::start_with_env(db.pool.clone(), &catalog.variables(variables)).await;
+        server.admin().post("/api/admin/seed?generateBuilds=0", "").await;
+        Self { db, server, provider, _catalog: catalog }
     }
 
-    async fn ask(&self, body: &Value) -> Response {
-        self.site.post("/api/generate").json(body).send().await.unwrap()
+    async fn start_run(&self, body: &Value) -> Response {
+        self.server.post("/api/generate").json(body).send().await.unwrap()
     }
 
     /// All that is told of a run.
-    async fn run(&self, body: &Value) -> Vec<Value> {
-        let answer = self.ask(body).await;
+    async fn run_events(&self, body: &Value) -> Vec<Value> {
+        let answer = self.start_run(body).await;
         assert_eq!(answer.headers()["content-type"], "application/x-ndjson");
         let text = answer.text().await.unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
-fn stalls(_: usize) -> Script {
-    Script::stream().send(Voice::Compatible.stream(&[Say::Text("{")])).beat(Beat::Stall)
+fn stalled_response(_: usize) -> FakeResponse {
+    FakeResponse::stream()
+        .send(FakeProtocol::Compatible.stream(&[FakePart::Text("{")]))
+        .then(FakeBodyStep::Stall)
 }
 
-fn two() -> Value {
+fn two_model_run() -> Value {
     json!({ "prompt": " a shed ", "gridSize": 32, "palette": "simple", "modelKeys": ["one", "two"] })
 }
 
-fn builds(_: usize) -> Script {
-    Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+fn valid_response(_: usize) -> FakeResponse {
+    FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done])
 }
 
-fn of<'a>(events: &'a [Value], kind: &str, slot: &str) -> Vec<&'a Value> {
+fn events_of<'a>(events: &'a [Value], kind: &str, slot: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["type"] == kind && event["slot"] == slot).collect()
 }
 
 #[tokio::test]
 async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
-    let scene = Scene::with(&[], builds).await;
-    let events = scene.run(&two()).await;
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let events = fixture.run_events(&two_model_run()).await;
     assert_eq!(events.first().unwrap(), &json!({ "type": "hello" }));
     assert_eq!(events.last().unwrap(), &json!({ "type": "done" }));
     for (slot, key) in [("a", "one"), ("b", "two")] {
@@ -87,39 +92,43 @@ async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
             .collect();
         assert_eq!((kinds[0], *kinds.last().unwrap()), ("start", "result"), "{kinds:?}");
         assert!(kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "progress"), "{kinds:?}");
-        let progress = of(&events, "progress", slot);
-        let said: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
-        assert_eq!(said, hut(4), "nothing of the answer is left out");
-        let result = of(&events, "result", slot)[0];
+        let progress = events_of(&events, "progress", slot);
+        let answer_text: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+        assert_eq!(answer_text, sample_spec(4), "nothing of the answer is left out");
+        let result = events_of(&events, "result", slot)[0];
         assert_eq!((&result["modelKey"], &result["metrics"]["warnings"]), (&json!(key), &json!([])));
         assert!(result["metrics"]["blockCount"].as_u64() > Some(1000), "{result}");
         assert!(result["metrics"]["generationTimeMs"].is_u64(), "{result}");
-        assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&hut(4)).unwrap());
-        let grid = scene.site.get(result["gridUrl"].as_str().unwrap()).send().await.unwrap();
+        assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&sample_spec(4)).unwrap());
+        let grid = fixture.server.get(result["gridUrl"].as_str().unwrap()).send().await.unwrap();
         let grid = voxel::decode(&grid.bytes().await.unwrap()).unwrap();
         assert_eq!(u64::from(grid.stats().block_count), result["metrics"]["blockCount"].as_u64().unwrap());
     }
     for table in ["builds", "matchups", "jobs"] {
-        assert_eq!(scene.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        assert_eq!(fixture.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
-    scene.db.run("UPDATE drafts SET expires_at = now()").await;
-    let gone =
-        scene.site.get(of(&events, "result", "a")[0]["gridUrl"].as_str().unwrap()).send().await.unwrap();
+    fixture.db.run("UPDATE drafts SET expires_at = now()").await;
+    let gone = fixture
+        .server
+        .get(events_of(&events, "result", "a")[0]["gridUrl"].as_str().unwrap())
+        .send()
+        .await
+        .unwrap();
     assert_eq!(gone.status(), 404);
 }
 
 #[tokio::test]
 async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() {
-    let scene = Scene::with(&[("AI_ATTEMPTS", "2")], |n| match n {
-        0 => Script::error(
+    let fixture = SandboxFixture::new(&[("AI_ATTEMPTS", "2")], |n| match n {
+        0 => FakeResponse::json(
             401,
             &json!({ "error": { "message": "Incorrect API key", "code": "invalid_api_key" } }),
         ),
-        1 | 2 => Voice::Compatible.says(&[Say::Text("I would rather sing."), Say::Done]),
-        _ => builds(n),
+        1 | 2 => FakeProtocol::Compatible.answer(&[FakePart::Text("I would rather sing."), FakePart::Done]),
+        _ => valid_response(n),
     })
     .await;
-    let events = scene.run(&two()).await;
+    let events = fixture.run_events(&two_model_run()).await;
     assert_eq!(events.last().unwrap()["type"], "done");
     let errors: Vec<_> = events.iter().filter(|event| event["type"] == "error").collect();
     assert_eq!(errors.len(), 2, "{events:?}");
@@ -127,45 +136,48 @@ async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() 
     assert_eq!(codes, BTreeSet::from(["bad_json", "bad_key"]));
     let sung = errors.iter().find(|event| event["code"] == "bad_json").unwrap();
     assert_eq!(sung["raw"], "I would rather sing.");
-    let retry = of(&events, "retry", sung["slot"].as_str().unwrap());
+    let retry = events_of(&events, "retry", sung["slot"].as_str().unwrap());
     assert_eq!((retry.len(), &retry[0]["attempt"]), (1, &json!(2)));
     assert!(retry[0]["reason"].as_str().is_some_and(|reason| reason.contains("no object")), "{retry:?}");
 
-    let events = scene.run(&two()).await;
+    let events = fixture.run_events(&two_model_run()).await;
     assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2);
 }
 
 #[tokio::test]
 async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
-    let scene = Scene::with(&[], stalls).await;
-    let mut answer = scene.ask(&two()).await;
-    let mut heard = String::new();
-    while heard.matches("\"progress\"").count() < 2 {
-        heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+    let fixture = SandboxFixture::new(&[], stalled_response).await;
+    let mut answer = fixture.start_run(&two_model_run()).await;
+    let mut received = String::new();
+    while received.matches("\"progress\"").count() < 2 {
+        received += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
     }
     drop(answer);
     for _ in 0..2 {
-        timeout(Duration::from_secs(20), scene.provider.hung_up()).await.expect("it hangs up there, too");
+        timeout(Duration::from_secs(20), fixture.provider.wait_for_disconnect())
+            .await
+            .expect("it hangs up there, too");
     }
 }
 
 #[tokio::test]
 async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
-    let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1")], stalls).await;
-    let mut first = scene.ask(&two()).await;
-    let mut second = scene.ask(&two()).await;
+    let fixture = SandboxFixture::new(&[("SANDBOX_AT_ONCE", "1")], stalled_response).await;
+    let mut first = fixture.start_run(&two_model_run()).await;
+    let mut second = fixture.start_run(&two_model_run()).await;
     let hear = async |answer: &mut Response, what: &str| {
-        let mut heard = String::new();
-        while !heard.contains(what) {
-            heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+        let mut received = String::new();
+        while !received.contains(what) {
+            received += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
         }
-        heard
+        received
     };
     hear(&mut first, "\"progress\"").await;
     let waiting = hear(&mut second, "\"queue\"").await;
     assert!(waiting.contains("\"position\":1") && !waiting.contains("\"start\""), "{waiting}");
-    let (_third, _fourth) = (scene.ask(&two()).await, scene.ask(&two()).await);
-    let fifth = scene.ask(&two()).await;
+    let (_third, _fourth) =
+        (fixture.start_run(&two_model_run()).await, fixture.start_run(&two_model_run()).await);
+    let fifth = fixture.start_run(&two_model_run()).await;
     assert_eq!(fifth.status(), 429);
     assert_eq!(fifth.json::<Value>().await.unwrap()["code"], "too_many_runs");
     drop(first);
@@ -174,9 +186,9 @@ async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
 
 #[tokio::test]
 async fn what_cannot_be_a_run_is_refused_before_it_begins() {
-    let scene = Scene::with(&[], builds).await;
+    let fixture = SandboxFixture::new(&[], valid_response).await;
     let with = |field: &str, value: Value| {
-        let mut body = two();
+        let mut body = two_model_run();
         body[field] = value;
         body
     };
@@ -204,36 +216,36 @@ async fn what_cannot_be_a_run_is_refused_before_it_begins() {
         (models(json!([{ "key": "one", "apiKey": "k".repeat(500) }, { "key": "two" }])), 400, "bad_request"),
         (json!([]), 422, "bad_request"),
     ] {
-        let answer = scene.ask(&body).await;
+        let answer = fixture.start_run(&body).await;
         let status_is = answer.status().as_u16();
-        let told: Value = answer.json().await.unwrap();
-        assert_eq!((status_is, told["code"].as_str().unwrap()), (status, code), "{body}: {told}");
+        let reply: Value = answer.json().await.unwrap();
+        assert_eq!((status_is, reply["code"].as_str().unwrap()), (status, code), "{body}: {reply}");
     }
-    assert!(scene.provider.requests().is_empty());
+    assert!(fixture.provider.requests().is_empty());
 }
 
 #[tokio::test]
 async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always() {
-    let scene = Scene::with(&[("SANDBOX_SERVER_KEYS", "off")], builds).await;
-    let events = scene.run(&two()).await;
+    let fixture = SandboxFixture::new(&[("SANDBOX_SERVER_KEYS", "off")], valid_response).await;
+    let events = fixture.run_events(&two_model_run()).await;
     let codes: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
     assert_eq!(codes, ["no_key", "no_key"]);
-    assert!(scene.provider.requests().is_empty());
+    assert!(fixture.provider.requests().is_empty());
     let own = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
-        { "key": "one", "apiKey": KEY }, { "provider": "somebody", "model": MODEL, "apiKey": KEY },
+        { "key": "one", "apiKey": API_KEY }, { "provider": "somebody", "model": MODEL, "apiKey": API_KEY },
     ]});
-    let events = scene.run(&own).await;
+    let events = fixture.run_events(&own).await;
     assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2, "{events:?}");
-    assert_eq!(of(&events, "start", "b")[0]["modelKey"], format!("somebody:{MODEL}"));
+    assert_eq!(events_of(&events, "start", "b")[0]["modelKey"], format!("somebody:{MODEL}"));
     let local = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
-        { "provider": "nearby", "model": MODEL, "apiKey": KEY }, { "provider": "nearby", "model": "x" },
+        { "provider": "nearby", "model": MODEL, "apiKey": API_KEY }, { "provider": "nearby", "model": "x" },
     ]});
-    let told = scene.run(&local).await;
-    let codes: Vec<_> = told.iter().filter_map(|event| event["code"].as_str()).collect();
+    let reply = fixture.run_events(&local).await;
+    let codes: Vec<_> = reply.iter().filter_map(|event| event["code"].as_str()).collect();
     assert_eq!(codes, ["no_key", "no_key"], "a provider that wants no key is the operator's own");
-    let stored = scene.db.dump().await;
-    assert!(!stored.contains(KEY) && stored.contains("a shed"));
-    assert!(!events.iter().any(|event| event.to_string().contains(KEY)));
+    let stored = fixture.db.dump().await;
+    assert!(!stored.contains(API_KEY) && stored.contains("a shed"));
+    assert!(!events.iter().any(|event| event.to_string().contains(API_KEY)));
 }
 
 #[tokio::test]
@@ -247,126 +259,130 @@ async fn keys_are_lent_to_whoever_sits_at_this_machine_and_to_nobody_from_elsewh
         (Some("on"), "buildoff.example", Some("x-forwarded-for"), 2),
     ] {
         let variables: Vec<_> = lent.map(|lent| ("SANDBOX_SERVER_KEYS", lent)).into_iter().collect();
-        let scene = Scene::with(&variables, builds).await;
-        let mut request = scene.site.post("/api/generate").header("host", host).json(&two());
+        let fixture = SandboxFixture::new(&variables, valid_response).await;
+        let mut request = fixture.server.post("/api/generate").header("host", host).json(&two_model_run());
         if let Some(name) = header {
             request = request.header(name, "203.0.113.9");
         }
-        let told = request.send().await.unwrap().text().await.unwrap();
-        assert_eq!(told.matches("\"result\"").count(), found, "{host} {header:?}: {told}");
-        assert_eq!(told.matches("\"no_key\"").count(), 2 - found, "{host} {header:?}: {told}");
+        let reply = request.send().await.unwrap().text().await.unwrap();
+        assert_eq!(reply.matches("\"result\"").count(), found, "{host} {header:?}: {reply}");
+        assert_eq!(reply.matches("\"no_key\"").count(), 2 - found, "{host} {header:?}: {reply}");
     }
 }
 
 #[tokio::test]
 async fn a_key_that_was_left_empty_is_none() {
-    let scene = Scene::with(&[], builds).await;
+    let fixture = SandboxFixture::new(&[], valid_response).await;
     let body = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
         { "key": "one", "apiKey": "" }, { "key": "two", "apiKey": "  " },
     ]});
-    let events = scene.run(&body).await;
+    let events = fixture.run_events(&body).await;
     assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2, "{events:?}");
 }
 
 #[tokio::test]
 async fn a_model_that_an_admin_has_switched_off_is_not_asked_here_either() {
-    let scene = Scene::with(&[], builds).await;
-    scene.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
-    let answer = scene.ask(&two()).await;
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    fixture.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
+    let answer = fixture.start_run(&two_model_run()).await;
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "unknown_model");
 }
 
 #[tokio::test]
 async fn an_endpoint_of_the_users_own_is_asked_where_it_may_be_and_nowhere_else() {
     for (local, codes) in [("on", vec![]), ("off", vec!["address_refused", "address_refused"])] {
-        let scene = Scene::with(&[("SANDBOX_LOCAL", local)], builds).await;
-        let address = scene.provider.endpoint().base_url;
+        let fixture = SandboxFixture::new(&[("SANDBOX_LOCAL", local)], valid_response).await;
+        let address = fixture.provider.endpoint().base_url;
         let elsewhere = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
-            { "baseUrl": address, "model": MODEL, "apiKey": KEY },
-            { "baseUrl": address.replace("127.0.0.1", "localhost"), "model": MODEL, "apiKey": KEY },
+            { "baseUrl": address, "model": MODEL, "apiKey": API_KEY },
+            { "baseUrl": address.replace("127.0.0.1", "localhost"), "model": MODEL, "apiKey": API_KEY },
         ]});
-        let events = scene.run(&elsewhere).await;
-        let told: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
-        assert_eq!(told, codes, "{events:?}");
-        assert_eq!(scene.provider.requests().len(), 2 - codes.len());
+        let events = fixture.run_events(&elsewhere).await;
+        let reply: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
+        assert_eq!(reply, codes, "{events:?}");
+        assert_eq!(fixture.provider.requests().len(), 2 - codes.len());
     }
 }
 
 #[tokio::test]
 async fn an_answer_of_many_lines_is_told_in_one() {
-    let pretty = hut(4).replace(',', ",\r\n  ");
+    let pretty = sample_spec(4).replace(',', ",\r\n  ");
     let text = pretty.clone();
-    let scene = Scene::with(&[], move |_| Voice::Compatible.says(&[Say::Text(&text), Say::Done])).await;
-    let events = scene.run(&two()).await;
-    let result = of(&events, "result", "b")[0];
+    let fixture = SandboxFixture::new(&[], move |_| {
+        FakeProtocol::Compatible.answer(&[FakePart::Text(&text), FakePart::Done])
+    })
+    .await;
+    let events = fixture.run_events(&two_model_run()).await;
+    let result = events_of(&events, "result", "b")[0];
     assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&pretty).unwrap());
 }
 
 #[tokio::test]
 async fn a_side_is_asked_again_by_itself() {
-    let scene = Scene::with(&[], builds).await;
-    let mut body = two();
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let mut body = two_model_run();
     body["only"] = json!("b");
-    let events = scene.run(&body).await;
-    assert_eq!(of(&events, "start", "b")[0]["modelKey"], "two");
-    assert_eq!(of(&events, "result", "b").len(), 1);
+    let events = fixture.run_events(&body).await;
+    assert_eq!(events_of(&events, "start", "b")[0]["modelKey"], "two");
+    assert_eq!(events_of(&events, "result", "b").len(), 1);
     assert!(!events.iter().any(|event| event["slot"] == "a"), "{events:?}");
-    assert_eq!(scene.provider.requests().len(), 1);
+    assert_eq!(fixture.provider.requests().len(), 1);
     body["only"] = json!("c");
-    assert_eq!(scene.ask(&body).await.status(), 422);
+    assert_eq!(fixture.start_run(&body).await.status(), 422);
 }
 
 #[tokio::test]
 async fn while_nothing_comes_it_is_said_every_fifteen_seconds_that_somebody_is_there() {
-    let scene = Scene::with(&[], stalls).await;
-    let mut answer = scene.ask(&two()).await;
-    let mut heard = String::new();
-    while !heard.contains(r#"{"type":"ping"}"#) {
-        heard += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
+    let fixture = SandboxFixture::new(&[], stalled_response).await;
+    let mut answer = fixture.start_run(&two_model_run()).await;
+    let mut received = String::new();
+    while !received.contains(r#"{"type":"ping"}"#) {
+        received += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
     }
-    assert!(heard.contains("\"progress\"") && !heard.contains("\"done\""), "{heard}");
+    assert!(received.contains("\"progress\"") && !received.contains("\"done\""), "{received}");
 }
 
 #[tokio::test]
 async fn all_that_is_answered_is_told_however_it_is_cut() {
     let words: Vec<String> = (0..4000).map(|n| format!("word {n} ")).collect();
-    let text = words.concat() + &hut(4);
+    let text = words.concat() + &sample_spec(4);
     let streams = move |_| {
-        let pieces = text.as_bytes().chunks(500).map(|piece| Say::Text(std::str::from_utf8(piece).unwrap()));
-        Voice::Compatible.says(&pieces.chain([Say::Done]).collect::<Vec<_>>())
+        let pieces =
+            text.as_bytes().chunks(500).map(|piece| FakePart::Text(std::str::from_utf8(piece).unwrap()));
+        FakeProtocol::Compatible.answer(&pieces.chain([FakePart::Done]).collect::<Vec<_>>())
     };
-    let scene = Scene::with(&[], streams).await;
-    let events = scene.run(&two()).await;
+    let fixture = SandboxFixture::new(&[], streams).await;
+    let events = fixture.run_events(&two_model_run()).await;
     for slot in ["a", "b"] {
-        let progress = of(&events, "progress", slot);
-        let said: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
-        assert_eq!(said, words.concat() + &hut(4));
+        let progress = events_of(&events, "progress", slot);
+        let answer_text: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
+        assert_eq!(answer_text, words.concat() + &sample_spec(4));
     }
 }
 
 #[tokio::test]
 async fn whoever_does_not_read_what_is_told_loses_the_place_after_a_minute() {
     let chatter = |_| {
-        let words = Voice::Compatible.stream(&[Say::Text(&"word ".repeat(20_000))]);
-        Script::stream().beat(Beat::Flood(Box::new(std::iter::repeat_n(words.into(), 200))))
+        let words = FakeProtocol::Compatible.stream(&[FakePart::Text(&"word ".repeat(20_000))]);
+        FakeResponse::stream().then(FakeBodyStep::SendMany(Box::new(std::iter::repeat_n(words.into(), 200))))
     };
-    let scene = Scene::with(&[("SANDBOX_AT_ONCE", "1"), ("AI_ATTEMPTS", "1")], chatter).await;
-    let deaf = scene.ask(&two()).await;
-    let mut waiting = scene.ask(&two()).await;
-    let mut heard = String::new();
+    let fixture = SandboxFixture::new(&[("SANDBOX_AT_ONCE", "1"), ("AI_ATTEMPTS", "1")], chatter).await;
+    let deaf = fixture.start_run(&two_model_run()).await;
+    let mut waiting = fixture.start_run(&two_model_run()).await;
+    let mut received = String::new();
     let begins = async {
-        while !heard.contains("\"start\"") {
-            heard += &String::from_utf8_lossy(&waiting.chunk().await.unwrap().unwrap());
+        while !received.contains("\"start\"") {
+            received += &String::from_utf8_lossy(&waiting.chunk().await.unwrap().unwrap());
         }
     };
     timeout(Duration::from_secs(180), begins).await.expect("the place is given to the next");
-    assert!(heard.contains("\"queue\""));
+    assert!(received.contains("\"queue\""));
     drop(deaf);
 }
 
 #[tokio::test]
 async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not_count() {
-    let provider = Provider::improvising(Voice::Compatible, |_| builds(0)).await;
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| valid_response(0)).await;
     let place: std::net::SocketAddr = provider.url.strip_prefix("http://").unwrap().parse().unwrap();
     // No resolver knows this name, so it cannot have been asked.
     let endpoint = |places| Endpoint {
@@ -375,51 +391,50 @@ async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not
         ..provider.endpoint()
     };
     let ask = async |endpoint: &Endpoint| {
-        let asked = buildoff::generate::provider(endpoint, patience(), false).unwrap();
-        asked.ask(&question(), &mut |_| ()).await
+        let client = buildoff::generate::provider(endpoint, patience(), false).unwrap();
+        client.ask(&question(), &mut |_| ()).await
     };
-    assert_eq!(ask(&endpoint(vec![place])).await.unwrap().text, hut(4));
+    assert_eq!(ask(&endpoint(vec![place])).await.unwrap().text, sample_spec(4));
     assert!(ask(&Endpoint { pinned: None, ..endpoint(Vec::new()) }).await.is_err());
 }
 
 #[tokio::test]
 async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
-    let provider = Provider::improvising(Voice::Compatible, |_| {
-        Script::error(
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
+        FakeResponse::json(
             401,
-            &json!({ "error": { "message": format!("Incorrect API key: {KEY}"), "code": "x" } }),
+            &json!({ "error": { "message": format!("Incorrect API key: {API_KEY}"), "code": "x" } }),
         )
     })
     .await;
-    let catalog = catalog(&provider, &["one", "two"], &["shed"]);
+    let catalog = test_catalog(&provider, &["one", "two"], &["shed"]);
     let db = TestDb::new().await;
     let variables = [("SANDBOX_LOCAL", "on"), ("LOG", "debug"), ("AI_DEBUG", "1")];
-    let instance = Instance::over(&db, &catalog.variables(&variables));
+    let process = TestServerProcess::start(&db, &catalog.variables(&variables));
     let own = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
-        { "key": "one", "apiKey": KEY }, { "baseUrl": provider.endpoint().base_url, "model": MODEL, "apiKey": KEY },
+        { "key": "one", "apiKey": API_KEY }, { "baseUrl": provider.endpoint().base_url, "model": MODEL, "apiKey": API_KEY },
     ]});
-    Admin::at(&instance.url).post("/api/admin/seed?generateBuilds=0", "").await;
-    let answer =
-        reqwest::Client::new().post(format!("{}/api/generate", instance.url)).json(&own).send().await;
-    let told = answer.unwrap().text().await.unwrap();
-    assert_eq!(told.matches("\"bad_key\"").count(), 2, "{told}");
-    for (where_it_is, text) in [("answer", told), ("log", instance.log()), ("database", db.dump().await)] {
-        assert!(!text.contains(KEY), "the {where_it_is} holds the key");
-        assert!(!text.contains(&KEY[..24]), "the {where_it_is} holds most of the key");
+    TestAdmin::new(&process.url).post("/api/admin/seed?generateBuilds=0", "").await;
+    let answer = reqwest::Client::new().post(format!("{}/api/generate", process.url)).json(&own).send().await;
+    let reply = answer.unwrap().text().await.unwrap();
+    assert_eq!(reply.matches("\"bad_key\"").count(), 2, "{reply}");
+    for (where_it_is, text) in [("answer", reply), ("log", process.log()), ("database", db.dump().await)] {
+        assert!(!text.contains(API_KEY), "the {where_it_is} holds the key");
+        assert!(!text.contains(&API_KEY[..24]), "the {where_it_is} holds most of the key");
     }
-    assert!(instance.log().contains("/api/generate"));
+    assert!(process.log().contains("/api/generate"));
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_by_anybody() {
-    let scene = Scene::with(&[("SANDBOX_LOCAL", "on"), ("AI_ATTEMPTS", "1")], |_| {
-        Script::new(302, "text/plain").header("location", "http://169.254.169.254/latest/meta-data")
+    let fixture = SandboxFixture::new(&[("SANDBOX_LOCAL", "on"), ("AI_ATTEMPTS", "1")], |_| {
+        FakeResponse::new(302, "text/plain").header("location", "http://169.254.169.254/latest/meta-data")
     })
     .await;
-    let own = json!({ "baseUrl": scene.provider.endpoint().base_url, "model": MODEL, "apiKey": KEY });
+    let own = json!({ "baseUrl": fixture.provider.endpoint().base_url, "model": MODEL, "apiKey": API_KEY });
     let body =
         json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [{ "key": "one" }, own] });
-    let events = scene.run(&body).await;
-    let told: Vec<_> = events.iter().filter_map(|event| event["message"].as_str()).collect();
-    assert!(told.len() == 2 && told.iter().all(|message| message.contains("redirect")), "{events:?}");
+    let events = fixture.run_events(&body).await;
+    let reply: Vec<_> = events.iter().filter_map(|event| event["message"].as_str()).collect();
+    assert!(reply.len() == 2 && reply.iter().all(|message| message.contains("redirect")), "{events:?}");
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
-use crate::support::{Site, page};
+use crate::support::{TestServer, open_page};
 
 async fn locomotive(db: &TestDb) -> Uuid {
     let id = sqlx::query_scalar(
@@ -20,9 +20,9 @@ async fn locomotive(db: &TestDb) -> Uuid {
 }
 
 /// Asks until it is there.
-async fn made(site: &Site, path: &str) -> reqwest::Response {
+async fn wait_until_made(server: &TestServer, path: &str) -> reqwest::Response {
     loop {
-        let answer = site.get(path).send().await.unwrap();
+        let answer = server.get(path).send().await.unwrap();
         if answer.status() != 202 {
             return answer;
         }
@@ -32,7 +32,7 @@ async fn made(site: &Site, path: &str) -> reqwest::Response {
 #[tokio::test]
 async fn a_turntable_is_made_once_and_kept_for_ever() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let id = locomotive(&db).await;
     db.run("UPDATE builds SET retired_at = now() WHERE prompt_id = 'steam-locomotive'").await;
     for (query, kind, end, magic) in [
@@ -41,7 +41,7 @@ async fn a_turntable_is_made_once_and_kept_for_ever() {
         ("?format=gif", "image/gif", "gif", b"GIF89a"),
     ] {
         let path = format!("/api/builds/{id}/turntable{query}");
-        let answer = made(&site, &path).await;
+        let answer = wait_until_made(&server, &path).await;
         assert_eq!(answer.status(), 200, "{query}");
         let headers = answer.headers().clone();
         assert_eq!(headers[CONTENT_TYPE], kind);
@@ -53,9 +53,9 @@ async fn a_turntable_is_made_once_and_kept_for_ever() {
 
         let tag = &headers[ETAG];
         assert!(tag.to_str().unwrap().starts_with('"'), "{tag:?} is strong");
-        let known = site.get(&path).header(IF_NONE_MATCH, tag).send().await.unwrap();
+        let known = server.get(&path).header(IF_NONE_MATCH, tag).send().await.unwrap();
         assert_eq!(known.status(), 304);
-        let at_once = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        let at_once = server.get(&path).header("prefer", "respond-async").send().await.unwrap();
         assert_eq!((at_once.status().as_u16(), at_once.bytes().await.unwrap()), (200, bytes));
     }
 }
@@ -63,19 +63,19 @@ async fn a_turntable_is_made_once_and_kept_for_ever() {
 #[tokio::test]
 async fn who_is_in_a_hurry_is_told_how_far_it_is_and_it_goes_on_without_them() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
 
-    let first = site.get(&path).header("prefer", "respond-async, wait=10").send().await.unwrap();
+    let first = server.get(&path).header("prefer", "respond-async, wait=10").send().await.unwrap();
     assert_eq!(first.status(), 202);
     assert_eq!(first.headers()[RETRY_AFTER], "1");
     assert_eq!(first.headers()[CACHE_CONTROL], "no-store");
-    let told: Value = first.json().await.unwrap();
-    assert_eq!(told["of"], 36);
+    let reply: Value = first.json().await.unwrap();
+    assert_eq!(reply["of"], 36);
 
-    let mut frames = vec![told["frame"].as_u64().unwrap()];
+    let mut frames = vec![reply["frame"].as_u64().unwrap()];
     loop {
-        let next = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        let next = server.get(&path).header("prefer", "respond-async").send().await.unwrap();
         if next.status() == 200 {
             break;
         }
@@ -88,12 +88,12 @@ async fn who_is_in_a_hurry_is_told_how_far_it_is_and_it_goes_on_without_them() {
 #[tokio::test]
 async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
-    let gone = site.get(&path).timeout(Duration::from_millis(50)).send().await;
+    let gone = server.get(&path).timeout(Duration::from_millis(50)).send().await;
     assert!(gone.is_err_and(|error| error.is_timeout()), "they left before it was there");
 
-    let (one, other) = tokio::join!(made(&site, &path), made(&site, &path));
+    let (one, other) = tokio::join!(wait_until_made(&server, &path), wait_until_made(&server, &path));
     assert_eq!((one.status().as_u16(), other.status().as_u16()), (200, 200));
     assert_eq!(one.bytes().await.unwrap(), other.bytes().await.unwrap());
 }
@@ -101,12 +101,12 @@ async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
 #[tokio::test]
 async fn too_many_at_once_are_asked_to_come_again() {
     let db = TestDb::seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
+    let server = TestServer::start_with_env(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
     let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
     let mut refused = Vec::new();
     for (id, format) in ids.iter().flat_map(|id| [(id, "webp"), (id, "gif")]) {
         let path = format!("/api/builds/{id}/turntable?format={format}");
-        let answer = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+        let answer = server.get(&path).header("prefer", "respond-async").send().await.unwrap();
         match answer.status().as_u16() {
             202 => {}
             503 => refused.push(answer),
@@ -121,27 +121,27 @@ async fn too_many_at_once_are_asked_to_come_again() {
 #[tokio::test]
 async fn one_visitor_begins_a_few_and_what_is_there_counts_for_nothing() {
     let db = TestDb::seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("RATE_LIMITS", "on")]).await;
+    let server = TestServer::start_with_env(db.pool.clone(), &[("RATE_LIMITS", "on")]).await;
     let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
     let ask = async |id: &Uuid| {
-        let asked = site.get(&format!("/api/builds/{id}/turntable")).header("prefer", "respond-async");
+        let asked = server.get(&format!("/api/builds/{id}/turntable")).header("prefer", "respond-async");
         asked.send().await.unwrap().status().as_u16()
     };
     for _ in 0..10 {
         assert!([200, 202].contains(&ask(&ids[0]).await), "it is one and the same");
     }
-    let mut told = Vec::new();
+    let mut reply = Vec::new();
     for id in &ids[1..] {
-        told.push(ask(id).await);
+        reply.push(ask(id).await);
     }
-    assert_eq!(told[..3], [202; 3]);
-    assert!(told.contains(&429), "{told:?}");
+    assert_eq!(reply[..3], [202; 3]);
+    assert!(reply.contains(&429), "{reply:?}");
 }
 
 #[tokio::test]
 async fn what_cannot_be_turned_is_refused_in_words() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let id = locomotive(&db).await;
     for (path, status) in [
         ("nothing/turntable".to_owned(), 404),
@@ -149,18 +149,18 @@ async fn what_cannot_be_turned_is_refused_in_words() {
         (format!("{id}/turntable?format=png"), 400),
         (format!("{id}/turntable?speed=2"), 400),
     ] {
-        let answer = site.get(&format!("/api/builds/{path}")).send().await.unwrap();
+        let answer = server.get(&format!("/api/builds/{path}")).send().await.unwrap();
         assert_eq!(answer.status(), status, "{path}");
         assert!(answer.json::<Value>().await.unwrap()["error"].is_string(), "{path}");
     }
     db.run("UPDATE builds SET grid = '\\x00' WHERE prompt_id = 'steam-locomotive'").await;
-    let answer = made(&site, &format!("/api/builds/{id}/turntable")).await;
+    let answer = wait_until_made(&server, &format!("/api/builds/{id}/turntable")).await;
     assert_eq!(answer.status(), 500);
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "build_damaged");
     let path = format!("/api/builds/{id}/turntable?format=gif");
     let polled = async {
         loop {
-            let answer = site.get(&path).header("prefer", "respond-async").send().await.unwrap();
+            let answer = server.get(&path).header("prefer", "respond-async").send().await.unwrap();
             if answer.status() != 202 {
                 return answer.status().as_u16();
             }
@@ -173,22 +173,24 @@ async fn what_cannot_be_turned_is_refused_in_words() {
 #[tokio::test]
 async fn on_its_page_a_build_turns_when_somebody_asks_for_it() {
     let db = TestDb::seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let mut page = page(&site.at(&format!("/builds/{}", locomotive(&db).await))).await;
-    assert!(page.agrees("!document.querySelector('#turntable img')").await, "nothing moves by itself");
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let mut page = open_page(&server.url_for(&format!("/builds/{}", locomotive(&db).await))).await;
+    assert!(page.holds("!document.querySelector('#turntable img')").await, "nothing moves by itself");
 
     page.click("#turntable a").await;
-    page.until("document.querySelector('#turntable progress')?.hidden === false").await;
-    page.until("/Frame \\d+ of 36/.test(document.querySelector('#turntable [role=status]').textContent)")
-        .await;
-    page.until("document.querySelector('#turntable img')?.naturalWidth === 320").await;
+    page.wait_until("document.querySelector('#turntable progress')?.hidden === false").await;
+    page.wait_until(
+        "/Frame \\d+ of 36/.test(document.querySelector('#turntable [role=status]').textContent)",
+    )
+    .await;
+    page.wait_until("document.querySelector('#turntable img')?.naturalWidth === 320").await;
     assert_eq!(page.text("#turntable [role=status]").await, "Done.");
     let file: String = page.eval("document.querySelector('#turntable a[download]').download").await;
     assert_eq!(file, "steam-locomotive-reference_architect.webp");
-    page.shot("turntable").await;
+    page.screenshot("turntable").await;
     page.click("#turntable button").await;
-    assert!(page.agrees("!document.querySelector('#turntable img')").await, "it can be put away");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert!(page.holds("!document.querySelector('#turntable img')").await, "it can be put away");
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[test]
@@ -210,6 +212,6 @@ fn the_command_line_turns_files() {
     assert!(code == Some(0) && animated(&webp));
     let (code, _, still) = render("still.webp", &["--size", "64"]);
     assert!(code == Some(0) && still.starts_with(b"RIFF") && !animated(&still));
-    let (code, said, nothing) = render("b.gif", &["--angle", "3"]);
-    assert!(code != Some(0) && said.contains("a .gif turns") && nothing.is_empty(), "{said}");
+    let (code, printed, nothing) = render("b.gif", &["--angle", "3"]);
+    assert!(code != Some(0) && printed.contains("a .gif turns") && nothing.is_empty(), "{printed}");
 }

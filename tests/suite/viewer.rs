@@ -1,38 +1,38 @@
 //! Builds to look at, as a visitor meets them: in three dimensions, in pictures, by mouse and by keyboard.
 
+mod bundle_size;
 mod grow;
 mod tools;
-mod weight;
 
 use std::time::{Duration, Instant};
 
 use buildoff::arena::gallery::{self, GalleryFilter};
 use uuid::Uuid;
 
-use crate::pages::FAINT_TEXT;
+use crate::pages::LOW_CONTRAST_TEXT;
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, page};
+use crate::support::{BrowserPage, TestServer, Theme, open_page};
 
 const SIZES: [(&str, i64, i64); 3] = [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 800)];
 const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
 
 /// For what a page does by itself; one without a graphics card takes its time.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Degrees of the camera at the first angle, and by which an arrow key turns it.
 const FIRST_TURN: f64 = 30.0;
 const KEY_TURN: f64 = 15.0;
 
 /// A site that shows the shipped builds, and the database it shows them from.
-struct Hall {
-    site: Site,
+struct ViewerFixture {
+    server: TestServer,
     db: TestDb,
 }
 
-impl Hall {
-    async fn open() -> Self {
+impl ViewerFixture {
+    async fn new() -> Self {
         let db = TestDb::seeded().await;
-        Self { site: Site::open_on(db.pool.clone()).await, db }
+        Self { server: TestServer::start_with_db(db.pool.clone()).await, db }
     }
 
     async fn builds(&self) -> Vec<Uuid> {
@@ -45,47 +45,48 @@ impl Hall {
     }
 
     /// Without shadows, which come when they are done.
-    fn at(&self, path: &str) -> String {
-        self.site.at(&format!("{path}?q=low"))
+    fn url_for(&self, path: &str) -> String {
+        self.server.url_for(&format!("{path}?q=low"))
     }
 
-    async fn live_build(&self) -> Page {
-        self.live(&format!("/builds/{}", self.build_of("lighthouse").await)).await
+    async fn open_build_page(&self) -> BrowserPage {
+        self.open_live(&format!("/builds/{}", self.build_of("lighthouse").await)).await
     }
 
     /// In a small window, since software does the drawing.
-    async fn live(&self, path: &str) -> Page {
-        let page = page("about:blank").await;
-        page.size(390, 1000).await;
-        page.goto(&self.at(path)).await;
-        until_live(&page).await;
+    async fn open_live(&self, path: &str) -> BrowserPage {
+        let page = open_page("about:blank").await;
+        page.set_size(390, 1000).await;
+        page.goto(&self.url_for(path)).await;
+        wait_until_live(&page).await;
         page
     }
 }
 
 #[tokio::test]
 async fn a_build_page_goes_live_without_complaint_and_draws_only_while_something_moves() {
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
-    assert_eq!(page.complaints().await, Vec::<String>::new());
-    until_idle(&page).await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
+    wait_until_idle(&page).await;
 
-    let before: u32 = page.eval(&of_first("v.stats.frames")).await;
-    page.eval::<bool>(&turns(30)).await;
-    let after: u32 = page.eval(&of_first("v.stats.frames")).await;
+    let before: u32 = page.eval(&of_first_viewer("v.stats.frames")).await;
+    page.eval::<bool>(&animation_frames(30)).await;
+    let after: u32 = page.eval(&of_first_viewer("v.stats.frames")).await;
     assert_eq!(after, before, "frames drawn, before and after 30 turns of the browser in which nobody moved");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn every_shipped_build_is_drawn_in_few_calls() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    let builds = hall.builds().await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    let builds = fixture.builds().await;
     assert_eq!(builds.len(), 10);
     for build in builds {
-        hang(&page, build).await;
-        let (quads, calls): (u32, u32) = page.eval(&of_first("[v.stats.quads, v.stats.drawCalls]")).await;
+        replace_first_viewer(&page, build).await;
+        let (quads, calls): (u32, u32) =
+            page.eval(&of_first_viewer("[v.stats.quads, v.stats.drawCalls]")).await;
         assert!(quads > 0, "build {build} is live, but has no quads");
         assert!((1..=20).contains(&calls), "build {build} takes {calls} draw calls a frame; see renderer.js");
     }
@@ -93,17 +94,17 @@ async fn every_shipped_build_is_drawn_in_few_calls() {
 
 #[tokio::test]
 async fn the_viewer_and_the_servers_pictures_show_the_same_outline() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
     for prompt in ["lighthouse", "treehouse"] {
-        let build = hall.build_of(prompt).await;
-        hang(&page, build).await;
-        page.run(&of_first(
+        let build = fixture.build_of(prompt).await;
+        replace_first_viewer(&page, build).await;
+        page.run(&of_first_viewer(
             "(({ style }) => { style.width = '512px'; style.setProperty('--aspect', '1'); })(v.canvas.parentElement)",
         ))
         .await;
-        let square = of_first("v.canvas.width === 512 && v.canvas.height === 512");
-        until(&page, &square, "The canvas is 512 by 512").await;
+        let square = of_first_viewer("v.canvas.width === 512 && v.canvas.height === 512");
+        wait_until(&page, &square, "The canvas is 512 by 512").await;
 
         for angle in [0, 3] {
             let address =
@@ -121,15 +122,15 @@ async fn the_viewer_and_the_servers_pictures_show_the_same_outline() {
 
 #[tokio::test]
 async fn a_build_turns_by_mouse_and_by_keyboard_and_back() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
     assert_turned(&page, FIRST_TURN, "at first").await;
 
     page.drag("build-viewer canvas", 120.0, 40.0).await;
-    let height: f64 = page.eval(&of_first("v.canvas.clientHeight")).await;
+    let height: f64 = page.eval(&of_first_viewer("v.canvas.clientHeight")).await;
     let dragged = FIRST_TURN - (3.6 * 120.0 / height).to_degrees();
     assert_turned(&page, dragged, "after dragging it 120 px to the right").await;
-    let tilt: f64 = page.eval(&of_first("v.camera.tilt * 180 / Math.PI")).await;
+    let tilt: f64 = page.eval(&of_first_viewer("v.camera.tilt * 180 / Math.PI")).await;
     assert!(tilt > 28.0, "dragging it down lets one look from higher up, but the tilt is {tilt}");
     assert_eq!(page.eval::<String>("document.activeElement.localName").await, "canvas", "has the focus");
 
@@ -146,37 +147,38 @@ async fn a_build_turns_by_mouse_and_by_keyboard_and_back() {
 #[tokio::test]
 async fn layers_are_hidden_from_the_top_and_named() {
     const SLIDER: &str = "build-viewer .cut input[type=range]";
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    let said = format!("document.querySelector({SLIDER:?}).getAttribute('aria-valuetext')");
-    let whole: u32 = page.eval(&of_first("v.stats.quads")).await;
-    let layers: u32 = page.eval(&of_first("v.height")).await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    let slider_text = format!("document.querySelector({SLIDER:?}).getAttribute('aria-valuetext')");
+    let whole: u32 = page.eval(&of_first_viewer("v.stats.quads")).await;
+    let layers: u32 = page.eval(&of_first_viewer("v.height")).await;
     assert_eq!(page.text("build-viewer .cut").await, "Cut from the top");
-    assert_eq!(page.eval::<String>(&said).await, "nothing hidden");
+    assert_eq!(page.eval::<String>(&slider_text).await, "nothing hidden");
 
     page.run(&format!("document.querySelector({SLIDER:?}).focus()")).await;
     for _ in 0..6 {
         page.press("ArrowLeft").await;
     }
-    assert_eq!(page.eval::<String>(&said).await, format!("layer {} of {layers}", layers - 6));
-    until(
+    assert_eq!(page.eval::<String>(&slider_text).await, format!("layer {} of {layers}", layers - 6));
+    wait_until(
         &page,
-        &of_first(&format!("v.stats.quads > 0 && v.stats.quads < {whole}")),
+        &of_first_viewer(&format!("v.stats.quads > 0 && v.stats.quads < {whole}")),
         "Six layers less are fewer quads",
     )
     .await;
 
     page.press("End").await;
-    assert_eq!(page.eval::<String>(&said).await, "nothing hidden");
-    until(&page, &of_first(&format!("v.stats.quads === {whole}")), "The whole build is back").await;
+    assert_eq!(page.eval::<String>(&slider_text).await, "nothing hidden");
+    wait_until(&page, &of_first_viewer(&format!("v.stats.quads === {whole}")), "The whole build is back")
+        .await;
 }
 
 #[tokio::test]
 async fn a_lost_context_comes_back_with_the_same_picture() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    until_idle(&page).await;
-    page.run(&of_first("window.before = v.readPixels()")).await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    wait_until_idle(&page).await;
+    page.run(&of_first_viewer("window.before = v.readPixels()")).await;
     assert!(page.eval::<bool>("before.data.some(Boolean)").await, "the picture before is empty");
 
     // The browser gives a context back only after it has told of the loss.
@@ -188,12 +190,12 @@ async fn a_lost_context_comes_back_with_the_same_picture() {
          lost.loseContext()",
     )
     .await;
-    until(&page, "window.restored === true", "The browser gives the context back").await;
-    until_idle(&page).await;
+    wait_until(&page, "window.restored === true", "The browser gives the context back").await;
+    wait_until_idle(&page).await;
 
     assert_eq!(state(&page).await, "live");
     let different: u32 = page
-        .eval(&of_first(
+        .eval(&of_first_viewer(
             "v.readPixels().data.reduce((sum, byte, index) => sum + (byte !== before.data[index]), 0)",
         ))
         .await;
@@ -203,12 +205,16 @@ async fn a_lost_context_comes_back_with_the_same_picture() {
 #[tokio::test]
 async fn without_webgl_the_servers_pictures_turn() {
     const PICTURE: &str = "document.querySelector('build-viewer > img')";
-    let hall = Hall::open().await;
-    let mut page = page("about:blank").await;
-    page.before_load("HTMLCanvasElement.prototype.getContext = () => null").await;
-    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
-    until(&page, "document.querySelector('build-viewer').dataset.state === 'flat'", "The viewer is flat")
-        .await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = open_page("about:blank").await;
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null").await;
+    page.goto(&fixture.url_for(&format!("/builds/{}", fixture.build_of("lighthouse").await))).await;
+    wait_until(
+        &page,
+        "document.querySelector('build-viewer').dataset.state === 'flat'",
+        "The viewer is flat",
+    )
+    .await;
     assert!(page.eval::<bool>(&format!("{PICTURE}.checkVisibility({{ visibilityProperty: true }})")).await);
     assert_eq!(
         page.eval::<u32>("document.querySelectorAll('build-viewer canvas').length").await,
@@ -223,7 +229,7 @@ async fn without_webgl_the_servers_pictures_turn() {
         let there = format!(
             "{PICTURE}.complete && {PICTURE}.naturalWidth === 768 && new URL({PICTURE}.src).searchParams.get('angle') === '{angle}'"
         );
-        until(&page, &there, &format!("After {tool} the picture is the one of angle {angle}")).await;
+        wait_until(&page, &there, &format!("After {tool} the picture is the one of angle {angle}")).await;
         let alt: String = page.eval(&format!("{PICTURE}.alt")).await;
         assert!(
             alt.ends_with(&format!(" Seen from the {from}.")),
@@ -231,17 +237,17 @@ async fn without_webgl_the_servers_pictures_turn() {
         );
         assert_eq!(page.text("build-viewer .said-angle").await, format!("Seen from the {from}"));
     }
-    page.shot("build-without-webgl").await;
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    page.screenshot("build-without-webgl").await;
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn without_script_a_build_is_a_picture_and_facts() {
-    let hall = Hall::open().await;
-    let mut page = page("about:blank").await;
-    page.without_script().await;
-    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
-    page.shot("build-without-script").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = open_page("about:blank").await;
+    page.disable_scripts().await;
+    page.goto(&fixture.url_for(&format!("/builds/{}", fixture.build_of("lighthouse").await))).await;
+    page.screenshot("build-without-script").await;
 
     let (complete, width, alt): (bool, u32, String) = page
         .eval("(picture => [picture.complete, picture.naturalWidth, picture.alt])(document.querySelector('build-viewer > img'))")
@@ -253,13 +259,13 @@ async fn without_script_a_build_is_a_picture_and_facts() {
     for fact in ["Model", "Settings", "32 · simple · precise", "Blocks", "Size", "Made", "Digest"] {
         assert!(facts.contains(fact), "{fact} is missing from the facts:\n{facts}");
     }
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_build_that_does_not_load_says_so_and_can_be_tried_again() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
     page.run(
         "var old = document.querySelector('build-viewer');
          window.good = old.getAttribute('src');
@@ -268,7 +274,7 @@ async fn a_build_that_does_not_load_says_so_and_can_be_tried_again() {
          old.replaceWith(fresh)",
     )
     .await;
-    until(&page, "!!document.querySelector('build-viewer > .failed')", "The viewer says that it failed")
+    wait_until(&page, "!!document.querySelector('build-viewer > .failed')", "The viewer says that it failed")
         .await;
     assert_eq!(state(&page).await, "error");
     let role: String = page.eval("document.querySelector('.failed').getAttribute('role')").await;
@@ -279,27 +285,27 @@ async fn a_build_that_does_not_load_says_so_and_can_be_tried_again() {
     page.run("window.first = document.querySelector('.failed')").await;
     page.click(".failed button").await;
     let again = "![null, first].includes(document.querySelector('build-viewer > .failed'))";
-    until(&page, again, "A second try fails like the first").await;
+    wait_until(&page, again, "A second try fails like the first").await;
     page.run("document.querySelector('build-viewer').setAttribute('src', good)").await;
     page.click(".failed button").await;
-    until_live(&page).await;
+    wait_until_live(&page).await;
     assert!(page.eval::<bool>("!document.querySelector('.failed')").await, "the failure is still shown");
 }
 
 #[tokio::test]
 async fn builds_of_a_prompt_turn_together_until_they_are_unlinked() {
-    let hall = Hall::open().await;
-    let page = hall.live("/prompts/lighthouse").await;
-    until_idle(&page).await;
-    let frames: Vec<u32> = each(&page, "v.viewer.stats.frames").await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_live("/prompts/lighthouse").await;
+    wait_until_idle(&page).await;
+    let frames: Vec<u32> = of_each_viewer(&page, "v.viewer.stats.frames").await;
     assert_eq!(frames.len(), 2, "viewers on the page");
     assert_eq!(links(&page).await, ["true", "true"]);
 
     focus(&page, 0).await;
     page.press("ArrowRight").await;
     assert_turns(&page, [45.0, 45.0], "the first one was turned, linked").await;
-    until_idle(&page).await;
-    let after: Vec<u32> = each(&page, "v.viewer.stats.frames").await;
+    wait_until_idle(&page).await;
+    let after: Vec<u32> = of_each_viewer(&page, "v.viewer.stats.frames").await;
     assert!(
         after[1] > frames[1],
         "the other turned, but was not drawn again: {frames:?}, then {after:?} frames"
@@ -321,8 +327,8 @@ async fn builds_of_a_prompt_turn_together_until_they_are_unlinked() {
 
 #[tokio::test]
 async fn all_pages_of_builds_fit_every_size_and_theme_without_complaint() {
-    let hall = Hall::open().await;
-    let build = format!("/builds/{}", hall.build_of("lighthouse").await);
+    let fixture = ViewerFixture::new().await;
+    let build = format!("/builds/{}", fixture.build_of("lighthouse").await);
     for (name, path) in [
         ("builds", "/builds"),
         ("build", &build),
@@ -332,20 +338,22 @@ async fn all_pages_of_builds_fit_every_size_and_theme_without_complaint() {
     ] {
         // The gallery takes nothing in its address that it does not know.
         let low = path == build || name == "prompt";
-        let mut page = page(&if low { hall.at(path) } else { hall.site.at(path) }).await;
+        let mut page =
+            open_page(&if low { fixture.url_for(path) } else { fixture.server.url_for(path) }).await;
         for (size, width, height) in SIZES {
-            page.size(width, height).await;
+            page.set_size(width, height).await;
             page.reload().await;
             for (theme, preference) in THEMES {
-                page.theme(preference).await;
+                page.set_theme(preference).await;
                 let place = format!("{path} ({size}, {theme})");
-                until(&page, IN_VIEW_DONE, &format!("{place}: pictures and viewers in view are there")).await;
-                page.shot(&format!("{name}-{size}-{theme}")).await;
+                wait_until(&page, IN_VIEW_DONE, &format!("{place}: pictures and viewers in view are there"))
+                    .await;
+                page.screenshot(&format!("{name}-{size}-{theme}")).await;
 
-                assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+                assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
                 let outside: Vec<String> = page.eval(OUT_OF_VIEWER).await;
                 assert_eq!(outside, Vec::<String>::new(), "{place}: controls reach out of their viewer");
-                let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+                let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
                 assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
                 let (needed, wide): (i64, Vec<String>) = page.eval(WIDTH).await;
                 assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px, for {wide:#?}");
@@ -362,8 +370,8 @@ async fn all_pages_of_builds_fit_every_size_and_theme_without_complaint() {
 #[tokio::test]
 async fn blocks_are_found_by_a_word() {
     const SHOWN: &str = "[...document.querySelectorAll('[data-words] code')].filter(e => e.checkVisibility()).map(e => e.innerText)";
-    let hall = Hall::open().await;
-    let page = page(&hall.site.at("/blocks")).await;
+    let fixture = ViewerFixture::new().await;
+    let page = open_page(&fixture.server.url_for("/blocks")).await;
     let all: Vec<String> = page.eval(SHOWN).await;
     assert_eq!(all.len(), 77, "blocks at first");
 
@@ -386,35 +394,35 @@ async fn blocks_are_found_by_a_word() {
 }
 
 /// Asks the page until it agrees.
-async fn until(page: &Page, condition: &str, what: &str) {
-    let deadline = Instant::now() + PATIENCE;
+async fn wait_until(page: &BrowserPage, condition: &str, what: &str) {
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !page.eval::<bool>(condition).await {
         if Instant::now() > deadline {
-            let viewers: Vec<String> = each(page, "`${v.dataset.state}: ${v.innerText}`").await;
-            panic!("{what}: not within {PATIENCE:?}. Asked: {condition}\nViewers: {viewers:#?}");
+            let viewers: Vec<String> = of_each_viewer(page, "`${v.dataset.state}: ${v.innerText}`").await;
+            panic!("{what}: not within {WAIT_TIMEOUT:?}. Asked: {condition}\nViewers: {viewers:#?}");
         }
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
 }
 
-async fn until_live(page: &Page) {
+async fn wait_until_live(page: &BrowserPage) {
     let live = "[...document.querySelectorAll('build-viewer')].every(v => v.dataset.state === 'live')";
-    until(page, live, "All viewers are live").await;
+    wait_until(page, live, "All viewers are live").await;
 }
 
 /// Puts a fresh viewer of a build in the place of the first.
-async fn hang(page: &Page, build: Uuid) {
+async fn replace_first_viewer(page: &BrowserPage, build: Uuid) {
     page.run(&format!(
         "var fresh = document.createElement('build-viewer');
          fresh.setAttribute('src', '/api/builds/{build}/grid');
          document.querySelector('build-viewer').replaceWith(fresh)"
     ))
     .await;
-    until_live(page).await;
+    wait_until_live(page).await;
 }
 
 /// The observers of a new canvas may each ask for one more frame.
-async fn until_idle(page: &Page) {
+async fn wait_until_idle(page: &BrowserPage) {
     let same = format!(
         "(async () => {{
             const frames = () => [...document.querySelectorAll('build-viewer')].map(v => v.viewer.stats.frames).join();
@@ -422,49 +430,49 @@ async fn until_idle(page: &Page) {
             await {};
             return frames() === before;
         }})()",
-        turns(4)
+        animation_frames(4)
     );
-    until(page, &same, "No viewer draws any more").await;
+    wait_until(page, &same, "No viewer draws any more").await;
 }
 
 /// Lets the browser draw so many frames.
-fn turns(count: u32) -> String {
+fn animation_frames(count: u32) -> String {
     format!(
         "(async () => {{ for (let n = 0; n < {count}; n++) await new Promise(requestAnimationFrame); return true; }})()"
     )
 }
 
 /// An expression in `v`, what the first viewer draws with.
-fn of_first(expression: &str) -> String {
+fn of_first_viewer(expression: &str) -> String {
     format!("(v => {expression})(document.querySelector('build-viewer').viewer)")
 }
 
 /// An expression in `v`, each viewer.
-async fn each<T: serde::de::DeserializeOwned>(page: &Page, expression: &str) -> Vec<T> {
+async fn of_each_viewer<T: serde::de::DeserializeOwned>(page: &BrowserPage, expression: &str) -> Vec<T> {
     page.eval(&format!("[...document.querySelectorAll('build-viewer')].map(v => {expression})")).await
 }
 
-async fn state(page: &Page) -> String {
+async fn state(page: &BrowserPage) -> String {
     page.eval("document.querySelector('build-viewer').dataset.state").await
 }
 
-async fn links(page: &Page) -> Vec<String> {
-    each(page, "v.querySelector('[data-tool=link]').ariaPressed").await
+async fn links(page: &BrowserPage) -> Vec<String> {
+    of_each_viewer(page, "v.querySelector('[data-tool=link]').ariaPressed").await
 }
 
-async fn focus(page: &Page, viewer: usize) {
+async fn focus(page: &BrowserPage, viewer: usize) {
     page.run(&format!("document.querySelectorAll('build-viewer canvas')[{viewer}].focus()")).await;
 }
 
-async fn assert_turned(page: &Page, degrees: f64, when: &str) {
+async fn assert_turned(page: &BrowserPage, degrees: f64, when: &str) {
     assert_turns(page, [degrees], when).await;
 }
 
 /// Once they have stopped gliding.
-async fn assert_turns<const N: usize>(page: &Page, degrees: [f64; N], when: &str) {
+async fn assert_turns<const N: usize>(page: &BrowserPage, degrees: [f64; N], when: &str) {
     let still = "[...document.querySelectorAll('build-viewer')].every(v => !v.camera.moving)";
-    until(page, still, &format!("All cameras stand still {when}")).await;
-    let turns: Vec<f64> = each(page, "v.camera.turn * 180 / Math.PI").await;
+    wait_until(page, still, &format!("All cameras stand still {when}")).await;
+    let turns: Vec<f64> = of_each_viewer(page, "v.camera.turn * 180 / Math.PI").await;
     let near =
         turns.len() == N && turns.iter().zip(degrees).all(|(turn, wanted)| (turn - wanted).abs() < 0.01);
     assert!(near, "turned by {turns:?} degrees, not {degrees:?}, {when}; see camera.js and input.js");

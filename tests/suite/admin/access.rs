@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-use crate::support::Site;
+use crate::support::TestServer;
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
@@ -30,10 +30,13 @@ const ADDRESSES: [(&str, &str); 20] = [
     ("POST", "/api/admin/jobs/00000000-0000-0000-0000-000000000000/reparse"),
 ];
 
-async fn everywhere(site: &Site, authorization: Option<&str>) -> Vec<(u16, String, String)> {
+async fn request_every_address(
+    server: &TestServer,
+    authorization: Option<&str>,
+) -> Vec<(u16, String, String)> {
     let mut answers = Vec::new();
     for (method, path) in ADDRESSES {
-        let mut request = site.request(method.parse::<Method>().unwrap(), path);
+        let mut request = server.request(method.parse::<Method>().unwrap(), path);
         if matches!(method, "PUT" | "PATCH") {
             request = request.header("content-type", "application/json").body("{}");
         }
@@ -44,8 +47,8 @@ async fn everywhere(site: &Site, authorization: Option<&str>) -> Vec<(u16, Strin
         let (status, hint) =
             (response.status().as_u16(), response.headers().get("www-authenticate").cloned());
         let hint = hint.map_or(String::new(), |hint| hint.to_str().unwrap().to_owned());
-        let told: serde_json::Value = response.json().await.unwrap();
-        answers.push((status, told["code"].as_str().unwrap_or_default().to_owned(), hint));
+        let reply: serde_json::Value = response.json().await.unwrap();
+        answers.push((status, reply["code"].as_str().unwrap_or_default().to_owned(), hint));
     }
     answers
 }
@@ -53,7 +56,8 @@ async fn everywhere(site: &Site, authorization: Option<&str>) -> Vec<(u16, Strin
 #[tokio::test]
 async fn nobody_without_the_token_is_let_in_and_a_hint_says_what_is_missing() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
     let cut_short = format!("Bearer {}", &TOKEN[1..]);
     let basic = format!("Basic {TOKEN}");
     for (said, code) in [
@@ -63,7 +67,7 @@ async fn nobody_without_the_token_is_let_in_and_a_hint_says_what_is_missing() {
         (Some(cut_short.as_str()), "bad_token"),
         (Some(basic.as_str()), "no_token"),
     ] {
-        for answer in everywhere(&site, said).await {
+        for answer in request_every_address(&server, said).await {
             assert_eq!(answer, (401, code.to_owned(), "Bearer realm=\"buildoff\"".to_owned()), "{said:?}");
         }
     }
@@ -74,9 +78,9 @@ async fn nobody_without_the_token_is_let_in_and_a_hint_says_what_is_missing() {
 #[tokio::test]
 async fn with_no_token_set_the_api_is_off_and_says_so() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[]).await;
+    let server = TestServer::start_with_env(db.pool.clone(), &[]).await;
     for said in [None, Some("Bearer "), Some("Bearer anything")] {
-        for (status, code, _) in everywhere(&site, said).await {
+        for (status, code, _) in request_every_address(&server, said).await {
             assert_eq!((status, code.as_str()), (403, "admin_off"), "{said:?}");
         }
     }
@@ -85,9 +89,9 @@ async fn with_no_token_set_the_api_is_off_and_says_so() {
 #[tokio::test]
 async fn the_token_is_taken_whatever_the_scheme_is_spelled_like() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
+    let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     for scheme in ["Bearer", "bearer", "BEARER"] {
-        let status = site.get("/api/admin/status").header("authorization", format!("{scheme} {TOKEN}"));
+        let status = server.get("/api/admin/status").header("authorization", format!("{scheme} {TOKEN}"));
         assert_eq!(status.send().await.unwrap().status(), 200, "{scheme}");
     }
 }
@@ -95,8 +99,8 @@ async fn the_token_is_taken_whatever_the_scheme_is_spelled_like() {
 #[tokio::test]
 async fn another_site_cannot_speak_for_an_admin() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
-    let seed = site
+    let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
+    let seed = server
         .post("/api/admin/seed?generateBuilds=0")
         .header("sec-fetch-site", "cross-site")
         .bearer_auth(TOKEN)
@@ -110,9 +114,9 @@ async fn another_site_cannot_speak_for_an_admin() {
 #[tokio::test]
 async fn whoever_guesses_is_slowed_down_and_whoever_knows_is_not() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
+    let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     let ask = async |token: &str| {
-        site.get("/api/admin/models").bearer_auth(token).send().await.unwrap().status().as_u16()
+        server.get("/api/admin/models").bearer_auth(token).send().await.unwrap().status().as_u16()
     };
     let mut guesses = 0;
     while ask("guess").await == 401 {

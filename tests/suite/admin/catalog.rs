@@ -5,27 +5,28 @@ use serde_json::{Value, json};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::{Admin, Site, hut};
+use crate::support::{TestAdmin, TestServer, sample_spec};
 
-async fn open() -> (TestDb, Site, Admin) {
+async fn start_server() -> (TestDb, TestServer, TestAdmin) {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
-    let admin = site.admin();
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
+    let admin = server.admin();
     assert_eq!(admin.post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
-    (db, site, admin)
+    (db, server, admin)
 }
 
-fn newcomer() -> Value {
+fn new_model() -> Value {
     json!({ "provider": "openai", "modelId": "gpt-9", "displayName": "GPT 9", "prices": { "input": 1.0, "output": 2.5 } })
 }
 
 #[tokio::test]
 async fn a_model_is_added_renamed_disabled_and_stays_so_when_seeded_again() {
-    let (_db, _site, admin) = open().await;
+    let (_db, _site, admin) = start_server().await;
     let path = "/api/admin/models/openai_gpt_9";
-    let put = admin.json(Method::PUT, path, &newcomer()).await;
+    let put = admin.json(Method::PUT, path, &new_model()).await;
     assert_eq!((put.status, &put.json()["enabled"]), (201, &json!(true)), "{}", put.text());
-    assert_eq!(admin.json(Method::PUT, path, &newcomer()).await.status, 200);
+    assert_eq!(admin.json(Method::PUT, path, &new_model()).await.status, 200);
 
     let renamed = json!({ "displayName": "The Ninth", "enabled": false });
     let patched = admin.json(Method::PATCH, path, &renamed).await;
@@ -33,7 +34,7 @@ async fn a_model_is_added_renamed_disabled_and_stays_so_when_seeded_again() {
 
     let shipped = "/api/admin/models/reference_architect";
     admin.json(Method::PATCH, shipped, &json!({ "enabled": false, "displayName": "A" })).await;
-    admin.json(Method::PUT, "/api/admin/models/openai_gpt_5_5", &newcomer()).await;
+    admin.json(Method::PUT, "/api/admin/models/openai_gpt_5_5", &new_model()).await;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let models = admin.get("/api/admin/models").await.json();
     let model = |key: &str| {
@@ -50,7 +51,7 @@ async fn a_model_is_added_renamed_disabled_and_stays_so_when_seeded_again() {
 
 #[tokio::test]
 async fn a_prompt_is_added_and_its_text_stays_once_it_has_builds() {
-    let (_db, site, admin) = open().await;
+    let (_db, server, admin) = start_server().await;
     let path = "/api/admin/prompts/tree-house";
     let put = admin.json(Method::PUT, path, &json!({ "text": " a tree house ", "tags": ["nature"] })).await;
     assert_eq!((put.status, &put.json()["text"]), (201, &json!("a tree house")), "{}", put.text());
@@ -58,7 +59,7 @@ async fn a_prompt_is_added_and_its_text_stays_once_it_has_builds() {
     assert_eq!(admin.json(Method::PATCH, path, &change).await.json()["text"], "a house in a tree");
 
     let import = "/api/admin/import-build?modelKey=reference_architect&promptId=tree-house";
-    assert_eq!(admin.post(import, hut(4)).await.status, 200);
+    assert_eq!(admin.post(import, sample_spec(4)).await.status, 200);
     for method in [Method::PUT, Method::PATCH] {
         let refused = admin.json(method, path, &json!({ "text": "another" })).await;
         assert_eq!((refused.status, refused.code().as_str()), (409, "text_is_fixed"));
@@ -67,21 +68,21 @@ async fn a_prompt_is_added_and_its_text_stays_once_it_has_builds() {
     assert_eq!((same.status, &same.json()["tags"]), (200, &json!([])));
     let off = admin.json(Method::PATCH, path, &json!({ "active": false })).await;
     assert_eq!((off.status, &off.json()["active"]), (200, &json!(false)));
-    let active = site.get("/api/arena/prompts").send().await.unwrap().text().await.unwrap();
+    let active = server.get("/api/arena/prompts").send().await.unwrap().text().await.unwrap();
     assert!(!active.contains("tree-house"));
 }
 
 #[tokio::test]
 async fn what_makes_no_sense_is_refused_with_a_reason() {
-    let (db, _site, admin) = open().await;
+    let (db, _site, admin) = start_server().await;
     let before = db.dump().await;
     let with = |field: &str, value: Value| {
-        let mut model = newcomer();
+        let mut model = new_model();
         model[field] = value;
         model
     };
     let cases = [
-        (Method::PUT, "/api/admin/models/Upper", newcomer(), 400, "a model's key"),
+        (Method::PUT, "/api/admin/models/Upper", new_model(), 400, "a model's key"),
         (Method::PUT, "/api/admin/models/a", json!({ "provider": "openai" }), 422, "modelId"),
         (Method::PUT, "/api/admin/models/a", with("displayName", json!(" ")), 400, "displayName"),
         (Method::PUT, "/api/admin/models/a", with("displayName", json!("x".repeat(81))), 400, "displayName"),
@@ -116,18 +117,18 @@ async fn what_makes_no_sense_is_refused_with_a_reason() {
     ];
     for (method, path, body, status, part) in cases {
         let answer = admin.json(method.clone(), path, &body).await;
-        let told = answer.json()["error"].as_str().unwrap_or_default().to_owned();
-        assert_eq!(answer.status, status, "{method} {path} {body}: {told}");
-        assert!(told.contains(part), "{method} {path} {body}: {told:?} does not say {part:?}");
+        let reply = answer.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(answer.status, status, "{method} {path} {body}: {reply}");
+        assert!(reply.contains(part), "{method} {path} {body}: {reply:?} does not say {part:?}");
     }
     assert_eq!(db.dump().await, before, "nothing is half written");
 }
 
 #[tokio::test]
 async fn a_build_is_retired_once_and_votes_go_on_pointing_at_it() {
-    let (db, _site, admin) = open().await;
+    let (db, _site, admin) = start_server().await;
     let import = "/api/admin/import-build?modelKey=reference_architect&promptId=lighthouse";
-    let build = admin.post(import, hut(4)).await.json()["buildId"].as_str().unwrap().to_owned();
+    let build = admin.post(import, sample_spec(4)).await.json()["buildId"].as_str().unwrap().to_owned();
     let path = format!("/api/admin/builds/{build}");
     assert_eq!(admin.delete(&path).await.status, 204);
     assert_eq!(admin.delete(&path).await.code(), "retired");
@@ -140,13 +141,13 @@ async fn a_build_is_retired_once_and_votes_go_on_pointing_at_it() {
 
 #[tokio::test]
 async fn every_change_leaves_a_line_in_the_audit() {
-    let (_db, _site, admin) = open().await;
-    admin.json(Method::PUT, "/api/admin/models/newcomer", &newcomer()).await;
+    let (_db, _site, admin) = start_server().await;
+    admin.json(Method::PUT, "/api/admin/models/newcomer", &new_model()).await;
     admin.json(Method::PATCH, "/api/admin/models/newcomer", &json!({ "enabled": false })).await;
     admin.json(Method::PUT, "/api/admin/prompts/shed", &json!({ "text": "a shed" })).await;
     admin.json(Method::PATCH, "/api/admin/prompts/shed", &json!({ "active": false })).await;
     let import = "/api/admin/import-build?modelKey=newcomer&promptId=shed";
-    let build = admin.post(import, hut(4)).await.json()["buildId"].as_str().unwrap().to_owned();
+    let build = admin.post(import, sample_spec(4)).await.json()["buildId"].as_str().unwrap().to_owned();
     admin.delete(&format!("/api/admin/builds/{build}")).await;
     // None of these changes anything.
     admin.json(Method::PATCH, "/api/admin/models/nobody", &json!({ "enabled": false })).await;
@@ -155,13 +156,13 @@ async fn every_change_leaves_a_line_in_the_audit() {
 
     let entries = admin.get("/api/admin/audit").await.json();
     let entries = entries["entries"].as_array().unwrap();
-    let told: Vec<_> = entries
+    let reply: Vec<_> = entries
         .iter()
         .rev()
         .map(|entry| format!("{} {}", entry["action"].as_str().unwrap(), entry["subject"].as_str().unwrap()))
         .collect();
     assert_eq!(
-        told,
+        reply,
         [
             "seed 32-simple-precise",
             "add model newcomer",

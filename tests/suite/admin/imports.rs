@@ -10,61 +10,61 @@ use serde_json::json;
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::{Admin, Site, hut};
+use crate::support::{TestAdmin, TestServer, sample_spec};
 
-async fn open() -> (TestDb, Site, Admin) {
+async fn start_server() -> (TestDb, TestServer, TestAdmin) {
     let db = TestDb::new().await;
     let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("IMPORT_MAX_MIB", "1")];
-    let site = Site::open_as(db.pool.clone(), &variables).await;
-    let admin = site.admin();
+    let server = TestServer::start_with_env(db.pool.clone(), &variables).await;
+    let admin = server.admin();
     assert_eq!(admin.post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
-    (db, site, admin)
+    (db, server, admin)
 }
 
-fn to(query: &str) -> String {
+fn import_path(query: &str) -> String {
     format!("/api/admin/import-build?{query}")
 }
 
 #[tokio::test]
 async fn a_build_is_imported_plain_gzipped_and_from_prose() {
-    let (_db, _site, admin) = open().await;
+    let (_db, _site, admin) = start_server().await;
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    gzip.write_all(hut(5).as_bytes()).unwrap();
-    let prose = format!("Of course! Here is your lighthouse:\n```json\n{}\n```\nEnjoy.", hut(6));
+    gzip.write_all(sample_spec(5).as_bytes()).unwrap();
+    let prose = format!("Of course! Here is your lighthouse:\n```json\n{}\n```\nEnjoy.", sample_spec(6));
     // Whoever is alone has nobody to meet.
     for (model, body, in_arena) in [
-        ("openai_gpt_5_5", hut(4).into_bytes(), false),
+        ("openai_gpt_5_5", sample_spec(4).into_bytes(), false),
         ("gemini_3_1_pro", gzip.finish().unwrap(), true),
         ("xai_grok_4_3", prose.into_bytes(), true),
     ] {
-        let answer = admin.post(&to(&format!("modelKey={model}&promptId=lighthouse")), body).await;
+        let answer = admin.post(&import_path(&format!("modelKey={model}&promptId=lighthouse")), body).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
-        let told = answer.json();
+        let reply = answer.json();
         assert_eq!(
-            (&told["ok"], &told["overwritten"], &told["inArena"], &told["warnings"]),
+            (&reply["ok"], &reply["overwritten"], &reply["inArena"], &reply["warnings"]),
             (&json!(true), &json!(false), &json!(in_arena), &json!([])),
-            "{told}"
+            "{reply}"
         );
-        assert_eq!(told["settings"], json!({ "gridSize": 32, "palette": "simple", "mode": "precise" }));
-        assert_eq!(told["prompt"]["id"], "lighthouse");
-        assert_eq!(told["model"]["key"], model);
-        assert!(told["blockCount"].as_u64().unwrap() > 1000 && told["hint"].is_string());
+        assert_eq!(reply["settings"], json!({ "gridSize": 32, "palette": "simple", "mode": "precise" }));
+        assert_eq!(reply["prompt"]["id"], "lighthouse");
+        assert_eq!(reply["model"]["key"], model);
+        assert!(reply["blockCount"].as_u64().unwrap() > 1000 && reply["hint"].is_string());
     }
 }
 
 #[tokio::test]
 async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
-    let (db, _site, admin) = open().await;
-    let path = to("modelKey=openai_gpt_5_5&promptId=lighthouse");
-    let first = admin.post(&path, hut(4)).await.json();
-    let second = admin.post(&path, hut(5)).await;
+    let (db, _site, admin) = start_server().await;
+    let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse");
+    let first = admin.post(&path, sample_spec(4)).await.json();
+    let second = admin.post(&path, sample_spec(5)).await;
     assert_eq!((second.status, second.code().as_str()), (409, "exists"));
-    let third = admin.post(&format!("{path}&overwrite=1"), hut(5)).await.json();
+    let third = admin.post(&format!("{path}&overwrite=1"), sample_spec(5)).await.json();
     assert_eq!(third["overwritten"], true, "{third}");
     assert_ne!(third["buildId"], first["buildId"]);
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await, 1);
     // Another palette is another place.
-    let elsewhere = admin.post(&format!("{path}&palette=advanced&mode=fast"), hut(5)).await;
+    let elsewhere = admin.post(&format!("{path}&palette=advanced&mode=fast"), sample_spec(5)).await;
     assert_eq!(
         (elsewhere.status, &elsewhere.json()["inArena"]),
         (200, &json!(false)),
@@ -75,9 +75,9 @@ async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
 
 #[tokio::test]
 async fn of_many_that_overwrite_at_once_each_finds_the_one_before() {
-    let (db, _site, admin) = open().await;
-    let path = to("modelKey=openai_gpt_5_5&promptId=lighthouse&overwrite=1");
-    let answers = join_all((3..9).map(|height| admin.post(&path, hut(height)))).await;
+    let (db, _site, admin) = start_server().await;
+    let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse&overwrite=1");
+    let answers = join_all((3..9).map(|height| admin.post(&path, sample_spec(height)))).await;
     let mut overwritten = 0;
     for answer in answers {
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -89,23 +89,24 @@ async fn of_many_that_overwrite_at_once_each_finds_the_one_before() {
 
 #[tokio::test]
 async fn a_text_that_nobody_knows_makes_an_inactive_prompt_once() {
-    let (db, _site, admin) = open().await;
-    let with =
-        |model: &str, text: &str| to(&format!("modelKey={model}&promptText={}", text.replace(' ', "%20")));
-    let first = admin.post(&with("openai_gpt_5_5", "a lamp post in snow"), hut(4)).await.json();
+    let (db, _site, admin) = start_server().await;
+    let with = |model: &str, text: &str| {
+        import_path(&format!("modelKey={model}&promptText={}", text.replace(' ', "%20")))
+    };
+    let first = admin.post(&with("openai_gpt_5_5", "a lamp post in snow"), sample_spec(4)).await.json();
     assert_eq!(
         (&first["prompt"]["id"], &first["inArena"]),
         (&json!("a-lamp-post-in-snow"), &json!(false)),
         "{first}"
     );
     assert!(first["hint"].as_str().unwrap().contains("active"), "{first}");
-    let second = admin.post(&with("gemini_3_1_pro", " a lamp post in snow "), hut(5)).await.json();
+    let second = admin.post(&with("gemini_3_1_pro", " a lamp post in snow "), sample_spec(5)).await.json();
     assert_eq!(second["prompt"], first["prompt"]);
     // The same words, but another text: another prompt.
-    let third = admin.post(&with("gemini_3_1_pro", "A lamp post, in snow!"), hut(6)).await.json();
+    let third = admin.post(&with("gemini_3_1_pro", "A lamp post, in snow!"), sample_spec(6)).await.json();
     assert_eq!(third["prompt"]["id"], "a-lamp-post-in-snow-2", "{third}");
     // A curated one is found by its text.
-    let known = admin.post(&with("openai_gpt_5_5", "a steam locomotive"), hut(7)).await.json();
+    let known = admin.post(&with("openai_gpt_5_5", "a steam locomotive"), sample_spec(7)).await.json();
     assert_eq!(known["prompt"]["id"], "steam-locomotive");
     assert_eq!(db.number("SELECT count(*) FROM prompts WHERE NOT active").await, 2);
     let on =
@@ -115,7 +116,7 @@ async fn a_text_that_nobody_knows_makes_an_inactive_prompt_once() {
 
 #[tokio::test]
 async fn the_hint_says_why_a_build_is_not_in_the_arena() {
-    let (_db, _site, admin) = open().await;
+    let (_db, _site, admin) = start_server().await;
     admin.json(Method::PATCH, "/api/admin/models/openai_gpt_5_5", &json!({ "enabled": false })).await;
     for (query, in_arena, part) in [
         ("modelKey=openai_gpt_5_5&promptId=lighthouse", false, "disabled"),
@@ -125,21 +126,21 @@ async fn the_hint_says_why_a_build_is_not_in_the_arena() {
         ("modelKey=xai_grok_4_3&promptId=treehouse", true, "may meet it"),
         ("modelKey=reference_sculptor&promptId=treehouse", false, "make room"),
     ] {
-        let told = admin.post(&to(query), hut(5)).await.json();
-        assert_eq!(told["inArena"], in_arena, "{query}: {told}");
-        assert!(told["hint"].as_str().unwrap().contains(part), "{query}: {told}");
+        let reply = admin.post(&import_path(query), sample_spec(5)).await.json();
+        assert_eq!(reply["inArena"], in_arena, "{query}: {reply}");
+        assert!(reply["hint"].as_str().unwrap().contains(part), "{query}: {reply}");
     }
 }
 
 #[tokio::test]
 async fn what_is_no_build_is_refused_and_nothing_is_stored() {
-    let (db, _site, admin) = open().await;
+    let (db, _site, admin) = start_server().await;
     let before = db.dump().await;
     let good = "modelKey=openai_gpt_5_5&promptId=lighthouse";
     let long = "x".repeat(801);
     let long = format!("modelKey=openai_gpt_5_5&promptText={long}");
     let cases: [(&str, Vec<u8>, u16, &str); 16] = [
-        ("modelKey=openai_gpt_5_5&promptText=a%00b", hut(4).into_bytes(), 400, "bad_request"),
+        ("modelKey=openai_gpt_5_5&promptText=a%00b", sample_spec(4).into_bytes(), 400, "bad_request"),
         (good, Vec::new(), 400, "bad_json"),
         (good, b"no JSON at all".to_vec(), 400, "bad_json"),
         (good, vec![0xff, 0xfe, 0x00], 400, "bad_json"),
@@ -152,19 +153,29 @@ async fn what_is_no_build_is_refused_and_nothing_is_stored() {
             "too_few_blocks",
         ),
         (good, vec![b' '; (1 << 20) + 1], 413, "too_large"),
-        ("modelKey=nobody&promptId=lighthouse", hut(4).into_bytes(), 404, "no_model"),
-        ("modelKey=openai_gpt_5_5&promptId=nowhere", hut(4).into_bytes(), 404, "no_prompt"),
-        ("modelKey=openai_gpt_5_5", hut(4).into_bytes(), 400, "bad_request"),
-        ("modelKey=openai_gpt_5_5&promptId=lighthouse&promptText=x", hut(4).into_bytes(), 400, "bad_request"),
-        ("promptId=lighthouse", hut(4).into_bytes(), 400, "bad_request"),
-        ("modelKey=openai_gpt_5_5&promptId=lighthouse&gridSize=33", hut(4).into_bytes(), 400, "bad_request"),
-        ("modelKey=No%20Key&promptId=lighthouse", hut(4).into_bytes(), 400, "bad_request"),
-        (&long, hut(4).into_bytes(), 400, "bad_request"),
+        ("modelKey=nobody&promptId=lighthouse", sample_spec(4).into_bytes(), 404, "no_model"),
+        ("modelKey=openai_gpt_5_5&promptId=nowhere", sample_spec(4).into_bytes(), 404, "no_prompt"),
+        ("modelKey=openai_gpt_5_5", sample_spec(4).into_bytes(), 400, "bad_request"),
+        (
+            "modelKey=openai_gpt_5_5&promptId=lighthouse&promptText=x",
+            sample_spec(4).into_bytes(),
+            400,
+            "bad_request",
+        ),
+        ("promptId=lighthouse", sample_spec(4).into_bytes(), 400, "bad_request"),
+        (
+            "modelKey=openai_gpt_5_5&promptId=lighthouse&gridSize=33",
+            sample_spec(4).into_bytes(),
+            400,
+            "bad_request",
+        ),
+        ("modelKey=No%20Key&promptId=lighthouse", sample_spec(4).into_bytes(), 400, "bad_request"),
+        (&long, sample_spec(4).into_bytes(), 400, "bad_request"),
     ];
     for (query, body, status, code) in cases {
-        let answer = admin.post(&to(query), body).await;
+        let answer = admin.post(&import_path(query), body).await;
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{query}: {}", answer.text());
-        assert!(answer.json()["error"].as_str().is_some_and(|told| told.len() > 10));
+        assert!(answer.json()["error"].as_str().is_some_and(|reply| reply.len() > 10));
     }
     assert_eq!(db.dump().await, before);
 }

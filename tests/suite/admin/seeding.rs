@@ -6,29 +6,31 @@ use buildoff::db::TABLES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::catalog::Catalog;
+use crate::support::catalog::TestCatalog;
 use crate::support::db::TestDb;
-use crate::support::{Admin, Instance, Provider, Say, Site, Voice, catalog, hut};
+use crate::support::{
+    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServer, TestServerProcess, sample_spec, test_catalog,
+};
 
-struct Scene {
+struct SeedingFixture {
     db: TestDb,
-    site: Site,
-    admin: Admin,
-    provider: Provider,
-    catalog: Catalog,
+    server: TestServer,
+    admin: TestAdmin,
+    provider: FakeProvider,
+    catalog: TestCatalog,
 }
 
 /// Two models that can be asked, and two prompts.
-async fn open() -> Scene {
+async fn seeding_fixture() -> SeedingFixture {
     let db = TestDb::new().await;
-    let provider = Provider::improvising(Voice::Compatible, |_| {
-        Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
+        FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done])
     })
     .await;
-    let catalog = catalog(&provider, &["one", "two"], &["arch", "barn"]);
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
-    let admin = site.admin();
-    Scene { db, site, admin, provider, catalog }
+    let catalog = test_catalog(&provider, &["one", "two"], &["arch", "barn"]);
+    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = server.admin();
+    SeedingFixture { db, server, admin, provider, catalog }
 }
 
 fn numbers(seeded: &Value) -> [i64; 6] {
@@ -38,8 +40,8 @@ fn numbers(seeded: &Value) -> [i64; 6] {
 
 #[tokio::test]
 async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds() {
-    let scene = open().await;
-    let Scene { db, admin, provider, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { db, admin, provider, .. } = &fixture;
     let seed = async |query: &str| {
         let answer = admin.post(&format!("/api/admin/seed{query}"), "").await;
         assert_eq!(answer.status, 200, "{query}: {}", answer.text());
@@ -91,8 +93,8 @@ async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds
 
 #[tokio::test]
 async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
-    let scene = open().await;
-    let Scene { admin, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let keyless = json!({ "provider": "nobody", "modelId": "x", "displayName": "X" });
     admin.json(Method::PUT, "/api/admin/models/keyless", &keyless).await;
@@ -107,15 +109,16 @@ async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
 #[tokio::test]
 async fn a_dry_run_without_any_key_tells_of_the_catalog_it_would_bring() {
     let db = TestDb::new().await;
-    let site = Site::open_as(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)]).await;
-    let dry = site.admin().post("/api/admin/seed?dryRun=1", "").await.json();
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)]).await;
+    let dry = server.admin().post("/api/admin/seed?dryRun=1", "").await.json();
     assert_eq!((numbers(&dry), &dry["done"]), ([20, 0, 0, 0, 0, 0], &json!(true)), "{dry}");
 }
 
 #[tokio::test]
 async fn the_background_does_it_all_without_waiting() {
-    let scene = open().await;
-    let Scene { admin, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { admin, .. } = &fixture;
     let seeded = admin.post("/api/admin/seed?background=1", "").await.json();
     assert_eq!(seeded["jobs"].as_array().unwrap().len(), 4, "{seeded}");
     loop {
@@ -128,22 +131,22 @@ async fn the_background_does_it_all_without_waiting() {
 
 #[tokio::test]
 async fn a_single_build_is_wanted_once() {
-    let scene = open().await;
-    let Scene { admin, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
-    let want = async |prompt: &str, model: &str| {
-        let wanted = json!({ "promptId": prompt, "modelKey": model });
-        let answer = admin.json(Method::POST, "/api/admin/jobs", &wanted).await;
+    let enqueue = async |prompt: &str, model: &str| {
+        let request = json!({ "promptId": prompt, "modelKey": model });
+        let answer = admin.json(Method::POST, "/api/admin/jobs", &request).await;
         (answer.status, answer.code())
     };
-    let job = admin.want("arch", "one").await;
-    assert_eq!(admin.job_ended(&job).await["state"], "ready");
-    assert_eq!(want("arch", "one").await, (409, "exists".to_owned()));
-    assert_eq!(want("nowhere", "one").await, (404, "no_prompt".to_owned()));
-    assert_eq!(want("arch", "nobody").await, (404, "no_model".to_owned()));
+    let job = admin.enqueue("arch", "one").await;
+    assert_eq!(admin.wait_for_job_end(&job).await["state"], "ready");
+    assert_eq!(enqueue("arch", "one").await, (409, "exists".to_owned()));
+    assert_eq!(enqueue("nowhere", "one").await, (404, "no_prompt".to_owned()));
+    assert_eq!(enqueue("arch", "nobody").await, (404, "no_model".to_owned()));
     let keyless = json!({ "provider": "nobody", "modelId": "x", "displayName": "X" });
     admin.json(Method::PUT, "/api/admin/models/keyless", &keyless).await;
-    assert_eq!(want("arch", "keyless").await, (409, "no_key".to_owned()));
+    assert_eq!(enqueue("arch", "keyless").await, (409, "no_key".to_owned()));
     for path in ["/api/admin/jobs/x", "/api/admin/jobs/00000000-0000-0000-0000-000000000000"] {
         assert_eq!(admin.get(path).await.code(), "no_job");
         assert_eq!(admin.delete(path).await.code(), "no_job");
@@ -154,8 +157,8 @@ async fn a_single_build_is_wanted_once() {
 
 #[tokio::test]
 async fn the_status_tells_counts_coverage_queue_and_who_can_be_asked() {
-    let scene = open().await;
-    let Scene { admin, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed", "").await;
     let status = admin.get("/api/admin/status").await.json();
     assert_eq!(status["settings"], json!({ "gridSize": 32, "palette": "simple", "mode": "precise" }));
@@ -184,52 +187,55 @@ async fn the_status_tells_counts_coverage_queue_and_who_can_be_asked() {
 
 #[tokio::test]
 async fn changes_are_told_as_they_happen() {
-    let scene = open().await;
-    let Scene { site, admin, .. } = &scene;
+    let fixture = seeding_fixture().await;
+    let SeedingFixture { server, admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let events =
-        site.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap();
+        server.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap();
     assert_eq!(events.headers()["content-type"], "text/event-stream");
     assert_eq!(events.headers()["x-accel-buffering"], "no");
     let mut events = events;
-    let mut heard = String::new();
-    let job = admin.want("arch", "one").await;
-    while !heard.contains("\"state\":\"ready\"") {
-        heard += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
+    let mut received = String::new();
+    let job = admin.enqueue("arch", "one").await;
+    while !received.contains("\"state\":\"ready\"") {
+        received += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
     }
-    assert!(heard.starts_with("event: matrix\ndata: {\"whole\":true"), "{heard}");
-    assert!(heard.contains("\nretry: 500\n"), "a browser comes back at once: {heard}");
-    assert!(heard.contains(&job) && heard.contains("\"existing\":1"), "{heard}");
+    assert!(received.starts_with("event: matrix\ndata: {\"whole\":true"), "{received}");
+    assert!(received.contains("\nretry: 500\n"), "a browser comes back at once: {received}");
+    assert!(received.contains(&job) && received.contains("\"existing\":1"), "{received}");
 }
 
 /// Runs a command in a folder of its own, over the database or through a server.
-fn buildoff(scene: &Scene, arguments: &[&str]) -> (i32, String) {
+fn run_command(fixture: &SeedingFixture, arguments: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .args(arguments)
-        .env("DATABASE_URL", scene.db.url())
-        .envs(scene.catalog.variables(&[]))
+        .env("DATABASE_URL", fixture.db.url())
+        .envs(fixture.catalog.variables(&[]))
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    (output.status.code().unwrap(), said)
+    let printed = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), printed)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_command_line_does_the_same_directly_and_through_a_server() {
-    let scene = open().await;
-    let server = scene.site.url.clone();
+    let fixture = seeding_fixture().await;
+    let server = fixture.server.url.clone();
     let here: &[&str] = &[];
     let there: &[&str] = &["--server", &server];
-    let run = |arguments: &[&str], how: &[&str]| buildoff(&scene, &[arguments, how].concat());
+    let run = |arguments: &[&str], how: &[&str]| run_command(&fixture, &[arguments, how].concat());
     for how in [here, there] {
-        let (code, said) = run(&["seed", "--dry-run"], how);
+        let (code, printed) = run(&["seed", "--dry-run"], how);
         assert!(
-            code == 0 && said.contains("0 of 4 builds") && said.contains("would ask one for arch"),
-            "{said}"
+            code == 0 && printed.contains("0 of 4 builds") && printed.contains("would ask one for arch"),
+            "{printed}"
         );
     }
-    let (code, said) = run(&["seed", "--catalog"], here);
-    assert!(code == 0 && said.contains("2 prompts, 2 models that can be asked: 0 of 4 builds"), "{said}");
+    let (code, printed) = run(&["seed", "--catalog"], here);
+    assert!(
+        code == 0 && printed.contains("2 prompts, 2 models that can be asked: 0 of 4 builds"),
+        "{printed}"
+    );
     for how in [here, there] {
         for (arguments, part) in [
             (&["models"][..], "asked at somebody"),
@@ -257,49 +263,49 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
             (&["prompts", "add", "cave", "a cave", "--tag", "nature", "--replace"], "[nature]"),
             (&["prompts", "disable", "cave"], "inactive"),
         ] {
-            let (code, said) = run(arguments, how);
-            assert!(code == 0 && said.contains(part), "{arguments:?} {how:?}: {said}");
+            let (code, printed) = run(arguments, how);
+            assert!(code == 0 && printed.contains(part), "{arguments:?} {how:?}: {printed}");
         }
         for (arguments, part) in [
             (&["models", "enable", "nobody"][..], "nobody: There is no such model"),
             (&["models", "add", "one", "--provider", "somebody", "--id", "x", "--name", "One"], "--replace"),
             (&["prompts", "add", "barn", "another barn"], "--replace"),
         ] {
-            let (code, said) = run(arguments, how);
-            assert!(code == 2 && said.contains(part), "{arguments:?} {how:?}: {said}");
+            let (code, printed) = run(arguments, how);
+            assert!(code == 2 && printed.contains(part), "{arguments:?} {how:?}: {printed}");
         }
     }
     for how in [here, there] {
-        let (code, said) = run(&["seed"], how);
-        assert!(code == 0 && said.contains("4 of 4 builds"), "{how:?}: {said}");
+        let (code, printed) = run(&["seed"], how);
+        assert!(code == 0 && printed.contains("4 of 4 builds"), "{how:?}: {printed}");
     }
-    assert_eq!(scene.provider.requests().len(), 4);
-    let (code, said) = run(&["reparse"], there);
-    assert!(code == 0 && said.contains("0 of 0"), "{said}");
+    assert_eq!(fixture.provider.requests().len(), 4);
+    let (code, printed) = run(&["reparse"], there);
+    assert!(code == 0 && printed.contains("0 of 0"), "{printed}");
     for nobody in [&["models", "enable"][..], &["prompts", "disable"], &["seed", "--batch", "4"]] {
-        let (code, said) = run(nobody, there);
-        assert!(code == 2 && said.contains("Usage") || said.contains("1..=3"), "{nobody:?}: {said}");
+        let (code, printed) = run(nobody, there);
+        assert!(code == 2 && printed.contains("Usage") || printed.contains("1..=3"), "{nobody:?}: {printed}");
     }
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("arch")).unwrap();
-    std::fs::write(folder.path().join("arch/one.json"), hut(9)).unwrap();
+    std::fs::write(folder.path().join("arch/one.json"), sample_spec(9)).unwrap();
     std::fs::write(folder.path().join("arch/two.json"), "nothing").unwrap();
-    std::fs::write(folder.path().join("arch.json"), hut(9)).unwrap();
-    let (code, said) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"], there);
+    std::fs::write(folder.path().join("arch.json"), sample_spec(9)).unwrap();
+    let (code, printed) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"], there);
     assert!(
-        code == 1 && said.contains("replaced another") && said.contains("1 imported, 2 failed"),
-        "{said}"
+        code == 1 && printed.contains("replaced another") && printed.contains("1 imported, 2 failed"),
+        "{printed}"
     );
-    let (code, said) = run(&["import", "no-such-folder"], there);
-    assert!(code == 2 && said.contains("cannot read no-such-folder"), "{said}");
-    let vias = scene.db.number("SELECT count(DISTINCT via) FROM audit").await;
+    let (code, printed) = run(&["import", "no-such-folder"], there);
+    assert!(code == 2 && printed.contains("cannot read no-such-folder"), "{printed}");
+    let vias = fixture.db.number("SELECT count(DISTINCT via) FROM audit").await;
     assert_eq!(vias, 2, "the audit knows who came by which way");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
-    let scene = open().await;
+    let fixture = seeding_fixture().await;
     let refused = |arguments: &[&str], token: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
             .args(arguments)
@@ -308,16 +314,16 @@ async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
             .unwrap();
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let server = scene.site.url.as_str();
+    let server = fixture.server.url.as_str();
     for (arguments, token, part) in [
         (["models", "--server", server], "", "ADMIN_TOKEN is not set"),
         (["models", "--server", server], "wrong", "not the admin's token"),
         (["models", "--server", "ftp://example"], "x", "--server takes an address"),
         (["models", "--server", "http://127.0.0.1:1"], "x", "error sending request"),
     ] {
-        let (code, said) = refused(&arguments, token);
-        assert!(code == 2 && said.contains(part), "{arguments:?}: {said}");
-        assert!(!said.contains("wrong\""), "{said}");
+        let (code, printed) = refused(&arguments, token);
+        assert!(code == 2 && printed.contains(part), "{arguments:?}: {printed}");
+        assert!(!printed.contains("wrong\""), "{printed}");
     }
 }
 
@@ -332,64 +338,64 @@ fn emptying_what_is_not_there_makes_nothing() {
         .env("DATA_DIR", &nowhere)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("There is nothing to empty in"), "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(1) && printed.contains("There is nothing to empty in"), "{printed}");
     assert!(!nowhere.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
-    let scene = open().await;
-    scene.admin.post("/api/admin/seed", "").await;
+    let fixture = seeding_fixture().await;
+    fixture.admin.post("/api/admin/seed", "").await;
     let mut known: Vec<String> = sqlx::query_scalar(
         "SELECT tablename::text FROM pg_tables
          WHERE schemaname = 'public' AND tablename NOT IN ('_sqlx_migrations', 'installation')
          ORDER BY tablename COLLATE \"C\"",
     )
-    .fetch_all(&scene.db.pool)
+    .fetch_all(&fixture.db.pool)
     .await
     .unwrap();
     known.sort();
     assert_eq!(known, TABLES, "every table is emptied");
-    let (code, said) = buildoff(&scene, &["reset"]);
-    assert!(code == 1 && said.contains("2 builds") && said.contains("--yes"), "{said}");
-    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 2);
-    let (code, said) = buildoff(&scene, &["reset", "--yes"]);
-    assert!(code == 0 && said.contains("It is empty"), "{said}");
+    let (code, printed) = run_command(&fixture, &["reset"]);
+    assert!(code == 1 && printed.contains("2 builds") && printed.contains("--yes"), "{printed}");
+    assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 2);
+    let (code, printed) = run_command(&fixture, &["reset", "--yes"]);
+    assert!(code == 0 && printed.contains("It is empty"), "{printed}");
     for table in ["builds", "jobs", "attempts", "models", "prompts", "audit", "sessions", "votes"] {
-        assert_eq!(scene.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        assert_eq!(fixture.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }
-    let anew = Instance::over(&scene.db, &scene.catalog.variables(&[]));
+    let anew = TestServerProcess::start(&fixture.db, &fixture.catalog.variables(&[]));
     let page = reqwest::get(&anew.url).await.unwrap();
     assert_eq!(page.status(), 200);
 }
 
 /// The sum that the next event tells.
-async fn sum(events: &mut reqwest::Response) -> Value {
-    let mut heard = String::new();
-    while !heard.ends_with("\n\n") || !heard.contains("event: matrix") {
-        heard += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
+async fn next_sum(events: &mut reqwest::Response) -> Value {
+    let mut received = String::new();
+    while !received.ends_with("\n\n") || !received.contains("event: matrix") {
+        received += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
     }
-    let told = heard.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
-    serde_json::from_str::<Value>(told).unwrap()["sum"].clone()
+    let data = received.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    serde_json::from_str::<Value>(data).unwrap()["sum"].clone()
 }
 
 #[tokio::test]
 async fn whoever_looks_after_an_action_sees_it_done_and_so_do_all_others() {
-    let Scene { site, admin, .. } = &open().await;
+    let SeedingFixture { server, admin, .. } = &seeding_fixture().await;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let look = async || {
-        site.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap()
+        server.get("/api/admin/events").bearer_auth(crate::support::admin::TOKEN).send().await.unwrap()
     };
     let mut first = look().await;
-    let all = sum(&mut first).await["expected"].as_i64().unwrap();
+    let all = next_sum(&mut first).await["expected"].as_i64().unwrap();
     for enabled in [false, true, false] {
         let change = json!({ "enabled": enabled });
         let changed = admin.json(Method::PATCH, "/api/admin/models/one", &change).await;
         assert_eq!(changed.status, 200, "{}", changed.text());
         let mut next = look().await;
-        let expected = sum(&mut next).await["expected"].as_i64().unwrap();
+        let expected = next_sum(&mut next).await["expected"].as_i64().unwrap();
         assert_eq!(expected == all, enabled, "{expected} of {all} as soon as it is done");
-        assert_eq!(sum(&mut first).await["expected"], expected, "whoever watches is told as well");
+        assert_eq!(next_sum(&mut first).await["expected"], expected, "whoever watches is told as well");
     }
 }

@@ -16,24 +16,24 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
 
-use super::{arena, crowd, number, run, seeded};
-use crate::support::Site;
+use super::{arena, insert_identical_builds, number, run, seeded};
+use crate::support::TestServer;
 use crate::support::db::TestDb;
 
 const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
 
 /// Three voters, each with a verdict of every kind.
-async fn judged() -> (TestDb, Site) {
-    let (db, site) = arena().await;
+async fn server_with_votes() -> (TestDb, TestServer) {
+    let (db, server) = arena().await;
     for _ in 0..3 {
-        let voter = site.voter();
+        let voter = server.voter();
         for choice in CHOICES {
             let matchup = voter.matchup().await;
-            voter.look(&matchup).await;
+            voter.fetch_builds(&matchup).await;
             assert_eq!(voter.vote(&matchup, choice).await.status, 200);
         }
     }
-    (db, site)
+    (db, server)
 }
 
 /// Runs `buildoff recompute` over a database, with something on its standard input.
@@ -56,19 +56,19 @@ fn recompute(db: &TestDb, arguments: &[&str], input: &str) -> (i32, String, Stri
     });
     let output = child.wait_with_output().unwrap();
     feeding.join().unwrap();
-    let [out, err] = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+    let [out, err] = [output.stdout, output.stderr].map(|printed| String::from_utf8(printed).unwrap());
     (output.status.code().unwrap(), out, err)
 }
 
-async fn text(site: &Site, path: &str) -> String {
-    site.get(path).send().await.unwrap().text().await.unwrap()
+async fn text(server: &TestServer, path: &str) -> String {
+    server.get(path).send().await.unwrap().text().await.unwrap()
 }
 
 #[tokio::test]
 async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
-    let (db, site) = judged().await;
-    let csv = text(&site, "/api/votes.csv").await;
-    let jsonl = text(&site, "/api/votes.jsonl").await;
+    let (db, server) = server_with_votes().await;
+    let csv = text(&server, "/api/votes.csv").await;
+    let jsonl = text(&server, "/api/votes.jsonl").await;
 
     let mut rows = csv.lines();
     assert_eq!(
@@ -124,7 +124,7 @@ async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
 #[tokio::test]
 async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     for (path, kind, name, body) in [
         (
             "/api/votes.csv",
@@ -135,7 +135,7 @@ async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
         ("/api/votes.jsonl", "application/jsonl", "votes.jsonl", String::new()),
     ] {
         for method in [Method::GET, Method::HEAD] {
-            let answer = site.request(method.clone(), path).send().await.unwrap();
+            let answer = server.request(method.clone(), path).send().await.unwrap();
             assert_eq!(answer.status(), 200);
             assert_eq!(answer.headers()["content-type"], kind);
             assert_eq!(answer.headers()["content-disposition"], format!("attachment; filename=\"{name}\""));
@@ -148,14 +148,14 @@ async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
 
 #[tokio::test]
 async fn nothing_in_the_log_tells_who_voted() {
-    let (db, site) = judged().await;
+    let (db, server) = server_with_votes().await;
     let voters: Vec<String> =
         sqlx::query_scalar("SELECT DISTINCT voter_id::text FROM matchups").fetch_all(&db.pool).await.unwrap();
     let sessions: Vec<String> =
         sqlx::query_scalar("SELECT encode(id, 'hex') FROM sessions").fetch_all(&db.pool).await.unwrap();
     assert_eq!((voters.len(), sessions.len()), (3, 3));
     for path in ["/api/votes.csv", "/api/votes.jsonl"] {
-        let log = text(&site, path).await;
+        let log = text(&server, path).await;
         for secret in voters.iter().chain(&sessions) {
             assert!(!log.contains(secret), "{path} names {secret}");
             assert!(!log.contains(&secret.replace('-', "")), "{path} names {secret}");
@@ -166,8 +166,8 @@ async fn nothing_in_the_log_tells_who_voted() {
 
 #[tokio::test]
 async fn the_ladder_is_computed_again_from_the_log_alone() {
-    let (db, site) = judged().await;
-    let other = Site::open_as(
+    let (db, server) = server_with_votes().await;
+    let other = TestServer::start_with_env(
         db.pool.clone(),
         &[("ARENA_MODE", "fast"), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")],
     )
@@ -175,16 +175,16 @@ async fn the_ladder_is_computed_again_from_the_log_alone() {
     run(&db, "UPDATE builds SET mode = 'fast' WHERE prompt_id = 'lighthouse'").await;
     let voter = other.voter();
     assert_eq!(voter.vote(&voter.matchup().await, "B").await.status, 200);
-    let log = text(&site, "/api/votes.jsonl").await;
+    let log = text(&server, "/api/votes.jsonl").await;
     assert_eq!(log.lines().count(), 13);
 
     let nowhere = TestDb::new().await;
-    let (code, said, _) = recompute(&nowhere, &["--from", "-"], &log);
-    assert_eq!(code, 0, "{said}");
+    let (code, printed, _) = recompute(&nowhere, &["--from", "-"], &log);
+    assert_eq!(code, 0, "{printed}");
     for part in
         ["32-simple-fast\n", "32-simple-precise\n", "13 votes replayed", "2 ladders", "equal to the last bit"]
     {
-        assert!(said.contains(part), "{part:?} is not in\n{said}");
+        assert!(printed.contains(part), "{part:?} is not in\n{printed}");
     }
 
     let (code, told, _) = recompute(&nowhere, &["--from", "-", "--json"], &log);
@@ -220,8 +220,8 @@ async fn the_ladder_is_computed_again_from_the_log_alone() {
 
 #[tokio::test]
 async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
-    let (db, site) = judged().await;
-    let log = text(&site, "/api/votes.jsonl").await;
+    let (db, server) = server_with_votes().await;
+    let log = text(&server, "/api/votes.jsonl").await;
     let lines: Vec<&str> = log.lines().collect();
     let with = |number: usize, line: &str| {
         let mut lines = lines.clone();
@@ -259,10 +259,10 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
 
 #[tokio::test]
 async fn what_is_kept_is_held_against_the_votes_and_put_right() {
-    let (db, _site) = judged().await;
-    let (code, said, _) = recompute(&db, &["--verify"], "");
+    let (db, _site) = server_with_votes().await;
+    let (code, printed, _) = recompute(&db, &["--verify"], "");
     assert_eq!(
-        (code, said.as_str()),
+        (code, printed.as_str()),
         (0, "12 votes replayed, 2 ratings on 1 ladder\nequal to the last bit\n")
     );
     let rows = async || -> (Vec<Value>, Vec<Value>, Vec<Value>) {
@@ -310,16 +310,16 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
     for (number, (damage, words)) in (1..).zip(damages) {
         run(&db, damage).await;
         let damaged = rows().await;
-        let (code, said, _) = recompute(&db, &["--verify"], "");
-        assert_eq!(code, 1, "{damage}: {said}");
-        assert!(said.contains(words), "{words:?} is not in {said}");
+        let (code, printed, _) = recompute(&db, &["--verify"], "");
+        assert_eq!(code, 1, "{damage}: {printed}");
+        assert!(printed.contains(words), "{words:?} is not in {printed}");
         assert_eq!(rows().await, damaged, "looking changes nothing");
 
-        let (code, said, _) = recompute(&db, &["--write"], "");
-        assert!(code == 0 && said.contains("put right; the first: "), "{said}");
+        let (code, printed, _) = recompute(&db, &["--write"], "");
+        assert!(code == 0 && printed.contains("put right; the first: "), "{printed}");
         assert_eq!(rows().await, right, "after {damage}");
-        let (code, said, _) = recompute(&db, &["--write"], "");
-        assert!(code == 0 && said.contains("nothing was changed"), "{said}");
+        let (code, printed, _) = recompute(&db, &["--write"], "");
+        assert!(code == 0 && printed.contains("nothing was changed"), "{printed}");
         assert_eq!(recompute(&db, &["--verify"], "").0, 0);
         let repairs = "SELECT count(*) FROM audit WHERE action = 'recompute' AND via = 'cli'";
         assert_eq!(db.number(repairs).await, number, "only what has changed something is in the audit");
@@ -333,19 +333,19 @@ fn one_thing_is_asked_for_at_a_time() {
         // Should it be let through after all, it is to find no database.
         command.arg("recompute").args(&arguments).env("DATABASE_URL", "nowhere");
         let output = command.output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let printed = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(said.contains("Usage: "), "{arguments:?}: {said}");
+        assert!(printed.contains("Usage: "), "{arguments:?}: {printed}");
     }
 }
 
-fn ladder(db: &TestDb) -> Arena {
+fn new_arena(db: &TestDb) -> Arena {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
     Arena::new(db.pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO)
 }
 
 /// Casts so many votes from each of so many voters at once.
-async fn rush(arena: Arc<Arena>, voters: usize, votes: usize) {
+async fn vote_concurrently(arena: Arc<Arena>, voters: usize, votes: usize) {
     let vote = |arena: Arc<Arena>| async move {
         let voter = Voter(Uuid::new_v4());
         for number in 0..votes {
@@ -363,12 +363,12 @@ async fn rush(arena: Arc<Arena>, voters: usize, votes: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_log_that_is_read_while_people_vote_still_replays() {
     let db = TestDb::seeded().await;
-    crowd(&db, 6, 8).await;
-    let arena = Arc::new(ladder(&db));
-    rush(Arc::clone(&arena), 6, 100).await;
-    let rushing = tokio::spawn(rush(arena, 6, 60));
+    insert_identical_builds(&db, 6, 8).await;
+    let arena = Arc::new(new_arena(&db));
+    vote_concurrently(Arc::clone(&arena), 6, 100).await;
+    let voting = tokio::spawn(vote_concurrently(arena, 6, 60));
     let mut readings = 0;
-    while readings < 3 || !rushing.is_finished() {
+    while readings < 3 || !voting.is_finished() {
         let committed = number(&db, "SELECT count(*) FROM votes").await;
         let mut log = VoteLog::open(&db.pool).await.unwrap();
         let mut report = ReplayReport::default();
@@ -388,16 +388,16 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
         assert!(report.replay.votes() as i64 >= committed, "every vote that was there is in");
         readings += 1;
     }
-    rushing.await.unwrap();
+    voting.await.unwrap();
     assert!(replay::verify(&db.pool).await.unwrap().is_clean());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repairing_and_voting_at_once_lose_nothing() {
     let db = TestDb::seeded().await;
-    crowd(&db, 6, 8).await;
-    let arena = Arc::new(ladder(&db));
-    rush(Arc::clone(&arena), 2, 20).await;
+    insert_identical_builds(&db, 6, 8).await;
+    let arena = Arc::new(new_arena(&db));
+    vote_concurrently(Arc::clone(&arena), 2, 20).await;
     let done = Arc::new(AtomicBool::new(false));
     let (pool, stop) = (db.pool.clone(), Arc::clone(&done));
     let repairing = tokio::spawn(async move {
@@ -412,7 +412,7 @@ async fn repairing_and_voting_at_once_lose_nothing() {
             repairs += 1;
         }
     });
-    rush(arena, 6, 40).await;
+    vote_concurrently(arena, 6, 40).await;
     done.store(true, Ordering::SeqCst);
     repairing.await.unwrap();
     let report = replay::verify(&db.pool).await.unwrap();

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-use super::{arena, crowd, number, run, seeded};
-use crate::support::Site;
+use super::{arena, insert_identical_builds, number, run, seeded};
+use crate::support::TestServer;
 use crate::support::db::TestDb;
 
 #[tokio::test]
 async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
-    let (_db, site) = arena().await;
-    let answer = site.voter().matchup_on("lighthouse").await;
+    let (_db, server) = arena().await;
+    let answer = server.voter().matchup_on("lighthouse").await;
     assert_eq!(answer.header("cache-control"), "no-store");
     let mut matchup = answer.json();
     let id = matchup["id"].as_str().unwrap().to_owned();
@@ -37,8 +37,8 @@ async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
 
 #[tokio::test]
 async fn asking_again_returns_the_open_matchup() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let first = voter.matchup().await;
     assert_eq!(voter.matchup().await, first);
     assert_eq!(voter.matchup_on(first["prompt"]["id"].as_str().unwrap()).await.json(), first);
@@ -47,8 +47,8 @@ async fn asking_again_returns_the_open_matchup() {
 
 #[tokio::test]
 async fn asking_for_another_prompt_closes_the_open_matchup_as_skipped() {
-    let (_db, site) = arena().await;
-    let voter = site.voter();
+    let (_db, server) = arena().await;
+    let voter = server.voter();
     let first = voter.matchup_on("lighthouse").await.json();
     let second = voter.matchup_on("treehouse").await.json();
     assert_eq!(second["prompt"]["id"], "treehouse");
@@ -60,9 +60,9 @@ async fn asking_for_another_prompt_closes_the_open_matchup_as_skipped() {
 /// What cannot be served leaves what is open as it is.
 #[tokio::test]
 async fn asking_for_what_is_not_there_changes_nothing() {
-    let (db, site) = arena().await;
+    let (db, server) = arena().await;
     run(&db, "INSERT INTO prompts (id, text) VALUES ('nobody-built-this', 'a thing')").await;
-    let voter = site.voter();
+    let voter = server.voter();
     let open = voter.matchup().await;
     for (prompt, status, code) in [
         ("no-such-thing", 404, "no_such_prompt"),
@@ -77,8 +77,8 @@ async fn asking_for_what_is_not_there_changes_nothing() {
 
 #[tokio::test]
 async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let first = voter.matchup().await;
     assert_eq!(voter.skip(&first).await.status, 204);
     let answers = join_all((0..24).map(|_| voter.matchup())).await;
@@ -91,8 +91,8 @@ async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
 /// As when two servers send the two builds of a matchup at the same moment.
 #[tokio::test]
 async fn a_build_counts_as_fetched_although_something_else_has_locked_the_matchup_just_then() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let mut other = db.pool.begin().await.unwrap();
     sqlx::raw_sql("SELECT FROM open_matchups FOR NO KEY UPDATE").execute(&mut *other).await.unwrap();
@@ -110,9 +110,9 @@ async fn a_build_counts_as_fetched_although_something_else_has_locked_the_matchu
 /// Asking and skipping alone does not steer who is drawn.
 #[tokio::test]
 async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() {
-    let (db, site) = arena().await;
+    let (db, server) = arena().await;
     let shown = async || number(&db, "SELECT coalesce(sum(times), 0)::bigint FROM shown").await;
-    let voter = site.voter();
+    let voter = server.voter();
     let fetch = async |matchup: &Value, side: &str| {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
         assert_eq!(voter.get(url).await.status, 200);
@@ -131,14 +131,14 @@ async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() 
 
     let skipped = voter.matchup().await;
     assert_eq!(voter.skip(&skipped).await.status, 204);
-    voter.look(&skipped).await;
+    voter.fetch_builds(&skipped).await;
     assert_eq!(shown().await, 2, "what is skipped is not shown by looking at it later");
 }
 
 #[tokio::test]
 async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_again() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let skipped = voter.matchup_on("lighthouse").await.json();
     assert_eq!(voter.skip(&skipped).await.status, 204);
     let voted = voter.matchup_on("treehouse").await.json();
@@ -195,8 +195,8 @@ async fn the_database_and_the_program_give_a_pair_the_same_code() {
 
 #[tokio::test]
 async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
-    let (_db, site) = arena().await;
-    let voter = site.voter();
+    let (_db, server) = arena().await;
+    let voter = server.voter();
     let mut prompts = BTreeSet::new();
     for choice in ["A", "B", "TIE", "BOTH_BAD"] {
         let matchup = voter.matchup().await;
@@ -212,14 +212,14 @@ async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
         let answer = voter.get(path).await;
         assert_eq!((answer.status, answer.code().as_str()), (409, "all_voted"), "{path}");
     }
-    assert_eq!(site.voter().matchup_on("lighthouse").await.status, 200, "others have not seen it");
+    assert_eq!(server.voter().matchup_on("lighthouse").await.status, 200, "others have not seen it");
 }
 
 #[tokio::test]
 async fn with_nothing_to_compare_it_says_so() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let answer = site.voter().get("/api/arena/matchup").await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let answer = server.voter().get("/api/arena/matchup").await;
     assert_eq!((answer.status, answer.code().as_str()), (409, "not_seeded"));
 }
 
@@ -227,9 +227,9 @@ async fn with_nothing_to_compare_it_says_so() {
 #[tokio::test]
 async fn who_takes_part_is_decided_anew_at_once() {
     let db = TestDb::seeded().await;
-    crowd(&db, 3, 2).await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let serves = async || site.voter().get("/api/arena/matchup").await.status;
+    insert_identical_builds(&db, 3, 2).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let serves = async || server.voter().get("/api/arena/matchup").await.status;
     let models = async || {
         number(&db, "SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups UNION SELECT model_b FROM matchups) served").await
     };
@@ -241,11 +241,11 @@ async fn who_takes_part_is_decided_anew_at_once() {
     assert_eq!(models().await, 2);
     run(&db, "UPDATE builds SET retired_at = now() WHERE model_key = 'model_2' AND prompt_id = 'prompt-1'")
         .await;
-    assert_eq!(site.voter().matchup_on("prompt-1").await.code(), "not_seeded");
+    assert_eq!(server.voter().matchup_on("prompt-1").await.code(), "not_seeded");
     assert_eq!(serves().await, 200);
     run(&db, "UPDATE prompts SET active = false WHERE id = 'prompt-2'").await;
     assert_eq!(serves().await, 409);
-    assert_eq!(site.voter().matchup_on("prompt-2").await.code(), "no_such_prompt");
+    assert_eq!(server.voter().matchup_on("prompt-2").await.code(), "no_such_prompt");
     run(&db, "UPDATE models SET enabled = true WHERE key = 'model_1'").await;
     assert_eq!(serves().await, 200);
 }
@@ -253,9 +253,9 @@ async fn who_takes_part_is_decided_anew_at_once() {
 #[tokio::test]
 async fn references_take_part_while_fewer_than_two_others_have_built() {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let fields = [("REFERENCE_MODELS", "off")];
-    let without = Site::open_as(db.pool.clone(), &fields).await;
+    let without = TestServer::start_with_env(db.pool.clone(), &fields).await;
     assert_eq!(without.voter().get("/api/arena/matchup").await.code(), "not_seeded");
 
     let copy = |model: &str| {
@@ -267,11 +267,11 @@ async fn references_take_part_while_fewer_than_two_others_have_built() {
         )
     };
     run(&db, &copy("one")).await;
-    let matchup = site.voter().matchup_on("lighthouse").await.json();
+    let matchup = server.voter().matchup_on("lighthouse").await.json();
     assert_eq!(matchup["houseOnly"], false);
     run(&db, &copy("two")).await;
     for _ in 0..6 {
-        assert_eq!(site.voter().matchup_on("lighthouse").await.status, 200);
+        assert_eq!(server.voter().matchup_on("lighthouse").await.status, 200);
     }
     let references = "SELECT count(*) FROM matchups WHERE served_at > (SELECT max(created_at) FROM builds)
                       AND (model_a LIKE 'reference%' OR model_b LIKE 'reference%')";
@@ -281,18 +281,18 @@ async fn references_take_part_while_fewer_than_two_others_have_built() {
 
 #[tokio::test]
 async fn other_settings_are_another_arena() {
-    let (db, site) = arena().await;
-    let other = Site::open_as(db.pool.clone(), &[("ARENA_GRID", "64")]).await;
+    let (db, server) = arena().await;
+    let other = TestServer::start_with_env(db.pool.clone(), &[("ARENA_GRID", "64")]).await;
     assert_eq!(other.voter().get("/api/arena/matchup").await.code(), "not_seeded");
-    assert_eq!(site.voter().get("/api/arena/matchup").await.status, 200);
+    assert_eq!(server.voter().get("/api/arena/matchup").await.status, 200);
 }
 
 #[tokio::test]
 async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
-    let (db, site) = arena().await;
+    let (db, server) = arena().await;
     run(&db, "INSERT INTO prompts (id, text, tags) VALUES ('zeppelin', 'a zeppelin', '{vehicle}')").await;
     run(&db, "UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
-    let prompts = site.voter().get("/api/arena/prompts").await.json();
+    let prompts = server.voter().get("/api/arena/prompts").await.json();
     let prompts = prompts["prompts"].as_array().unwrap();
     assert_eq!(prompts.len(), 20, "one more than are built in, and one less");
     assert!(prompts.is_sorted_by_key(|it| it["text"].as_str()));
@@ -306,8 +306,8 @@ async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
 /// While a vote holds the ratings, and until the test is over.
 #[tokio::test]
 async fn serving_a_matchup_does_not_wait_for_votes() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     assert_eq!(voter.vote(&voter.matchup().await, "A").await.status, 200);
     let mut vote = db.pool.begin().await.unwrap();
     sqlx::raw_sql("SELECT FROM ratings FOR UPDATE").execute(&mut *vote).await.unwrap();
@@ -318,22 +318,22 @@ async fn serving_a_matchup_does_not_wait_for_votes() {
 
 #[tokio::test]
 async fn a_link_on_another_site_closes_nothing() {
-    let (_db, site) = arena().await;
-    let voter = site.voter();
+    let (_db, server) = arena().await;
+    let voter = server.voter();
     let open = voter.matchup_on("lighthouse").await.json();
-    let link = site.get("/api/arena/matchup?promptId=treehouse").header("cookie", voter.cookie().unwrap());
+    let link = server.get("/api/arena/matchup?promptId=treehouse").header("cookie", voter.cookie().unwrap());
     assert_eq!(link.header("sec-fetch-site", "cross-site").send().await.unwrap().status(), 403);
     assert_eq!(voter.matchup().await, open);
 }
 
 #[tokio::test]
 async fn skipping_is_for_ones_own_open_matchup() {
-    let (_db, site) = arena().await;
-    let (voter, stranger) = (site.voter(), site.voter());
+    let (_db, server) = arena().await;
+    let (voter, stranger) = (server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
     assert_eq!(stranger.skip(&matchup).await.status, 404);
-    assert_eq!(site.voter().skip(&matchup).await.status, 404);
+    assert_eq!(server.voter().skip(&matchup).await.status, 404);
     assert_eq!(voter.skip(&json!({ "id": "nonsense" })).await.code(), "no_such_matchup");
     assert_eq!(voter.skip(&matchup).await.status, 204);
     assert_eq!(voter.skip(&matchup).await.status, 204, "skipping twice is skipping");
@@ -346,8 +346,8 @@ async fn skipping_is_for_ones_own_open_matchup() {
 
 #[tokio::test]
 async fn a_session_is_an_opaque_cookie_that_the_database_does_not_know() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     assert_eq!(voter.get("/").await.header("set-cookie"), "", "looking creates nothing");
     assert_eq!(voter.get("/api/arena/prompts").await.header("set-cookie"), "");
     let answer = voter.get("/api/arena/matchup").await;
@@ -373,16 +373,17 @@ async fn a_session_is_an_opaque_cookie_that_the_database_does_not_know() {
 #[tokio::test]
 async fn behind_tls_the_cookie_travels_over_tls_alone() {
     let db = seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
-    let answer = site.voter().get("/api/arena/matchup").await;
+    let server =
+        TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let answer = server.voter().get("/api/arena/matchup").await;
     assert!(answer.header("set-cookie").contains("; Secure;"), "{}", answer.header("set-cookie"));
 }
 
 #[tokio::test]
 async fn a_cookie_that_nobody_gave_out_is_a_stranger() {
-    let (_db, site) = arena().await;
+    let (_db, server) = arena().await;
     for cookie in ["session=AAAAAAAAAAAAAAAAAAAAAA", "session=x", "session=", "session=%00%ff"] {
-        let answer = site.get("/api/arena/matchup").header("cookie", cookie).send().await.unwrap();
+        let answer = server.get("/api/arena/matchup").header("cookie", cookie).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{cookie}");
         let set = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
         assert!(!set.starts_with(&format!("{cookie};")), "{cookie} was taken over");

@@ -4,10 +4,10 @@ use buildoff::arena::voter_history::PAGE;
 use serde_json::{Value, json};
 use sqlx::types::Uuid;
 
-use super::{arena, crowd, number, run, seeded};
-use crate::pages::FAINT_TEXT;
+use super::{arena, insert_identical_builds, number, run, seeded};
+use crate::pages::LOW_CONTRAST_TEXT;
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, Voter, page};
+use crate::support::{BrowserPage, TestServer, TestVoter, Theme, open_page};
 
 const SIZES: [(&str, i64, i64); 2] = [("desk", 1440, 900), ("phone", 390, 844)];
 const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
@@ -16,7 +16,7 @@ const ARCHITECT: &str = "reference_architect";
 const SCULPTOR: &str = "reference_sculptor";
 
 /// Votes on a prompt for this model, wherever it stands; or says `TIE` or `BOTH_BAD`.
-async fn judge(db: &TestDb, voter: &Voter, prompt: &str, verdict: &str) -> Value {
+async fn vote_for(db: &TestDb, voter: &TestVoter, prompt: &str, verdict: &str) -> Value {
     let matchup = voter.matchup_on(prompt).await.json();
     let id: Uuid = matchup["id"].as_str().unwrap().parse().unwrap();
     let left: String = sqlx::query_scalar("SELECT model_a FROM matchups WHERE id = $1")
@@ -35,9 +35,9 @@ async fn judge(db: &TestDb, voter: &Voter, prompt: &str, verdict: &str) -> Value
 
 #[tokio::test]
 async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
-    let (_db, site) = arena().await;
-    let stranger = site.voter();
-    let looking = site.voter();
+    let (_db, server) = arena().await;
+    let stranger = server.voter();
+    let looking = server.voter();
     looking.matchup().await;
     for visitor in [&stranger, &looking] {
         let answer = visitor.get("/me").await;
@@ -52,8 +52,8 @@ async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
 /// Sculptor: as often as any), not on the dragon (both bad, twice); nobody else judged the lighthouse.
 #[tokio::test]
 async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
-    let (db, site) = arena().await;
-    let (me, others) = (site.voter(), [site.voter(), site.voter(), site.voter()]);
+    let (db, server) = arena().await;
+    let (me, others) = (server.voter(), [server.voter(), server.voter(), server.voter()]);
     for (prompt, mine, theirs) in [
         ("treehouse", ARCHITECT, vec![ARCHITECT, ARCHITECT, SCULPTOR]),
         ("pirate-ship", "TIE", vec!["TIE", SCULPTOR]),
@@ -61,12 +61,12 @@ async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
         ("lighthouse", "BOTH_BAD", vec![]),
     ] {
         for (other, verdict) in others.iter().zip(theirs) {
-            judge(&db, other, prompt, verdict).await;
+            vote_for(&db, other, prompt, verdict).await;
         }
-        judge(&db, &me, prompt, mine).await;
+        vote_for(&db, &me, prompt, mine).await;
     }
     let html = me.get("/me").await.text();
-    let text = words(&html);
+    let text = main_text(&html);
     for part in [
         "4 votes since",
         "2 of 3 times you chose as the others did.",
@@ -91,16 +91,16 @@ async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
     .await
     .unwrap();
     assert!(html.contains(&format!("href=\"/matchups/{}\"", matchups[0])));
-    let other = words(&others[2].get("/me").await.text());
+    let other = main_text(&others[2].get("/me").await.text());
     assert!(other.contains("2 votes since") && other.contains("0 of 2 times"), "{other}");
 }
 
 #[tokio::test]
 async fn older_votes_are_on_further_pages() {
     let db = TestDb::seeded().await;
-    crowd(&db, 4, 8).await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let me = site.voter();
+    insert_identical_builds(&db, 4, 8).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let me = server.voter();
     for _ in 0..PAGE + 2 {
         assert_eq!(me.vote(&me.matchup().await, "A").await.status, 200);
     }
@@ -120,8 +120,8 @@ async fn older_votes_are_on_further_pages() {
 
 #[tokio::test]
 async fn about_tells_the_numbers_of_this_installation() {
-    let (db, site) = arena().await;
-    let empty = words(&site.get("/about").send().await.unwrap().text().await.unwrap());
+    let (db, server) = arena().await;
+    let empty = main_text(&server.get("/about").send().await.unwrap().text().await.unwrap());
     for part in [
         "votes 0",
         "models 2",
@@ -132,11 +132,11 @@ async fn about_tells_the_numbers_of_this_installation() {
     ] {
         assert!(empty.contains(part), "{part:?} is not in {empty}");
     }
-    let voter = site.voter();
-    judge(&db, &voter, "treehouse", ARCHITECT).await;
-    voter.look(&voter.matchup().await).await;
+    let voter = server.voter();
+    vote_for(&db, &voter, "treehouse", ARCHITECT).await;
+    voter.fetch_builds(&voter.matchup().await).await;
     // Another server, since this one has counted a moment ago. It finds statistics that were stored.
-    let later = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
+    let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
     later.get("/about").send().await.unwrap();
     let side = json!({ "points": -12.34, "low": -30.0, "high": 5.26 });
     run(
@@ -144,8 +144,8 @@ async fn about_tells_the_numbers_of_this_installation() {
         &format!("UPDATE ladder_stats SET stats = jsonb_set(stats::jsonb, '{{fit,side}}', '{side}')::json"),
     )
     .await;
-    let later = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
-    let text = words(&later.get("/about").send().await.unwrap().text().await.unwrap());
+    let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
+    let text = main_text(&later.get("/about").send().await.unwrap().text().await.unwrap());
     for part in [
         "vote 1",
         "voter 1",
@@ -167,17 +167,17 @@ async fn about_tells_the_numbers_of_this_installation() {
 
 #[tokio::test]
 async fn about_is_worth_reading_without_the_database() {
-    let site = Site::open().await;
-    let answer = site.get("/about").send().await.unwrap();
+    let server = TestServer::start().await;
+    let answer = server.get("/about").send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    let text = words(&answer.text().await.unwrap());
+    let text = main_text(&answer.text().await.unwrap());
     assert!(text.contains("cannot be told just now") && text.contains("Why the two differ"), "{text}");
 }
 
 #[tokio::test]
 async fn every_link_of_about_leads_somewhere() {
-    let (_db, site) = arena().await;
-    let page = page(&site.at("/about")).await;
+    let (_db, server) = arena().await;
+    let page = open_page(&server.url_for("/about")).await;
     let broken: Vec<String> = page
         .eval("[...document.querySelectorAll('main a[href^=\"#\"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))")
         .await;
@@ -191,8 +191,8 @@ async fn every_link_of_about_leads_somewhere() {
 #[tokio::test]
 async fn both_pages_fit_every_size_and_theme_without_complaint() {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let voter = server.voter();
     for (prompt, verdict) in [
         ("treehouse", ARCHITECT),
         ("pirate-ship", "TIE"),
@@ -200,40 +200,40 @@ async fn both_pages_fit_every_size_and_theme_without_complaint() {
         ("lighthouse", "BOTH_BAD"),
         ("steam-locomotive", SCULPTOR),
     ] {
-        let other = site.voter();
-        judge(&db, &other, prompt, ARCHITECT).await;
-        judge(&db, &voter, prompt, verdict).await;
+        let other = server.voter();
+        vote_for(&db, &other, prompt, ARCHITECT).await;
+        vote_for(&db, &voter, prompt, verdict).await;
     }
-    let mut page = page(&site.at("/me")).await;
-    look(&mut page, "me-empty").await;
+    let mut page = open_page(&server.url_for("/me")).await;
+    assert_layout(&mut page, "me-empty").await;
     page.run(&format!("document.cookie = {:?}", voter.cookie().unwrap())).await;
     page.reload().await;
     assert!(page.text("h2").await.contains("You and the others"));
-    look(&mut page, "me").await;
-    page.goto(&site.at("/about")).await;
-    look(&mut page, "about").await;
+    assert_layout(&mut page, "me").await;
+    page.goto(&server.url_for("/about")).await;
+    assert_layout(&mut page, "about").await;
 }
 
-async fn look(page: &mut Page, name: &str) {
+async fn assert_layout(page: &mut BrowserPage, name: &str) {
     for (size, width, height) in SIZES {
-        page.size(width, height).await;
+        page.set_size(width, height).await;
         for (theme, preference) in THEMES {
-            page.theme(preference).await;
+            page.set_theme(preference).await;
             page.reload().await;
             page.run("document.querySelectorAll('details').forEach(details => details.open = true)").await;
-            page.shot(&format!("{name}-{size}-{theme}")).await;
+            page.screenshot(&format!("{name}-{size}-{theme}")).await;
             let place = format!("{name} ({size}, {theme})");
-            assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+            assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
             let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
             assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
-            let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+            let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
             assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
         }
     }
 }
 
 /// What is between the tags, with single spaces.
-fn words(html: &str) -> String {
+fn main_text(html: &str) -> String {
     let main = html.split("<main").nth(1).unwrap();
     let text = main.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);
     text.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,24 +1,24 @@
 //! The arena over HTTP: matchups, votes, and what nobody may learn too early.
 
-mod blind;
-mod fair;
-mod load;
+mod anonymity;
+mod concurrency;
 mod log;
 mod matchups;
 mod me;
 mod sessions;
+mod vote_limits;
 mod votes;
 
 use sqlx::AssertSqlSafe;
 
-use crate::support::Site;
+use crate::support::TestServer;
 use crate::support::db::TestDb;
 
 /// An arena with the shipped builds: two hands, five prompts.
-async fn arena() -> (TestDb, Site) {
+async fn arena() -> (TestDb, TestServer) {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    (db, site)
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 async fn seeded() -> TestDb {
@@ -26,7 +26,7 @@ async fn seeded() -> TestDb {
 }
 
 /// Fills a seeded database with builds that all look the same: what they show does not matter.
-async fn crowd(db: &TestDb, models: u32, prompts: u32) {
+async fn insert_identical_builds(db: &TestDb, models: u32, prompts: u32) {
     run(db, "UPDATE models SET enabled = false").await;
     run(
         db,

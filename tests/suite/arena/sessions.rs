@@ -4,31 +4,31 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 
 use super::seeded;
 use crate::support::db::TestDb;
-use crate::support::{Site, Voter};
+use crate::support::{TestServer, TestVoter};
 
 const TOKEN: &str = "a token for tests only";
 
 /// Somebody who has been served a matchup.
-async fn voter(db: &TestDb) -> Voter {
+async fn voter(db: &TestDb) -> TestVoter {
     // The server is there for as long as this is.
-    let site = open(db).await;
-    let voter = site.voter();
+    let server = start_server(db).await;
+    let voter = server.voter();
     voter.matchup().await;
     voter
 }
 
 /// A server that has read no session yet.
-async fn open(db: &TestDb) -> Site {
+async fn start_server(db: &TestDb) -> TestServer {
     let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
-    Site::open_as(db.pool.clone(), &variables).await
+    TestServer::start_with_env(db.pool.clone(), &variables).await
 }
 
-async fn last_for(db: &TestDb, days: i64) {
+async fn set_days_left(db: &TestDb, days: i64) {
     db.run(&format!("UPDATE sessions SET expires_at = now() + interval '{days} days'")).await;
 }
 
 /// In days, of the one session there is.
-async fn left(db: &TestDb) -> i64 {
+async fn days_left(db: &TestDb) -> i64 {
     db.number("SELECT round(extract(epoch FROM expires_at - now()) / 86400)::bigint FROM sessions").await
 }
 
@@ -36,18 +36,18 @@ async fn left(db: &TestDb) -> i64 {
 async fn whoever_keeps_coming_stays_known_by_one_write_a_month() {
     let db = seeded().await;
     let voter = voter(&db).await;
-    assert_eq!(left(&db).await, 365);
+    assert_eq!(days_left(&db).await, 365);
     let data = "SELECT count(*) FROM sessions WHERE data ? 'voter'";
     assert_eq!(db.number(data).await, 1);
 
     for (lasts, renewed) in [(364, false), (340, false), (330, true), (1, true)] {
-        last_for(&db, lasts).await;
-        let site = open(&db).await;
-        let voter = voter.moved_to(&site.url);
+        set_days_left(&db, lasts).await;
+        let server = start_server(&db).await;
+        let voter = voter.with_base_url(&server.url);
         let answer = voter.get("/me").await;
         let cookie = answer.header(SET_COOKIE.as_str());
         assert_eq!(cookie.contains("Max-Age=3153"), renewed, "with {lasts} days left: {cookie:?}");
-        assert_eq!(left(&db).await, if renewed { 365 } else { lasts });
+        assert_eq!(days_left(&db).await, if renewed { 365 } else { lasts });
         for path in ["/me", "/sandbox", "/"] {
             assert_eq!(voter.get(path).await.header(SET_COOKIE.as_str()), "", "{path}, again");
         }
@@ -59,42 +59,42 @@ async fn whoever_keeps_coming_stays_known_by_one_write_a_month() {
 async fn of_many_requests_at_once_one_renews() {
     let db = seeded().await;
     let voter = voter(&db).await;
-    last_for(&db, 100).await;
-    let site = open(&db).await;
-    let voter = voter.moved_to(&site.url);
+    set_days_left(&db, 100).await;
+    let server = start_server(&db).await;
+    let voter = voter.with_base_url(&server.url);
     let answers = futures_util::future::join_all((0..16).map(|_| voter.get("/me"))).await;
     let renewed = answers.iter().filter(|answer| !answer.header(SET_COOKIE.as_str()).is_empty()).count();
-    assert_eq!((renewed, left(&db).await), (1, 365));
+    assert_eq!((renewed, days_left(&db).await), (1, 365));
 }
 
 #[tokio::test]
 async fn nothing_is_written_for_strangers_and_no_admin_is_admitted_for_longer() {
     let db = seeded().await;
-    let site = open(&db).await;
+    let server = start_server(&db).await;
     for path in ["/", "/me", "/builds"] {
-        let answer = site.voter().get(path).await;
+        let answer = server.voter().get(path).await;
         assert_eq!(answer.header(SET_COOKIE.as_str()), "", "{path}");
     }
     assert_eq!(db.number("SELECT count(*) FROM sessions").await, 0);
 
     let voter = voter(&db).await;
-    let form = site.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
+    let form = server.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
     let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
     let signed_in = form.body(format!("token={}", TOKEN.replace(' ', "+"))).send().await.unwrap();
     let cookie = signed_in.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
     let until = "SELECT (data #>> '{admin,until}')::bigint FROM sessions";
     let admitted = db.number(until).await;
-    last_for(&db, 100).await;
-    let site = open(&db).await;
+    set_days_left(&db, 100).await;
+    let server = start_server(&db).await;
     let visit = async |path: &str| {
-        let answer = site.get(path).header(COOKIE, &cookie).send().await.unwrap();
+        let answer = server.get(path).header(COOKIE, &cookie).send().await.unwrap();
         (answer.status().as_u16(), answer.headers().contains_key(SET_COOKIE))
     };
     assert_eq!(visit("/admin").await, (200, false), "the console alone renews nothing");
     assert_eq!(visit("/me").await, (200, true));
-    assert_eq!((left(&db).await, db.number(until).await), (365, admitted));
+    assert_eq!((days_left(&db).await, db.number(until).await), (365, admitted));
     db.run("UPDATE sessions SET data = jsonb_set(data, '{admin,until}', '1')").await;
-    let site = open(&db).await;
-    let late = site.get("/api/admin/status").header(COOKIE, &cookie).send().await.unwrap();
+    let server = start_server(&db).await;
+    let late = server.get("/api/admin/status").header(COOKIE, &cookie).send().await.unwrap();
     assert_eq!(late.status(), 401);
 }

@@ -3,9 +3,9 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{arena, crowd, number, run};
+use super::{arena, insert_identical_builds, number, run};
 use crate::support::db::TestDb;
-use crate::support::{Site, Voter};
+use crate::support::{TestServer, TestVoter};
 
 async fn elo(db: &TestDb) -> Vec<(String, f64, i64, i64, i64, i64)> {
     sqlx::query_as("SELECT model_key, elo, wins, losses, ties, both_bad FROM ratings ORDER BY model_key")
@@ -16,14 +16,14 @@ async fn elo(db: &TestDb) -> Vec<(String, f64, i64, i64, i64, i64)> {
 
 #[tokio::test]
 async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
-    let (db, site) = arena().await;
+    let (db, server) = arena().await;
     run(&db, "UPDATE builds SET generation_time_ms = 1234 WHERE model_key = 'reference_architect'").await;
-    let voter = site.voter();
+    let voter = server.voter();
     let matchup = voter.matchup_on("lighthouse").await.json();
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     let answer = voter.vote(&matchup, "A").await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let told = answer.json();
+    let reply = answer.json();
     let build = |model: &str| {
         let db = &db;
         let sql = format!(
@@ -33,7 +33,7 @@ async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
         async move { sqlx::query_scalar::<_, Value>(sqlx::AssertSqlSafe(sql)).fetch_one(&db.pool).await.unwrap() }
     };
     let model = async |side: &str, after: f64| {
-        let key = told["reveal"][side]["key"].as_str().unwrap().to_owned();
+        let key = reply["reveal"][side]["key"].as_str().unwrap().to_owned();
         let name = if key == "reference_architect" { "The Architect" } else { "The Sculptor" };
         json!({
             "key": key, "provider": "reference", "displayName": name,
@@ -47,7 +47,7 @@ async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
         "others": { "a": 0, "b": 0, "tie": 0, "bothBad": 0 },
         "shareUrl": format!("/matchups/{}", matchup["id"].as_str().unwrap()),
     });
-    assert_eq!(told, expected);
+    assert_eq!(reply, expected);
     let counts: Vec<_> = elo(&db).await.into_iter().map(|row| (row.1, row.2 + row.3)).collect();
     assert!(counts.contains(&(1508.0, 1)) && counts.contains(&(1492.0, 1)), "{counts:?}");
     assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms >= 0").await, 1);
@@ -61,12 +61,13 @@ async fn every_choice_moves_the_ladder_as_the_rule_says() {
         ("TIE", (1500.0, 0, 0, 1, 0), (1500.0, 0, 0, 1, 0)),
         ("BOTH_BAD", (1492.0, 0, 1, 0, 1), (1492.0, 0, 1, 0, 1)),
     ] {
-        let (db, site) = arena().await;
-        let voter = site.voter();
-        let told = voter.vote(&voter.matchup().await, choice).await.json();
+        let (db, server) = arena().await;
+        let voter = server.voter();
+        let reply = voter.vote(&voter.matchup().await, choice).await.json();
         let rows = elo(&db).await;
         for (side, expected) in [("a", left), ("b", right)] {
-            let row = rows.iter().find(|row| row.0 == told["reveal"][side]["key"].as_str().unwrap()).unwrap();
+            let row =
+                rows.iter().find(|row| row.0 == reply["reveal"][side]["key"].as_str().unwrap()).unwrap();
             assert_eq!((row.1, row.2, row.3, row.4, row.5), expected, "{choice}, {side}");
         }
     }
@@ -74,35 +75,35 @@ async fn every_choice_moves_the_ladder_as_the_rule_says() {
 
 #[tokio::test]
 async fn the_reveal_tells_how_others_voted_as_if_they_had_sat_on_the_same_side() {
-    let (_db, site) = arena().await;
+    let (_db, server) = arena().await;
     for ties in 0..4 {
-        let voter = site.voter();
-        let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "TIE").await.json();
-        assert_eq!(told["others"], json!({ "a": 0, "b": 0, "tie": ties, "bothBad": 0 }));
+        let voter = server.voter();
+        let reply = voter.vote(&voter.matchup_on("treehouse").await.json(), "TIE").await.json();
+        assert_eq!(reply["others"], json!({ "a": 0, "b": 0, "tie": ties, "bothBad": 0 }));
     }
-    let voter = site.voter();
-    let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "A").await.json();
-    let winner = &told["reveal"]["a"]["key"];
-    let voter = site.voter();
-    let told = voter.vote(&voter.matchup_on("treehouse").await.json(), "BOTH_BAD").await.json();
-    let (a, b) = if told["reveal"]["a"]["key"] == *winner { (1, 0) } else { (0, 1) };
-    assert_eq!(told["others"], json!({ "a": a, "b": b, "tie": 4, "bothBad": 0 }));
+    let voter = server.voter();
+    let reply = voter.vote(&voter.matchup_on("treehouse").await.json(), "A").await.json();
+    let winner = &reply["reveal"]["a"]["key"];
+    let voter = server.voter();
+    let reply = voter.vote(&voter.matchup_on("treehouse").await.json(), "BOTH_BAD").await.json();
+    let (a, b) = if reply["reveal"]["a"]["key"] == *winner { (1, 0) } else { (0, 1) };
+    assert_eq!(reply["others"], json!({ "a": a, "b": b, "tie": 4, "bothBad": 0 }));
 }
 
 #[tokio::test]
 async fn a_second_vote_changes_nothing_and_gets_the_first_ones_reveal() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let first = voter.vote(&matchup, "A").await.json();
     let before = elo(&db).await;
     for choice in ["A", "B"] {
         let second = voter.vote(&matchup, choice).await;
         assert_eq!(second.status, 409);
-        let told = second.json();
-        assert_eq!(told["code"], "already_voted");
+        let reply = second.json();
+        assert_eq!(reply["code"], "already_voted");
         for part in ["choice", "reveal", "others", "shareUrl"] {
-            assert_eq!(told[part], first[part], "{part}");
+            assert_eq!(reply[part], first[part], "{part}");
         }
     }
     assert_eq!(elo(&db).await, before);
@@ -111,8 +112,8 @@ async fn a_second_vote_changes_nothing_and_gets_the_first_ones_reveal() {
 
 #[tokio::test]
 async fn of_64_votes_at_once_on_one_matchup_one_counts() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let choices = ["A", "B", "TIE", "BOTH_BAD"];
     let answers = join_all((0..64).map(|n| voter.vote(&matchup, choices[n % 4]))).await;
@@ -129,8 +130,8 @@ async fn of_64_votes_at_once_on_one_matchup_one_counts() {
 
 #[tokio::test]
 async fn votes_that_are_not_ones_own_to_give_are_refused() {
-    let (db, site) = arena().await;
-    let (voter, stranger, nobody) = (site.voter(), site.voter(), site.voter());
+    let (db, server) = arena().await;
+    let (voter, stranger, nobody) = (server.voter(), server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
     let unknown = json!({ "id": "00000000-0000-4000-8000-000000000000" });
@@ -146,8 +147,8 @@ async fn votes_that_are_not_ones_own_to_give_are_refused() {
 
 #[tokio::test]
 async fn a_matchup_that_is_over_takes_no_vote() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let skipped = voter.matchup().await;
     voter.skip(&skipped).await;
     let expired = voter.matchup().await;
@@ -163,8 +164,8 @@ async fn a_matchup_that_is_over_takes_no_vote() {
 
 #[tokio::test]
 async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
-    let (_db, site) = arena().await;
-    let voter = site.voter();
+    let (_db, server) = arena().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let id = &matchup["id"];
     for (body, status) in [
@@ -186,7 +187,7 @@ async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
         ("text/plain", "A", 415),
         ("application/x-www-form-urlencoded", "choice=A", 415),
     ] {
-        let request = site.post("/api/arena/vote").header("content-type", kind).body(body);
+        let request = server.post("/api/arena/vote").header("content-type", kind).body(body);
         let answer = request.header("cookie", voter.cookie().unwrap()).send().await.unwrap();
         assert_eq!(answer.status(), status, "{kind} {body}");
     }
@@ -198,11 +199,11 @@ async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
 /// Votes go on pointing at what was judged.
 #[tokio::test]
 async fn a_build_that_is_retired_while_it_is_looked_at_can_still_be_voted_on() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     run(&db, "UPDATE builds SET retired_at = now(); UPDATE models SET enabled = false").await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.matchup().await["id"], matchup["id"]);
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }
@@ -211,9 +212,9 @@ async fn a_build_that_is_retired_while_it_is_looked_at_can_still_be_voted_on() {
 #[tokio::test]
 async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order() {
     let db = TestDb::seeded().await;
-    crowd(&db, 3, 6).await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let voters: Vec<Voter> = (0..16).map(|_| site.voter()).collect();
+    insert_identical_builds(&db, 3, 6).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let voters: Vec<TestVoter> = (0..16).map(|_| server.voter()).collect();
     join_all(voters.iter().enumerate().map(|(n, voter)| async move {
         for round in 0..8 {
             let matchup = voter.matchup().await;
@@ -222,18 +223,18 @@ async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order(
         }
     }))
     .await;
-    super::load::assert_replayed(&db, 128).await;
+    super::concurrency::assert_replayed(&db, 128).await;
 }
 
 #[tokio::test]
 async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets_their_own_reveal() {
     let db = TestDb::seeded().await;
-    crowd(&db, 4, 6).await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let first = site.voter();
+    insert_identical_builds(&db, 4, 6).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let first = server.voter();
     assert_eq!(first.vote(&first.matchup().await, "A").await.status, 200);
-    let voters: Vec<Voter> = (0..12).map(|_| site.voter()).collect();
-    let matchups = join_all(voters.iter().map(Voter::matchup)).await;
+    let voters: Vec<TestVoter> = (0..12).map(|_| server.voter()).collect();
+    let matchups = join_all(voters.iter().map(TestVoter::matchup)).await;
     let mut others = db.pool.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE ratings").execute(&mut *others).await.unwrap();
 
@@ -249,29 +250,29 @@ async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets
 
     for (n, (answer, matchup)) in answers.iter().zip(&matchups).enumerate() {
         assert_eq!(answer.status, 200, "{}", answer.text());
-        let told = answer.json();
-        assert_eq!(told["choice"], choice(n));
-        assert_eq!(told["shareUrl"], format!("/matchups/{}", matchup["id"].as_str().unwrap()));
+        let reply = answer.json();
+        assert_eq!(reply["choice"], choice(n));
+        assert_eq!(reply["shareUrl"], format!("/matchups/{}", matchup["id"].as_str().unwrap()));
     }
     // Of the 12, some waited for the first ones: theirs came in one transaction, and lie side by side.
     let neighbours =
         number(&db, "SELECT count(*) FROM votes one JOIN votes other ON other.id = one.id + 1").await;
     assert!(neighbours > 0, "each in a transaction of its own");
-    super::load::assert_replayed(&db, 13).await;
+    super::concurrency::assert_replayed(&db, 13).await;
 }
 
 #[tokio::test]
 async fn metrics_tell_how_many_votes_there_are_on_all_servers() {
-    let (db, site) = arena().await;
-    let voter = site.voter();
+    let (db, server) = arena().await;
+    let voter = server.voter();
     for choice in ["A", "BOTH_BAD", "TIE"] {
         let matchup = voter.matchup().await;
-        voter.look(&matchup).await;
+        voter.fetch_builds(&matchup).await;
         assert_eq!(voter.vote(&matchup, choice).await.status, 200);
     }
-    let other = Site::open_on(db.pool.clone()).await;
+    let other = TestServer::start_with_db(db.pool.clone()).await;
 
-    let told = other.voter().get("/metrics").await.text();
+    let reply = other.voter().get("/metrics").await.text();
 
     for line in [
         "buildoff_votes_total 3",
@@ -279,6 +280,6 @@ async fn metrics_tell_how_many_votes_there_are_on_all_servers() {
         "buildoff_builds 10",
         "buildoff_database_up 1",
     ] {
-        assert!(told.lines().any(|found| found == line), "{line} is not in\n{told}");
+        assert!(reply.lines().any(|found| found == line), "{line} is not in\n{reply}");
     }
 }

@@ -18,24 +18,24 @@ const LEFT: &str = "Number(document.getElementById('next').dataset.left)";
 
 #[tokio::test]
 async fn it_goes_on_by_itself_for_who_does_nothing() {
-    let hall = Hall::open().await;
-    let page = hall.prepared(CLOCK, "/").await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_page_with_script(CLOCK, "/").await;
     let prompt = page.text("#asked").await;
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     page.run("pass(3)").await;
     assert_eq!((page.eval::<u32>(LEFT).await, phase(&page).await), (5, "revealed".to_owned()));
     page.run("pass(5)").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     assert_ne!(page.text("#asked").await, prompt);
 }
 
 #[tokio::test]
 async fn it_starts_over_for_who_looks_at_something() {
-    let hall = Hall::open().await;
-    let page = hall.prepared(CLOCK, "/").await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_page_with_script(CLOCK, "/").await;
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     for (what, script) in [
         ("scrolls", "document.dispatchEvent(new Event('scroll'))"),
         (
@@ -52,11 +52,11 @@ async fn it_starts_over_for_who_looks_at_something() {
         page.run(script).await;
         assert_eq!(page.eval::<u32>(LEFT).await, 8, "after somebody {what}");
     }
-    page.point(".side canvas").await;
+    page.hover(".side canvas").await;
     for place in ["[data-side=b] canvas", ".who h2"] {
         page.run("pass(3)").await;
-        page.point(place).await;
-        until_true(
+        page.hover(place).await;
+        wait_for_condition(
             &page,
             &format!("{LEFT} === 8"),
             &format!("It starts over when the mouse goes to {place}"),
@@ -66,39 +66,39 @@ async fn it_starts_over_for_who_looks_at_something() {
     page.run("document.querySelector('.who h2 a').focus(); pass(30)").await;
     assert_eq!((page.eval::<u32>(LEFT).await, phase(&page).await), (8, "revealed".to_owned()), "on a link");
     page.run("document.activeElement.blur(); pass(8)").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
 }
 
 #[tokio::test]
 async fn it_can_be_stopped_for_good() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     assert_eq!(page.text("#stay").await, "Stay here");
     page.click("#stay").await;
     let counting = "document.getElementById('next').dataset.left !== undefined";
     assert!(!page.eval::<bool>(counting).await, "stopped");
     page.press("Enter").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
     page.press("2").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     assert!(!page.eval::<bool>(counting).await, "still stopped");
     assert!(!page.eval::<bool>("document.getElementById('stay').checkVisibility()").await);
 }
 
 #[tokio::test]
 async fn with_less_motion_it_does_not_go_on_by_itself() {
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
-    page.calm().await;
-    page.goto(&hall.at("/")).await;
-    until(&page, "ready").await;
+    let fixture = ArenaFixture::new().await;
+    let page = open_page("about:blank").await;
+    page.reduce_motion().await;
+    page.goto(&fixture.url_for("/")).await;
+    wait_until(&page, "ready").await;
     assert!(
         !page.eval::<bool>("document.querySelector('.coax').checkVisibility()").await,
         "nor does it coax"
     );
     page.press("1").await;
-    until(&page, "revealed").await;
+    wait_until(&page, "revealed").await;
     assert!(page.eval::<bool>("document.getElementById('next').dataset.left === undefined").await);
 }

@@ -4,102 +4,104 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::{BUILD, House, TOKEN, build, cell, until, visit, wrong_key};
-use crate::support::{Beat, Provider, Say, Script, Voice, page};
+use super::{BUILD, ConsoleFixture, TOKEN, cell, valid_response, visit, wait_until, wrong_key};
+use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, open_page};
 
 const STATE: &str = "document.querySelector('#panel [data-slot=state]').textContent";
 
 /// A sound answer that pauses in its middle until leave is given.
-pub(super) fn halting() -> (Script, Arc<Notify>) {
-    let leave = Arc::new(Notify::new());
+pub(super) fn paused_response() -> (FakeResponse, Arc<Notify>) {
+    let release = Arc::new(Notify::new());
     let (first, second) = BUILD.split_at(40);
-    let events = Voice::Compatible.events(&[Say::Text(first), Say::Text(second), Say::Done]);
-    let frames: Vec<_> = events.iter().map(|event| Voice::Compatible.frame(event)).collect();
-    let script = Script::stream()
+    let events =
+        FakeProtocol::Compatible.events(&[FakePart::Text(first), FakePart::Text(second), FakePart::Done]);
+    let frames: Vec<_> = events.iter().map(|event| FakeProtocol::Compatible.frame(event)).collect();
+    let response = FakeResponse::stream()
         .send(frames[..2].concat())
-        .beat(Beat::Hold(Arc::clone(&leave)))
+        .then(FakeBodyStep::WaitFor(Arc::clone(&release)))
         .send(frames[2..].concat() + "data: [DONE]\n\n");
-    (script, leave)
+    (response, release)
 }
 
 #[tokio::test]
 async fn a_wanted_build_is_seen_running_and_then_ready_while_the_focus_stays() {
-    let (script, leave) = halting();
-    let house = House::with([script]).await;
-    let mut page = house.open("/admin").await;
+    let (response, release) = paused_response();
+    let fixture = ConsoleFixture::with_responses([response]).await;
+    let mut page = fixture.open_signed_in("/admin").await;
     let cell = cell("blue-door", "mason");
     page.run(&format!("document.querySelector({cell:?}).focus()")).await;
     page.press("Enter").await;
-    until(&page, "document.getElementById('panel').open").await;
+    wait_until(&page, "document.getElementById('panel').open").await;
     assert_eq!(page.text("#panel h2").await, "A blue door");
     page.click("#panel [data-does=generate]").await;
 
-    until(&page, &format!("document.querySelector({cell:?}).innerText.includes('40 chars')")).await;
-    until(&page, &format!("{STATE} === 'running'")).await;
+    wait_until(&page, &format!("document.querySelector({cell:?}).innerText.includes('40 chars')")).await;
+    wait_until(&page, &format!("{STATE} === 'running'")).await;
     assert_eq!(page.text("[data-sum=underWay]").await, "1");
     page.press("Escape").await;
-    until(&page, &format!("document.activeElement === document.querySelector({cell:?})")).await;
+    wait_until(&page, &format!("document.activeElement === document.querySelector({cell:?})")).await;
 
-    leave.notify_one();
-    until(&page, &format!("document.querySelector({cell:?} + ' img')?.complete")).await;
-    assert!(page.agrees(&format!("document.activeElement === document.querySelector({cell:?})")).await);
+    release.notify_one();
+    wait_until(&page, &format!("document.querySelector({cell:?} + ' img')?.complete")).await;
+    assert!(page.holds(&format!("document.activeElement === document.querySelector({cell:?})")).await);
     assert_eq!(page.text("[data-sum=existing]").await, "1");
     assert_eq!(page.text("[data-sum=spent]").await, "$0.20");
-    until(&page, "document.getElementById('said').textContent === 'a blue door by Mason 1: ready.'").await;
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    wait_until(&page, "document.getElementById('said').textContent === 'a blue door by Mason 1: ready.'")
+        .await;
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_failure_says_why_and_can_be_tried_again() {
-    let (script, leave) = halting();
-    let house = House::with([wrong_key(), script]).await;
-    let page = house.open("/admin").await;
+    let (response, release) = paused_response();
+    let fixture = ConsoleFixture::with_responses([wrong_key(), response]).await;
+    let page = fixture.open_signed_in("/admin").await;
     page.click(&cell("blue-door", "mason")).await;
     page.click("#panel [data-does=generate]").await;
-    until(&page, &format!("{STATE} === 'failed'")).await;
+    wait_until(&page, &format!("{STATE} === 'failed'")).await;
     assert!(page.text("#panel [data-slot=error]").await.contains("That key is not known here."));
     assert_eq!(page.text("[data-sum=failed]").await, "1");
 
     page.run("document.querySelector('#panel [data-does=retry]').focus()").await;
     page.press("Enter").await;
-    until(&page, &format!("{STATE} === 'running'")).await;
+    wait_until(&page, &format!("{STATE} === 'running'")).await;
     assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Cancel");
-    leave.notify_one();
-    until(&page, &format!("{STATE} === 'ready'")).await;
+    release.notify_one();
+    wait_until(&page, &format!("{STATE} === 'ready'")).await;
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "panel-prompt");
     assert_eq!(page.text("[data-sum=failed]").await, "0");
 }
 
 #[tokio::test]
 async fn what_runs_can_be_cancelled() {
-    let (script, _leave) = halting();
-    let house = House::with([script]).await;
-    let page = house.open("/admin").await;
+    let (response, _leave) = paused_response();
+    let fixture = ConsoleFixture::with_responses([response]).await;
+    let page = fixture.open_signed_in("/admin").await;
     page.click(&cell("blue-door", "mason")).await;
     page.click("#panel [data-does=generate]").await;
-    until(&page, &format!("{STATE} === 'running'")).await;
+    wait_until(&page, &format!("{STATE} === 'running'")).await;
     page.click("#panel [data-does=cancel]").await;
-    until(&page, &format!("{STATE} === 'cancelled'")).await;
-    house.provider.hung_up().await;
-    assert!(page.agrees("!document.querySelector('#panel [data-does=retry]').hidden").await);
+    wait_until(&page, &format!("{STATE} === 'cancelled'")).await;
+    fixture.provider.wait_for_disconnect().await;
+    assert!(page.holds("!document.querySelector('#panel [data-does=retry]').hidden").await);
     page.press("Escape").await;
-    until(&page, "document.querySelector('[data-sum=cancelled]').checkVisibility()").await;
+    wait_until(&page, "document.querySelector('[data-sum=cancelled]').checkVisibility()").await;
     assert_eq!(page.text("[data-sum=cancelled]").await, "1");
     assert_eq!(page.text("[data-order=failed]").await, "Retry failed and cancelled");
 }
 
 #[tokio::test]
 async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
-    let house = House::with([]).await;
-    house.import("blue-door", "house").await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([]).await;
+    fixture.import("blue-door", "house").await;
+    let page = fixture.open_signed_in("/admin").await;
     let there = "div:has(> [data-sum=existing])";
     assert_eq!(
         page.text(there).await.split_whitespace().collect::<Vec<_>>().join(" "),
         "There 0 and 1 by references"
     );
-    house.import("stone-bridge", "potter").await;
-    until(
+    fixture.import("stone-bridge", "potter").await;
+    wait_until(
         &page,
         &format!(
             "document.querySelector({there:?}).innerText.includes('and 1 by models that cannot be asked')"
@@ -112,107 +114,113 @@ async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
 
 #[tokio::test]
 async fn what_is_shown_is_in_the_address_and_an_empty_choice_says_so() {
-    let house = House::with([wrong_key()]).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
+    let page = fixture.open_signed_in("/admin").await;
     page.run("document.getElementById('only').value = 'failed'; document.getElementById('only').dispatchEvent(new Event('change', { bubbles: true }))").await;
     assert_eq!(page.text("#none").await, "Nothing failed.");
-    assert!(page.agrees("!document.querySelector('.matrix').checkVisibility()").await);
+    assert!(page.holds("!document.querySelector('.matrix').checkVisibility()").await);
     page.reload().await;
-    until(&page, "location.search === '?show=failed' && document.getElementById('only').value === 'failed'")
-        .await;
-    until(&page, "document.getElementById('none').checkVisibility()").await;
+    wait_until(
+        &page,
+        "location.search === '?show=failed' && document.getElementById('only').value === 'failed'",
+    )
+    .await;
+    wait_until(&page, "document.getElementById('none').checkVisibility()").await;
 
-    let wanted = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
-    assert_eq!(house.api("POST", "/api/admin/jobs").json(&wanted).send().await.unwrap().status(), 202);
-    until(&page, "document.querySelector('.matrix').checkVisibility()").await;
-    assert!(page.agrees("document.getElementById('none').hidden").await);
+    let request = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
+    assert_eq!(fixture.api("POST", "/api/admin/jobs").json(&request).send().await.unwrap().status(), 202);
+    wait_until(&page, "document.querySelector('.matrix').checkVisibility()").await;
+    assert!(page.holds("document.getElementById('none').hidden").await);
 }
 
 #[tokio::test]
 async fn what_is_switched_off_can_be_asked_for_and_says_where_it_would_not_be() {
-    let house = House::with([]).await;
+    let fixture = ConsoleFixture::with_responses([]).await;
     let off = serde_json::json!({ "enabled": false });
-    assert_eq!(house.api("PATCH", "/api/admin/models/mason").json(&off).send().await.unwrap().status(), 200);
-    let page = house.open("/admin").await;
+    assert_eq!(
+        fixture.api("PATCH", "/api/admin/models/mason").json(&off).send().await.unwrap().status(),
+        200
+    );
+    let page = fixture.open_signed_in("/admin").await;
     assert!(!page.text(".key").await.contains("off"));
     page.click("#all").await;
     assert!(page.text(".key").await.contains("off"));
     page.click(&cell("blue-door", "mason")).await;
-    until(&page, "document.getElementById('panel').open").await;
+    wait_until(&page, "document.getElementById('panel').open").await;
     let more = page.text("#panel [data-slot=more]").await;
     assert_eq!(more, "It is switched off: a build would not be in the arena.");
 }
 
 #[tokio::test]
 async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
-    let house = House::with([]).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin").await;
     let drop = async |css: &str| {
-        let script = format!(
+        let response = format!(
             "{{ const dropped = new DataTransfer(); dropped.items.add(new File([{BUILD:?}], 'door.json')); document.querySelector({css:?}).dispatchEvent(new DragEvent('drop', {{ dataTransfer: dropped, bubbles: true, cancelable: true }})) }}"
         );
-        page.run(&script).await;
-        until(
+        page.run(&response).await;
+        wait_until(
             &page,
             "document.querySelector('#panel [data-slot=brought]').innerText.includes('door.json is here')",
         )
         .await;
         assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Bring it in");
         page.press("Enter").await;
-        until(&page, &format!("{STATE} === 'ready'")).await;
+        wait_until(&page, &format!("{STATE} === 'ready'")).await;
         page.press("Escape").await;
     };
     drop(&cell("blue-door", "potter")).await;
     page.click(&cell("stone-bridge", "potter")).await;
-    until(&page, "document.getElementById('panel').open").await;
+    wait_until(&page, "document.getElementById('panel').open").await;
     drop("#panel h2").await;
 }
 
 #[tokio::test]
 async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
-    let house = House::improvising(|_| build()).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_handler(|_| valid_response()).await;
+    let page = fixture.open_signed_in("/admin").await;
     page.click("[data-order=missing]").await;
-    until(&page, "document.getElementById('sure').open").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Ask for 2 builds?");
     assert_eq!(page.text("#sure li").await, "Local: 2 builds, at most 6 requests");
     assert!(page.text("#sure").await.contains("this may cost about $"));
     page.click("#sure [data-no]").await;
-    assert_eq!(house.provider.requests().len(), 0);
+    assert_eq!(fixture.provider.requests().len(), 0);
 
     page.click("[data-order=missing]").await;
-    until(&page, "document.getElementById('sure').open").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
     page.click("#sure [data-yes]").await;
-    until(&page, "document.querySelectorAll('#matrix img').length === 2").await;
+    wait_until(&page, "document.querySelectorAll('#matrix img').length === 2").await;
     assert_eq!(page.text("[data-sum=remaining]").await, "0");
 
     page.click("[data-order=missing]").await;
-    until(&page, "document.getElementById('outcome').textContent === 'Nothing is missing.'").await;
+    wait_until(&page, "document.getElementById('outcome').textContent === 'Nothing is missing.'").await;
 }
 
 #[tokio::test]
 async fn all_that_is_under_way_is_cancelled_after_a_question() {
-    let house = House::improvising(|_| halting().0).await;
-    let page = house.open("/admin").await;
-    until(&page, "document.querySelector('[data-order=stop]').hidden").await;
+    let fixture = ConsoleFixture::with_handler(|_| paused_response().0).await;
+    let page = fixture.open_signed_in("/admin").await;
+    wait_until(&page, "document.querySelector('[data-order=stop]').hidden").await;
     page.click("[data-order=missing]").await;
-    until(&page, "document.getElementById('sure').open").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
     page.click("#sure [data-yes]").await;
-    until(&page, "!document.querySelector('[data-order=stop]').hidden").await;
+    wait_until(&page, "!document.querySelector('[data-order=stop]').hidden").await;
 
     page.click("[data-order=stop]").await;
-    until(&page, "document.getElementById('sure').open").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Cancel all that is under way?");
     page.click("#sure [data-yes]").await;
 
-    until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
-    until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
+    wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
+    wait_until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
 }
 
 #[tokio::test]
 async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
-    let house = House::with([]).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin").await;
     let cell = cell("stone-bridge", "potter");
     page.click(&cell).await;
     let paste = async |text: &str| {
@@ -220,7 +228,7 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
         page.click(".bring [type=submit]").await;
     };
     paste("no build at all").await;
-    until(&page, "!document.getElementById('bring-trouble').hidden").await;
+    wait_until(&page, "!document.getElementById('bring-trouble').hidden").await;
     assert_eq!(page.text("[data-sum=existing]").await, "0");
 
     let with_warnings = BUILD.replace(
@@ -228,64 +236,68 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
         "\"blocks\": [{ \"x\": 99, \"y\": 0, \"z\": 0, \"type\": \"stone\" }, { \"x\": 1, \"y\": 9, \"z\": 1, \"type\": \"cheese\" }], \"boxes\"",
     );
     paste(&format!("Here it is: {with_warnings}")).await;
-    until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('It is in')").await;
-    let told = page.text("#panel [data-slot=told]").await;
+    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('It is in')")
+        .await;
+    let notice = page.text("#panel [data-slot=told]").await;
     assert!(
-        told.starts_with("It is in, with 3,200 blocks and 2 warnings: ") && told.contains("outside"),
-        "{told}"
+        notice.starts_with("It is in, with 3,200 blocks and 2 warnings: ") && notice.contains("outside"),
+        "{notice}"
     );
-    assert!(page.agrees(&format!("{STATE} === 'ready'")).await);
+    assert!(page.holds(&format!("{STATE} === 'ready'")).await);
     assert_eq!(
         page.eval::<usize>("document.querySelectorAll('#panel [data-slot=brought] li').length").await,
         2
     );
-    assert!(page.agrees("document.getElementById('bring-trouble').hidden").await);
+    assert!(page.holds("document.getElementById('bring-trouble').hidden").await);
 
     paste(BUILD).await;
-    until(&page, "document.getElementById('bring-trouble').textContent.includes('tick “Retire the build')")
-        .await;
+    wait_until(
+        &page,
+        "document.getElementById('bring-trouble').textContent.includes('tick “Retire the build')",
+    )
+    .await;
     assert!(
-        page.agrees("document.querySelector('#panel [data-slot=told]').hidden").await,
+        page.holds("document.querySelector('#panel [data-slot=told]').hidden").await,
         "it is in, and is not"
     );
     page.click("#over").await;
     paste(BUILD).await;
-    until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('is retired')")
+    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('is retired')")
         .await;
 
     page.click("#panel [data-does=retire]").await;
     page.click("#sure [data-yes]").await;
     let trouble = "!document.querySelector('#panel [data-slot=trouble]').hidden";
-    until(&page, &format!("{STATE} === 'missing' || {trouble}")).await;
-    assert!(!page.agrees(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
-    until(&page, &format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await;
-    until(&page, &format!("{STATE} === 'missing'")).await;
+    wait_until(&page, &format!("{STATE} === 'missing' || {trouble}")).await;
+    assert!(!page.holds(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
+    wait_until(&page, &format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await;
+    wait_until(&page, &format!("{STATE} === 'missing'")).await;
     assert!(page.text("#panel [data-slot=told]").await.starts_with("It is retired"));
     let build: String = page.eval("document.querySelector('#panel [data-slot=told] a').pathname").await;
-    let (status, html) = visit(&house.site, &build, "").await;
+    let (status, html) = visit(&fixture.server, &build, "").await;
     assert!(status == 200 && html.contains("Retired."), "{build}: {status}");
 }
 
 #[tokio::test]
 async fn a_lost_connection_is_told_and_so_is_a_session_that_has_ended() {
-    let house = House::with([]).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin").await;
     page.run("fetch('/admin/sign-out', { method: 'POST' })").await;
     page.click(&cell("blue-door", "mason")).await;
-    until(&page, "document.getElementById('panel').open").await;
+    wait_until(&page, "document.getElementById('panel').open").await;
     page.click("#panel [data-does=generate]").await;
-    until(&page, "document.querySelector('#panel [data-slot=trouble] a')?.pathname === '/admin'").await;
+    wait_until(&page, "document.querySelector('#panel [data-slot=trouble] a')?.pathname === '/admin'").await;
     assert!(page.text("#panel [data-slot=trouble]").await.starts_with("Your session has ended."));
 
-    house.site.close();
-    until(&page, "!document.getElementById('line').hidden").await;
-    assert!(page.agrees("document.getElementById('line').textContent.includes('lost')").await);
+    fixture.server.shut_down();
+    wait_until(&page, "!document.getElementById('line').hidden").await;
+    assert!(page.holds("document.getElementById('line').textContent.includes('lost')").await);
 }
 
 #[tokio::test]
 async fn arrows_lead_from_cell_to_cell_and_one_is_in_the_order_of_tabs() {
-    let house = House::with([]).await;
-    let page = house.open("/admin").await;
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin").await;
     let here = "document.activeElement.pathname";
     page.run(&format!("document.querySelector({:?}).focus()", cell("blue-door", "mason"))).await;
     for (key, place) in [
@@ -303,21 +315,21 @@ async fn arrows_lead_from_cell_to_cell_and_one_is_in_the_order_of_tabs() {
 
 #[tokio::test]
 async fn without_script_every_state_is_told_and_leads_somewhere() {
-    let house = House::with([wrong_key()]).await;
-    house.import("stone-bridge", "house").await;
-    let wanted = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
+    let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
+    fixture.import("stone-bridge", "house").await;
+    let request = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
     let job: serde_json::Value =
-        house.api("POST", "/api/admin/jobs").json(&wanted).send().await.unwrap().json().await.unwrap();
+        fixture.api("POST", "/api/admin/jobs").json(&request).send().await.unwrap().json().await.unwrap();
     let job = format!("/api/admin/jobs/{}", job["id"].as_str().unwrap());
-    while !house.api("GET", &job).send().await.unwrap().text().await.unwrap().contains("\"failed\"") {
+    while !fixture.api("GET", &job).send().await.unwrap().text().await.unwrap().contains("\"failed\"") {
         tokio::task::yield_now().await;
     }
-    let mut page = page("about:blank").await;
-    page.without_script().await;
-    page.goto(&house.site.at("/admin")).await;
+    let mut page = open_page("about:blank").await;
+    page.disable_scripts().await;
+    page.goto(&fixture.server.url_for("/admin")).await;
     page.run(&format!("document.getElementById('token').value = {TOKEN:?}")).await;
-    page.click_plainly("main [type=submit]").await;
-    until(&page, "document.getElementById('matrix')").await;
+    page.click_without_script("main [type=submit]").await;
+    wait_until(&page, "document.getElementById('matrix')").await;
     for (prompt, model, said) in [
         ("blue-door", "mason", "failed"),
         ("blue-door", "potter", "missing"),
@@ -325,36 +337,37 @@ async fn without_script_every_state_is_told_and_leads_somewhere() {
         ("stone-bridge", "house", "ready"),
     ] {
         let cell = cell(prompt, model);
-        let told: String = page.eval(&format!("document.querySelector({cell:?}).textContent.trim()")).await;
-        assert!(told.starts_with(said), "{prompt} by {model}: {told}");
+        let notice: String = page.eval(&format!("document.querySelector({cell:?}).textContent.trim()")).await;
+        assert!(notice.starts_with(said), "{prompt} by {model}: {notice}");
         let leads: String = page.eval(&format!("document.querySelector({cell:?}).pathname")).await;
-        assert_eq!(visit(&house.site, &leads, &house.cookie().await).await.0, 200, "{leads}");
+        assert_eq!(visit(&fixture.server, &leads, &fixture.cookie().await).await.0, 200, "{leads}");
     }
     assert!(page.text(&cell("blue-door", "mason")).await.contains("bad key"));
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn sixty_prompts_by_thirty_models_fit_and_stay_quick() {
-    let house = House::of(Provider::with(Voice::Compatible, []).await).await;
+    let fixture =
+        ConsoleFixture::with_provider(FakeProvider::with_responses(FakeProtocol::Compatible, []).await).await;
     for number in 0..58 {
         let path = format!("/api/admin/prompts/more-{number}");
         let body = serde_json::json!({ "text": format!("a prompt with the number {number}") });
-        assert_eq!(house.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
+        assert_eq!(fixture.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
     }
     for number in 0..27 {
         let path = format!("/api/admin/models/more_{number}");
         let body = serde_json::json!({ "provider": "local", "modelId": "more", "displayName": format!("Another Model {number}") });
-        assert_eq!(house.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
+        assert_eq!(fixture.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
     }
-    let page = house.open("/admin").await;
+    let page = fixture.open_signed_in("/admin").await;
     for (width, height) in [(1440, 900), (390, 844)] {
-        page.size(width, height).await;
+        page.set_size(width, height).await;
         page.reload().await;
-        until(&page, "document.querySelectorAll('#matrix a').length === 1800").await;
-        assert!(page.agrees("document.documentElement.scrollWidth <= innerWidth").await, "{width}");
+        wait_until(&page, "document.querySelectorAll('#matrix a').length === 1800").await;
+        assert!(page.holds("document.documentElement.scrollWidth <= innerWidth").await, "{width}");
         page.run("document.querySelector('.matrix').scrollTo(600, 600)").await;
         let stays = "(() => { const box = document.querySelector('.matrix').getBoundingClientRect(); const head = document.querySelector('#m20').getBoundingClientRect(); const side = document.querySelector('#p20').getBoundingClientRect(); return Math.abs(head.top - box.top) < 2 && Math.abs(side.left - box.left) < 2; })()";
-        assert!(page.agrees(stays).await, "the names go away at {width}");
+        assert!(page.holds(stays).await, "the names go away at {width}");
     }
 }

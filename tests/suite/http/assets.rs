@@ -8,8 +8,8 @@ fn style() -> String {
 
 #[tokio::test]
 async fn a_file_under_the_right_hash_may_be_kept_forever() {
-    let site = Site::open().await;
-    let response = site.get(&style()).send().await.unwrap();
+    let server = TestServer::start().await;
+    let response = server.get(&style()).send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(header(response.headers(), "cache-control"), "public, max-age=31536000, immutable");
     assert_eq!(header(response.headers(), "content-type"), "text/css; charset=utf-8");
@@ -18,20 +18,20 @@ async fn a_file_under_the_right_hash_may_be_kept_forever() {
 
 #[tokio::test]
 async fn a_file_under_another_hash_is_served_but_not_kept() {
-    let site = Site::open().await;
-    let response = site.get("/static/0123456789abcdef/style.css").send().await.unwrap();
+    let server = TestServer::start().await;
+    let response = server.get("/static/0123456789abcdef/style.css").send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(header(response.headers(), "cache-control"), "no-cache");
 }
 
 #[tokio::test]
 async fn each_encoding_has_a_strong_tag_that_saves_the_next_fetch() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
     let mut tags = Vec::new();
     let mut sizes = Vec::new();
     for accepted in ["identity", "gzip", "br"] {
-        let fetch = client.get(site.at(&style())).header("accept-encoding", accepted);
+        let fetch = client.get(server.url_for(&style())).header("accept-encoding", accepted);
         let first = fetch.try_clone().unwrap().send().await.unwrap();
         let tag = header(first.headers(), "etag");
         assert!(tag.starts_with('"'), "{tag} is not strong");
@@ -54,22 +54,22 @@ async fn each_encoding_has_a_strong_tag_that_saves_the_next_fetch() {
 
 #[tokio::test]
 async fn all_encodings_hold_the_same_file() {
-    let site = Site::open().await;
-    let plain = site.get(&style()).header("accept-encoding", "identity").send().await.unwrap();
+    let server = TestServer::start().await;
+    let plain = server.get(&style()).header("accept-encoding", "identity").send().await.unwrap();
     let plain = plain.text().await.unwrap();
     for accepted in ["gzip", "br"] {
         let client = match accepted {
             "gzip" => reqwest::Client::builder().no_brotli(),
             _ => reqwest::Client::builder().no_gzip(),
         };
-        let packed = client.build().unwrap().get(site.at(&style())).send().await.unwrap();
+        let packed = client.build().unwrap().get(server.url_for(&style())).send().await.unwrap();
         assert_eq!(packed.text().await.unwrap(), plain, "{accepted}");
     }
 }
 
 #[tokio::test]
 async fn nothing_outside_the_folder_can_be_had() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let base = style().replace("style.css", "");
     for path in [
         "",
@@ -81,20 +81,23 @@ async fn nothing_outside_the_folder_can_be_had() {
         "art",
         "art/../style.css",
     ] {
-        let said =
-            raw(&site, &format!("GET {base}{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await;
-        let status = said.split(' ').nth(1).unwrap_or_default();
-        assert!(matches!(status, "404" | "308"), "{path} gave {said}");
+        let reply = raw_request(
+            &server,
+            &format!("GET {base}{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+        )
+        .await;
+        let status = reply.split(' ').nth(1).unwrap_or_default();
+        assert!(matches!(status, "404" | "308"), "{path} gave {reply}");
     }
 }
 
 #[tokio::test]
 async fn browsers_and_robots_find_their_files() {
-    let site = Site::open().await;
-    let icon = site.get("/favicon.ico").send().await.unwrap();
+    let server = TestServer::start().await;
+    let icon = server.get("/favicon.ico").send().await.unwrap();
     assert_eq!(header(icon.headers(), "content-type"), "image/x-icon");
     assert_eq!(&icon.bytes().await.unwrap()[..4], [0, 0, 1, 0]);
-    let robots = site.get("/robots.txt").send().await.unwrap();
+    let robots = server.get("/robots.txt").send().await.unwrap();
     assert_eq!(header(robots.headers(), "content-type"), "text/plain; charset=utf-8");
     assert!(robots.text().await.unwrap().contains("User-agent: *"));
 }

@@ -21,16 +21,16 @@ fn routes() -> Router<App> {
         )
 }
 
-async fn encoding(site: &Site, path: &str, accepted: &str) -> String {
+async fn encoding(server: &TestServer, path: &str, accepted: &str) -> String {
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
-    let response = client.get(site.at(path)).header("accept-encoding", accepted).send().await.unwrap();
+    let response = client.get(server.url_for(path)).header("accept-encoding", accepted).send().await.unwrap();
     assert_eq!(response.status(), 200, "{path} for {accepted}");
     header(response.headers(), "content-encoding")
 }
 
 #[tokio::test]
 async fn what_shrinks_is_compressed_as_the_visitor_likes() {
-    let site = Site::open_with(routes()).await;
+    let server = TestServer::start_with_routes(routes()).await;
     for (accepted, expected) in [
         ("gzip, deflate, br, zstd", "br"),
         ("gzip", "gzip"),
@@ -39,24 +39,24 @@ async fn what_shrinks_is_compressed_as_the_visitor_likes() {
         ("", ""),
         ("identity;q=0, *;q=0", ""),
     ] {
-        assert_eq!(encoding(&site, "/text", accepted).await, expected, "{accepted}");
+        assert_eq!(encoding(&server, "/text", accepted).await, expected, "{accepted}");
     }
 }
 
 #[tokio::test]
 async fn streams_and_packed_bytes_pass_untouched() {
-    let site = Site::open_with(routes()).await;
+    let server = TestServer::start_with_routes(routes()).await;
     for path in ["/ndjson", "/events", "/png", "/font", "/bytes"] {
-        assert_eq!(encoding(&site, path, "gzip, br").await, "", "{path}");
+        assert_eq!(encoding(&server, path, "gzip, br").await, "", "{path}");
     }
-    assert_eq!(encoding(&site, "/packed", "gzip, br").await, "br");
+    assert_eq!(encoding(&server, "/packed", "gzip, br").await, "br");
 }
 
 #[tokio::test]
 async fn pages_and_their_errors_say_that_they_vary() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     for path in ["/", "/nothing"] {
-        let response = site.get(path).send().await.unwrap();
+        let response = server.get(path).send().await.unwrap();
         assert_eq!(header(response.headers(), "vary"), "accept-encoding", "{path}");
         assert!(response.text().await.unwrap().contains("</html>"), "{path}");
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[derive(Deserialize)]
-struct Wanted {
+struct TestSizeQuery {
     #[allow(dead_code)]
     size: u8,
 }
@@ -18,13 +18,13 @@ fn routes() -> Router<App> {
         .route("/crowded", get(|| async { Err::<(), _>(Error::from(sqlx::Error::PoolTimedOut)) }))
         .route("/bare", get(|| async { StatusCode::INTERNAL_SERVER_ERROR }))
         .route("/slow", slow)
-        .route("/query", get(|_: Query<Wanted>| async {}))
+        .route("/query", get(|_: Query<TestSizeQuery>| async {}))
         .route("/bytes", post(|body: Bytes| async move { body.len().to_string() }))
-        .route("/json", post(|body: Json<Wanted>| async move { drop(body) }));
+        .route("/json", post(|body: Json<TestSizeQuery>| async move { drop(body) }));
     Router::new().merge(routes.clone()).nest("/api", routes)
 }
 
-async fn told(response: Response) -> (u16, Value) {
+async fn json_error(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let kind = header(response.headers(), "content-type");
     assert_eq!(kind, "application/json", "an error under /api is JSON");
@@ -34,7 +34,7 @@ async fn told(response: Response) -> (u16, Value) {
 
 #[tokio::test]
 async fn programs_get_a_sentence_and_a_code() {
-    let site = Site::open_with(routes()).await;
+    let server = TestServer::start_with_routes(routes()).await;
     let internal = json!({ "error": "Something broke on our side. It has been logged.", "code": "internal" });
     let cases = [
         ("/api/panic", 500, internal.clone()),
@@ -54,28 +54,28 @@ async fn programs_get_a_sentence_and_a_code() {
         ),
     ];
     for (path, status, body) in cases {
-        let response = site.get(path).send().await.unwrap();
-        assert_eq!(told(response).await, (status, body), "{path}");
+        let response = server.get(path).send().await.unwrap();
+        assert_eq!(json_error(response).await, (status, body), "{path}");
     }
 }
 
 #[tokio::test]
 async fn rejected_bodies_are_told_the_same_way() {
-    let site = Site::open_with(routes()).await;
+    let server = TestServer::start_with_routes(routes()).await;
 
-    let too_much = site.post("/api/bytes").body(vec![0; 64 * 1024 + 1]).send().await.unwrap();
+    let too_much = server.post("/api/bytes").body(vec![0; 64 * 1024 + 1]).send().await.unwrap();
     let too_large = json!({ "error": "That is more than this address accepts.", "code": "too_large" });
-    assert_eq!(told(too_much).await, (413, too_large));
-    let enough = site.post("/api/bytes").body(vec![0; 64 * 1024]).send().await.unwrap();
+    assert_eq!(json_error(too_much).await, (413, too_large));
+    let enough = server.post("/api/bytes").body(vec![0; 64 * 1024]).send().await.unwrap();
     assert_eq!(enough.text().await.unwrap(), "65536");
 
-    let untyped = site.post("/api/json").body("{}").send().await.unwrap();
-    let (status, body) = told(untyped).await;
+    let untyped = server.post("/api/json").body("{}").send().await.unwrap();
+    let (status, body) = json_error(untyped).await;
     assert_eq!((status, &body["code"]), (415, &json!("unsupported_media_type")), "{body}");
 
     for (text, expected) in [("{", 400), ("{}", 422)] {
-        let wrong = site.post("/api/json").header("content-type", "application/json").body(text);
-        let (status, body) = told(wrong.send().await.unwrap()).await;
+        let wrong = server.post("/api/json").header("content-type", "application/json").body(text);
+        let (status, body) = json_error(wrong.send().await.unwrap()).await;
         assert_eq!((status, &body["code"]), (expected, &json!("bad_request")), "{text}: {body}");
         assert!(body["error"].as_str().unwrap().len() > 20, "{body} says what is wrong");
     }
@@ -83,17 +83,17 @@ async fn rejected_bodies_are_told_the_same_way() {
 
 #[tokio::test]
 async fn a_wrong_method_is_told_which_ones_are_right() {
-    let site = Site::open_with(routes()).await;
-    let response = site.get("/api/bytes").send().await.unwrap();
+    let server = TestServer::start_with_routes(routes()).await;
+    let response = server.get("/api/bytes").send().await.unwrap();
 
     assert_eq!(header(response.headers(), "allow"), "POST");
-    let (status, body) = told(response).await;
+    let (status, body) = json_error(response).await;
     assert_eq!((status, &body["code"]), (405, &json!("method_not_allowed")));
 }
 
 #[tokio::test]
 async fn people_get_a_page_of_the_site() {
-    let site = Site::open_with(routes()).await;
+    let server = TestServer::start_with_routes(routes()).await;
     let cases = [
         ("/panic", 500, "Something went wrong"),
         ("/database", 500, "Something went wrong"),
@@ -106,24 +106,24 @@ async fn people_get_a_page_of_the_site() {
         ("/query", 400, "Request not understood"),
     ];
     for (path, status, title) in cases {
-        let response = site.get(path).send().await.unwrap();
+        let response = server.get(path).send().await.unwrap();
         assert_eq!(response.status(), status, "{path}");
         assert_eq!(header(response.headers(), "content-type"), "text/html; charset=utf-8", "{path}");
         assert_eq!(header(response.headers(), "cache-control"), "no-store", "{path}");
         let html = response.text().await.unwrap();
         assert!(html.contains(&format!(">{title}</h1>")), "{path} gave {html}");
     }
-    let too_much = site.post("/bytes").body(vec![0; 100_000]).send().await.unwrap();
+    let too_much = server.post("/bytes").body(vec![0; 100_000]).send().await.unwrap();
     assert_eq!(too_much.status(), 413);
     assert!(too_much.text().await.unwrap().contains(">Too large</h1>"));
 }
 
 #[tokio::test]
 async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
-    let log = Log::keep();
-    let site = Site::open_with(routes()).await;
+    let log = TestProcessLog::capture();
+    let server = TestServer::start_with_routes(routes()).await;
     for (path, cause) in [("/panic", "the crane fell over"), ("/database", "worker")] {
-        let response = site.get(path).send().await.unwrap();
+        let response = server.get(path).send().await.unwrap();
         let id = header(response.headers(), "x-request-id");
         let html = response.text().await.unwrap();
 
@@ -138,8 +138,8 @@ async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
 
 #[tokio::test]
 async fn text_from_the_visitor_is_escaped_on_an_error_page() {
-    let site = Site::open_with(routes()).await;
-    let html = site.get("/query?size=%3Cscript%3E").send().await.unwrap().text().await.unwrap();
+    let server = TestServer::start_with_routes(routes()).await;
+    let html = server.get("/query?size=%3Cscript%3E").send().await.unwrap().text().await.unwrap();
     assert!(!html.contains("<script>") && !html.contains("&#60;script"), "{html}");
     assert!(html.contains("The request could not be understood."), "a parser's words are for programs");
 }
@@ -149,7 +149,7 @@ async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
     let fails = |status: StatusCode, code: &'static str| {
         get(move || async move { Err::<(), _>(Error::new(status, code, "Said by the handler.")) })
     };
-    let site = Site::open_with(
+    let server = TestServer::start_with_routes(
         Router::new()
             .route("/sandbox/runs/7/delete", fails(StatusCode::FORBIDDEN, "not_yours"))
             .route("/models/nobody", fails(StatusCode::NOT_FOUND, "not_found"))
@@ -164,18 +164,18 @@ async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
         ("/unknown", "Request not understood", "\"/\">Go to the arena"),
         ("/panic/and/nothing?x=y", "Page not found", "\"/\">Go to the arena"),
     ] {
-        let html = site.get(path).send().await.unwrap().text().await.unwrap();
+        let html = server.get(path).send().await.unwrap().text().await.unwrap();
         assert!(html.contains(&format!(">{title}</h1>")), "{path}: {html}");
         assert!(html.contains(&format!("<title>{title} · Buildoff</title>")), "{path}: {html}");
         assert!(html.contains(&format!("class=\"button\" href={way_out}</a>")), "{path}: {html}");
     }
-    let html = site.get("/matchup").send().await.unwrap().text().await.unwrap();
+    let html = server.get("/matchup").send().await.unwrap().text().await.unwrap();
     assert!(html.contains("Said by the handler."), "{html}");
 }
 
 #[tokio::test]
 async fn a_crowded_database_says_when_to_come_back() {
-    let site = Site::open_with(routes()).await;
-    let response = site.get("/api/crowded").send().await.unwrap();
+    let server = TestServer::start_with_routes(routes()).await;
+    let response = server.get("/api/crowded").send().await.unwrap();
     assert_eq!(header(response.headers(), "retry-after"), "2");
 }

@@ -5,10 +5,10 @@ use super::*;
 #[tokio::test]
 async fn every_answer_is_protected_errors_included() {
     let panics = Router::new().route("/panic", get(panics));
-    let site = Site::open_with(buildoff::web::routes().merge(panics)).await;
+    let server = TestServer::start_with_routes(buildoff::web::routes().merge(panics)).await;
     for path in ["/", "/healthz", "/readyz", "/nothing", "/api/nothing", "/panic", "/robots.txt", "/format/"]
     {
-        let response = site.get(path).send().await.unwrap();
+        let response = server.get(path).send().await.unwrap();
         let headers = response.headers();
         let policy = header(headers, "content-security-policy");
         for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"] {
@@ -26,11 +26,11 @@ async fn every_answer_is_protected_errors_included() {
 
 #[tokio::test]
 async fn a_requests_number_is_ours_and_new() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let theirs = "0190b5a0-0000-7000-8000-000000000000";
     let mut seen = vec![theirs.to_owned()];
     for path in ["/", "/", "/nothing", "/healthz"] {
-        let response = site.get(path).header("x-request-id", theirs).send().await.unwrap();
+        let response = server.get(path).header("x-request-id", theirs).send().await.unwrap();
         let id = header(response.headers(), "x-request-id");
         assert_eq!(Uuid::parse_str(&id).unwrap().get_version_num(), 7, "{path}");
         assert!(!seen.contains(&id), "{path} was given {id}, which is not new");
@@ -40,9 +40,9 @@ async fn a_requests_number_is_ours_and_new() {
 
 #[tokio::test]
 async fn the_log_names_the_request_without_its_query() {
-    let log = Log::keep();
-    let site = Site::open().await;
-    let response = site.get("/nothing?secret=hunter2").send().await.unwrap();
+    let log = TestProcessLog::capture();
+    let server = TestServer::start().await;
+    let response = server.get("/nothing?secret=hunter2").send().await.unwrap();
     let id = header(response.headers(), "x-request-id");
 
     let lines = log.lines_with(&id);

@@ -4,15 +4,15 @@ use super::*;
 
 #[tokio::test]
 async fn the_process_is_well_without_a_database_and_not_ready_for_visitors() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let started = Instant::now();
 
-    let healthz = site.get("/healthz").send().await.unwrap();
+    let healthz = server.get("/healthz").send().await.unwrap();
     assert_eq!(healthz.status(), 200);
     assert_eq!(header(healthz.headers(), "cache-control"), "no-store");
     assert_eq!(healthz.json::<Value>().await.unwrap(), json!({ "status": "ok" }));
 
-    let readyz = site.get("/readyz").send().await.unwrap();
+    let readyz = server.get("/readyz").send().await.unwrap();
     assert_eq!(readyz.status(), 503);
     assert_eq!(header(readyz.headers(), "cache-control"), "no-store");
     assert_eq!(readyz.json::<Value>().await.unwrap()["code"], "not_ready");
@@ -21,18 +21,18 @@ async fn the_process_is_well_without_a_database_and_not_ready_for_visitors() {
 
 #[tokio::test]
 async fn metrics_are_told_without_a_database_too() {
-    let site = Site::open().await;
-    site.get("/nothing/like/it").send().await.unwrap();
-    site.get("/api/schema?palette=oak").send().await.unwrap();
+    let server = TestServer::start().await;
+    server.get("/nothing/like/it").send().await.unwrap();
+    server.get("/api/schema?palette=oak").send().await.unwrap();
     let brew = Method::from_bytes(b"BREW").unwrap();
-    site.request(brew, "/healthz").send().await.unwrap();
+    server.request(brew, "/healthz").send().await.unwrap();
 
-    let metrics = site.get("/metrics").send().await.unwrap();
+    let metrics = server.get("/metrics").send().await.unwrap();
 
     assert_eq!(metrics.status(), 200);
     assert_eq!(header(metrics.headers(), "cache-control"), "no-store");
     assert_eq!(header(metrics.headers(), "content-type"), "text/plain; charset=utf-8");
-    let told = metrics.text().await.unwrap();
+    let text = metrics.text().await.unwrap();
     for line in [
         r#"buildoff_http_answers_total{method="GET",route="/api/schema",status="400",code="bad_request"} 1"#,
         r#"buildoff_http_answers_total{method="GET",route="",status="404",code="not_found"} 1"#,
@@ -42,18 +42,18 @@ async fn metrics_are_told_without_a_database_too() {
         r#"buildoff_heavy_work{state="running"} 0"#,
         "# EOF",
     ] {
-        assert!(told.lines().any(|found| found == line), "{line} is not in\n{told}");
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
-    assert!(!told.contains("buildoff_votes"), "what is not known is not told as nothing");
-    assert!(!told.contains("BREW") && !told.contains("like/it"), "nobody makes up labels");
+    assert!(!text.contains("buildoff_votes"), "what is not known is not told as nothing");
+    assert!(!text.contains("BREW") && !text.contains("like/it"), "nobody makes up labels");
 }
 
 #[tokio::test]
 async fn whoever_reads_open_metrics_is_told_that_these_are() {
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let prometheus =
         "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";
-    let metrics = site.get("/metrics").header("accept", prometheus).send().await.unwrap();
+    let metrics = server.get("/metrics").header("accept", prometheus).send().await.unwrap();
     let kind = header(metrics.headers(), "content-type");
     assert_eq!(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }

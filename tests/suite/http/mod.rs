@@ -29,29 +29,29 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-use crate::support::Site;
+use crate::support::TestServer;
 
 fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
 }
 
 /// What a client would not send: the bytes as they are, and all that comes back.
-async fn raw(site: &Site, request: &str) -> String {
-    let mut stream = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
+async fn raw_request(server: &TestServer, request: &str) -> String {
+    let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut said = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut said)).await;
-    String::from_utf8_lossy(&said).into_owned()
+    let mut reply = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut reply)).await;
+    String::from_utf8_lossy(&reply).into_owned()
 }
 
 /// What the whole test process has logged. Tests run side by side, so each looks for its own request's number.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+struct TestProcessLog(Arc<Mutex<Vec<u8>>>);
 
-impl Log {
-    fn keep() -> &'static Self {
-        static LOG: LazyLock<Log> = LazyLock::new(|| {
-            let log = Log::default();
+impl TestProcessLog {
+    fn capture() -> &'static Self {
+        static LOG: LazyLock<TestProcessLog> = LazyLock::new(|| {
+            let log = TestProcessLog::default();
             let writer = log.clone();
             tracing_subscriber::fmt().json().with_writer(move || writer.clone()).init();
             log
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-impl Write for Log {
+impl Write for TestProcessLog {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         Write::write(&mut *self.0.lock().unwrap(), bytes)
     }

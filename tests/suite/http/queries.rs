@@ -11,7 +11,7 @@ use crate::support::db::TestDb;
 const TOKEN: &str = "a token for tests only";
 
 /// What no form of ours sends.
-fn hostile() -> Vec<String> {
+fn hostile_queries() -> Vec<String> {
     let known = [
         "a", "angle", "b", "before", "build", "grid", "model", "next", "order", "page", "palette", "prompt",
         "provider", "sort", "tag", "words",
@@ -28,7 +28,7 @@ fn hostile() -> Vec<String> {
 }
 
 /// Every page, with something in place of what its address leaves open.
-async fn pages(site: &Site, db: &TestDb, matchup: &str) -> BTreeSet<String> {
+async fn pages(server: &TestServer, db: &TestDb, matchup: &str) -> BTreeSet<String> {
     let build: Uuid = sqlx::query_scalar("SELECT id FROM builds LIMIT 1").fetch_one(&db.pool).await.unwrap();
     let router = format!("{:?}", web::routes());
     let paths = router.split('"').filter(|word| word.starts_with('/'));
@@ -47,7 +47,7 @@ async fn pages(site: &Site, db: &TestDb, matchup: &str) -> BTreeSet<String> {
     let pages: BTreeSet<String> = pages.map(filled).collect();
     assert!(pages.contains("/leaderboard/pairs") && pages.contains("/admin/audit"), "{pages:?}");
     assert!(pages.contains(&format!("/builds/{build}")), "the router still lists its routes: {pages:?}");
-    assert_eq!(site.get("/builds").send().await.unwrap().status(), 200);
+    assert_eq!(server.get("/builds").send().await.unwrap().status(), 200);
     pages
 }
 
@@ -55,23 +55,23 @@ async fn pages(site: &Site, db: &TestDb, matchup: &str) -> BTreeSet<String> {
 async fn pages_pass_over_queries_that_they_cannot_read() {
     let db = TestDb::seeded().await;
     let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
-    let site = Site::open_as(db.pool.clone(), &variables).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_env(db.pool.clone(), &variables).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
-    let form = site.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
+    let form = server.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
     let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
     let signed_in = form.body(format!("token={}", TOKEN.replace(' ', "+"))).send().await.unwrap();
     let cookie = header(signed_in.headers(), SET_COOKIE.as_str());
     let cookie = cookie.split(';').next().unwrap();
 
-    let pages = pages(&site, &db, matchup["id"].as_str().unwrap()).await;
+    let pages = pages(&server, &db, matchup["id"].as_str().unwrap()).await;
     let mut shown = 0;
     for path in &pages {
-        let plain = site.get(path).header(COOKIE, cookie).send().await.unwrap().status();
+        let plain = server.get(path).header(COOKIE, cookie).send().await.unwrap().status();
         shown += usize::from(plain == 200);
-        for query in hostile() {
-            let answer = site.get(&format!("{path}?{query}")).header(COOKIE, cookie).send().await.unwrap();
+        for query in hostile_queries() {
+            let answer = server.get(&format!("{path}?{query}")).header(COOKIE, cookie).send().await.unwrap();
             let place = format!("{path}?{}", &query[..query.len().min(200)]);
             assert_eq!(answer.status(), plain, "{place}");
             let html = answer.text().await.unwrap();
@@ -85,6 +85,6 @@ async fn pages_pass_over_queries_that_they_cannot_read() {
     }
     assert!(shown >= 20, "only {shown} of {} pages are there: {pages:?}", pages.len());
 
-    let strict = site.get("/api/leaderboard?utm_source=x").send().await.unwrap();
+    let strict = server.get("/api/leaderboard?utm_source=x").send().await.unwrap();
     assert_eq!(strict.status(), 400, "the API says what it does not know");
 }

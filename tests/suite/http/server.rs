@@ -10,16 +10,18 @@ async fn a_handler_knows_who_is_at_the_other_end() {
         get(
             |ConnectInfo(visitor): ConnectInfo<std::net::SocketAddr>| async move { visitor.ip().to_string() },
         );
-    let site = Site::open_with(Router::new().route("/who", who)).await;
-    assert_eq!(site.get("/who").send().await.unwrap().text().await.unwrap(), "127.0.0.1");
+    let server = TestServer::start_with_routes(Router::new().route("/who", who)).await;
+    assert_eq!(server.get("/who").send().await.unwrap().text().await.unwrap(), "127.0.0.1");
 }
 
 #[tokio::test]
 async fn a_header_without_end_is_refused() {
-    let site = Site::open().await;
-    let said = raw(&site, &format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(100_000))).await;
-    assert!(said.starts_with("HTTP/1.1 431"), "{said}");
-    assert_eq!(site.get("/healthz").send().await.unwrap().status(), 200, "and the next one is served");
+    let server = TestServer::start().await;
+    let reply =
+        raw_request(&server, &format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(100_000)))
+            .await;
+    assert!(reply.starts_with("HTTP/1.1 431"), "{reply}");
+    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200, "and the next one is served");
 }
 
 #[tokio::test]
@@ -31,14 +33,14 @@ async fn closing_lets_a_request_under_way_finish() {
         GO_ON.notified().await;
         "finished"
     });
-    let site = Site::open_with(Router::new().route("/slow", slow)).await;
-    let idle = TcpStream::connect(site.url.trim_start_matches("http://")).await.unwrap();
-    let request = tokio::spawn(site.get("/slow").send());
+    let server = TestServer::start_with_routes(Router::new().route("/slow", slow)).await;
+    let idle = TcpStream::connect(server.url.trim_start_matches("http://")).await.unwrap();
+    let request = tokio::spawn(server.get("/slow").send());
     BEGUN.notified().await;
 
-    let (url, client) = (site.url.clone(), site.client.clone());
+    let (url, client) = (server.url.clone(), server.client.clone());
     let started = Instant::now();
-    let closed = site.close();
+    let closed = server.shut_down();
     GO_ON.notify_one();
     assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "finished");
     closed.await.unwrap();
@@ -49,17 +51,17 @@ async fn closing_lets_a_request_under_way_finish() {
 
 #[tokio::test]
 async fn a_taken_port_is_told_with_the_way_out() {
-    let site = Site::open().await;
-    let address = site.url.trim_start_matches("http://").parse().unwrap();
+    let server = TestServer::start().await;
+    let address = server.url.trim_start_matches("http://").parse().unwrap();
     let error = buildoff::web::server::bind(address).await.unwrap_err().to_string();
     assert!(error.contains(&format!("{address} is taken")) && error.contains("PORT="), "{error}");
 }
 
 #[tokio::test]
 async fn a_visitor_who_never_finishes_a_header_is_let_go() {
-    let site = Site::open_hasty(Router::new()).await;
+    let server = TestServer::start_with_short_timeouts(Router::new()).await;
     let started = Instant::now();
-    raw(&site, "GET / HTTP/1.1\r\nHost: x\r\n").await;
+    raw_request(&server, "GET / HTTP/1.1\r\nHost: x\r\n").await;
     assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
 }
 
@@ -70,12 +72,12 @@ async fn closing_does_not_wait_forever() {
         BEGUN.notify_one();
         std::future::pending::<()>().await;
     });
-    let site = Site::open_hasty(Router::new().route("/endless", endless)).await;
-    let request = tokio::spawn(site.get("/endless").send());
+    let server = TestServer::start_with_short_timeouts(Router::new().route("/endless", endless)).await;
+    let request = tokio::spawn(server.get("/endless").send());
     BEGUN.notified().await;
 
     let started = Instant::now();
-    site.close().await.unwrap();
+    server.shut_down().await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
     request.abort();
 }

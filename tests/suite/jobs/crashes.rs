@@ -7,34 +7,38 @@ use buildoff::arena::jobs::{AnswerProgress, LeaseError};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
-use super::{Scene, begins, outcomes, says};
+use super::{JobsFixture, full_answer, outcomes, partial_answer};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::provider::KEY;
-use crate::support::{Admin, Beat, Instance, Provider, Say, Voice, catalog, hut};
+use crate::support::fake_provider::API_KEY;
+use crate::support::{
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServerProcess, sample_spec,
+    test_catalog,
+};
 
 /// As if so much time had gone by.
-const RUN_OUT: &str = "UPDATE jobs SET leased_until = now() WHERE state = 'running'";
+const EXPIRE_LEASES: &str = "UPDATE jobs SET leased_until = now() WHERE state = 'running'";
 
 #[tokio::test]
 async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
     let db = TestDb::new().await;
-    let scripts = [begins("{ \"boxes\": [{ \"x1\": 1").beat(Beat::Stall), says(&hut(4))];
-    let provider = Provider::with(Voice::Compatible, scripts).await;
-    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let responses =
+        [partial_answer("{ \"boxes\": [{ \"x1\": 1").then(FakeBodyStep::Stall), full_answer(&sample_spec(4))];
+    let provider = FakeProvider::with_responses(FakeProtocol::Compatible, responses).await;
+    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
     let variables = catalog.variables(&[]);
-    let mut first = Instance::over(&db, &variables);
-    let admin = Admin::at(&first.url);
+    let mut first = TestServerProcess::start(&db, &variables);
+    let admin = TestAdmin::new(&first.url);
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
-    let job = admin.want("shed", "tester").await;
-    admin.job_when(&job, |job| job["attempts"][0]["answerBytes"].as_i64().unwrap_or(0) > 0).await;
+    let job = admin.enqueue("shed", "tester").await;
+    admin.wait_for_job(&job, |job| job["attempts"][0]["answerBytes"].as_i64().unwrap_or(0) > 0).await;
     first.kill();
 
-    let second = Instance::over(&db, &variables);
-    let admin = Admin::at(&second.url);
+    let second = TestServerProcess::start(&db, &variables);
+    let admin = TestAdmin::new(&second.url);
     assert_eq!(admin.job(&job).await["state"], "running", "the lease is still the dead server's");
-    db.run(RUN_OUT).await;
-    let ended = admin.job_ended(&job).await;
+    db.run(EXPIRE_LEASES).await;
+    let ended = admin.wait_for_job_end(&job).await;
     assert_eq!(
         (&ended["state"], outcomes(&ended)),
         (&json!("ready"), vec!["interrupted", "accepted"]),
@@ -45,7 +49,7 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE model_key = 'tester'").await, 1);
     assert_eq!(db.number("SELECT count(*) FROM answer_parts").await, 0);
     assert_eq!(provider.requests().len(), 2);
-    for secret in [KEY, TOKEN] {
+    for secret in [API_KEY, TOKEN] {
         assert!(!first.log().contains(secret) && !second.log().contains(secret));
         assert!(!db.dump().await.contains(secret));
     }
@@ -53,18 +57,18 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
 
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_can_store_nothing() {
-    let scene = Scene::asleep().await;
-    let job = scene.admin.want("shed", "tester").await;
-    let (pool, lease) = (&scene.db.pool, Duration::from_secs(30));
+    let fixture = JobsFixture::without_worker().await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    let (pool, lease) = (&fixture.db.pool, Duration::from_secs(30));
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let claim = async || claims::claim(pool, &routes, 4, lease).await.unwrap();
     let first = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
     attempts::begin(pool, &first.lease).await.unwrap();
     assert!(claim().await.is_none(), "one job is one worker's");
-    scene.db.run(RUN_OUT).await;
+    fixture.db.run(EXPIRE_LEASES).await;
     first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
-    scene.db.run(RUN_OUT).await;
+    fixture.db.run(EXPIRE_LEASES).await;
     let second = claim().await.unwrap();
     attempts::begin(pool, &second.lease).await.unwrap();
 
@@ -78,7 +82,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         cost: None,
         notes: json!([]),
     };
-    let build = PackedBuild::read(hut(4).as_bytes(), &first.slot.settings, 1 << 20).unwrap();
+    let build = PackedBuild::read(sample_spec(4).as_bytes(), &first.slot.settings, 1 << 20).unwrap();
     let late = &first.lease;
     let generation = GenerationInfo::default();
     for refused in [
@@ -92,81 +96,94 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     ] {
         assert!(matches!(refused, Err(LeaseError::Lost)), "{refused:?}");
     }
-    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 0);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0);
     attempts::end(pool, &second.lease, &ended).await.unwrap();
     second.lease.finish(pool, &second.slot, &build, generation).await.unwrap();
-    assert_eq!(outcomes(&scene.admin.job(&job).await), ["interrupted", "accepted"]);
+    assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }
 
 /// Takes a job from its worker in the middle of the second attempt. Returns what became of it.
-async fn taken_over(scene: &Scene, job: &str) -> Value {
-    scene.admin.job_when(job, |job| job["attempts"][1]["number"] == 2).await;
-    scene
+async fn take_over_lease(fixture: &JobsFixture, job: &str) -> Value {
+    fixture.admin.wait_for_job(job, |job| job["attempts"][1]["number"] == 2).await;
+    fixture
         .db
         .run(&format!("UPDATE jobs SET fence = fence + 1, leased_until = now() WHERE id = '{job}'"))
         .await;
-    scene.admin.job_ended(job).await
+    fixture.admin.wait_for_job_end(job).await
 }
 
 #[tokio::test]
 async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
-    let scene =
-        Scene::with([says("{\"version\": \"1.0\"}"), begins("{").beat(Beat::Stall), says(&hut(4))]).await;
-    let job = scene.admin.want("shed", "tester").await;
-    let ended = taken_over(&scene, &job).await;
+    let fixture = JobsFixture::with_responses([
+        full_answer("{\"version\": \"1.0\"}"),
+        partial_answer("{").then(FakeBodyStep::Stall),
+        full_answer(&sample_spec(4)),
+    ])
+    .await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    let ended = take_over_lease(&fixture, &job).await;
     assert_eq!(outcomes(&ended), ["refused", "interrupted", "accepted"], "{ended}");
-    let requests = scene.provider.requests();
+    let requests = fixture.provider.requests();
     let third = requests[2].body.to_string();
     assert!(third.contains("no_blocks"), "what was wrong with the first answer is told: {third}");
 }
 
 #[tokio::test]
 async fn whoever_takes_a_job_over_knows_that_the_last_answer_was_cut_off() {
-    let cut_off = Voice::Compatible.says(&[Say::Text("{"), Say::Truncated]);
-    let scene = Scene::with([cut_off, begins("{").beat(Beat::Stall), says(&hut(4))]).await;
-    let job = scene.admin.want("shed", "tester").await;
-    let ended = taken_over(&scene, &job).await;
+    let cut_off = FakeProtocol::Compatible.answer(&[FakePart::Text("{"), FakePart::Truncated]);
+    let fixture = JobsFixture::with_responses([
+        cut_off,
+        partial_answer("{").then(FakeBodyStep::Stall),
+        full_answer(&sample_spec(4)),
+    ])
+    .await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    let ended = take_over_lease(&fixture, &job).await;
     assert_eq!(outcomes(&ended), ["failed", "interrupted", "accepted"], "{ended}");
-    let third = scene.provider.requests()[2].body.to_string();
+    let third = fixture.provider.requests()[2].body.to_string();
     assert!(third.contains("cut off before its end"), "it is asked for something shorter: {third}");
 }
 
 #[tokio::test]
 async fn an_answer_that_was_accepted_and_not_stored_is_stored_without_asking_again() {
-    let scene = Scene::with([says(&hut(4))]).await;
-    let job = scene.outcome().await;
+    let fixture = JobsFixture::with_responses([full_answer(&sample_spec(4))]).await;
+    let job = fixture.run_job().await;
     // As if the server had died between the two.
-    scene
+    fixture
         .db
         .run("UPDATE jobs SET build_id = NULL, state = 'running', leased_until = now(), ended_at = NULL")
         .await;
-    scene.db.run("DELETE FROM builds").await;
-    let ended = scene.admin.job_ended(job["id"].as_str().unwrap()).await;
+    fixture.db.run("DELETE FROM builds").await;
+    let ended = fixture.admin.wait_for_job_end(job["id"].as_str().unwrap()).await;
     assert_eq!((&ended["state"], outcomes(&ended)), (&json!("ready"), vec!["accepted"]), "{ended}");
-    assert_eq!(scene.provider.requests().len(), 1);
+    assert_eq!(fixture.provider.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn a_job_that_was_never_ended_is_given_up_in_the_end() {
-    let scene = Scene::with([begins("{").beat(Beat::Stall)]).await;
-    let job = scene.admin.want("shed", "tester").await;
-    scene.admin.job_when(&job, |job| job["attempts"][0]["number"] == 1).await;
-    scene.db.run("UPDATE jobs SET fence = fence + 1, breaks = 5, leased_until = now()").await;
-    let ended = scene.admin.job_ended(&job).await;
+    let fixture = JobsFixture::with_responses([partial_answer("{").then(FakeBodyStep::Stall)]).await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    fixture.admin.wait_for_job(&job, |job| job["attempts"][0]["number"] == 1).await;
+    fixture.db.run("UPDATE jobs SET fence = fence + 1, breaks = 5, leased_until = now()").await;
+    let ended = fixture.admin.wait_for_job_end(&job).await;
     assert_eq!((&ended["state"], &ended["code"]), (&json!("failed"), &json!("interrupted")), "{ended}");
 }
 
 #[tokio::test]
 async fn a_server_that_is_stopped_gives_its_jobs_back() {
     let db = TestDb::new().await;
-    let provider = Provider::with(Voice::Compatible, [begins("{").beat(Beat::Stall)]).await;
-    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let provider = FakeProvider::with_responses(
+        FakeProtocol::Compatible,
+        [partial_answer("{").then(FakeBodyStep::Stall)],
+    )
+    .await;
+    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
     let variables = catalog.variables(&[]);
-    let mut server = Instance::over(&db, &variables);
-    let admin = Admin::at(&server.url);
+    let mut server = TestServerProcess::start(&db, &variables);
+    let admin = TestAdmin::new(&server.url);
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
-    let job = admin.want("shed", "tester").await;
-    admin.job_when(&job, |job| job["attempts"][0]["number"] == 1).await;
+    let job = admin.enqueue("shed", "tester").await;
+    admin.wait_for_job(&job, |job| job["attempts"][0]["number"] == 1).await;
     server.stop();
     while db.number("SELECT count(*) FROM jobs WHERE state = 'queued'").await == 0 {
         sleep(Duration::from_millis(20)).await;
@@ -177,8 +194,12 @@ async fn a_server_that_is_stopped_gives_its_jobs_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_is_stopped_gives_its_jobs_back_with_what_had_come() {
     let db = TestDb::new().await;
-    let provider = Provider::with(Voice::Compatible, [begins("{ \"boxes\": [").beat(Beat::Stall)]).await;
-    let catalog = catalog(&provider, &["tester"], &["shed"]);
+    let provider = FakeProvider::with_responses(
+        FakeProtocol::Compatible,
+        [partial_answer("{ \"boxes\": [").then(FakeBodyStep::Stall)],
+    )
+    .await;
+    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .arg("seed")
         .env("DATABASE_URL", db.url())

@@ -7,7 +7,9 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::support::db::TestDb;
-use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
+use crate::support::{
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, sample_spec, test_catalog,
+};
 
 const MODELS: [&str; 5] = ["one", "two", "three", "four", "five"];
 const PROMPTS: [&str; 8] = ["arch", "barn", "cave", "dock", "elm", "fort", "gate", "hall"];
@@ -15,14 +17,14 @@ const PROMPTS: [&str; 8] = ["arch", "barn", "cave", "dock", "elm", "fort", "gate
 #[tokio::test]
 async fn two_servers_make_forty_builds_once_each() {
     let db = TestDb::new().await;
-    let provider = Provider::improvising(Voice::Compatible, |_| {
-        Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done])
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
+        FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done])
     })
     .await;
-    let catalog = catalog(&provider, &MODELS, &PROMPTS);
+    let catalog = test_catalog(&provider, &MODELS, &PROMPTS);
     let variables = catalog.variables(&[]);
-    let one = Site::open_working(db.pool.clone(), &variables).await;
-    let other = Site::open_working(db.pool.clone(), &variables).await;
+    let one = TestServer::start_with_worker(db.pool.clone(), &variables).await;
+    let other = TestServer::start_with_worker(db.pool.clone(), &variables).await;
     let (a, b) = (one.admin(), other.admin());
     // Both at once, each for all of it.
     let everything = "/api/admin/seed?background=1";
@@ -46,32 +48,35 @@ async fn two_servers_make_forty_builds_once_each() {
 async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
     let db = TestDb::new().await;
     // Answers wait at the door, so that the test sees how many are inside.
-    let doors: Arc<Mutex<Vec<Arc<Notify>>>> = Arc::default();
-    let opened = Arc::clone(&doors);
-    let provider = Provider::improvising(Voice::Compatible, move |_| {
-        let door = Arc::new(Notify::new());
-        opened.lock().unwrap().push(Arc::clone(&door));
-        let rest = Voice::Compatible.stream(&[Say::Text(&hut(4)), Say::Done]);
-        Script::stream().send(Voice::Compatible.stream(&[Say::Text(" ")])).beat(Beat::Hold(door)).send(rest)
+    let gates: Arc<Mutex<Vec<Arc<Notify>>>> = Arc::default();
+    let opened = Arc::clone(&gates);
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, move |_| {
+        let gate = Arc::new(Notify::new());
+        opened.lock().unwrap().push(Arc::clone(&gate));
+        let rest = FakeProtocol::Compatible.stream(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
+        FakeResponse::stream()
+            .send(FakeProtocol::Compatible.stream(&[FakePart::Text(" ")]))
+            .then(FakeBodyStep::WaitFor(gate))
+            .send(rest)
     })
     .await;
-    let catalog = catalog(&provider, &MODELS, &PROMPTS[..2]);
+    let catalog = test_catalog(&provider, &MODELS, &PROMPTS[..2]);
     let variables = catalog.variables(&[("AI_AT_ONCE", "3")]);
-    let one = Site::open_working(db.pool.clone(), &variables).await;
-    let _other = Site::open_working(db.pool.clone(), &variables).await;
+    let one = TestServer::start_with_worker(db.pool.clone(), &variables).await;
+    let _other = TestServer::start_with_worker(db.pool.clone(), &variables).await;
     let admin = one.admin();
     admin.post("/api/admin/seed?background=1", "").await;
-    let mut let_go = 0;
+    let mut released = 0;
     let mut most = 0;
-    while let_go < 10 {
+    while released < 10 {
         let running = db.number("SELECT count(*) FROM jobs WHERE state = 'running'").await;
         most = most.max(running);
-        let inside = doors.lock().unwrap().len() - let_go;
+        let inside = gates.lock().unwrap().len() - released;
         assert!(running <= 3 && inside <= 3, "{running} running, {inside} answers under way");
         // The next goes only when there is nobody else to come in.
-        if inside == 3 || doors.lock().unwrap().len() == 10 {
-            doors.lock().unwrap()[let_go].notify_one();
-            let_go += 1;
+        if inside == 3 || gates.lock().unwrap().len() == 10 {
+            gates.lock().unwrap()[released].notify_one();
+            released += 1;
         }
         tokio::task::yield_now().await;
     }
@@ -81,19 +86,19 @@ async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
 #[tokio::test]
 async fn a_batch_is_rejoined_by_the_next_call() {
     let db = TestDb::new().await;
-    let leave = Arc::new(Notify::new());
-    let rest = || Voice::Compatible.stream(&[Say::Text(&hut(4)), Say::Done]);
-    let slow = Script::stream()
-        .send(Voice::Compatible.stream(&[Say::Text(" ")]))
-        .beat(Beat::Hold(Arc::clone(&leave)))
+    let release = Arc::new(Notify::new());
+    let rest = || FakeProtocol::Compatible.stream(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
+    let slow = FakeResponse::stream()
+        .send(FakeProtocol::Compatible.stream(&[FakePart::Text(" ")]))
+        .then(FakeBodyStep::WaitFor(Arc::clone(&release)))
         .send(rest());
-    let provider = Provider::with(Voice::Compatible, [slow]).await;
-    let catalog = catalog(&provider, &["one"], &["arch"]);
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
-    let admin = site.admin();
+    let provider = FakeProvider::with_responses(FakeProtocol::Compatible, [slow]).await;
+    let catalog = test_catalog(&provider, &["one"], &["arch"]);
+    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = server.admin();
     // A caller who goes away.
     let gone = tokio::spawn({
-        let admin = site.admin();
+        let admin = server.admin();
         async move { admin.post("/api/admin/seed", "").await }
     });
     while provider.requests().is_empty() {
@@ -104,7 +109,7 @@ async fn a_batch_is_rejoined_by_the_next_call() {
     while db.number("SELECT count(*) FROM audit").await < 2 {
         tokio::task::yield_now().await;
     }
-    leave.notify_one();
+    release.notify_one();
     let seeded = rejoined.await.unwrap();
     let states: HashMap<_, _> = seeded["jobs"]
         .as_array()
@@ -119,11 +124,11 @@ async fn a_batch_is_rejoined_by_the_next_call() {
 #[tokio::test]
 async fn a_job_that_nobody_here_can_carry_out_holds_up_no_batch() {
     let db = TestDb::new().await;
-    let answers = |_: &_| Voice::Compatible.says(&[Say::Text(&hut(4)), Say::Done]);
-    let provider = Provider::improvising(Voice::Compatible, answers).await;
-    let catalog = catalog(&provider, &["one"], &["arch"]);
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[])).await;
-    let admin = site.admin();
+    let answers = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, answers).await;
+    let catalog = test_catalog(&provider, &["one"], &["arch"]);
+    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let admin = server.admin();
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     db.run(
         "INSERT INTO models (key, provider, model_id, display_name) VALUES ('other', 'elsewhere', 'x', 'X');

@@ -1,7 +1,7 @@
 //! The ladder, over a field that is small and known.
 
 mod pages;
-mod standing;
+mod ratings;
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
 
-use crate::support::Site;
+use crate::support::TestServer;
 use crate::support::db::TestDb;
 
 /// A site whose field is small and known.
-struct Field {
+struct LadderFixture {
     db: TestDb,
-    site: Site,
+    server: TestServer,
     arena: Arena,
 }
 
@@ -26,7 +26,7 @@ fn settings() -> Settings {
 }
 
 /// Models are named by key and provider, prompts by id and tag; every model has a build of every prompt.
-async fn field(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> Field {
+async fn ladder(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> LadderFixture {
     let db = TestDb::new().await;
     for (key, provider) in models {
         let name = key[..1].to_uppercase() + &key[1..];
@@ -49,28 +49,28 @@ async fn field(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> Field {
             .unwrap();
     }
     let mut connection = db.pool.acquire().await.unwrap();
-    let hut = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
-    let hut = PackedBuild::read(hut.to_string().as_bytes(), &settings(), 1 << 20).unwrap();
+    let build = json!({ "version": "1.0", "boxes": [{ "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 6, "z2": 27, "type": "bricks" }] });
+    let build = PackedBuild::read(build.to_string().as_bytes(), &settings(), 1 << 20).unwrap();
     for (model, _) in models {
         for (prompt, _) in prompts {
             let (prompt, model) = (prompt.parse().unwrap(), model.parse().unwrap());
             let slot = BuildSlot { prompt, model, settings: settings() };
-            builds::store(&mut connection, &slot, &hut, GenerationInfo::default(), false).await.unwrap();
+            builds::store(&mut connection, &slot, &build, GenerationInfo::default(), false).await.unwrap();
         }
     }
     drop(connection);
-    let site = Site::open_on(db.pool.clone()).await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let arena = Arena::new(db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
-    Field { db, site, arena }
+    LadderFixture { db, server, arena }
 }
 
 /// Three models, two prompts.
-async fn small_field() -> Field {
-    field(&[("elm", "north"), ("fir", "south"), ("ash", "south")], &[("castle", "house"), ("owl", "animal")])
+async fn small_ladder() -> LadderFixture {
+    ladder(&[("elm", "north"), ("fir", "south"), ("ash", "south")], &[("castle", "house"), ("owl", "animal")])
         .await
 }
 
-impl Field {
+impl LadderFixture {
     /// What the arena does when it draws this very pair, and both builds are fetched.
     async fn serve(&self, prompt: &str, a: &str, b: &str) -> (Voter, Uuid) {
         let (voter, matchup) = (Voter(Uuid::new_v4()), Uuid::new_v4());
@@ -118,13 +118,13 @@ impl Field {
     }
 
     async fn api(&self, path: &str) -> Value {
-        let answer = self.site.get(path).send().await.unwrap();
+        let answer = self.server.get(path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         answer.json().await.unwrap()
     }
 
     async fn html(&self, path: &str) -> String {
-        let answer = self.site.get(path).send().await.unwrap();
+        let answer = self.server.get(path).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
         let text = answer.text().await.unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -142,11 +142,11 @@ impl Field {
 }
 
 /// Many votes in which the earlier in the list tends to win.
-async fn busy_field() -> Field {
+async fn busy_ladder() -> LadderFixture {
     let models = [("elm", "north"), ("fir", "south"), ("ash", "south"), ("oak", "north"), ("yew", "east")];
     let prompts =
         [("castle", "house"), ("owl", "animal"), ("fox", "animal"), ("tower", "house"), ("tram", "machine")];
-    let field = field(&models, &prompts).await;
+    let fixture = ladder(&models, &prompts).await;
     for round in 0..90_usize {
         let (a, b) = (round % 5, (round + 1 + round / 5 % 4) % 5);
         let choice = match round % 9 {
@@ -167,7 +167,7 @@ async fn busy_field() -> Field {
                 }
             }
         };
-        field.vote(prompts[round / 7 % 5].0, models[a].0, models[b].0, choice).await;
+        fixture.vote(prompts[round / 7 % 5].0, models[a].0, models[b].0, choice).await;
     }
-    field
+    fixture
 }

@@ -2,19 +2,19 @@
 
 use buildoff::arena::Choice;
 
-use super::{busy_field, field, small_field};
-use crate::pages::{FAINT_TEXT, widest};
-use crate::support::{Theme, page};
+use super::{busy_ladder, ladder, small_ladder};
+use crate::pages::{LOW_CONTRAST_TEXT, widest_element};
+use crate::support::{Theme, open_page};
 
 #[tokio::test]
 async fn what_changed_in_a_day_is_told_in_points_and_ranks() {
-    let field = small_field().await;
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    field.execute("UPDATE votes SET at = at - interval '2 days'").await;
-    field.vote("owl", "fir", "elm", Choice::A).await;
-    field.vote("owl", "fir", "ash", Choice::A).await;
+    let fixture = small_ladder().await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
+    fixture.execute("UPDATE votes SET at = at - interval '2 days'").await;
+    fixture.vote("owl", "fir", "elm", Choice::A).await;
+    fixture.vote("owl", "fir", "ash", Choice::A).await;
 
-    let html = field.html("/leaderboard").await;
+    let html = fixture.html("/leaderboard").await;
 
     let row = |name: &str| {
         let from = html.find(&format!("<a href=\"/models/{name}\">")).unwrap();
@@ -29,30 +29,32 @@ async fn what_changed_in_a_day_is_told_in_points_and_ranks() {
 
 #[tokio::test]
 async fn an_empty_ladder_says_what_to_do_next() {
-    let nobody = field(&[], &[]).await;
+    let nobody = ladder(&[], &[]).await;
     let html = nobody.html("/leaderboard").await;
     assert!(html.contains("Nobody is on the ladder yet") && html.contains("buildoff import"), "{html}");
     assert!(nobody.html("/leaderboard/pairs").await.contains("No two models have met yet"));
 
-    let alone = field(&[("elm", "north")], &[("castle", "house")]).await;
+    let alone = ladder(&[("elm", "north")], &[("castle", "house")]).await;
     assert!(alone.html("/leaderboard").await.contains("One model alone cannot be compared"));
 
-    let field = small_field().await;
-    let html = field.html("/leaderboard").await;
+    let fixture = small_ladder().await;
+    let html = fixture.html("/leaderboard").await;
     assert!(html.contains("Nobody has voted yet") && !html.contains("Who beats whom"), "{html}");
-    assert!(field.html("/models/elm").await.contains("Nobody has voted on it yet"));
-    assert!(field.html("/leaderboard/pairs?a=elm&b=fir").await.contains("Nobody has compared these two yet"));
+    assert!(fixture.html("/models/elm").await.contains("Nobody has voted on it yet"));
+    assert!(
+        fixture.html("/leaderboard/pairs?a=elm&b=fir").await.contains("Nobody has compared these two yet")
+    );
 
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    let html = field.html("/leaderboard").await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
+    let html = fixture.html("/leaderboard").await;
     assert!(html.contains("Too few votes for skill") && html.contains("needs 30 votes"), "{html}");
     assert!(html.contains("Who beats whom") && html.contains("Elo over time"), "{html}");
 }
 
 #[tokio::test]
 async fn the_lead_is_told_with_how_much_it_hangs_on() {
-    let field = busy_field().await;
-    let html = field.html("/leaderboard").await;
+    let fixture = busy_ladder().await;
+    let html = fixture.html("/leaderboard").await;
     assert!(
         html.contains("First place by skill hangs on <strong>") && html.contains(" of 80</strong>"),
         "{html}"
@@ -61,12 +63,12 @@ async fn the_lead_is_told_with_how_much_it_hangs_on() {
 
 #[tokio::test]
 async fn the_votes_on_a_pair_are_listed_from_either_side() {
-    let field = small_field().await;
-    let first = field.vote("castle", "elm", "fir", Choice::A).await;
-    let second = field.vote("owl", "fir", "elm", Choice::A).await;
-    field.vote("owl", "ash", "elm", Choice::A).await;
+    let fixture = small_ladder().await;
+    let first = fixture.vote("castle", "elm", "fir", Choice::A).await;
+    let second = fixture.vote("owl", "fir", "elm", Choice::A).await;
+    fixture.vote("owl", "ash", "elm", Choice::A).await;
 
-    let html = field.html("/leaderboard/pairs?a=elm&b=fir").await;
+    let html = fixture.html("/leaderboard/pairs?a=elm&b=fir").await;
     assert!(html.contains("Elm was better 1 time, Fir 1 time; 0 ties, 0 both bad."), "{html}");
     let (newest, oldest) = (html.find(&second.to_string()).unwrap(), html.find(&first.to_string()).unwrap());
     assert!(newest < oldest, "the newest comes first");
@@ -76,44 +78,44 @@ async fn the_votes_on_a_pair_are_listed_from_either_side() {
     );
     assert!(html.contains(&format!("/matchups/{first}")) && !html.contains("Ash"), "{html}");
 
-    let mirrored = field.html("/leaderboard/pairs?a=fir&b=elm").await;
+    let mirrored = fixture.html("/leaderboard/pairs?a=fir&b=elm").await;
     assert!(mirrored.contains("Fir was better 1 time, Elm 1 time"), "{mirrored}");
-    let tagged = field.html("/leaderboard/pairs?a=elm&b=fir&tag=animal").await;
+    let tagged = fixture.html("/leaderboard/pairs?a=elm&b=fir&tag=animal").await;
     assert!(tagged.contains("1 vote<") && !tagged.contains(&first.to_string()), "{tagged}");
-    let all = field.html("/leaderboard/pairs").await;
+    let all = fixture.html("/leaderboard/pairs").await;
     assert!(all.contains("2 pairs, 3 votes") && all.contains("/leaderboard/pairs?a=ash&#38;b=elm"), "{all}");
 
     for query in ["a=elm", "a=elm&b=nobody", "a=elm&b=E%00"] {
-        let html = field.html(&format!("/leaderboard/pairs?{query}")).await;
+        let html = fixture.html(&format!("/leaderboard/pairs?{query}")).await;
         assert!(html.contains("This pair is not on the leaderboard.") && html.contains("2 pairs"), "{query}");
     }
-    let itself = field.html("/leaderboard/pairs?a=elm&b=elm").await;
+    let itself = fixture.html("/leaderboard/pairs?a=elm&b=elm").await;
     assert!(
         itself.contains("A model is not compared with itself.") && itself.contains("2 pairs"),
         "{itself}"
     );
-    let first = field.html("/leaderboard/pairs?a=elm&b=fir&page=x&tag=no-such-tag").await;
+    let first = fixture.html("/leaderboard/pairs?a=elm&b=fir&page=x&tag=no-such-tag").await;
     assert!(first.contains("Elm was better 1 time, Fir 1 time; 0 ties, 0 both bad."), "{first}");
 }
 
 #[tokio::test]
 async fn many_votes_on_a_pair_fill_several_pages() {
-    let field = field(&[("elm", "north"), ("fir", "south")], &[("castle", "house")]).await;
+    let fixture = ladder(&[("elm", "north"), ("fir", "south")], &[("castle", "house")]).await;
     for _ in 0..51 {
-        field.vote("castle", "elm", "fir", Choice::Tie).await;
+        fixture.vote("castle", "elm", "fir", Choice::Tie).await;
     }
     let links = async |query: &str| {
-        let html = field.html(&format!("/leaderboard/pairs?a=elm&b=fir{query}")).await;
+        let html = fixture.html(&format!("/leaderboard/pairs?a=elm&b=fir{query}")).await;
         html.matches("/matchups/").count()
     };
     assert_eq!([links("").await, links("&page=2").await, links("&page=3").await], [50, 1, 0]);
-    assert!(field.html("/leaderboard/pairs?a=elm&b=fir&page=9").await.contains("There is no such page"));
+    assert!(fixture.html("/leaderboard/pairs?a=elm&b=fir&page=9").await.contains("There is no such page"));
 }
 
 #[tokio::test]
 async fn the_table_is_sorted_by_links() {
-    let field = busy_field().await;
-    let page = page(&field.site.at("/leaderboard")).await;
+    let fixture = busy_ladder().await;
+    let page = open_page(&fixture.server.url_for("/leaderboard")).await;
     let names = async || -> Vec<String> {
         page.eval("[...document.querySelectorAll('.ladder tbody th a')].map(a => a.innerText)").await
     };
@@ -138,25 +140,25 @@ async fn the_table_is_sorted_by_links() {
         assert_eq!(names().await, expected, "by {word}, {order}");
     }
     for sort in ["change", "skill", "votes", "won", "lost", "tied", "both-bad", "shown"] {
-        field.html(&format!("/leaderboard?sort={sort}&order=asc&provider=&tag=")).await;
+        fixture.html(&format!("/leaderboard?sort={sort}&order=asc&provider=&tag=")).await;
     }
 }
 
 #[tokio::test]
 async fn every_cell_of_the_heatmap_leads_to_its_votes() {
-    let field = busy_field().await;
-    let page = page(&field.site.at("/leaderboard")).await;
+    let fixture = busy_ladder().await;
+    let page = open_page(&fixture.server.url_for("/leaderboard")).await;
     let cell: (String, String) = page
         .eval("(a => [a.getAttribute('href'), a.querySelector('title').textContent])(document.querySelector('.heatmap a:has(rect)'))")
         .await;
-    page.goto(&field.site.at(&cell.0)).await;
+    page.goto(&fixture.server.url_for(&cell.0)).await;
     let votes: usize = page.eval("document.querySelectorAll('.votes tbody tr').length").await;
     assert!(cell.1.ends_with(&format!("{votes} votes")), "{cell:?}, but {votes} are listed");
 }
 
 #[tokio::test]
 async fn the_pages_fit_every_size_and_theme() {
-    let field = busy_field().await;
+    let fixture = busy_ladder().await;
     for (name, path) in [
         ("leaderboard", "/leaderboard"),
         ("leaderboard-tag", "/leaderboard?tag=animal&provider=south"),
@@ -164,24 +166,24 @@ async fn the_pages_fit_every_size_and_theme() {
         ("pairs", "/leaderboard/pairs"),
         ("pair", "/leaderboard/pairs?a=elm&b=fir"),
     ] {
-        let mut page = page(&field.site.at(path)).await;
+        let mut page = open_page(&fixture.server.url_for(path)).await;
         for (size, width, height) in [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)] {
-            page.size(width, height).await;
+            page.set_size(width, height).await;
             for (theme, preference) in [("light", Theme::Light), ("dark", Theme::Dark)] {
-                page.theme(preference).await;
+                page.set_theme(preference).await;
                 page.reload().await;
                 page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
                     .await;
-                page.shot(&format!("{name}-{size}-{theme}")).await;
+                page.screenshot(&format!("{name}-{size}-{theme}")).await;
                 let place = format!("{path} ({size}, {theme})");
-                assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+                assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
                 let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
                 assert!(
                     needed <= width,
                     "{place} scrolls sideways: it needs {needed} px, {}",
-                    widest(&page).await
+                    widest_element(&page).await
                 );
-                let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+                let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
                 assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
             }
         }

@@ -4,170 +4,189 @@ use tokio::sync::{Notify, mpsc};
 
 use super::*;
 
-const WHOLE: Usage = Usage { input: Some(100), output: Some(50), reasoning: Some(20) };
+const FULL_USAGE: Usage = Usage { input: Some(100), output: Some(50), reasoning: Some(20) };
 
 #[tokio::test]
 async fn an_answer_streams_in_and_is_whole_at_the_end() {
-    for voice in Voice::ALL {
-        let says = [Say::Think("hmm, ß"), Say::Text("{\"boxes\":"), Say::Text(" [\"ß🏰\"]}\n"), Say::Done];
-        let provider = Provider::with(voice, [voice.says(&says)]).await;
+    for protocol in FakeProtocol::ALL {
+        let parts = [
+            FakePart::Thinking("hmm, ß"),
+            FakePart::Text("{\"boxes\":"),
+            FakePart::Text(" [\"ß🏰\"]}\n"),
+            FakePart::Done,
+        ];
+        let provider = FakeProvider::with_responses(protocol, [protocol.answer(&parts)]).await;
 
-        let (result, told) = ask(&provider, &question(), patience()).await;
+        let (result, deltas) = ask(&provider, &question(), patience()).await;
 
         let answer = result.unwrap();
-        assert_eq!(answer.text, "{\"boxes\": [\"ß🏰\"]}\n", "{voice:?}");
-        assert_eq!(answer.usage, WHOLE, "{voice:?}");
-        assert_eq!(answer.notes, [], "{voice:?}");
-        let told: Vec<_> = told.iter().filter(|told| !told.starts_with("usage")).collect();
-        assert_eq!(told, ["thinking 6", "text {\"boxes\":", "text  [\"ß🏰\"]}\n"], "{voice:?}");
+        assert_eq!(answer.text, "{\"boxes\": [\"ß🏰\"]}\n", "{protocol:?}");
+        assert_eq!(answer.usage, FULL_USAGE, "{protocol:?}");
+        assert_eq!(answer.notes, [], "{protocol:?}");
+        let deltas: Vec<_> = deltas.iter().filter(|deltas| !deltas.starts_with("usage")).collect();
+        assert_eq!(deltas, ["thinking 6", "text {\"boxes\":", "text  [\"ß🏰\"]}\n"], "{protocol:?}");
     }
 }
 
 #[tokio::test]
 async fn a_piece_is_told_before_the_next_one_is_sent() {
-    for voice in Voice::ALL {
-        let leave = Arc::new(Notify::new());
-        let whole = voice.stream(&[Say::Text("first "), Say::Text("second"), Say::Done]);
+    for protocol in FakeProtocol::ALL {
+        let release = Arc::new(Notify::new());
+        let whole = protocol.stream(&[FakePart::Text("first "), FakePart::Text("second"), FakePart::Done]);
         let (first, rest) = whole.split_at(whole.find("second").unwrap());
-        let script = Script::stream()
+        let response = FakeResponse::stream()
             .send(first.to_owned())
-            .beat(Beat::Hold(Arc::clone(&leave)))
+            .then(FakeBodyStep::WaitFor(Arc::clone(&release)))
             .send(rest.to_owned());
-        let provider = Provider::with(voice, [script]).await;
+        let provider = FakeProvider::with_responses(protocol, [response]).await;
 
         let mut listen = |delta: Delta<'_>| {
             if matches!(delta, Delta::Text("first ")) {
-                leave.notify_one();
+                release.notify_one();
             }
         };
-        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
-        let answer = asked.ask(&question(), &mut listen).await.unwrap();
+        let client = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
+        let answer = client.ask(&question(), &mut listen).await.unwrap();
 
-        assert_eq!(answer.text, "first second", "{voice:?}");
+        assert_eq!(answer.text, "first second", "{protocol:?}");
     }
 }
 
 #[tokio::test]
 async fn a_stream_cut_into_single_bytes_says_the_same() {
-    for voice in Voice::ALL {
-        let stream = voice.stream(&[Say::Text("ß🏰"), Say::Done]);
-        let script = stream.bytes().fold(Script::stream(), |script, byte| script.send(vec![byte]));
-        let provider = Provider::with(voice, [script]).await;
+    for protocol in FakeProtocol::ALL {
+        let stream = protocol.stream(&[FakePart::Text("ß🏰"), FakePart::Done]);
+        let response =
+            stream.bytes().fold(FakeResponse::stream(), |response, byte| response.send(vec![byte]));
+        let provider = FakeProvider::with_responses(protocol, [response]).await;
 
         let (result, _) = ask(&provider, &question(), patience()).await;
 
-        assert_eq!(result.unwrap().text, "ß🏰", "{voice:?}");
+        assert_eq!(result.unwrap().text, "ß🏰", "{protocol:?}");
     }
 }
 
 #[tokio::test]
 async fn comments_pings_and_events_nobody_has_heard_of_are_passed_over() {
-    for (voice, noise) in [
+    for (protocol, noise) in [
         (
-            Voice::OpenAi,
+            FakeProtocol::OpenAi,
             "data: {\"type\":\"keepalive\"}\n\ndata: {\"type\":\"response.brand_new\",\"delta\":7}\n\n",
         ),
-        (Voice::Anthropic, "event: ping\ndata: {\"type\":\"ping\"}\n\ndata: {\"type\":\"brand_new\"}\n\n"),
-        (Voice::Google, "data: {\"brandNew\":{}}\n\n"),
-        (Voice::Compatible, ": OPENROUTER PROCESSING\n\ndata: {\"brand\":\"new\"}\n\n"),
+        (
+            FakeProtocol::Anthropic,
+            "event: ping\ndata: {\"type\":\"ping\"}\n\ndata: {\"type\":\"brand_new\"}\n\n",
+        ),
+        (FakeProtocol::Google, "data: {\"brandNew\":{}}\n\n"),
+        (FakeProtocol::Compatible, ": OPENROUTER PROCESSING\n\ndata: {\"brand\":\"new\"}\n\n"),
     ] {
-        let whole = voice.stream(&[Say::Text("a"), Say::Done]);
-        let provider = Provider::with(voice, [Script::stream().send(format!("{noise}{whole}"))]).await;
+        let whole = protocol.stream(&[FakePart::Text("a"), FakePart::Done]);
+        let provider =
+            FakeProvider::with_responses(protocol, [FakeResponse::stream().send(format!("{noise}{whole}"))])
+                .await;
 
         let (result, _) = ask(&provider, &question(), patience()).await;
 
-        assert_eq!(result.unwrap().text, "a", "{voice:?}");
+        assert_eq!(result.unwrap().text, "a", "{protocol:?}");
     }
 }
 
 /// All that counts has come; that the rest does not is no reason to lose it.
 #[tokio::test]
 async fn a_complete_answer_counts_even_if_the_connection_breaks_after_it() {
-    for voice in [Voice::Anthropic, Voice::Google, Voice::Compatible] {
-        let mut events = voice.events(&[Say::Text("a"), Say::Done]);
-        if voice == Voice::Anthropic {
+    for protocol in [FakeProtocol::Anthropic, FakeProtocol::Google, FakeProtocol::Compatible] {
+        let mut events = protocol.events(&[FakePart::Text("a"), FakePart::Done]);
+        if protocol == FakeProtocol::Anthropic {
             assert_eq!(events.pop().unwrap()["type"], "message_stop");
         }
-        let stream: String = events.iter().map(|event| voice.frame(event)).collect();
-        let provider = Provider::with(voice, [Script::stream().send(stream).beat(Beat::Break)]).await;
+        let stream: String = events.iter().map(|event| protocol.frame(event)).collect();
+        let provider = FakeProvider::with_responses(
+            protocol,
+            [FakeResponse::stream().send(stream).then(FakeBodyStep::Disconnect)],
+        )
+        .await;
 
         let (result, _) = ask(&provider, &question(), patience()).await;
 
-        assert_eq!(result.unwrap().text, "a", "{voice:?}");
+        assert_eq!(result.unwrap().text, "a", "{protocol:?}");
     }
 }
 
 #[tokio::test]
 async fn what_follows_a_complete_answer_does_not_spoil_it() {
-    for voice in [Voice::Anthropic, Voice::Google, Voice::Compatible] {
-        let mut events = voice.events(&[Say::Text("a"), Say::Done]);
-        if voice == Voice::Anthropic {
+    for protocol in [FakeProtocol::Anthropic, FakeProtocol::Google, FakeProtocol::Compatible] {
+        let mut events = protocol.events(&[FakePart::Text("a"), FakePart::Done]);
+        if protocol == FakeProtocol::Anthropic {
             assert_eq!(events.pop().unwrap()["type"], "message_stop");
         }
-        let stream: String = events.iter().map(|event| voice.frame(event)).collect();
+        let stream: String = events.iter().map(|event| protocol.frame(event)).collect();
         let noise = std::iter::repeat(Bytes::from_static(b": still there\n\n"));
-        for (what, beat) in [
-            ("no JSON", Beat::Send("data: oops\n\n".into())),
-            ("no text", Beat::Send(Bytes::from_static(b"data: \xff\n\n"))),
-            ("trouble", Beat::Send("data: {\"type\":\"error\",\"error\":{\"message\":\"no\"}}\n\n".into())),
-            ("no end", Beat::Flood(Box::new(noise))),
+        for (what, step) in [
+            ("no JSON", FakeBodyStep::Send("data: oops\n\n".into())),
+            ("no text", FakeBodyStep::Send(Bytes::from_static(b"data: \xff\n\n"))),
+            (
+                "trouble",
+                FakeBodyStep::Send("data: {\"type\":\"error\",\"error\":{\"message\":\"no\"}}\n\n".into()),
+            ),
+            ("no end", FakeBodyStep::SendMany(Box::new(noise))),
         ] {
-            let script = Script::stream().send(stream.clone()).beat(beat);
-            let provider = Provider::with(voice, [script]).await;
+            let response = FakeResponse::stream().send(stream.clone()).then(step);
+            let provider = FakeProvider::with_responses(protocol, [response]).await;
             let in_time = Patience { total: Duration::from_secs(2), ..patience() };
 
             let (result, _) = ask(&provider, &question(), in_time).await;
 
-            assert_eq!(result.unwrap().text, "a", "{voice:?}, {what}");
+            assert_eq!(result.unwrap().text, "a", "{protocol:?}, {what}");
         }
     }
 }
 
 #[tokio::test]
 async fn leaving_closes_the_connection() {
-    for voice in Voice::ALL {
-        let script = Script::stream().send(voice.stream(&[Say::Text("a")])).beat(Beat::Stall);
-        let provider = Provider::with(voice, [script]).await;
-        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
-        let (tell, mut told) = mpsc::unbounded_channel();
+    for protocol in FakeProtocol::ALL {
+        let response =
+            FakeResponse::stream().send(protocol.stream(&[FakePart::Text("a")])).then(FakeBodyStep::Stall);
+        let provider = FakeProvider::with_responses(protocol, [response]).await;
+        let client = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
+        let (sender, mut deltas) = mpsc::unbounded_channel();
         let task = tokio::spawn(async move {
             let mut listen = |delta: Delta<'_>| {
                 if let Delta::Text(_) = delta {
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                 }
             };
-            asked.ask(&question(), &mut listen).await
+            client.ask(&question(), &mut listen).await
         });
-        told.recv().await.unwrap();
+        deltas.recv().await.unwrap();
 
         task.abort();
 
-        provider.hung_up().await;
+        provider.wait_for_disconnect().await;
     }
 }
 
 #[tokio::test]
 async fn how_an_answer_ended_is_told_apart() {
     use FailureKind::{BadAnswer, Filtered, Refused, Truncated};
-    for (voice, say, kind) in [
-        (Voice::OpenAi, Say::Truncated, Truncated),
-        (Voice::Anthropic, Say::Truncated, Truncated),
-        (Voice::Google, Say::Truncated, Truncated),
-        (Voice::Compatible, Say::Truncated, Truncated),
-        (Voice::OpenAi, Say::Refused("I would rather not."), Refused),
-        (Voice::Anthropic, Say::Refused("I would rather not."), Refused),
-        (Voice::Compatible, Say::Refused("I would rather not."), Refused),
-        (Voice::OpenAi, Say::Filtered, Filtered),
-        (Voice::Anthropic, Say::Filtered, Refused),
-        (Voice::Google, Say::Filtered, Filtered),
-        (Voice::Compatible, Say::Filtered, Filtered),
+    for (protocol, part, kind) in [
+        (FakeProtocol::OpenAi, FakePart::Truncated, Truncated),
+        (FakeProtocol::Anthropic, FakePart::Truncated, Truncated),
+        (FakeProtocol::Google, FakePart::Truncated, Truncated),
+        (FakeProtocol::Compatible, FakePart::Truncated, Truncated),
+        (FakeProtocol::OpenAi, FakePart::Refused("I would rather not."), Refused),
+        (FakeProtocol::Anthropic, FakePart::Refused("I would rather not."), Refused),
+        (FakeProtocol::Compatible, FakePart::Refused("I would rather not."), Refused),
+        (FakeProtocol::OpenAi, FakePart::Filtered, Filtered),
+        (FakeProtocol::Anthropic, FakePart::Filtered, Refused),
+        (FakeProtocol::Google, FakePart::Filtered, Filtered),
+        (FakeProtocol::Compatible, FakePart::Filtered, Filtered),
     ] {
-        let failure = failure(voice, voice.says(&[Say::Text("half a"), say])).await;
+        let failure = failure(protocol, protocol.answer(&[FakePart::Text("half a"), part])).await;
 
-        assert_eq!(failure.kind, kind, "{voice:?} {say:?}");
-        assert_eq!(failure.partial, "half a", "{voice:?} {say:?}");
-        assert_eq!(failure.usage, WHOLE, "{voice:?} {say:?}");
-        if let Say::Refused(why) = say {
+        assert_eq!(failure.kind, kind, "{protocol:?} {part:?}");
+        assert_eq!(failure.partial, "half a", "{protocol:?} {part:?}");
+        assert_eq!(failure.usage, FULL_USAGE, "{protocol:?} {part:?}");
+        if let FakePart::Refused(why) = part {
             assert!(failure.message.contains(why), "{}", failure.message);
         }
     }
@@ -177,8 +196,14 @@ async fn how_an_answer_ended_is_told_apart() {
         ("MALFORMED_RESPONSE", BadAnswer),
         ("OTHER", BadAnswer),
     ] {
-        let stream = Voice::Google.stream(&[Say::Text("half a"), Say::Filtered]).replace("SAFETY", reason);
-        assert_eq!(failure(Voice::Google, Script::stream().send(stream)).await.kind, kind, "{reason}");
+        let stream = FakeProtocol::Google
+            .stream(&[FakePart::Text("half a"), FakePart::Filtered])
+            .replace("SAFETY", reason);
+        assert_eq!(
+            failure(FakeProtocol::Google, FakeResponse::stream().send(stream)).await.kind,
+            kind,
+            "{reason}"
+        );
     }
 }
 
@@ -186,7 +211,8 @@ async fn how_an_answer_ended_is_told_apart() {
 async fn a_question_that_google_keeps_from_its_model_says_so() {
     let event = json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" }, "usageMetadata": { "promptTokenCount": 7 } });
 
-    let failure = failure(Voice::Google, Script::stream().send(Voice::Google.frame(&event))).await;
+    let failure =
+        failure(FakeProtocol::Google, FakeResponse::stream().send(FakeProtocol::Google.frame(&event))).await;
 
     assert_eq!(failure.kind, FailureKind::Filtered);
     assert_eq!(failure.message, "Google: the question was withheld from the model: PROHIBITED_CONTENT");
@@ -195,8 +221,9 @@ async fn a_question_that_google_keeps_from_its_model_says_so() {
 
 #[tokio::test]
 async fn endpoints_that_differ_in_the_details_are_understood() {
-    let chunk = |delta: Value| Voice::Compatible.frame(&json!({ "choices": [{ "delta": delta }] }));
-    let finish = Voice::Compatible.frame(&json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }));
+    let chunk = |delta: Value| FakeProtocol::Compatible.frame(&json!({ "choices": [{ "delta": delta }] }));
+    let finish =
+        FakeProtocol::Compatible.frame(&json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }));
     for (what, stream) in [
         ("text in parts", chunk(json!({ "content": [{ "type": "text", "text": "a" }] })) + &finish),
         ("no [DONE]", chunk(json!({ "content": "a" })) + &finish),
@@ -212,23 +239,25 @@ async fn endpoints_that_differ_in_the_details_are_understood() {
         (
             "the whole once more at the end",
             chunk(json!({ "content": "a" }))
-                + &Voice::Compatible.frame(&json!({ "choices": [{
+                + &FakeProtocol::Compatible.frame(&json!({ "choices": [{
                     "delta": { "content": "" }, "message": { "content": "a" }, "finish_reason": "stop",
                 }] })),
         ),
         (
             "the whole at the end alone",
             chunk(json!({ "content": "" }))
-                + &Voice::Compatible.frame(
+                + &FakeProtocol::Compatible.frame(
                     &json!({ "choices": [{ "message": { "content": "a" }, "finish_reason": "stop" }] }),
                 ),
         ),
         ("an event that nobody closed", (chunk(json!({ "content": "a" })) + &finish).trim_end().to_owned()),
     ] {
-        let provider = Provider::with(Voice::Compatible, [Script::stream().send(stream)]).await;
-        let (result, told) = ask(&provider, &question(), patience()).await;
+        let provider =
+            FakeProvider::with_responses(FakeProtocol::Compatible, [FakeResponse::stream().send(stream)])
+                .await;
+        let (result, deltas) = ask(&provider, &question(), patience()).await;
         assert_eq!(result.unwrap().text, "a", "{what}");
-        assert_eq!(told.contains(&"thinking 2".to_owned()), what.starts_with("reasoning"), "{what}");
+        assert_eq!(deltas.contains(&"thinking 2".to_owned()), what.starts_with("reasoning"), "{what}");
     }
 }
 
@@ -238,7 +267,8 @@ async fn an_endpoint_that_does_not_stream_is_understood() {
         "choices": [{ "index": 0, "message": { "role": "assistant", "content": "a" }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 9 },
     });
-    let provider = Provider::with(Voice::Compatible, [Script::error(200, &completion)]).await;
+    let provider =
+        FakeProvider::with_responses(FakeProtocol::Compatible, [FakeResponse::json(200, &completion)]).await;
 
     let (result, _) = ask(&provider, &question(), patience()).await;
 

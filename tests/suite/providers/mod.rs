@@ -1,12 +1,12 @@
 //! Asking providers, each of them against a server that speaks as it does.
 
 mod answers;
-mod bounds;
-mod broken;
-mod complaints;
+mod errors;
+mod limits;
+mod malformed_answers;
 mod requests;
 mod secrets;
-mod steps;
+mod unsupported_options;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use buildoff::generate::{
 };
 use serde_json::{Value, json};
 
-use crate::support::voice::MODEL;
-use crate::support::{Beat, Provider, Say, Script, Voice};
+use crate::support::fake_protocol::MODEL;
+use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse};
 
 /// Enough for a slow machine, and quick to ask again.
 pub fn patience() -> Patience {
@@ -62,17 +62,17 @@ fn schema() -> Arc<Value> {
 
 /// Asks once, and tells what was told meanwhile.
 async fn ask(
-    at: &Provider,
+    at: &FakeProvider,
     question: &Question,
     patience: Patience,
 ) -> (Result<Answer, Failure>, Vec<String>) {
     let provider = provider(&at.endpoint(), patience, false).unwrap();
-    let mut told = Vec::new();
-    let result = provider.ask(question, &mut |delta| told.extend(tell(&delta))).await;
-    (result, told)
+    let mut deltas = Vec::new();
+    let result = provider.ask(question, &mut |delta| deltas.extend(describe(&delta))).await;
+    (result, deltas)
 }
 
-fn tell(delta: &Delta<'_>) -> Option<String> {
+fn describe(delta: &Delta<'_>) -> Option<String> {
     Some(match delta {
         Delta::Sent => return None,
         Delta::Text(text) => format!("text {text}"),
@@ -83,15 +83,15 @@ fn tell(delta: &Delta<'_>) -> Option<String> {
 }
 
 /// The failure that this script ends in, when nothing is tried twice.
-async fn failure(voice: Voice, script: Script) -> Failure {
-    failure_within(voice, script, patience()).await
+async fn failure(protocol: FakeProtocol, response: FakeResponse) -> Failure {
+    failure_within(protocol, response, patience()).await
 }
 
-async fn failure_within(voice: Voice, script: Script, patience: Patience) -> Failure {
-    let provider = Provider::with(voice, [script]).await;
+async fn failure_within(protocol: FakeProtocol, response: FakeResponse, patience: Patience) -> Failure {
+    let provider = FakeProvider::with_responses(protocol, [response]).await;
     let (result, _) = ask(&provider, &question(), Patience { tries: 1, ..patience }).await;
     match result {
-        Ok(answer) => panic!("{voice:?} answered {answer:?}"),
+        Ok(answer) => panic!("{protocol:?} answered {answer:?}"),
         Err(failure) => failure,
     }
 }

@@ -25,8 +25,10 @@ fn questions() -> Vec<(&'static str, Question)> {
     ]
 }
 
-async fn sent(voice: Voice, question: &Question) -> Value {
-    let provider = Provider::with(voice, [voice.says(&[Say::Text("a"), Say::Done])]).await;
+async fn sent_body(protocol: FakeProtocol, question: &Question) -> Value {
+    let provider =
+        FakeProvider::with_responses(protocol, [protocol.answer(&[FakePart::Text("a"), FakePart::Done])])
+            .await;
     ask(&provider, question, patience()).await.0.unwrap();
     provider.requests().pop().unwrap().body
 }
@@ -35,16 +37,23 @@ async fn sent(voice: Voice, question: &Question) -> Value {
 async fn every_kind_of_request_and_stream_is_written_down() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers");
     fs::create_dir_all(&folder).unwrap();
-    for voice in Voice::ALL {
+    for protocol in FakeProtocol::ALL {
         let mut requests = serde_json::Map::new();
         for (name, question) in questions() {
-            requests.insert(name.to_owned(), sent(voice, &question).await);
+            requests.insert(name.to_owned(), sent_body(protocol, &question).await);
         }
-        let says = [Say::Ponder, Say::Think("hm"), Say::Text("a"), Say::Text("b")];
-        let ends = [Say::Done, Say::Truncated, Say::Filtered, Say::Refused("no"), Say::Overloaded];
+        let parts =
+            [FakePart::HiddenThinking, FakePart::Thinking("hm"), FakePart::Text("a"), FakePart::Text("b")];
+        let ends = [
+            FakePart::Done,
+            FakePart::Truncated,
+            FakePart::Filtered,
+            FakePart::Refused("no"),
+            FakePart::Overloaded,
+        ];
         let streams: Vec<Value> =
-            ends.iter().map(|end| Value::Array(voice.events(&[&says[..], &[*end]].concat()))).collect();
-        let file = folder.join(format!("{voice:?}.json").to_lowercase());
+            ends.iter().map(|end| Value::Array(protocol.events(&[&parts[..], &[*end]].concat()))).collect();
+        let file = folder.join(format!("{protocol:?}.json").to_lowercase());
         let text = json!({ "requests": requests, "streams": streams }).to_string();
         fs::write(file, text).unwrap();
     }
@@ -73,9 +82,9 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
     for message in input.as_array_mut().unwrap() {
         message["type"] = json!("message");
     }
-    for (voice, expected) in [
+    for (protocol, expected) in [
         (
-            Voice::OpenAi,
+            FakeProtocol::OpenAi,
             json!({
                 "model": MODEL, "instructions": "You build.", "input": input, "max_output_tokens": 1000,
                 "reasoning": { "effort": "xhigh", "summary": "auto" }, "temperature": 0.7,
@@ -84,7 +93,7 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
             }),
         ),
         (
-            Voice::Anthropic,
+            FakeProtocol::Anthropic,
             json!({
                 "model": MODEL, "stream": true, "max_tokens": 1000, "system": "You build.",
                 "messages": talk("assistant"), "thinking": { "type": "adaptive", "display": "summarized" },
@@ -93,7 +102,7 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
             }),
         ),
         (
-            Voice::Google,
+            FakeProtocol::Google,
             json!({
                 "contents": [
                     { "role": "user", "parts": [{ "text": "a duck" }] },
@@ -109,7 +118,7 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
             }),
         ),
         (
-            Voice::Compatible,
+            FakeProtocol::Compatible,
             json!({
                 "model": MODEL, "messages": messages, "stream": true, "stream_options": { "include_usage": true },
                 "max_tokens": 1000, "reasoning_effort": "xhigh", "temperature": 0.7,
@@ -119,25 +128,29 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
             }),
         ),
     ] {
-        assert_eq!(sent(voice, &question).await, expected, "{voice:?}");
+        assert_eq!(sent_body(protocol, &question).await, expected, "{protocol:?}");
     }
 }
 
 #[tokio::test]
 async fn an_address_may_or_may_not_end_in_a_slash_or_a_version() {
-    for (voice, ends) in [
-        (Voice::OpenAi, ["/v1", "/v1/"]),
-        (Voice::Anthropic, ["/", "/v1/"]),
-        (Voice::Google, ["/", "/v1beta"]),
-        (Voice::Compatible, ["/api/v1", "/api/v1/"]),
+    for (protocol, ends) in [
+        (FakeProtocol::OpenAi, ["/v1", "/v1/"]),
+        (FakeProtocol::Anthropic, ["/", "/v1/"]),
+        (FakeProtocol::Google, ["/", "/v1beta"]),
+        (FakeProtocol::Compatible, ["/api/v1", "/api/v1/"]),
     ] {
         for end in ends {
-            let provider = Provider::with(voice, [voice.says(&[Say::Text("a"), Say::Done])]).await;
+            let provider = FakeProvider::with_responses(
+                protocol,
+                [protocol.answer(&[FakePart::Text("a"), FakePart::Done])],
+            )
+            .await;
             let mut endpoint = provider.endpoint();
             endpoint.base_url = format!("{}{end}", provider.url);
-            let asked = buildoff::generate::provider(&endpoint, patience(), false).unwrap();
+            let client = buildoff::generate::provider(&endpoint, patience(), false).unwrap();
             // The server objects to any other path.
-            assert_eq!(asked.ask(&question(), &mut |_| ()).await.unwrap().text, "a", "{voice:?} {end}");
+            assert_eq!(client.ask(&question(), &mut |_| ()).await.unwrap().text, "a", "{protocol:?} {end}");
         }
     }
 }

@@ -5,12 +5,12 @@ use buildoff::generate::{Endpoint, EndpointError, ProviderKind, Secret};
 use tracing::subscriber::set_default;
 
 use super::*;
-use crate::support::provider::KEY;
+use crate::support::fake_provider::API_KEY;
 
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+struct TestLogBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Log {
+impl io::Write for TestLogBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -21,78 +21,87 @@ impl io::Write for Log {
     }
 }
 
-impl Log {
+impl TestLogBuffer {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
 /// Ways to repeat a key to whoever sent it.
-fn echoes(voice: Voice) -> Vec<Script> {
-    let masked = format!("{}****6789", &KEY[..8]);
+fn responses_with_key(protocol: FakeProtocol) -> Vec<FakeResponse> {
+    let masked = format!("{}****6789", &API_KEY[..8]);
     vec![
-        Script::error(
+        FakeResponse::json(
             401,
-            &json!({ "error": { "message": format!("Incorrect API key provided: {KEY}."), "code": KEY } }),
+            &json!({ "error": { "message": format!("Incorrect API key provided: {API_KEY}."), "code": API_KEY } }),
         ),
-        Script::error(
+        FakeResponse::json(
             401,
             &json!({ "error": { "message": format!("Incorrect API key provided: {masked}.") } }),
         ),
-        Script::new(403, "text/plain").send(format!("you sent authorization: Bearer {KEY}")),
-        Script::new(500, "text/html").send(format!("<title>{KEY}</title>")),
-        Script::new(200, "text/html").send(format!("<p>{KEY}")),
-        Script::error(200, &json!({ "error": { "message": KEY } })),
-        Script::new(302, "text/html").header("location", &format!("/?key={KEY}")),
-        Script::stream().send(format!("data: {KEY}\n\n")),
-        Script::stream().send(format!("{}data: {KEY}\n\n", voice.stream(&[Say::Text("half a")]))),
-        Script::error(413, &json!({ "error": { "message": format!("{}{KEY}", "x".repeat(790)) } })),
+        FakeResponse::new(403, "text/plain").send(format!("you sent authorization: Bearer {API_KEY}")),
+        FakeResponse::new(500, "text/html").send(format!("<title>{API_KEY}</title>")),
+        FakeResponse::new(200, "text/html").send(format!("<p>{API_KEY}")),
+        FakeResponse::json(200, &json!({ "error": { "message": API_KEY } })),
+        FakeResponse::new(302, "text/html").header("location", &format!("/?key={API_KEY}")),
+        FakeResponse::stream().send(format!("data: {API_KEY}\n\n")),
+        FakeResponse::stream()
+            .send(format!("{}data: {API_KEY}\n\n", protocol.stream(&[FakePart::Text("half a")]))),
+        FakeResponse::json(413, &json!({ "error": { "message": format!("{}{API_KEY}", "x".repeat(790)) } })),
         // Where the log begins to forget, and where an error body ends.
-        Script::stream().send(format!(": {}{KEY}{}\n\n", "x".repeat(9_000), "x".repeat((16 << 10) - 20))),
-        Script::new(400, "text/plain").send(format!("{}{KEY}", "x".repeat((64 << 10) - 12))),
+        FakeResponse::stream().send(format!(
+            ": {}{API_KEY}{}\n\n",
+            "x".repeat(9_000),
+            "x".repeat((16 << 10) - 20)
+        )),
+        FakeResponse::new(400, "text/plain").send(format!("{}{API_KEY}", "x".repeat((64 << 10) - 12))),
     ]
 }
 
 #[tokio::test]
 async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
-    let log = Log::default();
+    let log = TestLogBuffer::default();
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
     let guard = set_default(subscriber.finish());
-    let mut said = String::new();
-    for voice in Voice::ALL {
-        for script in echoes(voice) {
-            let provider = Provider::with(voice, [script]).await;
+    let mut output = String::new();
+    for protocol in FakeProtocol::ALL {
+        for response in responses_with_key(protocol) {
+            let provider = FakeProvider::with_responses(protocol, [response]).await;
             let once = Patience { tries: 1, ..patience() };
-            let asked = buildoff::generate::provider(&provider.endpoint(), once, true).unwrap();
-            let mut listen = |delta: Delta<'_>| said.push_str(&format!("{delta:?}\n"));
-            let failure = asked.ask(&question(), &mut listen).await.unwrap_err();
-            said.push_str(&format!("{failure} {failure:?} {:?}\n", provider.endpoint()));
+            let client = buildoff::generate::provider(&provider.endpoint(), once, true).unwrap();
+            let mut listen = |delta: Delta<'_>| output.push_str(&format!("{delta:?}\n"));
+            let failure = client.ask(&question(), &mut listen).await.unwrap_err();
+            output.push_str(&format!("{failure} {failure:?} {:?}\n", provider.endpoint()));
         }
     }
     drop(guard);
 
     let log = log.text();
     assert!(log.contains("an answer of no use") && log.contains("half a"), "nothing was logged: {log}");
-    for (what, text) in [("an error", said), ("the log", log)] {
-        let leak = text.lines().find(|line| line.contains(&KEY[3..]) || line.contains(&KEY[..12]));
+    for (what, text) in [("an error", output), ("the log", log)] {
+        let leak = text.lines().find(|line| line.contains(&API_KEY[3..]) || line.contains(&API_KEY[..12]));
         assert_eq!(leak, None, "in {what}");
         // Half a key is one as well.
-        assert!(!text.contains(&KEY[KEY.len() - 16..]), "the end of the key is in {what}");
+        assert!(!text.contains(&API_KEY[API_KEY.len() - 16..]), "the end of the key is in {what}");
     }
 }
 
 #[tokio::test]
 async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
     for log_raw in [false, true] {
-        let log = Log::default();
+        let log = TestLogBuffer::default();
         let writer = log.clone();
         let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
-        let provider = Provider::with(Voice::OpenAi, [Script::stream().send("data: peculiar\n\n")]).await;
+        let provider = FakeProvider::with_responses(
+            FakeProtocol::OpenAi,
+            [FakeResponse::stream().send("data: peculiar\n\n")],
+        )
+        .await;
 
-        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
-        asked.ask(&question(), &mut |_| ()).await.unwrap_err();
+        let client = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
+        client.ask(&question(), &mut |_| ()).await.unwrap_err();
 
         drop(guard);
         assert_eq!(log.text().contains("peculiar"), log_raw);
@@ -102,19 +111,19 @@ async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
 #[tokio::test]
 async fn an_answer_that_is_no_build_is_logged_by_its_ends_and_without_the_key() {
     for log_raw in [false, true] {
-        let log = Log::default();
+        let log = TestLogBuffer::default();
         let writer = log.clone();
         let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
-        let provider = Provider::with(Voice::OpenAi, []).await;
-        let asked = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
+        let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, []).await;
+        let client = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
 
-        let answer = format!("peculiar {KEY} {}{KEY}{} half", "x".repeat(8150), "y".repeat(60_000));
-        asked.log_refused(&answer, &format!("it says {KEY}"));
+        let answer = format!("peculiar {API_KEY} {}{API_KEY}{} half", "x".repeat(8150), "y".repeat(60_000));
+        client.log_refused(&answer, &format!("it says {API_KEY}"));
 
         drop(guard);
         let log = log.text();
         assert_eq!((log.contains("peculiar"), log.contains(" half")), (log_raw, log_raw));
-        assert!(log.len() < 20_000 && !log.contains(&KEY[..12]), "{log}");
+        assert!(log.len() < 20_000 && !log.contains(&API_KEY[..12]), "{log}");
     }
 }
 

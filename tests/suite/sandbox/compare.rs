@@ -5,10 +5,10 @@ use buildoff::arena::shipped_builds;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, page};
+use crate::support::{BrowserPage, TestServer, Theme, open_page};
 
 /// With every build that is shipped.
-async fn hung() -> TestDb {
+async fn db_with_shipped_builds() -> TestDb {
     let db = TestDb::new().await;
     shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
     db
@@ -25,8 +25,8 @@ fn query(builds: &[Uuid]) -> String {
     builds.iter().map(|id| format!("build={id}")).collect::<Vec<_>>().join("&")
 }
 
-async fn live(page: &Page, viewers: usize) {
-    super::live::until(
+async fn wait_for_viewers(page: &BrowserPage, viewers: usize) {
+    super::run_page::wait_until(
         page,
         &format!("document.querySelectorAll('build-viewer[data-state=live]').length === {viewers}"),
     )
@@ -35,26 +35,26 @@ async fn live(page: &Page, viewers: usize) {
 
 #[tokio::test]
 async fn four_builds_turn_together_and_the_address_opens_the_same() {
-    let db = hung().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let db = db_with_shipped_builds().await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let builds = of_one_prompt(&db).await;
     assert_eq!(builds.len(), 4);
-    let tab = page(&site.at("/sandbox/compare")).await;
+    let tab = open_page(&server.url_for("/sandbox/compare")).await;
     tab.run("document.getElementById('prompt').selectedIndex = 1").await;
     tab.click("#pick button").await;
-    super::live::until(&tab, "document.getElementById('builds')").await;
-    assert!(tab.agrees("document.getElementById('compare').disabled").await);
-    tab.goto(&site.at(&format!("/sandbox/compare?{}", query(&builds[..1])))).await;
+    super::run_page::wait_until(&tab, "document.getElementById('builds')").await;
+    assert!(tab.holds("document.getElementById('compare').disabled").await);
+    tab.goto(&server.url_for(&format!("/sandbox/compare?{}", query(&builds[..1])))).await;
     for build in &builds[1..] {
         tab.click(&format!("[value='{build}']")).await;
     }
     assert_eq!(tab.text("#chosen").await, "Four of four chosen.");
     tab.click("#compare").await;
-    live(&tab, 4).await;
+    wait_for_viewers(&tab, 4).await;
     let address: String = tab.eval("location.href").await;
     assert!(builds.iter().all(|id| address.contains(&id.to_string())), "{address}");
     assert!(
-        tab.agrees(
+        tab.holds(
             "new Set([...document.querySelectorAll('build-viewer')].map(one => one.camera)).size === 1"
         )
         .await
@@ -63,26 +63,30 @@ async fn four_builds_turn_together_and_the_address_opens_the_same() {
     let turns = "[...document.querySelectorAll('build-viewer')].map(one => one.viewer.camera.turn)";
     let before: Vec<f64> = tab.eval(turns).await;
     tab.drag("build-viewer canvas", 80.0, 10.0).await;
-    super::live::until(&tab, &format!("{turns}.every(turn => Math.abs(turn - {}) > 0.05)", before[0])).await;
+    super::run_page::wait_until(
+        &tab,
+        &format!("{turns}.every(turn => Math.abs(turn - {}) > 0.05)", before[0]),
+    )
+    .await;
     for (name, width, height, theme) in
         [("desk-light", 1440, 900, Theme::Light), ("phone-dark", 390, 844, Theme::Dark)]
     {
-        tab.size(width, height).await;
-        tab.theme(theme).await;
-        tab.shot(&format!("sandbox-compare-{name}")).await;
-        assert!(tab.agrees("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
+        tab.set_size(width, height).await;
+        tab.set_theme(theme).await;
+        tab.screenshot(&format!("sandbox-compare-{name}")).await;
+        assert!(tab.holds("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
     }
-    let shared = page(&address).await;
-    live(&shared, 4).await;
+    let shared = open_page(&address).await;
+    wait_for_viewers(&shared, 4).await;
     assert_eq!(shared.text("#compared").await, tab.text("#compared").await);
 }
 
 #[tokio::test]
 async fn without_script_builds_are_compared_as_pictures() {
-    let db = hung().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let db = db_with_shipped_builds().await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let builds = of_one_prompt(&db).await;
-    let answer = site.get(&format!("/sandbox/compare?{}", query(&builds[1..3]))).send().await.unwrap();
+    let answer = server.get(&format!("/sandbox/compare?{}", query(&builds[1..3]))).send().await.unwrap();
     let text = answer.text().await.unwrap();
     for build in &builds[1..3] {
         assert!(text.contains(&format!("<img src=\"/api/builds/{build}/image")), "{build}");
@@ -92,8 +96,8 @@ async fn without_script_builds_are_compared_as_pictures() {
 
 #[tokio::test]
 async fn what_cannot_be_compared_is_left_out_and_says_why() {
-    let db = hung().await;
-    let site = Site::open_on(db.pool.clone()).await;
+    let db = db_with_shipped_builds().await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
     let all: Vec<Uuid> = sqlx::query_scalar("SELECT DISTINCT ON (prompt_id) id FROM builds")
         .fetch_all(&db.pool)
         .await
@@ -106,15 +110,15 @@ async fn what_cannot_be_compared_is_left_out_and_says_why() {
         (format!("build=x&{}", query(&all[..1])), 1, "Some of these builds could not be found"),
         ("prompt=nothing".to_owned(), 0, "Choose what to compare"),
     ] {
-        let answer = site.get(&format!("/sandbox/compare?{query}")).send().await.unwrap();
+        let answer = server.get(&format!("/sandbox/compare?{query}")).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{query}");
         let html = answer.text().await.unwrap();
         assert_eq!(html.matches("<build-viewer").count(), shown, "{query}");
         assert!(html.contains(words), "{query}");
     }
     db.run("UPDATE builds SET retired_at = now()").await;
-    let retired = site.get(&format!("/sandbox/compare?{}", query(&all[..1]))).send().await.unwrap();
+    let retired = server.get(&format!("/sandbox/compare?{}", query(&all[..1]))).send().await.unwrap();
     assert!(retired.text().await.unwrap().contains("retired"));
-    let empty = site.get("/sandbox/compare").send().await.unwrap();
+    let empty = server.get("/sandbox/compare").send().await.unwrap();
     assert!(empty.text().await.unwrap().contains("Nothing has been built here yet"));
 }

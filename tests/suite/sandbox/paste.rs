@@ -2,24 +2,24 @@
 
 use std::fs;
 
-use super::live::until;
+use super::run_page::wait_until;
 use crate::support::db::TestDb;
-use crate::support::{Page, Site, Theme, hut, page};
+use crate::support::{BrowserPage, TestServer, Theme, open_page, sample_spec};
 
-async fn opened(site: &Site) -> Page {
-    let tab = page(&site.at("/sandbox/paste?q=low")).await;
-    until(&tab, "!document.getElementById('paste').hidden").await;
+async fn open_paste_page(server: &TestServer) -> BrowserPage {
+    let tab = open_page(&server.url_for("/sandbox/paste?q=low")).await;
+    wait_until(&tab, "!document.getElementById('paste').hidden").await;
     tab
 }
 
-async fn write(tab: &Page, text: &str) {
+async fn write(tab: &BrowserPage, text: &str) {
     tab.run(&format!(
         "{{ const text = document.getElementById('text'); text.value = {text:?}; text.dispatchEvent(new Event('input')); }}"
     ))
     .await;
 }
 
-async fn paste(tab: &Page, text: &str) {
+async fn paste(tab: &BrowserPage, text: &str) {
     write(tab, text).await;
     tab.click("#check").await;
 }
@@ -27,30 +27,30 @@ async fn paste(tab: &Page, text: &str) {
 #[tokio::test]
 async fn a_chat_answer_is_checked_shown_and_taken_away() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let tab = opened(&site).await;
-    paste(&tab, &format!("Here you are:\n```json\n{}\n```\nEnjoy!", hut(4))).await;
-    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let tab = open_paste_page(&server).await;
+    paste(&tab, &format!("Here you are:\n```json\n{}\n```\nEnjoy!", sample_spec(4))).await;
+    wait_until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
     assert!(tab.text("#verdict").await.contains("A good build: 2,888 blocks, 19 wide, 8 high, 19 deep."));
-    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
-    assert!(tab.agrees("document.getElementById('problems').hidden").await);
+    wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.holds("document.getElementById('problems').hidden").await);
     tab.click("#take").await;
-    until(&tab, "!document.getElementById('formats').hidden").await;
+    wait_until(&tab, "!document.getElementById('formats').hidden").await;
     let file: String = tab.eval("document.querySelector('[data-format=stl]').getAttribute('href')").await;
-    assert_eq!(site.get(&file).send().await.unwrap().status(), 200);
-    tab.shot("sandbox-paste-good").await;
-    write(&tab, &hut(5)).await;
+    assert_eq!(server.get(&file).send().await.unwrap().status(), 200);
+    tab.screenshot("sandbox-paste-good").await;
+    write(&tab, &sample_spec(5)).await;
     assert_eq!(tab.text("#verdict").await, "The text has changed since it was checked.");
     assert!(
-        tab.agrees("document.getElementById('bring').hidden && document.getElementById('formats').hidden")
+        tab.holds("document.getElementById('bring').hidden && document.getElementById('formats').hidden")
             .await
     );
 }
 
 #[tokio::test]
 async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
-    let site = Site::open().await;
-    let tab = opened(&site).await;
+    let server = TestServer::start().await;
+    let tab = open_paste_page(&server).await;
     let lines = [
         r#"{ "version": "1.0", "boxes": ["#,
         r#"  { "x1": 2, "y1": 0, "z1": 2, "x2": 20, "y2": 7, "z2": 20, "type": "bricks" },"#,
@@ -59,59 +59,59 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
         "] }",
     ];
     paste(&tab, &lines.join("\n")).await;
-    until(&tab, "document.querySelectorAll('#problems button').length === 2").await;
+    wait_until(&tab, "document.querySelectorAll('#problems button').length === 2").await;
     assert!(tab.text("#problems").await.contains("Line 3, column 3 It reaches outside the grid"));
     assert!(
         tab.text("#problems")
             .await
             .contains("Line 4, column 3 There is no block “lava_lamp” in this palette.")
     );
-    until(&tab, "document.querySelectorAll('.gutter .warn').length === 2").await;
-    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    wait_until(&tab, "document.querySelectorAll('.gutter .warn').length === 2").await;
+    wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
     tab.click("#problems li:nth-last-child(1) button").await;
     let selected =
         "(text => text.value.slice(text.selectionStart, text.selectionEnd))(document.activeElement)";
     assert_eq!(tab.eval::<String>(selected).await, lines[3].trim());
-    tab.shot("sandbox-paste-warnings").await;
+    tab.screenshot("sandbox-paste-warnings").await;
 
     paste(&tab, &lines.join("\n").replace("\"y1\": 9", "\"y1\": 9.5")).await;
-    until(&tab, "document.querySelector('.gutter .bad')?.textContent === '4'").await;
+    wait_until(&tab, "document.querySelector('.gutter .bad')?.textContent === '4'").await;
     assert!(tab.text("#problems").await.contains("Line 4"));
     let verdict = tab.text("#verdict").await;
     assert!(verdict.starts_with("It cannot be read") && verdict.contains("boxes[2].y1"), "{verdict}");
     paste(&tab, &lines.join("\n").replacen("},", "}", 1)).await;
-    until(&tab, "document.querySelector('.gutter .bad')?.textContent === '3'").await;
+    wait_until(&tab, "document.querySelector('.gutter .bad')?.textContent === '3'").await;
     assert!(tab.text("#problems").await.contains("Line 3, column 3"));
     for (name, width, height, theme) in
         [("desk-dark", 1440, 900, Theme::Dark), ("phone-light", 390, 844, Theme::Light)]
     {
-        tab.size(width, height).await;
-        tab.theme(theme).await;
-        tab.shot(&format!("sandbox-paste-error-{name}")).await;
-        assert!(tab.agrees("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
+        tab.set_size(width, height).await;
+        tab.set_theme(theme).await;
+        tab.screenshot(&format!("sandbox-paste-error-{name}")).await;
+        assert!(tab.holds("document.documentElement.scrollWidth <= innerWidth").await, "{name}");
     }
 }
 
 #[tokio::test]
 async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() {
-    let site = Site::open().await;
-    let tab = opened(&site).await;
+    let server = TestServer::start().await;
+    let tab = open_paste_page(&server).await;
     tab.click("#check").await;
-    until(&tab, "document.getElementById('verdict').textContent.includes('nothing to check')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('nothing to check')").await;
     paste(&tab, r#"{"version":"1.0","boxes":[{"x1":0,"y1":0,"z1":0,"x2":5,"y2":5,"z2":5,"type":"stone"}]}"#)
         .await;
-    until(&tab, "document.getElementById('verdict').textContent.includes('it would be refused')").await;
-    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
-    assert!(tab.agrees("document.getElementById('bring').hidden").await);
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('it would be refused')").await;
+    wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.holds("document.getElementById('bring').hidden").await);
     paste(&tab, "no build at all").await;
-    until(&tab, "document.getElementById('verdict').textContent.includes('It cannot be read')").await;
-    assert!(tab.agrees("!document.querySelector('build-viewer')").await);
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('It cannot be read')").await;
+    assert!(tab.holds("!document.querySelector('build-viewer')").await);
 }
 
 #[tokio::test]
 async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
-    let site = Site::open().await;
-    let tab = opened(&site).await;
+    let server = TestServer::start().await;
+    let tab = open_paste_page(&server).await;
     let drop = async |name: &str, text: String| {
         tab.run(&format!(
             "{{ const bag = new DataTransfer(); bag.items.add(new File([{text}], {name:?}));
@@ -122,26 +122,27 @@ async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
     };
     let lighthouse = fs::read_to_string("builds/32-simple/lighthouse/reference_architect.json").unwrap();
     drop("lighthouse.json", format!("{lighthouse:?}")).await;
-    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
-    until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
-    assert!(tab.agrees("document.getElementById('text').value.startsWith('{')").await);
-    drop("large.json", format!("' '.repeat(1200000) + {:?}", hut(4))).await;
-    until(&tab, "!document.getElementById('held').hidden").await;
-    until(&tab, "document.getElementById('verdict').textContent.includes('2,888 blocks')").await;
+    wait_until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
+    assert!(tab.holds("document.getElementById('text').value.startsWith('{')").await);
+    drop("large.json", format!("' '.repeat(1200000) + {:?}", sample_spec(4))).await;
+    wait_until(&tab, "!document.getElementById('held').hidden").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('2,888 blocks')").await;
     assert!(tab.text("#held").await.contains("large.json"));
     tab.click("#put-away").await;
-    assert!(tab.agrees("document.activeElement.id === 'text'").await);
+    assert!(tab.holds("document.activeElement.id === 'text'").await);
     tab.run("File.prototype.text = async () => { throw new DOMException('', 'NotFoundError'); }").await;
     drop("things", "''".to_owned()).await;
-    until(&tab, "document.getElementById('verdict').textContent.includes('“things” cannot be read')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('“things” cannot be read')")
+        .await;
 }
 
 #[tokio::test]
 async fn text_is_taken_from_elsewhere_and_what_is_dragged_within_the_page_is_left_alone() {
-    let site = Site::open().await;
-    let tab = opened(&site).await;
-    paste(&tab, &hut(4)).await;
-    until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
+    let server = TestServer::start().await;
+    let tab = open_paste_page(&server).await;
+    paste(&tab, &sample_spec(4)).await;
+    wait_until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
     let is_taken = async |onto: &str| {
         tab.eval::<bool>(&format!(
             "(bag => {{
@@ -155,7 +156,7 @@ async fn text_is_taken_from_elsewhere_and_what_is_dragged_within_the_page_is_lef
     tab.run("window.dispatchEvent(new DragEvent('dragstart'))").await;
     assert!(!is_taken("document.body").await);
     let value = "document.getElementById('text').value";
-    assert_eq!(tab.eval::<String>(value).await, hut(4));
+    assert_eq!(tab.eval::<String>(value).await, sample_spec(4));
     tab.run("window.dispatchEvent(new DragEvent('dragend'))").await;
     assert!(is_taken("document.body").await);
     assert_eq!(tab.eval::<String>(value).await, "another");

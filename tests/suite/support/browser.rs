@@ -46,10 +46,10 @@ const FLAGS: [&str; 14] = [
 ];
 
 /// How long a page may take to come to something.
-const PATIENCE: Duration = Duration::from_secs(40);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Ends the browser when this process is gone, however it went: its pipe closes, and `read` returns.
-const KEEPER: &str = r#"
+const WATCHDOG: &str = r#"
     "$@" </dev/null >"$PROFILE/log" 2>&1 &
     read -r _
     kill $! 2>/dev/null; wait
@@ -72,7 +72,7 @@ pub enum Theme {
 }
 
 /// A tab in a context of its own: no cookie, cache or storage is shared with another.
-pub struct Page {
+pub struct BrowserPage {
     tab: chromiumoxide::Page,
     context: BrowserContextId,
     console: EventStream<EventConsoleApiCalled>,
@@ -81,27 +81,27 @@ pub struct Page {
 }
 
 /// Opens `url` at desktop size in the light theme.
-pub async fn page(url: &str) -> Page {
+pub async fn open_page(url: &str) -> BrowserPage {
     let browser = &CHROMIUM.browser;
     let context = browser.create_browser_context(CreateBrowserContextParams::default()).await.unwrap();
     let mut blank = CreateTargetParams::new("about:blank");
     blank.browser_context_id = Some(context.clone());
     let tab = browser.new_page(blank).await.unwrap();
     tab.enable_log().await.unwrap();
-    let page = Page {
+    let page = BrowserPage {
         console: tab.event_listener().await.unwrap(),
         exceptions: tab.event_listener().await.unwrap(),
         log: tab.event_listener().await.unwrap(),
         context,
         tab,
     };
-    page.size(1440, 900).await;
-    page.theme(Theme::Light).await;
+    page.set_size(1440, 900).await;
+    page.set_theme(Theme::Light).await;
     page.goto(url).await;
     page
 }
 
-impl Page {
+impl BrowserPage {
     pub async fn goto(&self, url: &str) {
         self.tab.goto(url).await.unwrap_or_else(|error| panic!("{url} did not open: {error}"));
     }
@@ -111,13 +111,13 @@ impl Page {
     }
 
     /// A phone, where it is as narrow as one.
-    pub async fn size(&self, width: i64, height: i64) {
+    pub async fn set_size(&self, width: i64, height: i64) {
         let metrics = SetDeviceMetricsOverrideParams::new(width, height, 1.0, width < 600);
         self.tab.execute(metrics).await.unwrap();
     }
 
     /// What the visitor's system prefers.
-    pub async fn theme(&self, theme: Theme) {
+    pub async fn set_theme(&self, theme: Theme) {
         let value = match theme {
             Theme::Light => "light",
             Theme::Dark => "dark",
@@ -129,18 +129,18 @@ impl Page {
     }
 
     /// The visitor's system asks for less motion.
-    pub async fn calm(&self) {
+    pub async fn reduce_motion(&self) {
         let calm = MediaFeature::new("prefers-reduced-motion", "reduce");
         self.tab.emulate_media_features(vec![calm]).await.unwrap();
     }
 
     /// From the next load on.
-    pub async fn without_script(&self) {
+    pub async fn disable_scripts(&self) {
         self.tab.execute(SetScriptExecutionDisabledParams::new(true)).await.unwrap();
     }
 
     /// Runs before the page's own, from the next load on.
-    pub async fn before_load(&self, script: &str) {
+    pub async fn add_init_script(&self, script: &str) {
         self.tab.evaluate_on_new_document(script).await.unwrap();
     }
 
@@ -151,17 +151,17 @@ impl Page {
     }
 
     /// Whether a condition holds; not while the page is on its way to another.
-    pub async fn agrees(&self, condition: &str) -> bool {
+    pub async fn holds(&self, condition: &str) -> bool {
         let value = self.tab.evaluate(condition).await;
         value.is_ok_and(|value| value.into_value().unwrap_or(false))
     }
 
     /// Returns once it is so.
-    pub async fn until(&self, condition: &str) {
+    pub async fn wait_until(&self, condition: &str) {
         let begun = Instant::now();
-        while !self.agrees(&format!("document.readyState === 'complete' && !!({condition})")).await {
-            if begun.elapsed() > PATIENCE {
-                self.shot("stuck").await;
+        while !self.holds(&format!("document.readyState === 'complete' && !!({condition})")).await {
+            if begun.elapsed() > WAIT_TIMEOUT {
+                self.screenshot("stuck").await;
                 panic!("it never came to be that {condition}: {}", self.text("main").await);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -205,15 +205,15 @@ impl Page {
     }
 
     /// Moves the mouse to the middle of the first element that matches.
-    pub async fn point(&self, css: &str) {
-        let (x, y) = self.middle(css).await;
+    pub async fn hover(&self, css: &str) {
+        let (x, y) = self.center(css).await;
         let event = DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y);
         self.tab.execute(event).await.unwrap();
     }
 
     /// The same as a click, for pages without script, where the usual one never ends.
-    pub async fn click_plainly(&self, css: &str) {
-        let (x, y) = self.middle(css).await;
+    pub async fn click_without_script(&self, css: &str) {
+        let (x, y) = self.center(css).await;
         for kind in [DispatchMouseEventType::MousePressed, DispatchMouseEventType::MouseReleased] {
             let mut event = DispatchMouseEventParams::new(kind, x, y);
             event.button = Some(MouseButton::Left);
@@ -230,7 +230,7 @@ impl Page {
     /// A finger that moves so many pixels to the right before it is lifted.
     pub async fn swipe(&self, css: &str, right: f64) {
         const STEPS: u32 = 10;
-        let (x, y) = self.middle(css).await;
+        let (x, y) = self.center(css).await;
         self.touch("touchStart", &[TouchPoint::new(x, y)]).await;
         for step in 1..=STEPS {
             let moved = right * f64::from(step) / f64::from(STEPS);
@@ -242,11 +242,11 @@ impl Page {
     }
 
     async fn touch(&self, kind: &'static str, points: &[TouchPoint]) {
-        self.tab.execute(Touch { kind, points: points.to_vec() }).await.unwrap();
+        self.tab.execute(DispatchTouchEvent { kind, points: points.to_vec() }).await.unwrap();
     }
 
     /// Of what there is to see of the first element that matches.
-    async fn middle(&self, css: &str) -> (f64, f64) {
+    async fn center(&self, css: &str) -> (f64, f64) {
         self.eval(&format!(
             "(element => {{
                 if (element.getBoundingClientRect().bottom > innerHeight) element.scrollIntoView({{ block: 'end', behavior: 'instant' }});
@@ -264,7 +264,7 @@ impl Page {
     }
 
     /// The whole page, saved as `target/shots/<name>.png`.
-    pub async fn shot(&self, name: &str) {
+    pub async fn screenshot(&self, name: &str) {
         let whole = self.tab.layout_metrics().await.unwrap().css_content_size;
         let clip = Viewport { x: 0.0, y: 0.0, width: whole.width, height: whole.height, scale: 1.0 };
         let params = ScreenshotParams::builder()
@@ -280,17 +280,17 @@ impl Page {
 
     /// What the console has complained about since the last time it was asked: errors, warnings, exceptions
     /// and refusals by the content security policy. That the page itself is an error page is no complaint.
-    pub async fn complaints(&mut self) -> Vec<String> {
+    pub async fn take_console_errors(&mut self) -> Vec<String> {
         // What the browser has to say about the page arrives before the answer to this.
         let here: String = self.eval("location.href").await;
-        let mut complaints = Vec::new();
+        let mut errors = Vec::new();
         while let Some(Some(event)) = self.console.next().now_or_never() {
             if matches!(event.r#type.as_ref(), "error" | "warning" | "assert") {
-                complaints.push(format!("console: {:?}", event.args));
+                errors.push(format!("console: {:?}", event.args));
             }
         }
         while let Some(Some(event)) = self.exceptions.next().now_or_never() {
-            complaints.push(format!("exception: {:?}", event.exception_details));
+            errors.push(format!("exception: {:?}", event.exception_details));
         }
         while let Some(Some(event)) = self.log.next().now_or_never() {
             let entry = &event.entry;
@@ -298,33 +298,33 @@ impl Page {
                 entry.source == LogEntrySource::Network && entry.url.as_deref() == Some(here.as_str());
             let serious = matches!(entry.level, LogEntryLevel::Error | LogEntryLevel::Warning);
             if serious && !about_itself {
-                complaints.push(format!("log: {} ({})", entry.text, entry.url.as_deref().unwrap_or("")));
+                errors.push(format!("log: {} ({})", entry.text, entry.url.as_deref().unwrap_or("")));
             }
         }
-        complaints
+        errors
     }
 }
 
 /// The library's own leaves out an empty list of points, without which no finger is lifted.
 #[derive(Debug, Serialize)]
-struct Touch {
+struct DispatchTouchEvent {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(rename = "touchPoints")]
     points: Vec<TouchPoint>,
 }
 
-impl Method for Touch {
+impl Method for DispatchTouchEvent {
     fn identifier(&self) -> MethodId {
         "Input.dispatchTouchEvent".into()
     }
 }
 
-impl BrowserCommand for Touch {
+impl BrowserCommand for DispatchTouchEvent {
     type Response = DispatchTouchEventReturns;
 }
 
-impl Drop for Page {
+impl Drop for BrowserPage {
     fn drop(&mut self) {
         let context = self.context.clone();
         CHROMIUM.runtime.spawn(CHROMIUM.browser.dispose_browser_context(context));
@@ -334,8 +334,8 @@ impl Drop for Page {
 impl Chromium {
     /// In a thread and runtime of its own, since each test has one that ends with it.
     fn launch() -> Self {
-        let (profile, mut keeper) = start();
-        let pipe = keeper.stdin.take().unwrap();
+        let (profile, mut watchdog) = launch_chromium();
+        let pipe = watchdog.stdin.take().unwrap();
         let address = debugger_address(&profile);
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
@@ -352,7 +352,7 @@ impl Chromium {
     }
 }
 
-fn start() -> (PathBuf, Child) {
+fn launch_chromium() -> (PathBuf, Child) {
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     assert!(
         Path::new(&chromium).exists(),
@@ -361,8 +361,8 @@ fn start() -> (PathBuf, Child) {
     );
     let profile = tempfile::Builder::new().prefix("buildoff-chromium-").tempdir().unwrap().keep();
     File::create(profile.join("log")).unwrap();
-    let keeper = Command::new("/bin/sh")
-        .args(["-c", KEEPER, "keeper", &chromium])
+    let watchdog = Command::new("/bin/sh")
+        .args(["-c", WATCHDOG, "keeper", &chromium])
         .arg(format!("--user-data-dir={}", profile.display()))
         .args(FLAGS)
         .env("PROFILE", &profile)
@@ -371,15 +371,15 @@ fn start() -> (PathBuf, Child) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    (profile, keeper)
+    (profile, watchdog)
 }
 
 fn debugger_address(profile: &Path) -> String {
     let file = profile.join("DevToolsActivePort");
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let said = fs::read_to_string(&file).unwrap_or_default();
-        if let Some((port, path)) = said.trim().split_once('\n') {
+        let port_file = fs::read_to_string(&file).unwrap_or_default();
+        if let Some((port, path)) = port_file.trim().split_once('\n') {
             return format!("ws://127.0.0.1:{port}{path}");
         }
         let log = || fs::read_to_string(profile.join("log")).unwrap_or_default();

@@ -6,21 +6,21 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::admin::TOKEN;
-use super::provider::KEY;
-use super::voice::MODEL;
-use super::{Provider, Voice};
+use super::fake_protocol::MODEL;
+use super::fake_provider::API_KEY;
+use super::{FakeProtocol, FakeProvider};
 
 /// A data directory with these models, all of one provider, and prompts; models are keys, prompts slugs.
-pub struct Catalog {
+pub struct TestCatalog {
     folder: TempDir,
 }
 
-pub fn catalog(provider: &Provider, models: &[&str], prompts: &[&str]) -> Catalog {
-    let kind = match provider.voice {
-        Voice::OpenAi => "openai",
-        Voice::Anthropic => "anthropic",
-        Voice::Google => "google",
-        Voice::Compatible => "compatible",
+pub fn test_catalog(provider: &FakeProvider, models: &[&str], prompts: &[&str]) -> TestCatalog {
+    let kind = match provider.protocol {
+        FakeProtocol::OpenAi => "openai",
+        FakeProtocol::Anthropic => "anthropic",
+        FakeProtocol::Google => "google",
+        FakeProtocol::Compatible => "compatible",
     };
     let base_url = provider.endpoint().base_url;
     let mut toml = format!(
@@ -47,15 +47,15 @@ pub fn catalog(provider: &Provider, models: &[&str], prompts: &[&str]) -> Catalo
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("models.toml"), toml).unwrap();
     fs::write(folder.path().join("prompts.toml"), texts).unwrap();
-    Catalog { folder }
+    TestCatalog { folder }
 }
 
-impl Catalog {
+impl TestCatalog {
     /// What a site over this catalog is told; with these besides.
     pub fn variables<'a>(&'a self, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut variables = vec![
             ("DATA_DIR", self.folder.path().to_str().unwrap()),
-            ("SOMEBODY_API_KEY", KEY),
+            ("SOMEBODY_API_KEY", API_KEY),
             ("ADMIN_TOKEN", TOKEN),
             ("RATE_LIMITS", "off"),
         ];
@@ -65,7 +65,7 @@ impl Catalog {
 }
 
 /// A spec that is a build at 32 · simple, of so many storeys.
-pub fn hut(storeys: usize) -> String {
+pub fn sample_spec(storeys: usize) -> String {
     format!(
         r#"{{"version":"1.0","boxes":[{{"x1":2,"y1":0,"z1":2,"x2":20,"y2":{},"z2":20,"type":"bricks"}}]}}"#,
         storeys + 3

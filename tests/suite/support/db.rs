@@ -42,27 +42,27 @@ pub struct TestDb {
 
 /// What a database holds to begin with.
 #[derive(Clone, Copy)]
-enum Content {
-    Nothing,
+enum TestDbContent {
+    Empty,
     /// The catalog, and ten of the shipped builds: five prompts by two models.
-    Ten,
+    TenBuilds,
 }
 
 /// The ten.
-const HANDS: [&str; 2] = ["reference_architect", "reference_sculptor"];
+const BUILDERS: [&str; 2] = ["reference_architect", "reference_sculptor"];
 const PROMPTS: [&str; 5] = ["lighthouse", "pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"];
 
 impl TestDb {
     pub async fn new() -> Self {
-        Self::with(Content::Nothing).await
+        Self::with(TestDbContent::Empty).await
     }
 
     /// With ten of the builds that are shipped.
     pub async fn seeded() -> Self {
-        Self::with(Content::Ten).await
+        Self::with(TestDbContent::TenBuilds).await
     }
 
-    async fn with(content: Content) -> Self {
+    async fn with(content: TestDbContent) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let server = spawn_blocking(server).await.unwrap();
         let name = format!("test_{}_{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -156,7 +156,12 @@ fn leave_server() {
 
 /// Clones the migrated template, which is made if this set of migrations has
 /// none yet. Held shared, the lock keeps other processes from dropping it.
-async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content, name: &str) {
+async fn clone_template(
+    admin: &mut PgConnection,
+    server: &PgConnectOptions,
+    content: TestDbContent,
+    name: &str,
+) {
     let template = content.template();
     loop {
         sqlx::query!("SELECT pg_advisory_lock_shared($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
@@ -172,12 +177,12 @@ async fn clone_template(admin: &mut PgConnection, server: &PgConnectOptions, con
     }
 }
 
-async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content) {
+async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, content: TestDbContent) {
     sqlx::query!("SELECT pg_advisory_lock($1)", TEMPLATE_LOCK).execute(&mut *admin).await.unwrap();
     let templates = databases(admin, "template_").await;
     let template = content.template();
     if !templates.contains(&template) {
-        let current = [Content::Nothing, Content::Ten].map(Content::template);
+        let current = [TestDbContent::Empty, TestDbContent::TenBuilds].map(TestDbContent::template);
         for outdated in templates.iter().filter(|name| !current.contains(name)) {
             drop_database(admin, outdated).await.unwrap();
         }
@@ -187,28 +192,33 @@ async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, cont
 }
 
 /// Under another name, so that a template is always complete.
-async fn fill_template(admin: &mut PgConnection, server: &PgConnectOptions, content: Content, name: &str) {
+async fn fill_template(
+    admin: &mut PgConnection,
+    server: &PgConnectOptions,
+    content: TestDbContent,
+    name: &str,
+) {
     const UNFINISHED: &str = "unfinished_template";
     drop_database(admin, UNFINISHED).await.unwrap();
     sqlx::query!("CREATE DATABASE unfinished_template").execute(&mut *admin).await.unwrap();
     let mut inside = server.clone().database(UNFINISHED).connect().await.unwrap();
     MIGRATOR.run_direct(None, &mut inside, false).await.unwrap();
     inside.close().await.unwrap();
-    if let Content::Ten = content {
-        hang_ten(server.clone().database(UNFINISHED)).await;
+    if let TestDbContent::TenBuilds = content {
+        import_ten_builds(server.clone().database(UNFINISHED)).await;
     }
     let rename = format!("ALTER DATABASE {UNFINISHED} RENAME TO {name}");
     sqlx::query(AssertSqlSafe(rename)).execute(&mut *admin).await.unwrap();
 }
 
-async fn hang_ten(inside: PgConnectOptions) {
+async fn import_ten_builds(inside: PgConnectOptions) {
     let pool = PgPoolOptions::new().max_connections(1).connect_lazy_with(inside);
     let catalog = Catalog::load(None).unwrap();
     let mut transaction = pool.begin().await.unwrap();
     catalog.seed(&mut transaction).await.unwrap();
-    for path in ten() {
+    for path in ten_build_paths() {
         let slot = shipped_builds::slot_for_path(&path).unwrap();
-        let text = fs::read(format!("{BUILDS}/{path}")).unwrap();
+        let text = fs::read(format!("{BUILDS_DIR}/{path}")).unwrap();
         let build = PackedBuild::read(&text, &slot.settings, text.len()).unwrap();
         builds::store(&mut transaction, &slot, &build, GenerationInfo::default(), false).await.unwrap();
     }
@@ -216,25 +226,28 @@ async fn hang_ten(inside: PgConnectOptions) {
     pool.close().await;
 }
 
-const BUILDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/builds");
+const BUILDS_DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/builds");
 
-fn ten() -> impl Iterator<Item = String> {
-    PROMPTS.into_iter().flat_map(|prompt| HANDS.map(|hand| format!("32-simple/{prompt}/{hand}.json")))
+fn ten_build_paths() -> impl Iterator<Item = String> {
+    PROMPTS
+        .into_iter()
+        .flat_map(|prompt| BUILDERS.map(|builder| format!("32-simple/{prompt}/{builder}.json")))
 }
 
-impl Content {
+impl TestDbContent {
     /// Of another name whenever it would hold something else.
     fn template(self) -> String {
         let migrations = MIGRATOR.iter().flat_map(|migration| migration.checksum.to_vec());
         match self {
-            Self::Nothing => format!("template_{:016x}", fingerprint(migrations)),
-            Self::Ten => {
-                static HELD: LazyLock<Vec<u8>> = LazyLock::new(|| {
-                    let files = ten().flat_map(|path| fs::read(format!("{BUILDS}/{path}")).unwrap());
+            Self::Empty => format!("template_{:016x}", fingerprint(migrations)),
+            Self::TenBuilds => {
+                static CONTENT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+                    let files =
+                        ten_build_paths().flat_map(|path| fs::read(format!("{BUILDS_DIR}/{path}")).unwrap());
                     let catalog = format!("{:?}", Catalog::load(None).unwrap());
                     files.chain(catalog.into_bytes()).collect()
                 });
-                format!("template_ten_{:016x}", fingerprint(migrations.chain(HELD.iter().copied())))
+                format!("template_ten_{:016x}", fingerprint(migrations.chain(CONTENT_BYTES.iter().copied())))
             }
         }
     }

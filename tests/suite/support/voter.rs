@@ -8,40 +8,40 @@ use serde_json::{Value, json};
 
 /// A visitor with a session of their own; clones share it.
 #[derive(Clone)]
-pub struct Voter {
-    site: String,
+pub struct TestVoter {
+    base_url: String,
     client: Client,
     cookie: Arc<Mutex<Option<String>>>,
 }
 
 /// What came back, whole.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub bytes: Vec<u8>,
 }
 
-impl Voter {
-    pub fn at(site: &str) -> Self {
+impl TestVoter {
+    pub fn new(base_url: &str) -> Self {
         let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self { site: site.to_owned(), client, cookie: Arc::default() }
+        Self { base_url: base_url.to_owned(), client, cookie: Arc::default() }
     }
 
     /// The same voter at another door of the same house.
-    pub fn moved_to(&self, site: &str) -> Self {
-        Self { site: site.to_owned(), ..self.clone() }
+    pub fn with_base_url(&self, base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned(), ..self.clone() }
     }
 
     pub fn cookie(&self) -> Option<String> {
         self.cookie.lock().unwrap().clone()
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send(Method::GET, path, None).await.unwrap()
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.send(Method::POST, path, Some(body)).await.unwrap()
     }
 
@@ -51,29 +51,34 @@ impl Voter {
         answer.json()
     }
 
-    pub async fn matchup_on(&self, prompt: &str) -> Answer {
+    pub async fn matchup_on(&self, prompt: &str) -> TestResponse {
         self.get(&format!("/api/arena/matchup?promptId={prompt}")).await
     }
 
     /// Fetches both builds.
-    pub async fn look(&self, matchup: &Value) {
+    pub async fn fetch_builds(&self, matchup: &Value) {
         for side in ["a", "b"] {
             let url = matchup[side]["build"]["url"].as_str().unwrap();
             assert_eq!(self.get(url).await.status, 200, "{url}");
         }
     }
 
-    pub async fn vote(&self, matchup: &Value, choice: &str) -> Answer {
+    pub async fn vote(&self, matchup: &Value, choice: &str) -> TestResponse {
         self.post("/api/arena/vote", &json!({ "matchupId": matchup["id"], "choice": choice })).await
     }
 
-    pub async fn skip(&self, matchup: &Value) -> Answer {
+    pub async fn skip(&self, matchup: &Value) -> TestResponse {
         self.post("/api/arena/skip", &json!({ "matchupId": matchup["id"] })).await
     }
 
     /// Fails when nobody answers.
-    pub async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> reqwest::Result<Answer> {
-        let mut request = self.client.request(method, format!("{}{path}", self.site));
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> reqwest::Result<TestResponse> {
+        let mut request = self.client.request(method, format!("{}{path}", self.base_url));
         if let Some(cookie) = self.cookie() {
             request = request.header(COOKIE, cookie);
         }
@@ -87,11 +92,11 @@ impl Voter {
             *self.cookie.lock().unwrap() = Some(pair);
         }
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Answer { status, headers, bytes: response.bytes().await?.to_vec() })
+        Ok(TestResponse { status, headers, bytes: response.bytes().await?.to_vec() })
     }
 }
 
-impl Answer {
+impl TestResponse {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }

@@ -1,11 +1,11 @@
 //! A build that grows in the viewer while its spec is being written.
 
-use crate::support::{Page, page};
+use crate::support::{BrowserPage, open_page};
 
-use super::{Hall, of_first, state, until};
+use super::{ViewerFixture, of_first_viewer, state, wait_until};
 
 /// Puts an empty viewer in the place of the first, and has `feed(from, to)` give it parts of the lighthouse's spec.
-pub(super) const EMPTY: &str = r#"(async () => {
+pub(super) const REPLACE_WITH_EMPTY_VIEWER: &str = r#"(async () => {
   const old = document.querySelector("build-viewer");
   const src = old.getAttribute("src");
   window.spec = await (await fetch(src.replace("/grid", "/spec"))).text();
@@ -23,18 +23,18 @@ pub(super) const EMPTY: &str = r#"(async () => {
   return true;
 })()"#;
 
-const ENTRIES: &str = "said.counts.reduce((a, b) => a + b)";
+const ENTRY_COUNT: &str = "said.counts.reduce((a, b) => a + b)";
 
-async fn growing(hall: &Hall, page: &Page) {
-    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
-    assert!(page.eval::<bool>(EMPTY).await);
+async fn open_with_empty_viewer(fixture: &ViewerFixture, page: &BrowserPage) {
+    page.goto(&fixture.url_for(&format!("/builds/{}", fixture.build_of("lighthouse").await))).await;
+    assert!(page.eval::<bool>(REPLACE_WITH_EMPTY_VIEWER).await);
 }
 
 #[tokio::test]
 async fn a_build_grows_with_its_text_and_settles_into_the_finished_grid() {
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
-    growing(&hall, &page).await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
+    open_with_empty_viewer(&fixture, &page).await;
     assert_eq!(
         page.eval::<(String, u32)>("before").await,
         ("none".to_owned(), 0),
@@ -42,20 +42,21 @@ async fn a_build_grows_with_its_text_and_settles_into_the_finished_grid() {
     );
 
     page.run("feed(0, 0.4)").await;
-    until(&page, "fresh.dataset.state === 'live' && fresh.viewer.stats.quads > 0", "A part is drawn").await;
-    until(&page, &format!("{ENTRIES} > 2"), "Entries are counted").await;
-    let part: u32 = page.eval(&of_first("v.stats.quads")).await;
-    page.shot("viewer-growing").await;
+    wait_until(&page, "fresh.dataset.state === 'live' && fresh.viewer.stats.quads > 0", "A part is drawn")
+        .await;
+    wait_until(&page, &format!("{ENTRY_COUNT} > 2"), "Entries are counted").await;
+    let part: u32 = page.eval(&of_first_viewer("v.stats.quads")).await;
+    page.screenshot("viewer-growing").await;
 
     page.run("feed(0.4, 1)").await;
     let whole = "(s => s.boxes.length + (s.lines ?? []).length + (s.blocks ?? []).length)(JSON.parse(spec))";
-    until(&page, &format!("{ENTRIES} === {whole}"), "All entries are there").await;
-    let drawn: u32 = page.eval(&of_first("v.stats.quads")).await;
+    wait_until(&page, &format!("{ENTRY_COUNT} === {whole}"), "All entries are there").await;
+    let drawn: u32 = page.eval(&of_first_viewer("v.stats.quads")).await;
     assert!(drawn > part, "{part} quads of a part, {drawn} of all");
 
     page.run("fresh.camera.orbit(0.5, 0, true); window.view = fresh.viewer; growth.settle(grid).then(() => (window.settled = true))")
         .await;
-    until(&page, "window.settled === true", "The finished grid is there").await;
+    wait_until(&page, "window.settled === true", "The finished grid is there").await;
     let (same_view, quads, framed, turn): (bool, u32, bool, f64) = page
         .eval("[fresh.viewer === view, view.stats.quads, view.frame !== undefined, fresh.camera.turn * 180 / Math.PI]")
         .await;
@@ -64,34 +65,34 @@ async fn a_build_grows_with_its_text_and_settles_into_the_finished_grid() {
     assert!((turn - 58.6).abs() < 0.1, "the camera stays as it was turned, but is at {turn}");
     assert_eq!(state(&page).await, "live");
     assert_eq!(page.eval::<u32>("fresh.querySelectorAll('.bar').length").await, 1, "bars");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn an_answer_that_starts_over_takes_the_place_of_the_first() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    growing(&hall, &page).await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    open_with_empty_viewer(&fixture, &page).await;
     page.run("feed(0, 0.7)").await;
-    until(&page, &format!("{ENTRIES} > 4"), "A part is drawn").await;
-    let part: u32 = page.eval(&of_first("v.stats.quads")).await;
+    wait_until(&page, &format!("{ENTRY_COUNT} > 4"), "A part is drawn").await;
+    let part: u32 = page.eval(&of_first_viewer("v.stats.quads")).await;
 
     page.run(r#"growth.restart(); growth.feed('{"boxes":[{"x1":1,"y1":0,"z1":1,"x2":9,"y2":9,"z2":9,"type":"stone"}')"#)
         .await;
-    until(&page, &of_first("v.stats.quads === 6"), "Only the second answer's box is left").await;
+    wait_until(&page, &of_first_viewer("v.stats.quads === 6"), "Only the second answer's box is left").await;
     assert!(part > 6);
 }
 
 #[tokio::test]
 async fn without_webgl_a_growing_build_is_no_error_and_ends_as_a_picture() {
-    let hall = Hall::open().await;
-    let mut page = page("about:blank").await;
-    page.before_load("HTMLCanvasElement.prototype.getContext = () => null").await;
-    growing(&hall, &page).await;
-    until(&page, "fresh.dataset.state === 'flat'", "The viewer is flat").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = open_page("about:blank").await;
+    page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null").await;
+    open_with_empty_viewer(&fixture, &page).await;
+    wait_until(&page, "fresh.dataset.state === 'flat'", "The viewer is flat").await;
     page.run("feed(0, 1); fresh.setAttribute('angles', '/logo'); growth.settle(grid).then(() => (window.settled = true))")
         .await;
-    until(&page, "window.settled === true", "It is over").await;
+    wait_until(&page, "window.settled === true", "It is over").await;
     assert_eq!(state(&page).await, "flat");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }

@@ -1,9 +1,9 @@
 //! What a viewer can do beyond being looked at: walking, night, replay, pictures and clips.
 
-use crate::support::{Page, page};
+use crate::support::{BrowserPage, open_page};
 
-use super::grow::EMPTY;
-use super::{Hall, of_first, state, until, until_idle};
+use super::grow::REPLACE_WITH_EMPTY_VIEWER;
+use super::{ViewerFixture, of_first_viewer, state, wait_until, wait_until_idle};
 
 /// A plain with a wall across it, and a spec with a lamp on one without.
 const WALL: &str = r#"{"boxes":[{"x1":0,"y1":0,"z1":8,"x2":31,"y2":9,"z2":10,"type":"stone"}]}"#;
@@ -21,20 +21,20 @@ const LIGHT: &str = "(({ data }) => {
 
 const FOCUSED: &str = "document.activeElement.dataset.tool ?? document.activeElement.localName";
 
-async fn drawn(hall: &Hall, spec: &str) -> Page {
-    let page = hall.live_build().await;
-    assert!(page.eval::<bool>(EMPTY).await);
+async fn open_with_spec(fixture: &ViewerFixture, spec: &str) -> BrowserPage {
+    let page = fixture.open_build_page().await;
+    assert!(page.eval::<bool>(REPLACE_WITH_EMPTY_VIEWER).await);
     page.run(&format!("growth.feed({spec:?})")).await;
-    until(&page, "fresh.dataset.state === 'live'", "The spec is drawn").await;
+    wait_until(&page, "fresh.dataset.state === 'live'", "The spec is drawn").await;
     page
 }
 
-async fn tool(page: &Page, name: &str) {
+async fn click_tool(page: &BrowserPage, name: &str) {
     page.click(&format!("[data-tool={name}]")).await;
 }
 
 /// Presses a key and keeps it down, or lets it go.
-async fn hold(page: &Page, kind: &str, code: &str) {
+async fn dispatch_key(page: &BrowserPage, kind: &str, code: &str) {
     page.run(&format!(
         "document.querySelector('build-viewer canvas').dispatchEvent(new KeyboardEvent({kind:?}, {{ code: {code:?}, bubbles: true }}))"
     ))
@@ -43,45 +43,48 @@ async fn hold(page: &Page, kind: &str, code: &str) {
 
 #[tokio::test]
 async fn one_walks_by_keys_until_a_wall_and_leaves_by_escape() {
-    let hall = Hall::open().await;
-    let mut page = drawn(&hall, WALL).await;
-    until_idle(&page).await;
-    tool(&page, "walk").await;
-    until(&page, "fresh.hasAttribute('data-walking')", "One stands before the build").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = open_with_spec(&fixture, WALL).await;
+    wait_until_idle(&page).await;
+    click_tool(&page, "walk").await;
+    wait_until(&page, "fresh.hasAttribute('data-walking')", "One stands before the build").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "canvas");
     assert_eq!(page.eval::<String>("fresh.querySelector('[data-tool=walk]').ariaPressed").await, "true");
-    let told: String = page
+    let description: String = page
         .eval("document.getElementById(fresh.viewer.canvas.getAttribute('aria-describedby')).textContent")
         .await;
-    assert!(told.contains("Space jumps") && told.contains("Escape leaves"), "the description is {told:?}");
+    assert!(
+        description.contains("Space jumps") && description.contains("Escape leaves"),
+        "the description is {description:?}"
+    );
 
     page.run(
         "window.body = fresh.viewer.camera.body; fresh.viewer.camera.turn = 0; window.start = [...body.at]",
     )
     .await;
-    hold(&page, "keydown", "KeyW").await;
-    until(&page, "body.at[2] < start[2] - 1", "W walks").await;
-    until(&page, "Math.abs(body.at[2] - 11.3) < 0.01", "The wall, which ends at 11, stops one").await;
-    page.eval::<bool>(&super::turns(10)).await;
+    dispatch_key(&page, "keydown", "KeyW").await;
+    wait_until(&page, "body.at[2] < start[2] - 1", "W walks").await;
+    wait_until(&page, "Math.abs(body.at[2] - 11.3) < 0.01", "The wall, which ends at 11, stops one").await;
+    page.eval::<bool>(&super::animation_frames(10)).await;
     let at: [f64; 3] = page.eval("body.at").await;
     assert!(
         (at[2] - 11.3).abs() < 0.01 && at[1].abs() < 0.01,
         "still before the wall, on the ground: {at:?}"
     );
-    hold(&page, "keyup", "KeyW").await;
-    page.shot("viewer-walk").await;
+    dispatch_key(&page, "keyup", "KeyW").await;
+    page.screenshot("viewer-walk").await;
 
     page.press("f").await;
-    hold(&page, "keydown", "Space").await;
-    until(&page, "body.flying && body.at[1] > 10.5", "Flying, one rises over the wall").await;
-    hold(&page, "keyup", "Space").await;
-    hold(&page, "keydown", "ArrowUp").await;
-    until(&page, "body.at[2] < 7", "and over it").await;
-    hold(&page, "keyup", "ArrowUp").await;
-    until_idle(&page).await;
+    dispatch_key(&page, "keydown", "Space").await;
+    wait_until(&page, "body.flying && body.at[1] > 10.5", "Flying, one rises over the wall").await;
+    dispatch_key(&page, "keyup", "Space").await;
+    dispatch_key(&page, "keydown", "ArrowUp").await;
+    wait_until(&page, "body.at[2] < 7", "and over it").await;
+    dispatch_key(&page, "keyup", "ArrowUp").await;
+    wait_until_idle(&page).await;
 
     page.press("Escape").await;
-    until(&page, "!fresh.hasAttribute('data-walking')", "Escape leaves").await;
+    wait_until(&page, "!fresh.hasAttribute('data-walking')", "Escape leaves").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "walk", "has the focus again");
     assert!(
         page.eval::<bool>("fresh.viewer.camera === fresh.camera").await,
@@ -91,48 +94,55 @@ async fn one_walks_by_keys_until_a_wall_and_leaves_by_escape() {
         page.eval::<u32>("fresh.querySelectorAll('.sight, .pad, .keys, .stick, :disabled').length").await,
         0
     );
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn at_night_a_lamp_lights_what_is_around_it_and_all_else_is_dark() {
-    let hall = Hall::open().await;
-    let mut page = drawn(&hall, LAMP).await;
-    let (_, day): (u32, f64) = page.eval(&of_first(LIGHT)).await;
-    tool(&page, "night").await;
-    until(&page, &of_first("v.renderer.build.glow?.lit === true"), "The light is spread").await;
-    until_idle(&page).await;
-    let (warm, night): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = open_with_spec(&fixture, LAMP).await;
+    let (_, day): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
+    click_tool(&page, "night").await;
+    wait_until(&page, &of_first_viewer("v.renderer.build.glow?.lit === true"), "The light is spread").await;
+    wait_until_idle(&page).await;
+    let (warm, night): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!(night < 0.7 * day, "brightness by day {day:.1}, at night {night:.1}");
     assert!(warm > 500, "{warm} warm pixels around the lamp");
     assert_eq!(page.text("build-viewer > [role=status]").await, "Night. The glowing blocks are the lamps.");
-    page.shot("viewer-night").await;
+    page.screenshot("viewer-night").await;
 
     // The lamp is in the second layer.
-    page.run(&of_first("v.cut(1)")).await;
-    until(&page, &of_first("v.renderer.build.glow?.lit === false"), "A hidden lamp gives no light").await;
-    until_idle(&page).await;
-    let (warm, dark): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    page.run(&of_first_viewer("v.cut(1)")).await;
+    wait_until(
+        &page,
+        &of_first_viewer("v.renderer.build.glow?.lit === false"),
+        "A hidden lamp gives no light",
+    )
+    .await;
+    wait_until_idle(&page).await;
+    let (warm, dark): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!(warm == 0 && dark > 3.0, "{warm} warm pixels, brightness {dark:.1} by the moon alone");
 
-    page.run(&of_first("v.cut(2)")).await;
-    until(&page, &of_first("v.renderer.build.glow?.lit === true"), "The lamp is back").await;
-    until_idle(&page).await;
-    page.run(&of_first("window.before = v.readPixels()")).await;
+    page.run(&of_first_viewer("v.cut(2)")).await;
+    wait_until(&page, &of_first_viewer("v.renderer.build.glow?.lit === true"), "The lamp is back").await;
+    wait_until_idle(&page).await;
+    page.run(&of_first_viewer("window.before = v.readPixels()")).await;
     lose_context(&page).await;
     let different: u32 = page
-        .eval(&of_first("v.readPixels().data.reduce((sum, byte, at) => sum + (byte !== before.data[at]), 0)"))
+        .eval(&of_first_viewer(
+            "v.readPixels().data.reduce((sum, byte, at) => sum + (byte !== before.data[at]), 0)",
+        ))
         .await;
     assert_eq!(different, 0, "bytes of the night that differ after the context was lost");
 
-    tool(&page, "night").await;
-    until_idle(&page).await;
-    let (_, again): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    click_tool(&page, "night").await;
+    wait_until_idle(&page).await;
+    let (_, again): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!((again - day).abs() < 0.5, "brightness by day {day:.1}, and then {again:.1}");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
-async fn lose_context(page: &Page) {
+async fn lose_context(page: &BrowserPage) {
     page.run(
         "const { gl } = document.querySelector('build-viewer').viewer.renderer;
          const lost = gl.getExtension('WEBGL_lose_context');
@@ -141,17 +151,17 @@ async fn lose_context(page: &Page) {
          lost.loseContext()",
     )
     .await;
-    until(page, "window.restored === true", "The browser gives the context back").await;
-    until_idle(page).await;
+    wait_until(page, "window.restored === true", "The browser gives the context back").await;
+    wait_until_idle(page).await;
 }
 
 #[tokio::test]
 async fn builds_that_move_together_have_night_together() {
-    let hall = Hall::open().await;
-    let page = hall.live("/prompts/lighthouse").await;
-    tool(&page, "night").await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_live("/prompts/lighthouse").await;
+    click_tool(&page, "night").await;
     let both = "[...document.querySelectorAll('build-viewer')].every(v => v.hasAttribute('data-night') && v.viewer.renderer.build.glow)";
-    until(&page, both, "Night on both sides").await;
+    wait_until(&page, both, "Night on both sides").await;
     assert_eq!(
         page.eval::<u32>("document.querySelectorAll('[data-tool=replay]').length").await,
         0,
@@ -162,19 +172,19 @@ async fn builds_that_move_together_have_night_together() {
 #[tokio::test]
 async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
     const SLIDER: &str = "document.querySelector('.replay input')";
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
-    let whole: u32 = page.eval(&of_first("v.stats.quads")).await;
-    tool(&page, "replay").await;
-    until(&page, &format!("{SLIDER}?.max > 0 && {SLIDER}.valueAsNumber > 3"), "It plays").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
+    let whole: u32 = page.eval(&of_first_viewer("v.stats.quads")).await;
+    click_tool(&page, "replay").await;
+    wait_until(&page, &format!("{SLIDER}?.max > 0 && {SLIDER}.valueAsNumber > 3"), "It plays").await;
     assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Pause");
     page.press("Enter").await;
     assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Play");
     // It may have come to its end before it was stopped.
     page.run(&format!("{SLIDER}.value = 7; {SLIDER}.dispatchEvent(new Event('input'))")).await;
-    page.eval::<bool>(&super::turns(10)).await;
+    page.eval::<bool>(&super::animation_frames(10)).await;
     assert_eq!(page.eval::<u32>(&format!("{SLIDER}.valueAsNumber")).await, 7, "entries, while it is stopped");
-    page.shot("viewer-replay").await;
+    page.screenshot("viewer-replay").await;
     page.run(&format!(
         "document.activeElement.click(); {SLIDER}.dispatchEvent(new PointerEvent('pointerdown'))"
     ))
@@ -187,47 +197,47 @@ async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
 
     page.run(&format!("{SLIDER}.focus()")).await;
     page.press("Home").await;
-    until(&page, &of_first("v.stats.quads === 0"), "Nothing is built yet").await;
+    wait_until(&page, &of_first_viewer("v.stats.quads === 0"), "Nothing is built yet").await;
     page.press("ArrowRight").await;
-    until(&page, &of_first("v.stats.quads > 0"), "The first entry").await;
+    wait_until(&page, &of_first_viewer("v.stats.quads > 0"), "The first entry").await;
     let caption = page.text(".replay .caption").await;
     assert!(caption.to_lowercase().starts_with("box 1 of "), "the caption is {caption:?}");
     page.press("End").await;
-    until(&page, &of_first(&format!("v.stats.quads === {whole}")), "All of it is built").await;
+    wait_until(&page, &of_first_viewer(&format!("v.stats.quads === {whole}")), "All of it is built").await;
 
     page.press("Escape").await;
-    until(&page, "!document.querySelector('.replay')", "It is closed").await;
+    wait_until(&page, "!document.querySelector('.replay')", "It is closed").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "replay", "has the focus again");
-    until(
+    wait_until(
         &page,
-        &of_first(&format!("v.frame === undefined && v.stats.quads === {whole}")),
+        &of_first_viewer(&format!("v.frame === undefined && v.stats.quads === {whole}")),
         "The build is back",
     )
     .await;
     assert_eq!(state(&page).await, "live");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn with_less_motion_a_replay_waits_to_be_moved() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    page.calm().await;
-    tool(&page, "replay").await;
-    until(&page, "document.activeElement.matches('.replay input')", "The slider has the focus").await;
-    page.eval::<bool>(&super::turns(10)).await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    page.reduce_motion().await;
+    click_tool(&page, "replay").await;
+    wait_until(&page, "document.activeElement.matches('.replay input')", "The slider has the focus").await;
+    page.eval::<bool>(&super::animation_frames(10)).await;
     assert_eq!(page.eval::<u32>("document.activeElement.valueAsNumber").await, 0, "entries, without a touch");
     page.press("ArrowRight").await;
-    until(&page, &of_first("v.stats.quads > 0"), "The first entry").await;
+    wait_until(&page, &of_first_viewer("v.stats.quads > 0"), "The first entry").await;
 }
 
 #[tokio::test]
 async fn a_spec_that_does_not_load_says_so() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
     page.run("document.querySelector('build-viewer').setAttribute('spec', '/api/builds/none/spec')").await;
-    tool(&page, "replay").await;
-    until(
+    click_tool(&page, "replay").await;
+    wait_until(
         &page,
         "document.querySelector('.replay .caption')?.textContent === 'The spec could not be loaded.'",
         "It says so",
@@ -239,38 +249,38 @@ async fn a_spec_that_does_not_load_says_so() {
 
 #[tokio::test]
 async fn a_turn_is_recorded_as_a_film() {
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
     page.run(
         "HTMLAnchorElement.prototype.click = function () {
             fetch(this.href).then((film) => film.blob()).then(({ size, type }) => (window.saved = [this.download, type, size]));
          }",
     )
     .await;
-    tool(&page, "more").await;
-    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    click_tool(&page, "more").await;
+    wait_until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "shot", "the first entry has the focus");
-    page.shot("viewer-menu").await;
-    tool(&page, "clip").await;
-    until(&page, "document.querySelector('.recording progress')?.value > 0.1", "It records").await;
+    page.screenshot("viewer-menu").await;
+    click_tool(&page, "clip").await;
+    wait_until(&page, "document.querySelector('.recording progress')?.value > 0.1", "It records").await;
     page.click(".recording button").await;
-    until(&page, "!!window.saved", "It is saved").await;
+    wait_until(&page, "!!window.saved", "It is saved").await;
     let (name, kind, size): (String, String, u32) = page.eval("saved").await;
     assert!(name.ends_with(".webm") && name.contains("lighthouse"), "it is called {name}");
     assert!(kind == "video/webm" && size > 1000, "{size} bytes of {kind}");
     assert_eq!(page.eval::<String>(FOCUSED).await, "more", "has the focus again");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
-    page.before_load("delete window.MediaRecorder").await;
-    page.goto(&hall.at(&format!("/builds/{}", hall.build_of("lighthouse").await))).await;
-    super::until_live(&page).await;
-    tool(&page, "more").await;
-    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    let fixture = ViewerFixture::new().await;
+    let page = open_page("about:blank").await;
+    page.add_init_script("delete window.MediaRecorder").await;
+    page.goto(&fixture.url_for(&format!("/builds/{}", fixture.build_of("lighthouse").await))).await;
+    super::wait_until_live(&page).await;
+    click_tool(&page, "more").await;
+    wait_until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
     assert_eq!(
         page.eval::<Vec<String>>("[...document.querySelectorAll('.menu button')].map(b => b.textContent)")
             .await,
@@ -283,10 +293,10 @@ async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
 
 #[tokio::test]
 async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywhere_in_the_viewer() {
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
-    tool(&page, "replay").await;
-    until(&page, "document.querySelector('.replay input')?.valueAsNumber > 0", "It plays").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
+    click_tool(&page, "replay").await;
+    wait_until(&page, "document.querySelector('.replay input')?.valueAsNumber > 0", "It plays").await;
     page.run(
         "window.steps = 0;
          const ask = window.requestAnimationFrame.bind(window);
@@ -299,29 +309,29 @@ async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywh
         .await;
     assert!(steps <= 11, "{steps} steps in ten frames");
 
-    page.run(&of_first("v.canvas.focus()")).await;
+    page.run(&of_first_viewer("v.canvas.focus()")).await;
     page.press("Escape").await;
-    until(&page, "!document.querySelector('.replay')", "It is closed").await;
+    wait_until(&page, "!document.querySelector('.replay')", "It is closed").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "keeps the focus");
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn one_goes_on_walking_while_the_other_viewer_is_linked_or_takes_the_mouse() {
     const LINK: &str = "second.querySelector('[data-tool=link]').click()";
-    let hall = Hall::open().await;
-    let mut page = hall.live("/prompts/lighthouse").await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_live("/prompts/lighthouse").await;
     page.run("var [first, second] = document.querySelectorAll('build-viewer')").await;
     for viewer in ["first", "second"] {
-        until(&page, &format!("{viewer}.dataset.state === 'live'"), "Both are live").await;
+        wait_until(&page, &format!("{viewer}.dataset.state === 'live'"), "Both are live").await;
     }
     page.run("first.querySelector('[data-tool=walk]').click()").await;
-    until(&page, "first.hasAttribute('data-walking')", "One walks").await;
+    wait_until(&page, "first.hasAttribute('data-walking')", "One walks").await;
     page.run(&format!("{LINK}; {LINK}")).await;
     assert!(page.eval::<bool>("'body' in first.viewer.camera").await, "the camera is still that of the walk");
 
     page.run("second.querySelector('[data-tool=walk]').click()").await;
-    until(&page, "second.hasAttribute('data-walking')", "One walks in the other, too").await;
+    wait_until(&page, "second.hasAttribute('data-walking')", "One walks in the other, too").await;
     page.run(
         "document.hasFocus = () => true;
          var owner = second.viewer.canvas;
@@ -341,20 +351,21 @@ async fn one_goes_on_walking_while_the_other_viewer_is_linked_or_takes_the_mouse
     assert!(
         page.eval::<bool>("first.viewer.camera === first.camera && first.camera === second.camera").await
     );
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
-    let hall = Hall::open().await;
-    let page = hall.live_build().await;
-    tool(&page, "walk").await;
-    until(&page, &of_first("v.canvas.closest('[data-walking]') !== null"), "One walks").await;
-    tool(&page, "night").await;
-    until(&page, "document.querySelector('build-viewer').hasAttribute('data-night')", "It is night").await;
+    let fixture = ViewerFixture::new().await;
+    let page = fixture.open_build_page().await;
+    click_tool(&page, "walk").await;
+    wait_until(&page, &of_first_viewer("v.canvas.closest('[data-walking]') !== null"), "One walks").await;
+    click_tool(&page, "night").await;
+    wait_until(&page, "document.querySelector('build-viewer').hasAttribute('data-night')", "It is night")
+        .await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "one walks on after a click");
-    tool(&page, "more").await;
-    until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
+    click_tool(&page, "more").await;
+    wait_until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
     assert_eq!(page.eval::<u32>("document.querySelectorAll('.menu button').length").await, 1);
     page.press("Escape").await;
     assert_eq!(
@@ -378,25 +389,25 @@ async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
 
 #[tokio::test]
 async fn walk_and_replay_do_not_begin_together() {
-    let hall = Hall::open().await;
-    let mut page = hall.live_build().await;
+    let fixture = ViewerFixture::new().await;
+    let mut page = fixture.open_build_page().await;
     page.run("for (const name of ['walk', 'replay']) document.querySelector(`[data-tool=${name}]`).click()")
         .await;
     let begun = "document.querySelectorAll('[data-walking], [data-replaying]').length > 0";
-    until(&page, begun, "One of them begins").await;
-    page.eval::<bool>(&super::turns(20)).await;
+    wait_until(&page, begun, "One of them begins").await;
+    page.eval::<bool>(&super::animation_frames(20)).await;
     assert_eq!(
         page.eval::<u32>("document.querySelectorAll('[data-walking][data-replaying]').length").await,
         0
     );
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn night_that_falls_while_the_context_is_lost_is_there_when_it_is_back() {
-    let hall = Hall::open().await;
-    let page = drawn(&hall, LAMP).await;
-    until_idle(&page).await;
+    let fixture = ViewerFixture::new().await;
+    let page = open_with_spec(&fixture, LAMP).await;
+    wait_until_idle(&page).await;
     page.run(
         "var { gl } = fresh.viewer.renderer;
          var lost = gl.getExtension('WEBGL_lose_context');
@@ -405,12 +416,12 @@ async fn night_that_falls_while_the_context_is_lost_is_there_when_it_is_back() {
          lost.loseContext()",
     )
     .await;
-    until(&page, "window.gone === true", "The context is lost").await;
+    wait_until(&page, "window.gone === true", "The context is lost").await;
     page.run("fresh.querySelector('[data-tool=night]').click()").await;
-    until(&page, "!!fresh.viewer.renderer.build.glow", "The light is spread").await;
+    wait_until(&page, "!!fresh.viewer.renderer.build.glow", "The light is spread").await;
     page.run("lost.restoreContext()").await;
-    until(&page, "window.restored === true", "The browser gives the context back").await;
-    until_idle(&page).await;
-    let (warm, _): (u32, f64) = page.eval(&of_first(LIGHT)).await;
+    wait_until(&page, "window.restored === true", "The browser gives the context back").await;
+    wait_until_idle(&page).await;
+    let (warm, _): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!(warm > 500, "{warm} warm pixels around the lamp");
 }

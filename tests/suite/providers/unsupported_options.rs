@@ -1,10 +1,10 @@
 use buildoff::generate::{Note, Step, ThinkingEffort};
 
 use super::*;
-use crate::support::provider::Request;
+use crate::support::fake_provider::RecordedRequest;
 
 /// A question with all that can be refused.
-fn demanding() -> Question {
+fn question_with_all_options() -> Question {
     Question {
         schema: Some(schema()),
         max_output_tokens: Some(200_000),
@@ -14,8 +14,8 @@ fn demanding() -> Question {
 }
 
 /// A refusal, what is noted of it, and where the request changes.
-struct Refusal {
-    voice: Voice,
+struct UnsupportedOptionCase {
+    protocol: FakeProtocol,
     status: u16,
     param: Option<&'static str>,
     message: &'static str,
@@ -26,8 +26,8 @@ struct Refusal {
 }
 
 #[rustfmt::skip]
-fn refusals() -> Vec<Refusal> {
-    use Voice::{Anthropic, Compatible, Google, OpenAi};
+fn unsupported_option_cases() -> Vec<UnsupportedOptionCase> {
+    use FakeProtocol::{Anthropic, Compatible, Google, OpenAi};
     let tokens = |to| Step::FewerTokens { from: 200_000, to };
     let plain = schema();
     let strict = json!({ "format": { "type": "json_schema", "name": "build", "schema": *plain, "strict": true } });
@@ -67,27 +67,30 @@ fn refusals() -> Vec<Refusal> {
         (Compatible, 422, None, "That will not do.", Step::NoSchema, "/response_format", named.clone(), none.clone()),
         (Compatible, 404, None, "No endpoints found that can handle the requested parameters.", Step::NoSchema, "/response_format", named, none),
     ]
-    .map(|(voice, status, param, message, step, place, before, after)| Refusal { voice, status, param, message, step, place, before, after })
+    .map(|(protocol, status, param, message, step, place, before, after)| UnsupportedOptionCase { protocol, status, param, message, step, place, before, after })
     .into()
 }
 
 #[tokio::test]
 async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words() {
-    for Refusal { voice, status, param, message, step, place, before, after } in refusals() {
+    for UnsupportedOptionCase { protocol, status, param, message, step, place, before, after } in
+        unsupported_option_cases()
+    {
         let body =
             json!({ "error": { "message": message, "param": param, "type": "invalid_request_error" } });
-        let answer = voice.says(&[Say::Text("a"), Say::Done]);
-        let provider = Provider::with(voice, [Script::error(status, &body), answer]).await;
+        let answer = protocol.answer(&[FakePart::Text("a"), FakePart::Done]);
+        let provider =
+            FakeProvider::with_responses(protocol, [FakeResponse::json(status, &body), answer]).await;
 
-        let (result, _) = ask(&provider, &demanding(), patience()).await;
+        let (result, _) = ask(&provider, &question_with_all_options(), patience()).await;
 
         let notes = result.unwrap().notes;
-        assert_eq!(notes.len(), 1, "{voice:?} {message}: {notes:?}");
-        assert_eq!(notes[0].step, step, "{voice:?} {message}");
+        assert_eq!(notes.len(), 1, "{protocol:?} {message}: {notes:?}");
+        assert_eq!(notes[0].step, step, "{protocol:?} {message}");
         assert!(notes[0].why.contains(message), "{notes:?}");
         let requests = provider.requests();
-        let at = |request: &Request| request.body.pointer(place).cloned().unwrap_or_default();
-        assert_eq!((at(&requests[0]), at(&requests[1])), (before, after), "{voice:?} {message}");
+        let at = |request: &RecordedRequest| request.body.pointer(place).cloned().unwrap_or_default();
+        assert_eq!((at(&requests[0]), at(&requests[1])), (before, after), "{protocol:?} {message}");
     }
 }
 
@@ -95,35 +98,36 @@ async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words(
 #[tokio::test]
 async fn a_model_of_google_that_does_not_think_is_asked_without_its_thoughts() {
     let body = json!({ "error": { "code": 400, "message": "Thinking is not enabled for this model.", "status": "INVALID_ARGUMENT" } });
-    let voice = Voice::Google;
-    let scripts = [Script::error(400, &body), voice.says(&[Say::Text("a"), Say::Done])];
-    let provider = Provider::with(voice, scripts).await;
+    let protocol = FakeProtocol::Google;
+    let responses = [FakeResponse::json(400, &body), protocol.answer(&[FakePart::Text("a"), FakePart::Done])];
+    let provider = FakeProvider::with_responses(protocol, responses).await;
 
     let (result, _) = ask(&provider, &question(), patience()).await;
 
     let steps: Vec<Step> = result.unwrap().notes.iter().map(|note| note.step).collect();
     assert_eq!(steps, [Step::NoThinkingSummary]);
-    let asked = provider.requests();
-    let how = |at: usize| asked[at].body["generationConfig"].clone();
+    let recorded = provider.requests();
+    let how = |at: usize| recorded[at].body["generationConfig"].clone();
     assert_eq!(how(0), json!({ "maxOutputTokens": 1000, "thinkingConfig": { "includeThoughts": true } }));
     assert_eq!(how(1), json!({ "maxOutputTokens": 1000 }));
 }
 
 #[tokio::test]
 async fn one_refusal_after_the_other_leaves_the_plain_question() {
-    let complaints = [
+    let messages_in_turn = [
         "temperature is not supported",
         "stream_options is not supported",
         "reasoning_effort is not supported",
         "response_format is not supported",
         "max_tokens must be at most 4096",
     ];
-    let refuse = complaints.map(|message| Script::error(400, &json!({ "error": { "message": message } })));
-    let voice = Voice::Compatible;
-    let scripts = refuse.into_iter().chain([voice.says(&[Say::Text("a"), Say::Done])]);
-    let provider = Provider::with(voice, scripts).await;
+    let refuse =
+        messages_in_turn.map(|message| FakeResponse::json(400, &json!({ "error": { "message": message } })));
+    let protocol = FakeProtocol::Compatible;
+    let responses = refuse.into_iter().chain([protocol.answer(&[FakePart::Text("a"), FakePart::Done])]);
+    let provider = FakeProvider::with_responses(protocol, responses).await;
 
-    let (result, _) = ask(&provider, &demanding(), patience()).await;
+    let (result, _) = ask(&provider, &question_with_all_options(), patience()).await;
 
     assert_eq!(result.unwrap().notes.len(), 5);
     let last = provider.requests().pop().unwrap().body;
@@ -137,19 +141,19 @@ async fn one_refusal_after_the_other_leaves_the_plain_question() {
 /// Whoever refuses the same again and again is not asked for ever.
 #[tokio::test]
 async fn a_provider_that_is_never_content_is_given_up_with_notes_of_all_that_was_tried() {
-    for voice in Voice::ALL {
+    for protocol in FakeProtocol::ALL {
         let message = "max_tokens over 9000, temperature, stream_options, summary, effort, schema: all bad";
         let body = json!({ "error": { "message": message } });
-        let provider = Provider::improvising(voice, move |_| Script::error(400, &body)).await;
+        let provider = FakeProvider::with_handler(protocol, move |_| FakeResponse::json(400, &body)).await;
 
-        let (result, _) = ask(&provider, &demanding(), patience()).await;
+        let (result, _) = ask(&provider, &question_with_all_options(), patience()).await;
 
         let Failure { kind, notes, .. } = result.unwrap_err();
-        assert_eq!(kind, FailureKind::BadRequest, "{voice:?}");
+        assert_eq!(kind, FailureKind::BadRequest, "{protocol:?}");
         let steps: Vec<Step> = notes.iter().map(|note: &Note| note.step).collect();
-        assert!(steps.contains(&Step::FewerTokens { from: 200_000, to: 9000 }), "{voice:?} {steps:?}");
-        assert!(steps.contains(&Step::NoSchema), "{voice:?} {steps:?}");
-        assert_eq!(provider.requests().len(), steps.len() + 1, "{voice:?}");
-        assert!(steps.len() <= 7, "{voice:?} {steps:?}");
+        assert!(steps.contains(&Step::FewerTokens { from: 200_000, to: 9000 }), "{protocol:?} {steps:?}");
+        assert!(steps.contains(&Step::NoSchema), "{protocol:?} {steps:?}");
+        assert_eq!(provider.requests().len(), steps.len() + 1, "{protocol:?}");
+        assert!(steps.len() <= 7, "{protocol:?} {steps:?}");
     }
 }

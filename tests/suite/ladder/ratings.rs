@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::{busy_field, field, settings, small_field};
+use super::{busy_ladder, ladder, settings, small_ladder};
 use crate::support::db::TestDb;
-use crate::support::{Instance, Voter};
+use crate::support::{TestServerProcess, TestVoter};
 
 #[tokio::test]
 async fn the_ladder_is_told_whole() {
-    let field = small_field().await;
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    field.vote("owl", "fir", "ash", Choice::BothBad).await;
-    field.vote("owl", "ash", "elm", Choice::Tie).await;
+    let fixture = small_ladder().await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
+    fixture.vote("owl", "fir", "ash", Choice::BothBad).await;
+    fixture.vote("owl", "ash", "elm", Choice::Tie).await;
 
-    let mut told = field.api("/api/leaderboard").await;
+    let mut reply = fixture.api("/api/leaderboard").await;
 
-    let as_of = told["asOf"].take();
+    let as_of = reply["asOf"].take();
     let parsed = OffsetDateTime::parse(as_of.as_str().unwrap(), &Rfc3339);
     assert!((OffsetDateTime::now_utc() - parsed.unwrap()).abs() < time::Duration::minutes(1), "{as_of}");
     // What the formula makes of these three votes.
@@ -46,27 +46,27 @@ async fn the_ladder_is_told_whole() {
               "wins": 0, "losses": 2, "ties": 0, "bothBad": 1, "shown": 2, "skill": null },
         ],
     });
-    assert_eq!(told, expected);
+    assert_eq!(reply, expected);
 }
 
 #[tokio::test]
 async fn equals_stand_in_the_order_of_their_keys_and_providers_hide_others_without_moving_ranks() {
-    let field = small_field().await;
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["ash", "elm", "fir"]);
+    let fixture = small_ladder().await;
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["ash", "elm", "fir"]);
 
-    field.vote("castle", "elm", "ash", Choice::A).await;
+    fixture.vote("castle", "elm", "ash", Choice::A).await;
 
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "fir", "ash"]);
-    assert_eq!(field.column("/api/leaderboard?provider=south", "key").await, ["fir", "ash"]);
-    assert_eq!(field.column("/api/leaderboard?provider=south", "rank").await, [2, 3]);
-    assert_eq!(field.column("/api/leaderboard?provider=nobody", "rank").await, Vec::<Value>::new());
-    let wrong = field.site.get("/api/leaderboard?colour=red").send().await.unwrap();
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "fir", "ash"]);
+    assert_eq!(fixture.column("/api/leaderboard?provider=south", "key").await, ["fir", "ash"]);
+    assert_eq!(fixture.column("/api/leaderboard?provider=south", "rank").await, [2, 3]);
+    assert_eq!(fixture.column("/api/leaderboard?provider=nobody", "rank").await, Vec::<Value>::new());
+    let wrong = fixture.server.get("/api/leaderboard?colour=red").send().await.unwrap();
     assert_eq!(wrong.status(), 400);
 }
 
 #[tokio::test]
 async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
-    let field = busy_field().await;
+    let fixture = busy_ladder().await;
     let votes: Vec<(String, String, String)> = sqlx::query_as(
         "
         SELECT model_a, model_b, choice
@@ -75,7 +75,7 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
         WHERE prompt_id IN ('owl', 'fox')
         ",
     )
-    .fetch_all(&field.db.pool)
+    .fetch_all(&fixture.db.pool)
     .await
     .unwrap();
     let mut expected: BTreeMap<String, Standing> = BTreeMap::new();
@@ -84,15 +84,15 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
         let (left, right) = elo::apply_vote(standing(a), standing(b), choice.parse().unwrap());
         expected.extend([(a.clone(), left), (b.clone(), right)]);
     }
-    let whole = field.api("/api/leaderboard").await;
+    let whole = fixture.api("/api/leaderboard").await;
     let elo = |key: &Value| {
         let mut models = whole["models"].as_array().unwrap().iter();
         models.find(|model| model["key"] == *key).unwrap()["elo"].clone()
     };
 
-    let told = field.api("/api/leaderboard?tag=animal").await;
+    let reply = fixture.api("/api/leaderboard?tag=animal").await;
 
-    let models = told["models"].as_array().unwrap();
+    let models = reply["models"].as_array().unwrap();
     assert_eq!(models.len(), 5);
     for model in models {
         let standing = expected[model["key"].as_str().unwrap()];
@@ -109,120 +109,120 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
         assert_eq!(model["elo"], elo(&model["key"]), "Elo is that of the whole ladder");
     }
 
-    field.vote("owl", "yew", "elm", Choice::A).await;
-    let votes_now: i64 = field
+    fixture.vote("owl", "yew", "elm", Choice::A).await;
+    let votes_now: i64 = fixture
         .column("/api/leaderboard?tag=animal", "votes")
         .await
         .iter()
         .map(|votes| votes.as_i64().unwrap())
         .sum();
     assert_eq!(votes_now, 2 * (votes.len() as i64 + 1), "the vote that came after the first look is there");
-    let html = field.html("/leaderboard?tag=animal").await;
+    let html = fixture.html("/leaderboard?tag=animal").await;
     assert!(html.contains("A ladder of its own") && html.contains("on prompts tagged animal"), "{html}");
-    assert_eq!(field.html("/leaderboard?tag=%3Cb%3E").await, field.html("/leaderboard?").await);
+    assert_eq!(fixture.html("/leaderboard?tag=%3Cb%3E").await, fixture.html("/leaderboard?").await);
 }
 
 #[tokio::test]
 async fn the_ladder_of_a_tag_goes_by_skill_on_its_prompts() {
     let models = [("elm", "north"), ("fir", "south"), ("ash", "south")];
     let prompts = [("castle", "house"), ("owl", "animal")];
-    let field = field(&models, &prompts).await;
+    let fixture = ladder(&models, &prompts).await;
     // Elm is best at castles, and ash at owls.
     for (prompt, first, last) in [("castle", "elm", "ash"), ("owl", "ash", "elm")] {
         for round in 0..16 {
             let upset = round % 4 == 3;
             for (a, b) in [(first, "fir"), ("fir", last), (first, last)] {
                 let (a, b) = if upset { (b, a) } else { (a, b) };
-                field.vote(prompt, a, b, Choice::A).await;
+                fixture.vote(prompt, a, b, Choice::A).await;
             }
         }
     }
-    assert_eq!(field.column("/api/leaderboard?tag=animal", "key").await, ["ash", "fir", "elm"]);
-    assert_eq!(field.column("/api/leaderboard?tag=house", "key").await, ["elm", "fir", "ash"]);
-    assert_eq!(field.column("/api/leaderboard?tag=house", "rank").await, [1, 2, 3]);
-    let html = field.html("/leaderboard?tag=animal").await;
+    assert_eq!(fixture.column("/api/leaderboard?tag=animal", "key").await, ["ash", "fir", "elm"]);
+    assert_eq!(fixture.column("/api/leaderboard?tag=house", "key").await, ["elm", "fir", "ash"]);
+    assert_eq!(fixture.column("/api/leaderboard?tag=house", "rank").await, [1, 2, 3]);
+    let html = fixture.html("/leaderboard?tag=animal").await;
     assert!(html.find("/models/ash").unwrap() < html.find("/models/elm").unwrap(), "{html}");
 }
 
 #[tokio::test]
 async fn open_matchups_do_not_count_as_shown() {
-    let field = small_field().await;
-    let (voter, skipped) = field.serve("castle", "elm", "fir").await;
-    let (_, expired) = field.serve("owl", "ash", "fir").await;
+    let fixture = small_ladder().await;
+    let (voter, skipped) = fixture.serve("castle", "elm", "fir").await;
+    let (_, expired) = fixture.serve("owl", "ash", "fir").await;
     for path in ["/api/leaderboard", "/api/leaderboard?tag=animal"] {
-        assert_eq!(field.column(path, "shown").await, [0, 0, 0], "{path}, while both are open");
+        assert_eq!(fixture.column(path, "shown").await, [0, 0, 0], "{path}, while both are open");
     }
 
-    field.arena.skip(voter, skipped).await.unwrap();
+    fixture.arena.skip(voter, skipped).await.unwrap();
     sqlx::query("UPDATE open_matchups SET expires_at = now() WHERE matchup_id = $1")
         .bind(expired)
-        .execute(&field.db.pool)
+        .execute(&fixture.db.pool)
         .await
         .unwrap();
 
     // The counts are read once a second.
     let begun = Instant::now();
-    while field.column("/api/leaderboard", "shown").await != [1, 1, 2] {
+    while fixture.column("/api/leaderboard", "shown").await != [1, 1, 2] {
         assert!(begun.elapsed() < Duration::from_secs(10), "what is over counts");
     }
 }
 
 #[tokio::test]
 async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
-    let field = small_field().await;
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    field.execute("UPDATE models SET enabled = false WHERE key = 'fir'").await;
-    field
+    let fixture = small_ladder().await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
+    fixture.execute("UPDATE models SET enabled = false WHERE key = 'fir'").await;
+    fixture
         .execute("INSERT INTO models (key, provider, model_id, display_name) VALUES ('new', 'x', 'x', 'New')")
         .await;
 
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "ash"]);
-    assert_eq!(field.column("/api/leaderboard", "elo").await, [1508.0, 1500.0]);
-    let fir = field.html("/models/fir").await;
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "ash"]);
+    assert_eq!(fixture.column("/api/leaderboard", "elo").await, [1508.0, 1500.0]);
+    let fir = fixture.html("/models/fir").await;
     assert!(fir.contains("Disabled.") && fir.contains("Not on the ladder"), "{fir}");
-    let new = field.html("/models/new").await;
+    let new = fixture.html("/models/new").await;
     assert!(new.contains("neither a build at") && new.contains("It has built nothing yet"), "{new}");
 }
 
 #[tokio::test]
 async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes() {
     let models = [("elm", "north"), ("ref", "reference")];
-    let field = field(&models, &[("castle", "house")]).await;
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "ref"]);
-    assert!(field.html("/leaderboard").await.contains("<span class=\"mark\">Reference</span>"));
-    assert!(field.html("/models/ref").await.contains("A reference model."));
+    let fixture = ladder(&models, &[("castle", "house")]).await;
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "ref"]);
+    assert!(fixture.html("/leaderboard").await.contains("<span class=\"mark\">Reference</span>"));
+    assert!(fixture.html("/models/ref").await.contains("A reference model."));
 
-    let off = Arena::new(field.db.pool.clone(), settings(), ReferencePolicy::Off, Duration::ZERO);
+    let off = Arena::new(fixture.db.pool.clone(), settings(), ReferencePolicy::Off, Duration::ZERO);
     assert_eq!(off.leaderboard().await.unwrap().rows.len(), 1);
 
     // Another model makes it step aside.
-    field
+    fixture
         .execute(
             "INSERT INTO models (key, provider, model_id, display_name) VALUES ('fir', 'south', 'f', 'Fir')",
         )
         .await;
-    field.execute("
+    fixture.execute("
         INSERT INTO builds (
             id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count
         )
         SELECT gen_random_uuid(), prompt_id, 'fir', grid_size, palette, mode, digest, grid, true, spec, warnings, 1
         FROM builds WHERE model_key = 'elm'
     ").await;
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["elm", "fir"]);
-    field.vote("castle", "ref", "elm", Choice::A).await;
-    assert_eq!(field.column("/api/leaderboard", "key").await, ["ref", "fir", "elm"]);
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "fir"]);
+    fixture.vote("castle", "ref", "elm", Choice::A).await;
+    assert_eq!(fixture.column("/api/leaderboard", "key").await, ["ref", "fir", "elm"]);
 }
 
 #[tokio::test]
 async fn skill_follows_the_votes_in_the_background() {
-    let field = busy_field().await;
+    let fixture = busy_ladder().await;
     let config = Config::from_lookup(|_| None).unwrap();
-    let background = background::start(&App::new(Arc::new(config), field.db.pool.clone()));
+    let background = background::start(&App::new(Arc::new(config), fixture.db.pool.clone()));
 
     let skill = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
-            let told = field.api("/api/leaderboard").await;
-            let found = told["models"].as_array().unwrap().iter().find(|model| !model["skill"].is_null());
+            let reply = fixture.api("/api/leaderboard").await;
+            let found = reply["models"].as_array().unwrap().iter().find(|model| !model["skill"].is_null());
             if let Some(model) = found {
                 return model["skill"].clone();
             }
@@ -240,15 +240,15 @@ async fn skill_follows_the_votes_in_the_background() {
 
 #[tokio::test]
 async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
-    let field = busy_field().await;
-    let first = field.arena.stats().await.unwrap();
+    let fixture = busy_ladder().await;
+    let first = fixture.arena.stats().await.unwrap();
     assert_eq!(first.votes, 90);
     let stored = async || -> i64 {
-        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&field.db.pool).await.unwrap()
+        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&fixture.db.pool).await.unwrap()
     };
     assert_eq!(stored().await, 90);
 
-    let next = Arena::new(field.db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
+    let next = Arena::new(fixture.db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
     let found = next.stats().await.unwrap();
     assert_eq!(
         found.computed_at.unix_timestamp(),
@@ -257,86 +257,86 @@ async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
     );
     assert_eq!((&found.duels, &found.fit), (&first.duels, &first.fit));
 
-    field.vote("castle", "elm", "fir", Choice::A).await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
     let later = next.stats().await.unwrap();
     assert_eq!((later.votes, stored().await), (91, 91));
     let points = |stats: &LadderStats| stats.history.lines.values().map(Vec::len).sum::<usize>();
     assert_eq!(points(&later), points(&first) + 2, "the history goes on with the new vote alone");
 
-    field.execute("UPDATE models SET enabled = false WHERE key = 'yew'").await;
+    fixture.execute("UPDATE models SET enabled = false WHERE key = 'yew'").await;
     let without = next.stats().await.unwrap();
     assert!(!without.fit.models.keys().any(|model| model.as_str() == "yew"));
 
-    field.execute("DELETE FROM ladder_stats").await;
-    field.vote("castle", "elm", "fir", Choice::A).await;
+    fixture.execute("DELETE FROM ladder_stats").await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
     let anew = next.stats().await.unwrap();
     assert_eq!(points(&anew), points(&later) + 2, "what is deleted is read again from the votes");
 }
 
 #[tokio::test]
 async fn statistics_of_fewer_votes_never_take_the_place_of_later_ones() {
-    let field = busy_field().await;
-    field.arena.stats().await.unwrap();
-    field.execute("UPDATE ladder_stats SET votes = 1000").await;
-    field.vote("castle", "elm", "fir", Choice::A).await;
-    assert_eq!(field.arena.stats().await.unwrap().votes, 91);
+    let fixture = busy_ladder().await;
+    fixture.arena.stats().await.unwrap();
+    fixture.execute("UPDATE ladder_stats SET votes = 1000").await;
+    fixture.vote("castle", "elm", "fir", Choice::A).await;
+    assert_eq!(fixture.arena.stats().await.unwrap().votes, 91);
     let stored: i64 =
-        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&field.db.pool).await.unwrap();
+        sqlx::query_scalar("SELECT votes FROM ladder_stats").fetch_one(&fixture.db.pool).await.unwrap();
     assert_eq!(stored, 1000);
 }
 
 #[tokio::test]
 async fn a_visitor_who_leaves_leaves_the_statistics_to_the_next() {
-    let field = busy_field().await;
-    let mut blocked = field.db.pool.begin().await.unwrap();
+    let fixture = busy_ladder().await;
+    let mut blocked = fixture.db.pool.begin().await.unwrap();
     sqlx::query("LOCK TABLE tallies IN ACCESS EXCLUSIVE MODE").execute(&mut *blocked).await.unwrap();
     for _ in 0..40 {
-        let impatient = field.site.get("/leaderboard").timeout(Duration::from_millis(20)).send().await;
+        let impatient = fixture.server.get("/leaderboard").timeout(Duration::from_millis(20)).send().await;
         assert!(impatient.is_err(), "nothing can be told yet");
     }
     let waiting: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     )
-    .fetch_one(&field.db.pool)
+    .fetch_one(&fixture.db.pool)
     .await
     .unwrap();
     assert!(waiting <= 1, "{waiting} connections read the same statistics");
     blocked.rollback().await.unwrap();
-    assert!(field.html("/leaderboard").await.contains("Who beats whom"));
+    assert!(fixture.html("/leaderboard").await.contains("Who beats whom"));
 }
 
 #[tokio::test]
 async fn a_models_record_adds_up_to_its_standing() {
-    let field = busy_field().await;
-    let told = field.api("/api/models/elm").await;
+    let fixture = busy_ladder().await;
+    let reply = fixture.api("/api/models/elm").await;
 
-    let standing = &told["standing"];
+    let standing = &reply["standing"];
     for list in ["opponents", "prompts"] {
         for column in ["votes", "wins", "losses", "ties", "bothBad"] {
             let sum: i64 =
-                told[list].as_array().unwrap().iter().map(|row| row[column].as_i64().unwrap()).sum();
+                reply[list].as_array().unwrap().iter().map(|row| row[column].as_i64().unwrap()).sum();
             assert_eq!(standing[column], sum, "{column} over the {list}");
         }
     }
-    let names: Vec<_> = told.as_object().unwrap().keys().map(String::as_str).collect();
+    let names: Vec<_> = reply.as_object().unwrap().keys().map(String::as_str).collect();
     let expected = "key provider modelId displayName about enabled reference createdAt settings standing opponents prompts builds";
     assert_eq!(names.join(" "), expected);
     assert_eq!(
-        (&told["modelId"], &told["reference"], &standing["rank"]),
+        (&reply["modelId"], &reply["reference"], &standing["rank"]),
         (&json!("elm-1"), &json!(false), &json!(1))
     );
-    assert_eq!(told["builds"].as_array().unwrap().len(), 5);
+    assert_eq!(reply["builds"].as_array().unwrap().len(), 5);
     let shares: Vec<_> =
-        told["prompts"].as_array().unwrap().iter().map(|prompt| prompt["share"].as_f64().unwrap()).collect();
+        reply["prompts"].as_array().unwrap().iter().map(|prompt| prompt["share"].as_f64().unwrap()).collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "the best first: {shares:?}");
 
-    let page = field.html("/models/elm").await;
+    let page = fixture.html("/models/elm").await;
     for part in ["Strongest", "Weakest", "/leaderboard/pairs?a=elm&amp;b=fir", "Its builds", "Elo over time"]
     {
         assert!(page.contains(part), "{part} is not in {page}");
     }
     for path in ["/models/nobody", "/api/models/nobody", "/models/No%20Body"] {
-        assert_eq!(field.site.get(path).send().await.unwrap().status(), 404, "{path}");
+        assert_eq!(fixture.server.get(path).send().await.unwrap().status(), 404, "{path}");
     }
 }
 
@@ -344,15 +344,15 @@ async fn a_models_record_adds_up_to_its_standing() {
 async fn pages_that_may_lag_are_read_from_a_replica_and_votes_go_to_the_database() {
     // A copy that has stopped following is the plainest replica.
     let (db, replica) = (TestDb::seeded().await, TestDb::seeded().await);
-    let server = Instance::over(&db, &[("DATABASE_REPLICA_URL", &replica.url())]);
-    let voter = Voter::at(&server.url);
+    let server = TestServerProcess::start(&db, &[("DATABASE_REPLICA_URL", &replica.url())]);
+    let voter = TestVoter::new(&server.url);
     let matchup = voter.matchup().await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 
     assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
-    let told = voter.get("/api/leaderboard").await.json();
-    assert!(told["models"].as_array().unwrap().iter().all(|model| model["votes"] == 0), "{told}");
+    let reply = voter.get("/api/leaderboard").await.json();
+    assert!(reply["models"].as_array().unwrap().iter().all(|model| model["votes"] == 0), "{reply}");
     assert_eq!(voter.get("/api/votes.jsonl").await.text(), "");
     assert!(voter.get("/me").await.text().contains("One vote"), "one's own votes are never late");
 }

@@ -8,7 +8,7 @@ use buildoff::app::App;
 use buildoff::web::Page;
 
 pub fn routes() -> Router<App> {
-    Router::new().route("/specimen", get(|| async { Specimen { page: Page::without_address() } }))
+    Router::new().route("/specimen", get(|| async { StyleGuidePage { page: Page::without_address() } }))
 }
 
 #[derive(Template, WebTemplate)]
@@ -70,6 +70,6 @@ looks like under the first.</p>
 </section>
 {% endblock %}"##
 )]
-struct Specimen {
+struct StyleGuidePage {
     page: Page,
 }

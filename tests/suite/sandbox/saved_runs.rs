@@ -3,25 +3,25 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Scene, builds, of, two};
-use crate::support::Voter;
+use super::{SandboxFixture, events_of, two_model_run, valid_response};
+use crate::support::TestVoter;
 
 /// What came of each side.
-async fn drafts(scene: &Scene) -> [String; 2] {
-    let events = scene.run(&two()).await;
-    ["a", "b"].map(|slot| of(&events, "result", slot)[0]["draftId"].as_str().unwrap().to_owned())
+async fn drafts(fixture: &SandboxFixture) -> [String; 2] {
+    let events = fixture.run_events(&two_model_run()).await;
+    ["a", "b"].map(|slot| events_of(&events, "result", slot)[0]["draftId"].as_str().unwrap().to_owned())
 }
 
-async fn keep(voter: &Voter, run: &Value) -> (u16, Value) {
+async fn keep(voter: &TestVoter, run: &Value) -> (u16, Value) {
     let answer = voter.post("/api/sandbox/runs", run).await;
     (answer.status, serde_json::from_slice(&answer.bytes).unwrap())
 }
 
 #[tokio::test]
 async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_deletes_it() {
-    let scene = Scene::with(&[], builds).await;
-    let [a, b] = drafts(&scene).await;
-    let (maker, other) = (scene.site.voter(), scene.site.voter());
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let [a, b] = drafts(&fixture).await;
+    let (maker, other) = (fixture.server.voter(), fixture.server.voter());
     let (status, kept) = keep(&maker, &json!({ "a": a, "b": b })).await;
     assert_eq!(status, 200, "{kept}");
     assert_eq!(
@@ -30,7 +30,7 @@ async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_d
     );
     assert_eq!((&kept["a"]["modelKey"], &kept["b"]["modelKey"]), (&json!("one"), &json!("two")));
     let days = "SELECT extract(day FROM min(expires_at) - now())::int8 FROM drafts";
-    assert_eq!(scene.db.number(days).await, 29, "a moment less than thirty");
+    assert_eq!(fixture.db.number(days).await, 29, "a moment less than thirty");
 
     let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
     assert_eq!(serde_json::from_slice::<Value>(&other.get(&address).await.bytes).unwrap(), kept);
@@ -53,15 +53,15 @@ async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_d
     for gone in [address, kept["url"].as_str().unwrap().to_owned(), format!("/api/sandbox/drafts/{a}/grid")] {
         assert_eq!(maker.get(&gone).await.status, 404, "{gone}");
     }
-    assert_eq!(scene.db.number("SELECT count(*) FROM drafts").await, 0);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM drafts").await, 0);
 }
 
 #[tokio::test]
 async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_first() {
-    let scene = Scene::with(&[], builds).await;
-    let [a, b] = drafts(&scene).await;
-    let [another, stranger] = drafts(&scene).await;
-    let maker = scene.site.voter();
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let [a, b] = drafts(&fixture).await;
+    let [another, stranger] = drafts(&fixture).await;
+    let maker = fixture.server.voter();
     let (_, first) = keep(&maker, &json!({ "a": a })).await;
     assert_eq!(first["b"], json!(null));
     let (_, again) = keep(&maker, &json!({ "a": a, "b": b })).await;
@@ -69,34 +69,34 @@ async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_fi
     assert_eq!((&again["id"], &later["id"]), (&first["id"], &first["id"]));
     assert_eq!(later["a"]["draftId"], json!(another));
     assert_eq!(later["expiresAt"], first["expiresAt"]);
-    let gone = scene.site.get(&format!("/api/sandbox/drafts/{a}/grid")).send().await.unwrap();
+    let gone = fixture.server.get(&format!("/api/sandbox/drafts/{a}/grid")).send().await.unwrap();
     assert_eq!(gone.status(), 404, "what it held before is let go");
-    let (status, told) = keep(&scene.site.voter(), &json!({ "a": stranger, "b": b })).await;
-    assert_eq!((status, &told["code"]), (403, &json!("not_yours")));
+    let (status, reply) = keep(&fixture.server.voter(), &json!({ "a": stranger, "b": b })).await;
+    assert_eq!((status, &reply["code"]), (403, &json!("not_yours")));
 }
 
 #[tokio::test]
 async fn sides_that_were_kept_apart_become_one_run() {
-    let scene = Scene::with(&[], builds).await;
-    let [a, b] = drafts(&scene).await;
-    let maker = scene.site.voter();
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let [a, b] = drafts(&fixture).await;
+    let maker = fixture.server.voter();
     let (_, first) = keep(&maker, &json!({ "a": a })).await;
     let (_, second) = keep(&maker, &json!({ "b": b })).await;
     let (status, both) = keep(&maker, &json!({ "a": a, "b": b })).await;
     assert_eq!((status, &both["id"]), (200, &first["id"]));
     assert_eq!(maker.get(second["url"].as_str().unwrap()).await.status, 404);
-    assert_eq!(scene.db.number("SELECT count(*) FROM drafts").await, 2);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM drafts").await, 2);
 }
 
 #[tokio::test]
 async fn what_is_no_run_is_not_kept() {
-    let scene = Scene::with(&[], builds).await;
-    let [a, _] = drafts(&scene).await;
-    let mut elsewhere = two();
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let [a, _] = drafts(&fixture).await;
+    let mut elsewhere = two_model_run();
     elsewhere["prompt"] = json!("a barn");
-    let barn = scene.run(&elsewhere).await;
-    let barn = of(&barn, "result", "b")[0]["draftId"].clone();
-    let voter = scene.site.voter();
+    let barn = fixture.run_events(&elsewhere).await;
+    let barn = events_of(&barn, "result", "b")[0]["draftId"].clone();
+    let voter = fixture.server.voter();
     let nobody = "00000000-0000-4000-8000-000000000000";
     for (run, status, code) in [
         (json!({}), 404, "gone"),
@@ -107,11 +107,11 @@ async fn what_is_no_run_is_not_kept() {
         (json!({ "a": "x" }), 422, "bad_request"),
         (json!({ "c": a }), 422, "bad_request"),
     ] {
-        let (status_is, told) = keep(&voter, &run).await;
-        assert_eq!((status_is, told["code"].as_str().unwrap()), (status, code), "{run}: {told}");
+        let (status_is, reply) = keep(&voter, &run).await;
+        assert_eq!((status_is, reply["code"].as_str().unwrap()), (status, code), "{run}: {reply}");
     }
-    assert_eq!(scene.db.number("SELECT count(*) FROM kept_runs").await, 0);
-    scene.db.run("UPDATE drafts SET expires_at = now()").await;
+    assert_eq!(fixture.db.number("SELECT count(*) FROM kept_runs").await, 0);
+    fixture.db.run("UPDATE drafts SET expires_at = now()").await;
     assert_eq!(keep(&voter, &json!({ "a": a })).await.0, 404);
     for address in ["/sandbox/runs/x", &format!("/sandbox/runs/{nobody}")] {
         assert_eq!(voter.get(address).await.status, 404, "{address}");
@@ -120,11 +120,11 @@ async fn what_is_no_run_is_not_kept() {
 
 #[tokio::test]
 async fn whoever_keeps_a_hundred_deletes_one_first() {
-    let scene = Scene::with(&[], builds).await;
-    let [a, b] = drafts(&scene).await;
-    let voter = scene.site.voter();
+    let fixture = SandboxFixture::new(&[], valid_response).await;
+    let [a, b] = drafts(&fixture).await;
+    let voter = fixture.server.voter();
     keep(&voter, &json!({ "a": a })).await;
-    scene
+    fixture
         .db
         .run(
             "WITH more AS (
@@ -134,6 +134,6 @@ async fn whoever_keeps_a_hundred_deletes_one_first() {
              INSERT INTO kept_runs (id, voter_id, a) SELECT gen_random_uuid(), voter_id, more.id FROM more, kept_runs",
         )
         .await;
-    let (status, told) = keep(&voter, &json!({ "a": b })).await;
-    assert_eq!((status, &told["code"]), (409, &json!("too_many_kept")));
+    let (status, reply) = keep(&voter, &json!({ "a": b })).await;
+    assert_eq!((status, &reply["code"]), (409, &json!("too_many_kept")));
 }

@@ -17,40 +17,40 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::{Admin, Voter};
+use super::{TestAdmin, TestVoter};
 
-pub struct Site {
+pub struct TestServer {
     pub url: String,
     pub client: Client,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Site {
+impl TestServer {
     /// The site as it is.
-    pub async fn open() -> Self {
-        Self::serve(web::router(app()), ServerTimeouts::default()).await
+    pub async fn start() -> Self {
+        Self::serve(web::router(app_without_db()), ServerTimeouts::default()).await
     }
 
     /// The site over a database, for tests in a hurry.
-    pub async fn open_on(pool: PgPool) -> Self {
-        Self::open_as(pool, &[("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")]).await
+    pub async fn start_with_db(pool: PgPool) -> Self {
+        Self::start_with_env(pool, &[("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")]).await
     }
 
     /// The site over a database, with these variables set and no others.
-    pub async fn open_as(pool: PgPool, variables: &[(&str, &str)]) -> Self {
-        Self::serve(web::router(app_over(pool, variables)), ServerTimeouts::default()).await
+    pub async fn start_with_env(pool: PgPool, variables: &[(&str, &str)]) -> Self {
+        Self::serve(web::router(app_with_db(pool, variables)), ServerTimeouts::default()).await
     }
 
     /// The same, and what its handlers reach.
-    pub async fn open_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
-        let app = app_over(pool, variables);
+    pub async fn start_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
+        let app = app_with_db(pool, variables);
         (Self::serve(web::router(app.clone()), ServerTimeouts::default()).await, app)
     }
 
     /// The same, with its workshop at work until the test ends.
-    pub async fn open_working(pool: PgPool, variables: &[(&str, &str)]) -> Self {
-        let app = app_over(pool, variables);
+    pub async fn start_with_worker(pool: PgPool, variables: &[(&str, &str)]) -> Self {
+        let app = app_with_db(pool, variables);
         let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
         tokio::spawn(async move { workshop.run(closing).await });
         let closing = app.closing.clone();
@@ -58,14 +58,15 @@ impl Site {
     }
 
     /// Other routes, dressed as the site's own are.
-    pub async fn open_with(routes: Router<App>) -> Self {
-        Self::serve(web::with_layers(routes, app()), ServerTimeouts::default()).await
+    pub async fn start_with_routes(routes: Router<App>) -> Self {
+        Self::serve(web::with_layers(routes, app_without_db()), ServerTimeouts::default()).await
     }
 
     /// The same, with less time for visitors.
-    pub async fn open_hasty(routes: Router<App>) -> Self {
-        let hasty = ServerTimeouts { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
-        Self::serve(web::with_layers(routes, app()), hasty).await
+    pub async fn start_with_short_timeouts(routes: Router<App>) -> Self {
+        let short_timeouts =
+            ServerTimeouts { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
+        Self::serve(web::with_layers(routes, app_without_db()), short_timeouts).await
     }
 
     async fn serve(router: Router, timeouts: ServerTimeouts) -> Self {
@@ -87,13 +88,13 @@ impl Site {
     }
 
     /// Somebody with the token.
-    pub fn admin(&self) -> Admin {
-        Admin::at(&self.url)
+    pub fn admin(&self) -> TestAdmin {
+        TestAdmin::new(&self.url)
     }
 
     /// Somebody new.
-    pub fn voter(&self) -> Voter {
-        Voter::at(&self.url)
+    pub fn voter(&self) -> TestVoter {
+        TestVoter::new(&self.url)
     }
 
     pub fn get(&self, path: &str) -> RequestBuilder {
@@ -105,27 +106,26 @@ impl Site {
     }
 
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, self.at(path))
+        self.client.request(method, self.url_for(path))
     }
 
-    pub fn at(&self, path: &str) -> String {
+    pub fn url_for(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
 
     /// Asks the server to stop; the handle ends when it has.
-    pub fn close(self) -> JoinHandle<()> {
+    pub fn shut_down(self) -> JoinHandle<()> {
         let _ = self.stop.send(());
         self.task
     }
 }
 
-fn app_over(pool: PgPool, variables: &[(&str, &str)]) -> App {
-    let value =
-        |wanted: &str| variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into());
+fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
+    let value = |key: &str| variables.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
     App::new(Arc::new(Config::from_lookup(value).unwrap()), pool)
 }
 
-fn app() -> App {
+fn app_without_db() -> App {
     let config = Config::from_lookup(|_| None).unwrap();
     // Port 1 answers nobody, so that whatever needs the database finds it gone.
     let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{arena, run};
-use crate::support::voter::Answer;
+use crate::support::voter::TestResponse;
 
 /// Every byte of an answer, its headers and what its body unpacks to.
-fn bytes(answer: &Answer) -> Vec<u8> {
+fn response_bytes(answer: &TestResponse) -> Vec<u8> {
     let headers = answer
         .headers
         .iter()
@@ -14,7 +14,7 @@ fn bytes(answer: &Answer) -> Vec<u8> {
     headers.chain(answer.bytes.iter().copied()).collect()
 }
 
-fn names(haystack: &[u8], needle: &str) -> bool {
+fn contains_ignoring_case(haystack: &[u8], needle: &str) -> bool {
     let haystack = haystack.to_ascii_lowercase();
     let needle = needle.to_ascii_lowercase();
     haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
@@ -22,7 +22,7 @@ fn names(haystack: &[u8], needle: &str) -> bool {
 
 #[tokio::test]
 async fn before_the_vote_no_byte_tells_who_built_what() {
-    let (db, site) = arena().await;
+    let (db, server) = arena().await;
     run(&db, "UPDATE models SET model_id = 'made-by-' || model_id").await;
     let secrets: Vec<String> = sqlx::query_scalar(
         "WITH makers AS (SELECT * FROM models WHERE key IN (SELECT model_key FROM builds))
@@ -34,7 +34,7 @@ async fn before_the_vote_no_byte_tells_who_built_what() {
     .unwrap();
     assert_eq!(secrets.len(), 2 + 2 + 1 + 2 + 10 + 10);
 
-    let voter = site.voter();
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let id = matchup["id"].as_str().unwrap();
     let mut paths = vec!["/".to_owned(), "/api/arena/prompts".to_owned(), "/api/arena/matchup".to_owned()];
@@ -54,29 +54,38 @@ async fn before_the_vote_no_byte_tells_who_built_what() {
             "{path} may be kept"
         );
         assert_eq!(answer.header("etag"), "", "{path} has a tag, which could be looked up");
-        let told: Vec<_> = secrets.iter().filter(|secret| names(&bytes(&answer), secret)).collect();
-        assert_eq!(told, Vec::<&String>::new(), "{path} tells");
+        let found: Vec<_> = secrets
+            .iter()
+            .filter(|secret| contains_ignoring_case(&response_bytes(&answer), secret))
+            .collect();
+        assert_eq!(found, Vec::<&String>::new(), "{path} tells");
     }
     for (path, body) in [("/api/arena/vote", r#"{"matchupId":"x","choice":"A"}"#), ("/api/arena/vote", "{}")]
     {
         let answer = voter.post(path, &serde_json::from_str::<Value>(body).unwrap()).await;
-        assert!(secrets.iter().all(|secret| !names(&bytes(&answer), secret)), "{path} {body}");
+        assert!(
+            secrets.iter().all(|secret| !contains_ignoring_case(&response_bytes(&answer), secret)),
+            "{path} {body}"
+        );
     }
-    let told = voter.vote(&matchup, "A").await;
-    assert!(secrets.iter().filter(|secret| names(&bytes(&told), secret)).count() >= 7, "now it does");
+    let found = voter.vote(&matchup, "A").await;
+    assert!(
+        secrets.iter().filter(|secret| contains_ignoring_case(&response_bytes(&found), secret)).count() >= 7,
+        "now it does"
+    );
 }
 
 #[tokio::test]
 async fn a_matchups_builds_are_for_its_voter_alone_and_are_the_builds() {
-    let (db, site) = arena().await;
-    let (voter, stranger) = (site.voter(), site.voter());
+    let (db, server) = arena().await;
+    let (voter, stranger) = (server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
     for side in ["a", "b"] {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
         for path in [url.to_owned(), format!("{url}/image?size=64")] {
             assert_eq!(stranger.get(&path).await.status, 404);
-            assert_eq!(site.voter().get(&path).await.status, 404);
+            assert_eq!(server.voter().get(&path).await.status, 404);
         }
         let answer = voter.get(url).await;
         let digest = voxel::Digest::of(&answer.bytes);

@@ -9,9 +9,9 @@ use buildoff::arena::catalog::Catalog;
 use buildoff::arena::shipped_builds;
 use serde_json::Value;
 
-use crate::arena_page::until;
+use crate::arena_page::wait_until;
 use crate::support::db::TestDb;
-use crate::support::{Site, page};
+use crate::support::{TestServer, open_page};
 
 /// Every shipped build, by its path from the folder of all builds.
 fn shipped() -> Vec<String> {
@@ -28,12 +28,12 @@ fn shipped() -> Vec<String> {
     found.iter().map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-async fn hung() -> (TestDb, Site) {
+async fn server_with_shipped_builds() -> (TestDb, TestServer) {
     let db = TestDb::new().await;
-    let hung = shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
-    assert_eq!(hung, shipped().len());
-    let site = Site::open_on(db.pool.clone()).await;
-    (db, site)
+    let imported = shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
+    assert_eq!(imported, shipped().len());
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn every_shipped_build_is_by_a_model_and_of_a_prompt_of_the_catalog() {
 
 #[tokio::test]
 async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
-    let (db, site) = hung().await;
+    let (db, server) = server_with_shipped_builds().await;
     let (mut prompts, mut hands) = (BTreeSet::new(), BTreeSet::new());
     let arena: Vec<_> = shipped().into_iter().filter(|path| path.starts_with("32-simple/")).collect();
     for path in &arena {
@@ -70,20 +70,20 @@ async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
         hands.insert(slot.model);
     }
     assert_eq!(arena.len(), prompts.len() * hands.len(), "every hand has built every prompt");
-    let told: Value = site.get("/api/arena/prompts").send().await.unwrap().json().await.unwrap();
+    let reply: Value = server.get("/api/arena/prompts").send().await.unwrap().json().await.unwrap();
     let eligible =
-        told["prompts"].as_array().unwrap().iter().filter(|prompt| prompt["eligible"] == true).count();
+        reply["prompts"].as_array().unwrap().iter().filter(|prompt| prompt["eligible"] == true).count();
     assert_eq!(eligible, prompts.len());
-    let voter = site.voter();
+    let voter = server.voter();
     let matchup = voter.matchup().await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
     assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
 }
 
 #[tokio::test]
 async fn the_first_builds_come_once_and_never_again() {
-    let (db, _site) = hung().await;
+    let (db, _site) = server_with_shipped_builds().await;
     let catalog = Catalog::load(None).unwrap();
     assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
     // Not even after an admin has retired all of them.
@@ -107,36 +107,36 @@ async fn a_catalog_of_ones_own_gets_only_what_it_knows() {
     let mut catalog = Catalog::load(None).unwrap();
     catalog.prompts.retain(|prompt| prompt.id.as_str() == "lighthouse");
     catalog.models.retain(|model| model.key.as_str() != "reference_sculptor");
-    let hung = shipped_builds::install(&db.pool, &catalog).await.unwrap();
+    let imported = shipped_builds::install(&db.pool, &catalog).await.unwrap();
     let expected = shipped()
         .iter()
         .filter(|path| catalog.contains_slot(&shipped_builds::slot_for_path(path).unwrap()))
         .count();
-    assert!(hung == expected && expected > 0, "{hung}");
+    assert!(imported == expected && expected > 0, "{imported}");
     let none = shipped_builds::install(&TestDb::new().await.pool, &Catalog::default()).await.unwrap();
     assert_eq!(none, 0);
 }
 
 #[tokio::test]
 async fn a_newcomer_judges_five_matchups_and_learns_whose_they_were() {
-    let (db, site) = hung().await;
-    let mut page = page(&site.at("/?q=low")).await;
+    let (db, server) = server_with_shipped_builds().await;
+    let mut page = open_page(&server.url_for("/?q=low")).await;
     let mut judged = BTreeSet::new();
     for choice in ["A", "B", "TIE", "A", "BOTH_BAD"] {
-        until(&page, "ready").await;
-        let told = page.text("main").await;
-        assert!(told.contains("not AI models"), "the note on hands that are no AI models: {told}");
-        assert!(!told.contains("The Architect") && !told.contains("The Apprentice"), "blind: {told}");
+        wait_until(&page, "ready").await;
+        let reply = page.text("main").await;
+        assert!(reply.contains("not AI models"), "the note on hands that are no AI models: {reply}");
+        assert!(!reply.contains("The Architect") && !reply.contains("The Apprentice"), "blind: {reply}");
         page.click(&format!("[data-choice={choice}]")).await;
-        until(&page, "revealed").await;
+        wait_until(&page, "revealed").await;
         let names = [page.text("[data-of=a] h2 a").await, page.text("[data-of=b] h2 a").await];
         assert!(names[0] != names[1] && names.iter().all(|name| name.starts_with("The ")), "{names:?}");
         judged.insert((page.text("#asked").await, names));
         page.click("#next").await;
     }
-    until(&page, "ready").await;
-    page.shot("newcomer").await;
+    wait_until(&page, "ready").await;
+    page.screenshot("newcomer").await;
     assert_eq!(judged.len(), 5);
     assert_eq!(db.number("SELECT count(*) FROM votes").await, 5);
-    assert_eq!(page.complaints().await, Vec::<String>::new());
+    assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }

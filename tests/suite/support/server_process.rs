@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::db::TestDb;
 
-pub struct Instance {
+pub struct TestServerProcess {
     process: Child,
     pub url: String,
-    said: Arc<Mutex<String>>,
+    output: Arc<Mutex<String>>,
 }
 
-impl Instance {
+impl TestServerProcess {
     /// With these variables beside what every test wants.
-    pub fn over(db: &TestDb, variables: &[(&str, &str)]) -> Self {
+    pub fn start(db: &TestDb, variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
             .env("DATABASE_URL", db.url())
             .env_remove("DATA_DIR")
@@ -32,21 +32,21 @@ impl Instance {
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
         let mut before = String::new();
         let url = lines.find_map(|line| {
-            let said: Value = serde_json::from_str(&line).unwrap_or_default();
+            let entry: Value = serde_json::from_str(&line).unwrap_or_default();
             before += &line;
-            said["url"].as_str().map(str::to_owned)
+            entry["url"].as_str().map(str::to_owned)
         });
-        let said = Arc::new(Mutex::new(before));
-        let log = Arc::clone(&said);
+        let output = Arc::new(Mutex::new(before));
+        let log = Arc::clone(&output);
         // Whatever else it says must not fill the pipe.
         std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
-        let url = url.unwrap_or_else(|| panic!("it should say where it listens: {}", said.lock().unwrap()));
-        Self { process, url, said }
+        let url = url.unwrap_or_else(|| panic!("it should say where it listens: {}", output.lock().unwrap()));
+        Self { process, url, output }
     }
 
     /// All it has logged so far.
     pub fn log(&self) -> String {
-        self.said.lock().unwrap().clone()
+        self.output.lock().unwrap().clone()
     }
 
     /// As an operator does; it may take its time.
@@ -63,7 +63,7 @@ impl Instance {
     }
 }
 
-impl Drop for Instance {
+impl Drop for TestServerProcess {
     fn drop(&mut self) {
         self.kill();
     }

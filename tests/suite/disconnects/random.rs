@@ -13,26 +13,26 @@ use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{FAR_AWAY, far_away, reading, until_quiet};
+use super::{APPLICATION_NAME, metric, server_far_from_db, wait_until_no_requests};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::voter::Answer;
-use crate::support::{Call, Site, hut};
+use crate::support::voter::TestResponse;
+use crate::support::{AbortableRequest, TestServer, sample_spec};
 
 const VISITORS: usize = 24;
-const CALLS: usize = 2000;
+const REQUESTS: usize = 2000;
 
 /// The program's own.
-const MOST_CONNECTIONS: i64 = 16;
+const MAX_CONNECTIONS: i64 = 16;
 
 /// Longer than a newcomer would wait.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
 
 /// Somebody who asks for this and that, and seldom waits for the answer.
-struct Visitor {
-    site: String,
+struct RandomVisitor {
+    base_url: String,
     rng: StdRng,
     builds: Vec<String>,
     cookie: Option<String>,
@@ -45,13 +45,13 @@ struct Visitor {
     answers: BTreeMap<u16, usize>,
 }
 
-impl Visitor {
-    async fn call_often(mut self, calls: usize) -> Self {
-        for _ in 0..calls {
+impl RandomVisitor {
+    async fn make_requests(mut self, count: usize) -> Self {
+        for _ in 0..count {
             match self.rng.random_range(0..10) {
-                0..5 => self.play().await,
-                5..8 => self.look_around().await,
-                8 => self.administer().await,
+                0..5 => self.vote_or_skip().await,
+                5..8 => self.browse().await,
+                8 => self.use_admin_api().await,
                 _ => self.use_the_sandbox().await,
             }
         }
@@ -59,54 +59,63 @@ impl Visitor {
     }
 
     /// The answer, from whoever waits for it.
-    async fn ask(&mut self, mut call: Call) -> Option<Answer> {
+    async fn send(&mut self, mut request: AbortableRequest) -> Option<TestResponse> {
         if let Some(cookie) = &self.cookie {
-            call = call.with("cookie", cookie);
+            request = request.header("cookie", cookie);
         }
-        let asked = call.to_string();
+        let description = request.to_string();
         let answer = if self.rng.random_bool(0.5) {
-            call.at(&self.site).await
+            request.send(&self.base_url).await
         } else {
             // As likely within a millisecond as between ten and a hundred.
             let ms = 10_f64.powf(self.rng.random_range(-1.0..2.3));
-            call.for_a_while(&self.site, Duration::from_secs_f64(ms / 1000.0)).await
+            request.send_with_timeout(&self.base_url, Duration::from_secs_f64(ms / 1000.0)).await
         };
         if let Some(answer) = answer.as_ref().filter(|answer| answer.status >= 500) {
-            eprintln!("{asked} is answered {}: {}", answer.status, String::from_utf8_lossy(&answer.bytes));
+            eprintln!(
+                "{description} is answered {}: {}",
+                answer.status,
+                String::from_utf8_lossy(&answer.bytes)
+            );
         }
         *self.answers.entry(answer.as_ref().map_or(0, |answer| answer.status)).or_default() += 1;
-        if let Some(cookie) = answer.as_ref().and_then(Answer::cookie) {
+        if let Some(cookie) = answer.as_ref().and_then(TestResponse::cookie) {
             self.cookie = Some(cookie);
         }
         answer
     }
 
     /// A step in the arena: with script or without.
-    async fn play(&mut self) {
-        let Some(id) = self.matchup.clone() else { return self.open().await };
+    async fn vote_or_skip(&mut self) {
+        let Some(id) = self.matchup.clone() else { return self.request_matchup().await };
         let choice = *CHOICES.choose(&mut self.rng).unwrap();
         match self.rng.random_range(0..10) {
-            0 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/a"))).await),
-            1 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/b"))).await),
-            2 => drop(self.ask(Call::get(format!("/api/arena/matchup/{id}/a/image?size=64"))).await),
-            3 => drop(self.ask(Call::get(format!("/matchups/{id}"))).await),
+            0 => drop(self.send(AbortableRequest::get(format!("/api/arena/matchup/{id}/a"))).await),
+            1 => drop(self.send(AbortableRequest::get(format!("/api/arena/matchup/{id}/b"))).await),
+            2 => drop(
+                self.send(AbortableRequest::get(format!("/api/arena/matchup/{id}/a/image?size=64"))).await,
+            ),
+            3 => drop(self.send(AbortableRequest::get(format!("/matchups/{id}"))).await),
             4 => {
-                let skip = Call::json("/api/arena/skip", &json!({ "matchupId": id }));
-                self.matchup = self.ask(skip).await.map_or(Some(id), |_| None);
+                let skip = AbortableRequest::json("/api/arena/skip", &json!({ "matchupId": id }));
+                self.matchup = self.send(skip).await.map_or(Some(id), |_| None);
             }
             5 => {
-                self.ask(Call::form(format!("/matchups/{id}/skip"), "")).await;
+                self.send(AbortableRequest::form(format!("/matchups/{id}/skip"), "")).await;
                 self.matchup = None;
             }
             6 => {
-                let vote = Call::form(format!("/matchups/{id}/vote"), &format!("choice={choice}"));
-                if self.ask(vote).await.is_some_and(|answer| answer.status == 303) {
+                let vote =
+                    AbortableRequest::form(format!("/matchups/{id}/vote"), &format!("choice={choice}"));
+                if self.send(vote).await.is_some_and(|answer| answer.status == 303) {
                     self.matchup = None;
                 }
             }
             _ => {
                 let vote = json!({ "matchupId": id, "choice": choice });
-                let Some(answer) = self.ask(Call::json("/api/arena/vote", &vote)).await else { return };
+                let Some(answer) = self.send(AbortableRequest::json("/api/arena/vote", &vote)).await else {
+                    return;
+                };
                 if answer.status == 200 {
                     self.acknowledged.push((id, choice.to_owned()));
                 }
@@ -115,13 +124,13 @@ impl Visitor {
         }
     }
 
-    async fn open(&mut self) {
+    async fn request_matchup(&mut self) {
         if self.rng.random_bool(0.2) {
-            let Some(answer) = self.ask(Call::form("/matchup", "")).await else { return };
+            let Some(answer) = self.send(AbortableRequest::form("/matchup", "")).await else { return };
             self.matchup = answer.header("location").strip_prefix("/matchups/").map(str::to_owned);
             return;
         }
-        let Some(answer) = self.ask(Call::get("/api/arena/matchup")).await else { return };
+        let Some(answer) = self.send(AbortableRequest::get("/api/arena/matchup")).await else { return };
         self.matchup = (answer.status == 200).then(|| answer.json()["id"].as_str().unwrap().to_owned());
         if answer.status == 409 {
             // Everything is seen; somebody else comes.
@@ -129,7 +138,7 @@ impl Visitor {
         }
     }
 
-    async fn look_around(&mut self) {
+    async fn browse(&mut self) {
         let build = self.builds.choose(&mut self.rng).unwrap().clone();
         let one = self.builds[0].clone();
         let size = *[64, 65, 66, 67].choose(&mut self.rng).unwrap();
@@ -152,46 +161,49 @@ impl Visitor {
             format!("/api/builds/{one}/turntable?format=webp"),
         ];
         let path = paths.choose(&mut self.rng).unwrap();
-        self.ask(Call::get(path.as_str())).await;
+        self.send(AbortableRequest::get(path.as_str())).await;
     }
 
-    async fn administer(&mut self) {
+    async fn use_admin_api(&mut self) {
         let bearer = format!("Bearer {TOKEN}");
         let number = self.rng.random_range(1..100);
-        let call = match self.rng.random_range(0..6) {
+        let request = match self.rng.random_range(0..6) {
             0 => {
                 let path = "/api/admin/import-build?overwrite=1&modelKey=openai_gpt_5_5&promptId=lighthouse";
-                Call::post(path, "text/plain", hut(number % 10)).with("authorization", bearer)
+                AbortableRequest::post(path, "text/plain", sample_spec(number % 10))
+                    .header("authorization", bearer)
             }
-            1 => Call::post("/api/admin/seed?dryRun=1", "", "").with("authorization", bearer),
-            2 => Call::json(
+            1 => AbortableRequest::post("/api/admin/seed?dryRun=1", "", "").header("authorization", bearer),
+            2 => AbortableRequest::json(
                 "/api/admin/models/openai_gpt_5_5",
                 &json!({ "displayName": format!("GPT {number}") }),
             )
-            .by(Method::PATCH)
-            .with("authorization", bearer),
-            3 => Call::get("/api/admin/status").with("authorization", bearer),
-            4 => Call::form("/admin/session", &format!("token={TOKEN}")),
-            _ => Call::form("/admin/sign-out", ""),
+            .method(Method::PATCH)
+            .header("authorization", bearer),
+            3 => AbortableRequest::get("/api/admin/status").header("authorization", bearer),
+            4 => AbortableRequest::form("/admin/session", &format!("token={TOKEN}")),
+            _ => AbortableRequest::form("/admin/sign-out", ""),
         };
-        self.ask(call).await;
+        self.send(request).await;
     }
 
     async fn use_the_sandbox(&mut self) {
         let storeys = self.rng.random_range(0..10);
-        let call = match (self.rng.random_range(0..4), &self.draft) {
-            (0, _) | (_, None) => Call::post("/api/sandbox/drafts", "text/plain", hut(storeys)),
-            (1, Some(draft)) => Call::json("/api/sandbox/runs", &json!({ "a": draft })),
-            (2, Some(draft)) => Call::get(format!("/api/sandbox/drafts/{draft}/grid")),
-            _ => Call::post("/api/check", "text/plain", hut(storeys)),
+        let request = match (self.rng.random_range(0..4), &self.draft) {
+            (0, _) | (_, None) => {
+                AbortableRequest::post("/api/sandbox/drafts", "text/plain", sample_spec(storeys))
+            }
+            (1, Some(draft)) => AbortableRequest::json("/api/sandbox/runs", &json!({ "a": draft })),
+            (2, Some(draft)) => AbortableRequest::get(format!("/api/sandbox/drafts/{draft}/grid")),
+            _ => AbortableRequest::post("/api/check", "text/plain", sample_spec(storeys)),
         };
-        let Some(answer) = self.ask(call).await.filter(|answer| answer.status == 200) else { return };
-        let told: Value = serde_json::from_slice(&answer.bytes).unwrap_or_default();
-        if let Some(draft) = told["draftId"].as_str() {
+        let Some(answer) = self.send(request).await.filter(|answer| answer.status == 200) else { return };
+        let reply: Value = serde_json::from_slice(&answer.bytes).unwrap_or_default();
+        if let Some(draft) = reply["draftId"].as_str() {
             self.draft = Some(draft.to_owned());
         }
-        if let Some(run) = told["url"].as_str().filter(|url| url.starts_with("/sandbox/runs/")) {
-            self.ask(Call::form(format!("{run}/delete"), "")).await;
+        if let Some(run) = reply["url"].as_str().filter(|url| url.starts_with("/sandbox/runs/")) {
+            self.send(AbortableRequest::form(format!("{run}/delete"), "")).await;
         }
     }
 }
@@ -201,13 +213,13 @@ async fn two_thousand_calls_hung_up_at_random_moments_leave_a_site_that_serves_a
     let seed: u64 = env::var("LEAVING_SEED").map_or_else(|_| rand::random(), |seed| seed.parse().unwrap());
     eprintln!("LEAVING_SEED={seed}");
     let db = TestDb::seeded().await;
-    let (_line, site) = far_away(&db).await;
+    let (_proxy, server) = server_far_from_db(&db).await;
     let builds: Vec<String> =
         sqlx::query_scalar("SELECT id::text FROM builds ORDER BY id").fetch_all(&db.pool).await.unwrap();
 
     let visitors = (0..VISITORS).map(|number| {
-        let visitor = Visitor {
-            site: site.url.clone(),
+        let visitor = RandomVisitor {
+            base_url: server.url.clone(),
             rng: StdRng::seed_from_u64(seed ^ number as u64),
             builds: builds.clone(),
             cookie: None,
@@ -216,32 +228,32 @@ async fn two_thousand_calls_hung_up_at_random_moments_leave_a_site_that_serves_a
             acknowledged: Vec::new(),
             answers: BTreeMap::new(),
         };
-        tokio::spawn(visitor.call_often(CALLS / VISITORS))
+        tokio::spawn(visitor.make_requests(REQUESTS / VISITORS))
     });
     let begun = Instant::now();
-    let visitors: Vec<Visitor> = join_all(visitors).await.into_iter().map(Result::unwrap).collect();
+    let visitors: Vec<RandomVisitor> = join_all(visitors).await.into_iter().map(Result::unwrap).collect();
     let mut answers = BTreeMap::<u16, usize>::new();
     for (status, count) in visitors.iter().flat_map(|visitor| &visitor.answers) {
         *answers.entry(*status).or_default() += count;
     }
     eprintln!("{:.1} s; answers by status, 0 for none: {answers:?}", begun.elapsed().as_secs_f64());
     assert!(answers.keys().all(|status| *status < 500), "{answers:?}");
-    assert!(answers[&0] > CALLS / 5 && answers[&200] > CALLS / 5, "{answers:?}");
+    assert!(answers[&0] > REQUESTS / 5 && answers[&200] > REQUESTS / 5, "{answers:?}");
 
-    a_newcomer_is_served(&site).await;
-    until_quiet(&site).await;
-    until_idle(&db, &site).await;
+    assert_new_visitor_is_served(&server).await;
+    wait_until_no_requests(&server).await;
+    wait_until_idle(&db, &server).await;
     let acknowledged: Vec<_> = visitors.into_iter().flat_map(|visitor| visitor.acknowledged).collect();
     assert!(acknowledged.len() > 20, "only {} votes were acknowledged", acknowledged.len());
     assert_stored(&db, acknowledged).await;
 }
 
-async fn a_newcomer_is_served(site: &Site) {
+async fn assert_new_visitor_is_served(server: &TestServer) {
     let begun = Instant::now();
-    let served = tokio::time::timeout(AT_ONCE, async {
-        let voter = site.voter();
+    let served = tokio::time::timeout(IDLE_TIMEOUT, async {
+        let voter = server.voter();
         let matchup = voter.matchup().await;
-        voter.look(&matchup).await;
+        voter.fetch_builds(&matchup).await;
         let vote = voter.vote(&matchup, "TIE").await;
         assert_eq!(vote.status, 200, "{}", vote.text());
     });
@@ -249,24 +261,24 @@ async fn a_newcomer_is_served(site: &Site) {
 }
 
 /// No transaction is left open, no connection beyond those of the pool, and no heavy work.
-async fn until_idle(db: &TestDb, site: &Site) {
+async fn wait_until_idle(db: &TestDb, server: &TestServer) {
     let begun = Instant::now();
     loop {
         let states: Vec<Option<String>> = sqlx::query_scalar(
             "SELECT state FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1",
         )
-        .bind(FAR_AWAY)
+        .bind(APPLICATION_NAME)
         .fetch_all(&db.pool)
         .await
         .unwrap();
-        let waiting = reading(site, r#"buildoff_heavy_work{state="waiting"} "#).await;
-        let running = reading(site, r#"buildoff_heavy_work{state="running"} "#).await;
+        let waiting = metric(server, r#"buildoff_heavy_work{state="waiting"} "#).await;
+        let running = metric(server, r#"buildoff_heavy_work{state="running"} "#).await;
         let busy: Vec<_> = states.iter().flatten().filter(|state| *state != "idle").collect();
-        if busy.is_empty() && states.len() as i64 <= MOST_CONNECTIONS && waiting + running == 0 {
+        if busy.is_empty() && states.len() as i64 <= MAX_CONNECTIONS && waiting + running == 0 {
             return;
         }
         assert!(
-            begun.elapsed() < AT_ONCE,
+            begun.elapsed() < IDLE_TIMEOUT,
             "connections: {states:?}; heavy work: {running} running, {waiting} waiting"
         );
         sleep(Duration::from_millis(50)).await;

@@ -1,7 +1,7 @@
 //! How the arena looks: sizes, themes, states, and its weight.
 
 use super::*;
-use crate::pages::FAINT_TEXT;
+use crate::pages::LOW_CONTRAST_TEXT;
 use crate::support::Theme;
 
 const SIZES: [(&str, i64, i64); 5] = [
@@ -17,22 +17,22 @@ const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dar
 async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
     const FRONT: &str =
         "[...document.querySelectorAll('.tabs [aria-pressed=true]')].map(tab => tab.dataset.show).join()";
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
-    page.size(390, 844).await;
-    page.goto(&hall.at("/")).await;
-    until(&page, "ready").await;
+    let fixture = ArenaFixture::new().await;
+    let page = open_page("about:blank").await;
+    page.set_size(390, 844).await;
+    page.goto(&fixture.url_for("/")).await;
+    wait_until(&page, "ready").await;
     let lowest: f64 =
         page.eval("Math.max(...[...document.querySelectorAll('#ballot button')].map(b => b.getBoundingClientRect().bottom))").await;
     assert!(lowest <= 844.0, "the buttons end at {lowest}");
-    until_true(&page, &format!("{FRONT} === 'a'"), "A is in front").await;
+    wait_for_condition(&page, &format!("{FRONT} === 'a'"), "A is in front").await;
 
     page.tap(".tabs [data-show=b]").await;
-    until_true(&page, &format!("{FRONT} === 'b'"), "B is in front after a tap").await;
+    wait_for_condition(&page, &format!("{FRONT} === 'b'"), "B is in front after a tap").await;
     page.swipe("[data-side=a] .veil", 250.0).await;
-    until_true(&page, &format!("{FRONT} === 'a'"), "A is in front after a swipe at its edge").await;
+    wait_for_condition(&page, &format!("{FRONT} === 'a'"), "A is in front after a swipe at its edge").await;
     page.swipe("[data-side=a] canvas", 100.0).await;
-    until_true(
+    wait_for_condition(
         &page,
         "Math.abs(document.querySelector('build-viewer').camera.turn * 180 / Math.PI - 30) > 20",
         "A swipe on the build turns it",
@@ -41,26 +41,26 @@ async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
     assert_eq!(page.eval::<String>(FRONT).await, "a", "and leaves it in front");
 
     page.tap("[data-choice=BOTH_BAD]").await;
-    until(&page, "revealed").await;
-    assert_eq!(hall.choices().await, ["BOTH_BAD"]);
+    wait_until(&page, "revealed").await;
+    assert_eq!(fixture.choices().await, ["BOTH_BAD"]);
     let lowest: f64 = page.eval("document.getElementById('next').getBoundingClientRect().bottom").await;
     assert!(lowest <= 844.0, "Next ends at {lowest}");
     page.tap("#next").await;
-    until(&page, "ready").await;
+    wait_until(&page, "ready").await;
 }
 
 #[tokio::test]
 async fn on_a_phone_the_names_tell_which_is_which_and_the_chosen_build_comes_into_view() {
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
-    page.size(390, 844).await;
-    page.goto(&hall.at("/")).await;
-    until(&page, "ready").await;
+    let fixture = ArenaFixture::new().await;
+    let page = open_page("about:blank").await;
+    page.set_size(390, 844).await;
+    page.goto(&fixture.url_for("/")).await;
+    wait_until(&page, "ready").await;
     let covered = "[...document.querySelectorAll('.side')].filter(side => side.querySelector('canvas').getBoundingClientRect().bottom > side.querySelector('.bar').getBoundingClientRect().top).length";
     assert_eq!(page.eval::<u32>(covered).await, 0, "the controls cover nothing");
     page.tap("[data-choice=B]").await;
-    until(&page, "revealed").await;
-    until_true(
+    wait_until(&page, "revealed").await;
+    wait_for_condition(
         &page,
         "document.querySelector('.tabs [aria-pressed=true]').dataset.show === 'b'",
         "B comes to the front",
@@ -75,12 +75,12 @@ async fn on_a_phone_the_names_tell_which_is_which_and_the_chosen_build_comes_int
 
 #[tokio::test]
 async fn on_a_phone_on_its_side_both_builds_and_all_buttons_are_there() {
-    let hall = Hall::open().await;
-    let page = page("about:blank").await;
+    let fixture = ArenaFixture::new().await;
+    let page = open_page("about:blank").await;
     for (width, height) in [(844, 390), (667, 375)] {
-        page.size(width, height).await;
-        page.goto(&hall.at("/")).await;
-        until(&page, "ready").await;
+        page.set_size(width, height).await;
+        page.goto(&fixture.url_for("/")).await;
+        wait_until(&page, "ready").await;
         let builds: Vec<[f64; 4]> = page.eval("[...document.querySelectorAll('.side canvas')].map(c => (r => [r.left, r.top, r.right, r.bottom])(c.getBoundingClientRect()))").await;
         let [a, b] = builds[..] else { panic!("{builds:?}") };
         assert!(a[1] == b[1] && a[2] <= b[0] && b[2] <= width as f64, "side by side: {builds:?}");
@@ -96,17 +96,18 @@ async fn the_button_to_go_on_stands_still() {
         "(r => [r.x, r.y, r.width].map(Math.round))(document.getElementById('next').getBoundingClientRect())";
     const CLIPBOARD: &str =
         "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async () => {} } })";
-    let hall = Hall::open().await;
+    let fixture = ArenaFixture::new().await;
     let mut places = Vec::new();
     for others in ["The first vote on this pair.", "One other agrees."] {
-        let page = hall.prepared(CLIPBOARD, "/?prompt=treehouse").await;
+        let page = fixture.open_page_with_script(CLIPBOARD, "/?prompt=treehouse").await;
         // The same two builds, on whichever sides they are.
         page.press("3").await;
-        until(&page, "revealed").await;
+        wait_until(&page, "revealed").await;
         assert_eq!(page.text("[data-slot=others]").await, others);
         places.push(page.eval::<[i64; 3]>(PLACE).await);
         page.click("#copy").await;
-        until_true(&page, "document.getElementById('copy').innerText === 'Copied'", "It is copied").await;
+        wait_for_condition(&page, "document.getElementById('copy').innerText === 'Copied'", "It is copied")
+            .await;
         places.push(page.eval::<[i64; 3]>(PLACE).await);
     }
     places.dedup();
@@ -115,8 +116,8 @@ async fn the_button_to_go_on_stands_still() {
 
 #[tokio::test]
 async fn the_page_is_light_before_its_builds() {
-    let hall = Hall::open().await;
-    let page = hall.ready().await;
+    let fixture = ArenaFixture::new().await;
+    let page = fixture.open_ready_page().await;
     let bytes: u32 = page
         .eval(
             "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
@@ -130,49 +131,49 @@ async fn the_page_is_light_before_its_builds() {
 
 #[tokio::test]
 async fn the_arena_fits_every_size_and_theme_in_every_state() {
-    let hall = Hall::open().await;
-    let shared = hall.site.voter();
+    let fixture = ArenaFixture::new().await;
+    let shared = fixture.server.voter();
     let matchup = shared.matchup().await;
     shared.vote(&matchup, "A").await;
     let share = format!("/matchups/{}", matchup["id"].as_str().unwrap());
     for (size, width, height) in SIZES {
-        let mut page = page("about:blank").await;
-        page.size(width, height).await;
-        page.before_load(&format!(
-            "{ANSWERS} if (location.search.includes('wait')) answers = {{ '/api/arena/matchup': 'never' }}"
+        let mut page = open_page("about:blank").await;
+        page.set_size(width, height).await;
+        page.add_init_script(&format!(
+            "{FAKE_FETCH} if (location.search.includes('wait')) answers = {{ '/api/arena/matchup': 'never' }}"
         ))
         .await;
-        page.goto(&hall.at("/?wait=1")).await;
-        fits(&mut page, "arena-loading", size, width).await;
-        page.goto(&hall.at("/")).await;
-        until(&page, "ready").await;
-        fits(&mut page, "arena-ready", size, width).await;
+        page.goto(&fixture.url_for("/?wait=1")).await;
+        assert_layout(&mut page, "arena-loading", size, width).await;
+        page.goto(&fixture.url_for("/")).await;
+        wait_until(&page, "ready").await;
+        assert_layout(&mut page, "arena-ready", size, width).await;
         let bottom: f64 = page.eval("document.getElementById('desk').getBoundingClientRect().bottom").await;
         assert!(bottom <= height as f64, "{size}: the buttons end at {bottom}");
         page.press("1").await;
-        until(&page, "revealed").await;
+        wait_until(&page, "revealed").await;
         let bottom: f64 = page.eval("document.getElementById('next').getBoundingClientRect().bottom").await;
         assert!(bottom <= height as f64, "{size}: Next ends at {bottom}");
         page.run("document.getElementById('stay').click()").await;
-        fits(&mut page, "arena-revealed", size, width).await;
+        assert_layout(&mut page, "arena-revealed", size, width).await;
         page.run("document.getElementById('help').showModal()").await;
-        fits(&mut page, "arena-help", size, width).await;
-        page.goto(&hall.at(&share)).await;
-        fits(&mut page, "share", size, width).await;
-        hall.see_all(&page).await;
-        page.goto(&hall.at("/")).await;
-        until(&page, "closed").await;
+        assert_layout(&mut page, "arena-help", size, width).await;
+        page.goto(&fixture.url_for(&share)).await;
+        assert_layout(&mut page, "share", size, width).await;
+        fixture.vote_on_every_pair(&page).await;
+        page.goto(&fixture.url_for("/")).await;
+        wait_until(&page, "closed").await;
         page.run("answers = {}").await;
         let refusal = "409 (Conflict)";
-        let complaints = page.complaints().await;
+        let complaints = page.take_console_errors().await;
         assert!(complaints.iter().all(|complaint| complaint.contains(refusal)), "{complaints:?}");
-        fits(&mut page, "arena-all-voted", size, width).await;
+        assert_layout(&mut page, "arena-all-voted", size, width).await;
     }
 }
 
-impl Hall {
+impl ArenaFixture {
     /// Votes on all that the page's own voter has not seen.
-    pub(super) async fn see_all(&self, page: &Page) {
+    pub(super) async fn vote_on_every_pair(&self, page: &BrowserPage) {
         let vote = r#"(async () => {
             const post = (path, body) => fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
             for (;;) {
@@ -186,17 +187,17 @@ impl Hall {
 }
 
 /// In both themes: a picture, nothing to complain about, nothing that sticks out or is hard to read.
-async fn fits(page: &mut Page, name: &str, size: &str, width: i64) {
+async fn assert_layout(page: &mut BrowserPage, name: &str, size: &str, width: i64) {
     for (theme, preference) in THEMES {
-        page.theme(preference).await;
+        page.set_theme(preference).await;
         let still = "Promise.all(document.getAnimations().map(one => one.finished)).then(() => true)";
         page.eval::<bool>(still).await;
-        page.shot(&format!("{name}-{size}-{theme}")).await;
+        page.screenshot(&format!("{name}-{size}-{theme}")).await;
         let place = format!("{name} ({size}, {theme})");
-        assert_eq!(page.complaints().await, Vec::<String>::new(), "{place}");
+        assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
         let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
         assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
-        let faint: Vec<String> = page.eval(FAINT_TEXT).await;
+        let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
         assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
     }
 }

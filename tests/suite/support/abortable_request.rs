@@ -12,23 +12,23 @@ use reqwest::header::SET_COOKIE;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::voter::Answer;
+use super::voter::TestResponse;
 
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct AbortableRequest {
     method: Method,
     path: String,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for AbortableRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method, self.path)
     }
 }
 
-impl Call {
+impl AbortableRequest {
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), headers: Vec::new(), body: Vec::new() }
     }
@@ -46,18 +46,18 @@ impl Call {
         Self::post(path, "application/x-www-form-urlencoded", body)
     }
 
-    pub fn by(self, method: Method) -> Self {
+    pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    pub fn with(mut self, header: &'static str, value: impl Into<String>) -> Self {
+    pub fn header(mut self, header: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((header, value.into()));
         self
     }
 
     /// The answer, read to its end; none if the connection ends before. Dropping this hangs up.
-    pub async fn at(self, site: &str) -> Option<Answer> {
-        let host = site.trim_start_matches("http://");
+    pub async fn send(self, base_url: &str) -> Option<TestResponse> {
+        let host = base_url.trim_start_matches("http://");
         let stream = TcpStream::connect(host).await.ok()?;
         let (mut sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
         let mut request = Request::builder()
@@ -73,18 +73,18 @@ impl Call {
             let response = sender.send_request(request).await.ok()?;
             let (status, headers) = (response.status().as_u16(), response.headers().clone());
             let bytes = response.into_body().collect().await.ok()?.to_bytes().to_vec();
-            Some(Answer { status, headers, bytes })
+            Some(TestResponse { status, headers, bytes })
         };
         tokio::join!(answer, connection).0
     }
 
     /// The same, hung up after a while.
-    pub async fn for_a_while(self, site: &str, patience: Duration) -> Option<Answer> {
-        timeout(patience, self.at(site)).await.ok()?
+    pub async fn send_with_timeout(self, base_url: &str, limit: Duration) -> Option<TestResponse> {
+        timeout(limit, self.send(base_url)).await.ok()?
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// The cookie it sets, as it is to be sent back.
     pub fn cookie(&self) -> Option<String> {
         let set = self.headers.get(SET_COOKIE)?.to_str().unwrap();

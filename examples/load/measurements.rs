@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[derive(Default)]
-pub struct Times(Vec<Duration>);
+pub struct LoadLatencies(Vec<Duration>);
 
-impl Times {
+impl LoadLatencies {
     pub fn add(&mut self, time: Duration) {
         self.0.push(time);
     }
@@ -20,7 +20,7 @@ impl Times {
     }
 
     /// The time within which this share of all came, the slowest included.
-    pub fn within(&self, share: f64) -> Duration {
+    pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let rank = (share * sorted.len() as f64).ceil() as usize;
@@ -28,7 +28,7 @@ impl Times {
     }
 
     pub fn print(&self, what: &str) {
-        let [p50, p95, p99, most] = [0.5, 0.95, 0.99, 1.0].map(|share| crate::ms(self.within(share)));
+        let [p50, p95, p99, most] = [0.5, 0.95, 0.99, 1.0].map(|share| crate::ms(self.quantile(share)));
         let count = self.len();
         println!(
             "  {what:<22} {count:>7}   p50 {p50:>7.2}   p95 {p95:>7.2}   p99 {p99:>7.2}   max {most:>8.2} ms"
@@ -38,9 +38,9 @@ impl Times {
 
 /// What went otherwise than hoped, by what was asked and what came.
 #[derive(Default)]
-pub struct Troubles(BTreeMap<String, u64>);
+pub struct LoadErrors(BTreeMap<String, u64>);
 
-impl Troubles {
+impl LoadErrors {
     pub fn add(&mut self, what: &str, answer: &str) {
         *self.0.entry(format!("{what}: {answer}")).or_default() += 1;
     }
@@ -62,7 +62,7 @@ impl Troubles {
 }
 
 /// The processor time this process has taken, where the system tells.
-pub fn own_time() -> Option<Duration> {
+pub fn own_cpu_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
@@ -72,7 +72,7 @@ pub fn own_time() -> Option<Duration> {
 
 /// How many others want the processors too: with many of them, the figures are theirs as much as ours.
 pub fn load_average() -> Option<String> {
-    let told = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
     let cores = std::thread::available_parallelism().ok()?;
-    Some(format!("{} on {cores} cores", told.split(' ').next()?))
+    Some(format!("{} on {cores} cores", load.split(' ').next()?))
 }

@@ -6,13 +6,13 @@ use serde_json::json;
 use tower_sessions::SessionStore;
 
 use super::{number, run, seeded};
-use crate::support::Site;
+use crate::support::TestServer;
 
 #[tokio::test]
 async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
     let db = seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let too_soon = async |when: &str| {
         let answer = voter.vote(&matchup, "A").await;
@@ -46,20 +46,20 @@ async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
 #[tokio::test]
 async fn the_clock_starts_with_the_first_look_and_is_not_set_back() {
     let db = seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     run(&db, "UPDATE open_matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
-    voter.look(&matchup).await;
+    voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }
 
 #[tokio::test]
 async fn whoever_asks_too_much_is_told_when_to_come_back() {
     let db = seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[("MIN_DWELL_MS", "0")]).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "0")]).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let mut answers = Vec::new();
     for _ in 0..25 {
@@ -72,14 +72,14 @@ async fn whoever_asks_too_much_is_told_when_to_come_back() {
     assert!((1..=60).contains(&seconds));
     let sentence = last.json()["error"].as_str().unwrap().to_owned();
     assert!(sentence.contains(&format!("{seconds} second")), "{sentence}");
-    assert_eq!(site.voter().get("/api/arena/matchup").await.status, 200, "others are not kept waiting");
+    assert_eq!(server.voter().get("/api/arena/matchup").await.status, 200, "others are not kept waiting");
 }
 
 #[tokio::test]
 async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
     let db = seeded().await;
-    let site = Site::open_as(db.pool.clone(), &[]).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_env(db.pool.clone(), &[]).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     let mut skips = 0;
     let refused = loop {
@@ -109,27 +109,28 @@ async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
 #[tokio::test]
 async fn new_sessions_from_one_address_are_limited_and_proxies_are_believed_only_if_trusted() {
     let db = seeded().await;
-    let visits = async |site: &Site| {
+    let visits = async |server: &TestServer| {
         let mut statuses = Vec::new();
         for n in 0..40 {
-            let request = site.get("/api/arena/matchup").header("x-forwarded-for", format!("198.51.100.{n}"));
+            let request =
+                server.get("/api/arena/matchup").header("x-forwarded-for", format!("198.51.100.{n}"));
             statuses.push(request.send().await.unwrap().status().as_u16());
         }
         statuses.iter().filter(|status| **status == 429).count()
     };
-    let plain = Site::open_as(db.pool.clone(), &[]).await;
+    let plain = TestServer::start_with_env(db.pool.clone(), &[]).await;
     assert!(visits(&plain).await >= 5);
-    let proxied = Site::open_as(db.pool.clone(), &[("TRUSTED_PROXIES", "127.0.0.0/8")]).await;
+    let proxied = TestServer::start_with_env(db.pool.clone(), &[("TRUSTED_PROXIES", "127.0.0.0/8")]).await;
     assert_eq!(visits(&proxied).await, 0);
 }
 
 #[tokio::test]
 async fn a_form_on_another_site_cannot_vote() {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
-    let request = site
+    let request = server
         .post("/api/arena/vote")
         .header("cookie", voter.cookie().unwrap())
         .header("sec-fetch-site", "cross-site")
@@ -143,12 +144,12 @@ async fn a_form_on_another_site_cannot_vote() {
 #[tokio::test]
 async fn sessions_whose_time_is_over_are_nobody_and_go() {
     let db = seeded().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let voter = site.voter();
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let voter = server.voter();
     let matchup = voter.matchup().await;
     run(&db, "UPDATE sessions SET expires_at = now() - interval '1 second'").await;
-    let elsewhere = Site::open_on(db.pool.clone()).await;
-    assert_eq!(voter.moved_to(&elsewhere.url).vote(&matchup, "A").await.status, 404);
+    let elsewhere = TestServer::start_with_db(db.pool.clone()).await;
+    assert_eq!(voter.with_base_url(&elsewhere.url).vote(&matchup, "A").await.status, 404);
     let sessions = Sessions::new(db.pool.clone());
     assert!(sessions.load(&tower_sessions::session::Id::default()).await.unwrap().is_none());
     assert_eq!(sessions.purge().await.unwrap(), 1);

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use crate::support::db::TestDb;
-use crate::support::{Site, hut};
+use crate::support::{TestServer, sample_spec};
 
 #[tokio::test]
 async fn what_somebody_brings_can_be_taken_away_and_enters_no_arena() {
     let db = TestDb::new().await;
-    let site = Site::open_on(db.pool.clone()).await;
-    let text = format!("Here it is:\n```json\n{}\n```", hut(4));
-    let bring = site.post("/api/sandbox/drafts?gridSize=32&palette=simple&prompt=a+barn").body(text);
-    let told: Value = bring.send().await.unwrap().json().await.unwrap();
-    assert_eq!(told["blockCount"], json!(2888));
-    let draft = told["draftId"].as_str().unwrap();
-    let file = site.get(&format!("/api/sandbox/drafts/{draft}/export?format=glb")).send().await.unwrap();
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let text = format!("Here it is:\n```json\n{}\n```", sample_spec(4));
+    let bring = server.post("/api/sandbox/drafts?gridSize=32&palette=simple&prompt=a+barn").body(text);
+    let reply: Value = bring.send().await.unwrap().json().await.unwrap();
+    assert_eq!(reply["blockCount"], json!(2888));
+    let draft = reply["draftId"].as_str().unwrap();
+    let file = server.get(&format!("/api/sandbox/drafts/{draft}/export?format=glb")).send().await.unwrap();
     assert_eq!(file.headers()["content-disposition"], "attachment; filename=\"a-barn-pasted.glb\"");
     let known = file.headers()["etag"].clone();
     let again =
-        site.get(&format!("/api/sandbox/drafts/{draft}/export?format=glb")).header("if-none-match", known);
+        server.get(&format!("/api/sandbox/drafts/{draft}/export?format=glb")).header("if-none-match", known);
     assert_eq!(again.send().await.unwrap().status(), 304);
     assert_eq!(db.number("SELECT count(*) FROM builds").await, 0);
 
@@ -29,10 +29,10 @@ async fn what_somebody_brings_can_be_taken_away_and_enters_no_arena() {
         ("?gridSize=33", "", 400, "bad_request"),
         ("?prompt=%00", "{}", 400, "bad_request"),
     ] {
-        let answer = site.post(&format!("/api/sandbox/drafts{query}")).body(body).send().await.unwrap();
+        let answer = server.post(&format!("/api/sandbox/drafts{query}")).body(body).send().await.unwrap();
         let status_is = answer.status().as_u16();
-        let told: Value = answer.json().await.unwrap();
-        assert_eq!((status_is, told["code"].as_str().unwrap()), (status, code), "{query} {body}: {told}");
+        let reply: Value = answer.json().await.unwrap();
+        assert_eq!((status_is, reply["code"].as_str().unwrap()), (status, code), "{query} {body}: {reply}");
     }
     assert_eq!(db.number("SELECT count(*) FROM drafts").await, 1);
 }
@@ -40,16 +40,17 @@ async fn what_somebody_brings_can_be_taken_away_and_enters_no_arena() {
 #[tokio::test]
 async fn a_verdict_brings_the_grid_where_it_is_asked_for_whether_it_is_good_or_not() {
     use base64::Engine;
-    let site = Site::open().await;
+    let server = TestServer::start().await;
     let check = async |query: &str, body: &str| {
-        let answer = site.post(&format!("/api/check{query}")).body(body.to_owned()).send().await.unwrap();
+        let answer = server.post(&format!("/api/check{query}")).body(body.to_owned()).send().await.unwrap();
         answer.json::<Value>().await.unwrap()
     };
     let small = r#"{"version":"1.0","blocks":[{"x":1,"y":1,"z":1,"type":"stone"}]}"#;
-    for (body, ok, count) in [(&*hut(4), true, 2888), (small, false, 1)] {
-        let told = check("?gridSize=32&palette=simple&encoded=1", body).await;
-        assert_eq!(told["ok"], json!(ok));
-        let bytes = base64::engine::general_purpose::STANDARD.decode(told["grid"].as_str().unwrap()).unwrap();
+    for (body, ok, count) in [(&*sample_spec(4), true, 2888), (small, false, 1)] {
+        let reply = check("?gridSize=32&palette=simple&encoded=1", body).await;
+        assert_eq!(reply["ok"], json!(ok));
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(reply["grid"].as_str().unwrap()).unwrap();
         assert_eq!(voxel::decode(&bytes).unwrap().stats().block_count, count);
         assert_eq!(check("", body).await.get("grid"), None);
     }

@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
 
-use crate::server::Field;
+use crate::server::LoadDataset;
 
 const LADDER: &str = "32-simple-precise";
 
@@ -54,27 +54,27 @@ const WITH_INDEXES: &str = "
 ";
 
 /// Gives the installation in a data directory its builds and votes.
-pub async fn write(dir: &Path, field: &Field, votes: usize) -> Result<()> {
+pub async fn write(dir: &Path, dataset: &LoadDataset, votes: usize) -> Result<()> {
     let source = DatabaseSource::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
     let database = Database::open(&source).await?;
-    let written = write_into(database.pool(), field, votes).await;
+    let written = write_into(database.pool(), dataset, votes).await;
     database.close().await;
     written
 }
 
-async fn write_into(pool: &PgPool, field: &Field, votes: usize) -> Result<()> {
+async fn write_into(pool: &PgPool, dataset: &LoadDataset, votes: usize) -> Result<()> {
     let begun = Instant::now();
     let mut report = begun;
     let mut done = |what: &str| {
         println!("  {what}: {:.0} s", report.elapsed().as_secs_f64());
         report = Instant::now();
     };
-    let builds = copy_builds(pool, field).await?;
+    let builds = copy_builds(pool, dataset).await?;
     done("builds");
     sqlx::raw_sql(WITHOUT_INDEXES).execute(pool).await?;
-    copy_votes(pool, field, &builds, votes).await?;
+    copy_votes(pool, dataset, &builds, votes).await?;
     done("votes");
-    sqlx::raw_sql(WITH_INDEXES).execute(&mut *untimed(pool).await?).await?;
+    sqlx::raw_sql(WITH_INDEXES).execute(&mut *connection_without_timeout(pool).await?).await?;
     sqlx::raw_sql(
         "
         INSERT INTO shown (settings, prompt_id, model_key, times)
@@ -84,16 +84,16 @@ async fn write_into(pool: &PgPool, field: &Field, votes: usize) -> Result<()> {
         GROUP BY settings, prompt_id, model_key
         ",
     )
-    .execute(&mut *untimed(pool).await?)
+    .execute(&mut *connection_without_timeout(pool).await?)
     .await?;
-    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *untimed(pool).await?).await?;
+    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *connection_without_timeout(pool).await?).await?;
     done("indexes");
     let audit = replay::repair(pool, Admin::COMMAND_LINE).await?;
     anyhow::ensure!(audit.differing_votes == 0, "the votes do not follow from each other");
     done("ratings and tallies");
-    keep_up(pool).await?;
+    compute_stats(pool).await?;
     done("statistics");
-    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *untimed(pool).await?).await?;
+    sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *connection_without_timeout(pool).await?).await?;
     let size: i64 = sqlx::query_scalar("SELECT pg_database_size(current_database())").fetch_one(pool).await?;
     println!("  {votes} votes, {:.1} GB, in {:.0} s", size as f64 / 1e9, begun.elapsed().as_secs_f64());
     for table in ["votes", "matchups", "tallies"] {
@@ -113,14 +113,14 @@ async fn write_into(pool: &PgPool, field: &Field, votes: usize) -> Result<()> {
 }
 
 /// A connection whose statements may take their time.
-async fn untimed(pool: &PgPool) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>> {
+async fn connection_without_timeout(pool: &PgPool) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>> {
     let mut connection = pool.acquire().await?;
     sqlx::raw_sql("SET statement_timeout = 0").execute(&mut *connection).await?;
     Ok(connection)
 }
 
 /// Models, prompts, and a build of every prompt by every model: each a copy of one that was imported.
-async fn copy_builds(pool: &PgPool, field: &Field) -> Result<HashMap<(usize, usize), Uuid>> {
+async fn copy_builds(pool: &PgPool, dataset: &LoadDataset) -> Result<HashMap<(usize, usize), Uuid>> {
     sqlx::query(
         "
         INSERT INTO models (key, provider, model_id, display_name)
@@ -128,7 +128,7 @@ async fn copy_builds(pool: &PgPool, field: &Field) -> Result<HashMap<(usize, usi
         ON CONFLICT DO NOTHING
         ",
     )
-    .bind(field.models as i32)
+    .bind(dataset.models as i32)
     .execute(pool)
     .await?;
     sqlx::query(
@@ -138,10 +138,10 @@ async fn copy_builds(pool: &PgPool, field: &Field) -> Result<HashMap<(usize, usi
         ON CONFLICT (id) DO UPDATE SET tags = excluded.tags
         ",
     )
-    .bind(field.prompts as i32)
+    .bind(dataset.prompts as i32)
     .execute(pool)
     .await?;
-    let mut connection = untimed(pool).await?;
+    let mut connection = connection_without_timeout(pool).await?;
     sqlx::query(
         "
         WITH imported AS (
@@ -158,8 +158,8 @@ async fn copy_builds(pool: &PgPool, field: &Field) -> Result<HashMap<(usize, usi
         ON CONFLICT DO NOTHING
         ",
     )
-    .bind(field.models as i32)
-    .bind(field.prompts as i32)
+    .bind(dataset.models as i32)
+    .bind(dataset.prompts as i32)
     .execute(&mut *connection)
     .await?;
     sqlx::raw_sql("UPDATE builds SET grid_is_best = true").execute(&mut *connection).await?;
@@ -175,24 +175,24 @@ async fn copy_builds(pool: &PgPool, field: &Field) -> Result<HashMap<(usize, usi
 /// In the order of time, each with the ratings that the ones before it make.
 async fn copy_votes(
     pool: &PgPool,
-    field: &Field,
+    dataset: &LoadDataset,
     builds: &HashMap<(usize, usize), Uuid>,
     votes: usize,
 ) -> Result<()> {
     let mut rng = StdRng::seed_from_u64(2);
-    let mut standings = vec![Standing::NEW; field.models];
-    let strengths: Vec<f64> = (0..field.models).map(|_| rng.random_range(-1.0..1.0)).collect();
-    let models = named::<ModelKey>("model_", field.models)?;
-    let prompts = named::<PromptId>("prompt-", field.prompts)?;
+    let mut standings = vec![Standing::NEW; dataset.models];
+    let strengths: Vec<f64> = (0..dataset.models).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let models = named::<ModelKey>("model_", dataset.models)?;
+    let prompts = named::<PromptId>("prompt-", dataset.prompts)?;
     let end = OffsetDateTime::now_utc();
     let apart = time::Duration::days(DAYS) / votes.max(1) as f64;
     let (mut matchup_rows, mut vote_rows) = (String::new(), String::new());
     for number in 0..votes {
         let at = end - apart * (votes - number) as f64;
         let (voter, turn) = (number % (votes / VOTES_EACH).max(1), number / (votes / VOTES_EACH).max(1));
-        let prompt = (voter * 7 + turn * 13) % field.prompts;
-        let a = rng.random_range(0..field.models);
-        let b = (a + 1 + rng.random_range(0..field.models - 1)) % field.models;
+        let prompt = (voter * 7 + turn * 13) % dataset.prompts;
+        let a = rng.random_range(0..dataset.models);
+        let b = (a + 1 + rng.random_range(0..dataset.models - 1)) % dataset.models;
         let chance = 1.0 / (1.0 + (strengths[b] - strengths[a]).exp());
         let choice = match rng.random::<f64>() {
             part if part < 0.1 => Choice::Tie,
@@ -242,7 +242,7 @@ fn named<T: FromStr<Err = String>>(prefix: &str, count: usize) -> Result<Vec<T>>
 }
 
 async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {
-    let mut connection = untimed(pool).await?;
+    let mut connection = connection_without_timeout(pool).await?;
     let mut copy = connection.copy_in_raw(statement).await?;
     copy.send(std::mem::take(rows).into_bytes()).await?;
     copy.finish().await?;
@@ -250,7 +250,7 @@ async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {
 }
 
 /// Works the ladder's statistics out until they have seen every vote, as the server's background would.
-async fn keep_up(pool: &PgPool) -> Result<()> {
+async fn compute_stats(pool: &PgPool) -> Result<()> {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
     let arena = Arena::new(pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO);
     while !arena.stats().await?.history.is_whole() {
@@ -260,12 +260,16 @@ async fn keep_up(pool: &PgPool) -> Result<()> {
 }
 
 /// Whether every acknowledged vote is there, once, as it was cast.
-pub async fn all_kept(dir: &Path, past: usize, acknowledged: &HashMap<String, &'static str>) -> Result<bool> {
+pub async fn verify_votes(
+    dir: &Path,
+    earlier_votes: usize,
+    acknowledged: &HashMap<String, &'static str>,
+) -> Result<bool> {
     let source = DatabaseSource::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
     let database = Database::open(&source).await?;
     let rows: Vec<(String, String)> =
         sqlx::query_as("SELECT matchup_id::text, choice FROM votes WHERE id > $1")
-            .bind(past as i64)
+            .bind(earlier_votes as i64)
             .fetch_all(database.pool())
             .await?;
     database.close().await;

@@ -9,15 +9,15 @@ use buildoff::arena::elo::{Standing, apply_vote};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{crowd, number};
+use super::{insert_identical_builds, number};
 use crate::support::db::TestDb;
-use crate::support::{Instance, Voter};
+use crate::support::{TestServerProcess, TestVoter};
 
-type Row = (String, String, String, f64, f64, f64, f64);
+type ReplayedVoteRow = (String, String, String, f64, f64, f64, f64);
 
 /// Replays the votes by their numbers, and compares every bit.
 pub async fn assert_replayed(db: &TestDb, votes: usize) {
-    let rows: Vec<Row> = sqlx::query_as(
+    let rows: Vec<ReplayedVoteRow> = sqlx::query_as(
         "SELECT model_a, model_b, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after
          FROM votes JOIN matchups ON matchups.id = matchup_id ORDER BY votes.id",
     )
@@ -25,15 +25,15 @@ pub async fn assert_replayed(db: &TestDb, votes: usize) {
     .await
     .unwrap();
     assert_eq!(rows.len(), votes);
-    let mut field = BTreeMap::new();
+    let mut standings = BTreeMap::new();
     for (a, b, choice, a_before, a_after, b_before, b_after) in rows {
-        let standing = |key| field.get(key).copied().unwrap_or(Standing::NEW);
+        let standing = |key| standings.get(key).copied().unwrap_or(Standing::NEW);
         let before = (standing(&a), standing(&b));
         let after = apply_vote(before.0, before.1, choice.parse::<Choice>().unwrap());
         let bits = [before.0.elo, after.0.elo, before.1.elo, after.1.elo].map(f64::to_bits);
         assert_eq!(bits, [a_before, a_after, b_before, b_after].map(f64::to_bits));
-        field.insert(a, after.0);
-        field.insert(b, after.1);
+        standings.insert(a, after.0);
+        standings.insert(b, after.1);
     }
     let stored: Vec<(String, f64, i64, i64, i64, i64)> =
         sqlx::query_as("SELECT model_key, elo, wins, losses, ties, both_bad FROM ratings ORDER BY model_key")
@@ -44,42 +44,42 @@ pub async fn assert_replayed(db: &TestDb, votes: usize) {
         .into_iter()
         .map(|(key, elo, wins, losses, ties, both_bad)| (key, Standing { elo, wins, losses, ties, both_bad }))
         .collect();
-    assert_eq!(stored, field);
+    assert_eq!(stored, standings);
 }
 
 /// One session's votes, each tried until it is acknowledged, at whichever instance answers. Returns the
 /// matchups that were.
-async fn vote_through(
-    voter: Voter,
-    doors: [String; 2],
+async fn vote_until_acknowledged(
+    voter: TestVoter,
+    urls: [String; 2],
     votes: usize,
     done: Arc<AtomicUsize>,
 ) -> Vec<(String, String)> {
     let mut acknowledged = Vec::new();
-    let mut door = 0;
+    let mut current = 0;
     while acknowledged.len() < votes {
-        let here = voter.moved_to(&doors[door]);
-        let Some(matchup) = answered(&here, Method::GET, "/api/arena/matchup", None).await else {
-            door = 1 - door;
+        let client = voter.with_base_url(&urls[current]);
+        let Some(matchup) = request_json(&client, Method::GET, "/api/arena/matchup", None).await else {
+            current = 1 - current;
             continue;
         };
         let choice = ["A", "B", "TIE", "BOTH_BAD"][acknowledged.len() % 4];
         let body = json!({ "matchupId": matchup["id"], "choice": choice });
-        let Some(told) = answered(&here, Method::POST, "/api/arena/vote", Some(&body)).await else {
-            door = 1 - door;
+        let Some(reply) = request_json(&client, Method::POST, "/api/arena/vote", Some(&body)).await else {
+            current = 1 - current;
             continue;
         };
         // Where the answer to an earlier try was lost, this is that vote's reveal.
-        let choice = told["choice"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+        let choice = reply["choice"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned();
         acknowledged.push((matchup["id"].as_str().unwrap().to_owned(), choice));
         done.fetch_add(1, Ordering::SeqCst);
-        door = acknowledged.len() % 2;
+        current = acknowledged.len() % 2;
     }
     acknowledged
 }
 
 /// None if nobody answered, or not to the end.
-async fn answered(voter: &Voter, method: Method, path: &str, body: Option<&Value>) -> Option<Value> {
+async fn request_json(voter: &TestVoter, method: Method, path: &str, body: Option<&Value>) -> Option<Value> {
     let answer = voter.send(method, path, body).await.ok()?;
     assert!(matches!(answer.status, 200 | 409), "{path}: {} {}", answer.status, answer.text());
     Some(answer.json())
@@ -90,17 +90,17 @@ async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_ther
     const SESSIONS: usize = 50;
     const EACH: usize = 40;
     let db = TestDb::seeded().await;
-    crowd(&db, 8, 6).await;
-    let (mut first, second) = (Instance::over(&db, &[]), Instance::over(&db, &[]));
-    let doors = [first.url.clone(), second.url.clone()];
+    insert_identical_builds(&db, 8, 6).await;
+    let (mut first, second) = (TestServerProcess::start(&db, &[]), TestServerProcess::start(&db, &[]));
+    let urls = [first.url.clone(), second.url.clone()];
     let done = Arc::new(AtomicUsize::new(0));
 
     // Sessions begin while both are there.
     let mut voters = Vec::new();
     for n in 0..SESSIONS {
-        let voter = Voter::at(&doors[n % 2]);
+        let voter = TestVoter::new(&urls[n % 2]);
         voter.matchup().await;
-        voters.push(tokio::spawn(vote_through(voter, doors.clone(), EACH, Arc::clone(&done))));
+        voters.push(tokio::spawn(vote_until_acknowledged(voter, urls.clone(), EACH, Arc::clone(&done))));
     }
     while done.load(Ordering::SeqCst) < SESSIONS * EACH / 2 {
         tokio::task::yield_now().await;

@@ -2,36 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::Site;
+use crate::support::TestServer;
 
-const MOST: usize = 20_000;
+const MAX_BYTES: usize = 20_000;
 
 #[tokio::test]
 async fn what_the_viewer_loads_at_first_is_light() {
-    let site = Site::open().await;
-    let page = reqwest::get(site.at("/about")).await.unwrap().text().await.unwrap();
+    let server = TestServer::start().await;
+    let page = reqwest::get(server.url_for("/about")).await.unwrap().text().await.unwrap();
     let base = page.split("/static/").nth(1).and_then(|rest| rest.split('/').next()).unwrap().to_owned();
 
-    let mut weights = BTreeMap::new();
-    let mut wanted = vec!["viewer.js".to_owned(), "worker.js".to_owned()];
+    let mut sizes = BTreeMap::new();
+    let mut pending = vec!["viewer.js".to_owned(), "worker.js".to_owned()];
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
-    while let Some(name) = wanted.pop() {
-        if weights.contains_key(&name) {
+    while let Some(name) = pending.pop() {
+        if sizes.contains_key(&name) {
             continue;
         }
-        let address = site.at(&format!("/static/{base}/viewer/{name}"));
+        let address = server.url_for(&format!("/static/{base}/viewer/{name}"));
         let packed = client.get(&address).header("accept-encoding", "br").send().await.unwrap();
         assert_eq!(packed.headers().get("content-encoding").unwrap(), "br", "{address}");
-        weights.insert(name, packed.bytes().await.unwrap().len());
+        sizes.insert(name, packed.bytes().await.unwrap().len());
 
         let script = reqwest::get(&address).await.unwrap().text().await.unwrap();
-        wanted.extend(imported(&script));
+        pending.extend(imported(&script));
     }
-    assert!(weights.len() > 10, "only {:?}", weights.keys());
-    let whole: usize = weights.values().sum();
+    assert!(sizes.len() > 10, "only {:?}", sizes.keys());
+    let total: usize = sizes.values().sum();
     assert!(
-        whole <= MOST,
-        "{whole} bytes, more than {MOST}: import() what is not needed at first; {weights:#?}"
+        total <= MAX_BYTES,
+        "{total} bytes, more than {MAX_BYTES}: import() what is not needed at first; {sizes:#?}"
     );
 }
 

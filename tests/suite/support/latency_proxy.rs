@@ -16,33 +16,35 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::db::TestDb;
 
 /// Ends with this value, and all connections over it.
-pub struct SlowLine {
+pub struct LatencyProxy {
     options: PgConnectOptions,
     sent: Arc<AtomicUsize>,
     _connections: JoinSet<()>,
 }
 
 #[derive(Clone)]
-enum Server {
+enum LatencyProxyTarget {
     Socket(PathBuf),
     Host(String, u16),
 }
 
-impl SlowLine {
+impl LatencyProxy {
     /// To this database; what is said arrives so much later, either way.
-    pub async fn to(db: &TestDb, delay: Duration) -> Self {
-        let there = db.options();
-        let server = match there.get_socket() {
-            Some(folder) => Server::Socket(folder.join(format!(".s.PGSQL.{}", there.get_port()))),
-            None => Server::Host(there.get_host().to_owned(), there.get_port()),
+    pub async fn start(db: &TestDb, delay: Duration) -> Self {
+        let upstream = db.options();
+        let server = match upstream.get_socket() {
+            Some(folder) => {
+                LatencyProxyTarget::Socket(folder.join(format!(".s.PGSQL.{}", upstream.get_port())))
+            }
+            None => LatencyProxyTarget::Host(upstream.get_host().to_owned(), upstream.get_port()),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = there.to_url_lossy();
+        let url = upstream.to_url_lossy();
         let mut options = PgConnectOptions::new_without_pgpass()
             .host("127.0.0.1")
             .port(listener.local_addr().unwrap().port())
             .username(url.username())
-            .database(there.get_database().unwrap())
+            .database(upstream.get_database().unwrap())
             .ssl_mode(PgSslMode::Disable);
         if let Some(password) = url.password() {
             options = options.password(password);
@@ -58,18 +60,18 @@ impl SlowLine {
     }
 
     /// Messages to the server so far, or rather pieces of the stream.
-    pub fn sent(&self) -> usize {
+    pub fn chunks_sent(&self) -> usize {
         self.sent.load(Ordering::SeqCst)
     }
 
-    pub async fn until_sent(&self, pieces: usize) {
-        while self.sent() < pieces {
+    pub async fn wait_for_chunks(&self, chunks: usize) {
+        while self.chunks_sent() < chunks {
             sleep(Duration::from_millis(1)).await;
         }
     }
 }
 
-async fn accept(listener: TcpListener, server: Server, delay: Duration, sent: Arc<AtomicUsize>) {
+async fn accept(listener: TcpListener, server: LatencyProxyTarget, delay: Duration, sent: Arc<AtomicUsize>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         client.set_nodelay(true).unwrap();
@@ -78,21 +80,21 @@ async fn accept(listener: TcpListener, server: Server, delay: Duration, sent: Ar
             let (from_client, to_client) = client.into_split();
             // Of lines to nobody, their loss is what can be told.
             match server {
-                Server::Socket(path) => {
-                    let Ok(there) = UnixStream::connect(path).await else { return };
-                    let (from_server, to_server) = there.into_split();
-                    both(
-                        carry(from_client, to_server, delay, &sent),
-                        carry(from_server, to_client, delay, &AtomicUsize::default()),
+                LatencyProxyTarget::Socket(path) => {
+                    let Ok(upstream) = UnixStream::connect(path).await else { return };
+                    let (from_server, to_server) = upstream.into_split();
+                    join_directions(
+                        forward(from_client, to_server, delay, &sent),
+                        forward(from_server, to_client, delay, &AtomicUsize::default()),
                     )
                     .await;
                 }
-                Server::Host(host, port) => {
-                    let Ok(there) = TcpStream::connect((host, port)).await else { return };
-                    let (from_server, to_server) = there.into_split();
-                    both(
-                        carry(from_client, to_server, delay, &sent),
-                        carry(from_server, to_client, delay, &AtomicUsize::default()),
+                LatencyProxyTarget::Host(host, port) => {
+                    let Ok(upstream) = TcpStream::connect((host, port)).await else { return };
+                    let (from_server, to_server) = upstream.into_split();
+                    join_directions(
+                        forward(from_client, to_server, delay, &sent),
+                        forward(from_server, to_client, delay, &AtomicUsize::default()),
                     )
                     .await;
                 }
@@ -102,18 +104,18 @@ async fn accept(listener: TcpListener, server: Server, delay: Duration, sent: Ar
 }
 
 /// Either way ends in its own time, as on a real line.
-async fn both(there: impl Future<Output = ()>, back: impl Future<Output = ()>) {
-    tokio::join!(there, back);
+async fn join_directions(upstream: impl Future<Output = ()>, back: impl Future<Output = ()>) {
+    tokio::join!(upstream, back);
 }
 
 /// Every piece after the same delay; the end as well.
-async fn carry(
+async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     delay: Duration,
     count: &AtomicUsize,
 ) {
-    let (write, mut pieces) = unbounded_channel::<(Instant, Vec<u8>)>();
+    let (write, mut chunks) = unbounded_channel::<(Instant, Vec<u8>)>();
     let reading = async move {
         let mut buffer = vec![0; 1 << 16];
         while let Ok(length @ 1..) = from.read(&mut buffer).await {
@@ -122,9 +124,9 @@ async fn carry(
         }
     };
     let writing = async move {
-        while let Some((moment, piece)) = pieces.recv().await {
+        while let Some((moment, chunk)) = chunks.recv().await {
             sleep_until(moment).await;
-            if to.write_all(&piece).await.is_err() {
+            if to.write_all(&chunk).await.is_err() {
                 return;
             }
         }

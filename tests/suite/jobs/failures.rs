@@ -7,38 +7,52 @@ use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::arena::jobs::{self, AnswerProgress};
 use serde_json::{Value, json};
 
-use super::{Scene, begins, outcomes, says};
+use super::{JobsFixture, full_answer, outcomes, partial_answer};
 use crate::support::db::TestDb;
-use crate::support::provider::KEY;
-use crate::support::{Beat, Provider, Say, Script, Site, Voice, catalog, hut};
+use crate::support::fake_provider::API_KEY;
+use crate::support::{
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, sample_spec, test_catalog,
+};
 
 #[tokio::test]
 async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
     let error = |status, kind: &str, message: &str| {
-        Script::error(status, &json!({ "error": { "message": message, "type": kind, "code": kind } }))
+        FakeResponse::json(status, &json!({ "error": { "message": message, "type": kind, "code": kind } }))
     };
-    let cases: [(&str, Vec<Script>, &str); 8] = [
+    let cases: [(&str, Vec<FakeResponse>, &str); 8] = [
         ("a wrong key", vec![error(401, "invalid_api_key", "Incorrect API key")], "bad_key"),
         ("no credit", vec![error(402, "insufficient_quota", "No balance left")], "no_credit"),
         ("no such model", vec![error(404, "model_not_found", "There is no such model")], "no_such_model"),
-        ("a refusal", vec![Voice::Compatible.says(&[Say::Refused("I would rather not.")])], "refused"),
-        ("a filter", vec![Voice::Compatible.says(&[Say::Text("{"), Say::Filtered])], "filtered"),
+        (
+            "a refusal",
+            vec![FakeProtocol::Compatible.answer(&[FakePart::Refused("I would rather not.")])],
+            "refused",
+        ),
+        (
+            "a filter",
+            vec![FakeProtocol::Compatible.answer(&[FakePart::Text("{"), FakePart::Filtered])],
+            "filtered",
+        ),
         (
             "an HTML page",
-            vec![Script::new(200, "text/html").send("<html><h1>Sign in</h1></html>")],
+            vec![FakeResponse::new(200, "text/html").send("<html><h1>Sign in</h1></html>")],
             "bad_answer",
         ),
-        ("nothing, three times", (0..3).map(|_| Voice::Compatible.says(&[Say::Done])).collect(), "empty"),
-        ("rubbish, three times", (0..3).map(|_| says("I built it in my mind.")).collect(), "bad_json"),
+        (
+            "nothing, three times",
+            (0..3).map(|_| FakeProtocol::Compatible.answer(&[FakePart::Done])).collect(),
+            "empty",
+        ),
+        ("rubbish, three times", (0..3).map(|_| full_answer("I built it in my mind.")).collect(), "bad_json"),
     ];
-    for (case, scripts, code) in cases {
-        let scene = Scene::with(scripts).await;
-        let job = scene.outcome().await;
+    for (case, responses, code) in cases {
+        let fixture = JobsFixture::with_responses(responses).await;
+        let job = fixture.run_job().await;
         assert_eq!((&job["state"], &job["code"]), (&json!("failed"), &json!(code)), "{case}: {job}");
         assert!(job["error"].as_str().is_some_and(|message| message.len() > 10), "{case}: {job}");
-        assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 0, "{case}");
+        assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0, "{case}");
         assert_eq!(
-            scene.db.number("SELECT count(*) FROM attempts WHERE ended_at IS NULL").await,
+            fixture.db.number("SELECT count(*) FROM attempts WHERE ended_at IS NULL").await,
             0,
             "{case}"
         );
@@ -47,58 +61,69 @@ async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
 
 #[tokio::test]
 async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
-    let begun = Voice::Compatible.stream(&[Say::Ponder, Say::Text("{ \"boxes\": [")]);
-    let scene = Scene::with([Script::stream().send(begun).beat(Beat::Stall), says(&hut(4))]).await;
-    let job = scene.admin.want("shed", "tester").await;
+    let begun =
+        FakeProtocol::Compatible.stream(&[FakePart::HiddenThinking, FakePart::Text("{ \"boxes\": [")]);
+    let fixture = JobsFixture::with_responses([
+        FakeResponse::stream().send(begun).then(FakeBodyStep::Stall),
+        full_answer(&sample_spec(4)),
+    ])
+    .await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
     // Whatever has streamed in is stored with the next sign of life.
-    scene.admin.job_when(&job, |job| job["attempts"][0]["tokensOut"] == 50).await;
+    fixture.admin.wait_for_job(&job, |job| job["attempts"][0]["tokensOut"] == 50).await;
 
-    let cancelled = scene.admin.delete(&format!("/api/admin/jobs/{job}")).await;
+    let cancelled = fixture.admin.delete(&format!("/api/admin/jobs/{job}")).await;
     assert_eq!(cancelled.status, 204);
-    scene.provider.hung_up().await;
+    fixture.provider.wait_for_disconnect().await;
 
-    let job_now = scene.admin.job(&job).await;
+    let job_now = fixture.admin.job(&job).await;
     assert_eq!((&job_now["state"], outcomes(&job_now)), (&json!("cancelled"), vec!["cancelled"]));
     assert!(job_now["cost"].as_f64().is_some_and(|cost| cost > 0.0), "what it took is paid for: {job_now}");
-    let answer = scene.admin.get(job_now["attempts"][0]["answerUrl"].as_str().unwrap()).await;
+    let answer = fixture.admin.get(job_now["attempts"][0]["answerUrl"].as_str().unwrap()).await;
     assert_eq!(answer.text(), "{ \"boxes\": [");
-    assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);
+    assert_eq!(fixture.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);
 
     // Seeding leaves it alone, and an admin does not.
-    let seeded = scene.admin.post("/api/admin/seed", "").await.json();
+    let seeded = fixture.admin.post("/api/admin/seed", "").await.json();
     assert_eq!((&seeded["done"], &seeded["remainingBuilds"]), (&json!(true), &json!(1)), "{seeded}");
-    assert_eq!(scene.outcome().await["state"], "ready");
+    assert_eq!(fixture.run_job().await["state"], "ready");
 }
 
 #[tokio::test]
 async fn all_that_is_under_way_can_be_cancelled_at_once() {
-    let provider = Provider::improvising(Voice::Compatible, |_| begins(" ").beat(Beat::Stall)).await;
-    let catalog = catalog(&provider, &["one", "two"], &["shed", "barn"]);
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
+        partial_answer(" ").then(FakeBodyStep::Stall)
+    })
+    .await;
+    let catalog = test_catalog(&provider, &["one", "two"], &["shed", "barn"]);
     let db = TestDb::new().await;
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[("AI_AT_ONCE", "2")])).await;
-    let scene = Scene::open(db, provider, site).await;
-    scene.admin.post("/api/admin/seed?background=1", "").await;
+    let server =
+        TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("AI_AT_ONCE", "2")])).await;
+    let fixture = JobsFixture::from_parts(db, provider, server).await;
+    fixture.admin.post("/api/admin/seed?background=1", "").await;
     let running = "SELECT count(*) FROM attempts WHERE ended_at IS NULL";
-    while scene.db.number(running).await < 2 {}
+    while fixture.db.number(running).await < 2 {}
 
-    let told = scene.admin.delete("/api/admin/jobs").await.json();
+    let reply = fixture.admin.delete("/api/admin/jobs").await.json();
 
-    assert_eq!(told, json!({ "ok": true, "cancelled": 4 }));
+    assert_eq!(reply, json!({ "ok": true, "cancelled": 4 }));
     for _ in 0..2 {
-        scene.provider.hung_up().await;
+        fixture.provider.wait_for_disconnect().await;
     }
-    assert_eq!(scene.db.number(running).await, 0);
-    let seeded = scene.admin.post("/api/admin/seed", "").await.json();
+    assert_eq!(fixture.db.number(running).await, 0);
+    let seeded = fixture.admin.post("/api/admin/seed", "").await.json();
     assert_eq!((&seeded["done"], &seeded["jobs"]), (&json!(true), &json!([])), "nobody is asked by itself");
-    let told = scene.admin.delete("/api/admin/jobs").await.json();
-    assert_eq!(told["cancelled"], 0);
-    assert_eq!(scene.db.number("SELECT count(*) FROM audit WHERE action = 'cancel'").await, 1);
+    let reply = fixture.admin.delete("/api/admin/jobs").await.json();
+    assert_eq!(reply["cancelled"], 0);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM audit WHERE action = 'cancel'").await, 1);
 }
 
 #[tokio::test]
 async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
-    let scene = Scene::with((0..3).map(|_| says("no")).chain([says(&hut(5))])).await;
-    let seed = async |query: &str| scene.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
+    let fixture =
+        JobsFixture::with_responses((0..3).map(|_| full_answer("no")).chain([full_answer(&sample_spec(5))]))
+            .await;
+    let seed = async |query: &str| fixture.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
     let first = seed("").await;
     assert_eq!(
         (&first["jobs"][0]["state"], &first["failedBuilds"]),
@@ -114,19 +139,24 @@ async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
 
 #[tokio::test]
 async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_them_are() {
-    let provider = Provider::improvising(Voice::Compatible, |request| {
-        if request.body.to_string().contains("it fails") { says("no") } else { says(&hut(4)) }
+    let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |request| {
+        if request.body.to_string().contains("it fails") {
+            full_answer("no")
+        } else {
+            full_answer(&sample_spec(4))
+        }
     })
     .await;
-    let catalog = catalog(&provider, &["one", "two", "three", "four"], &["shed"]);
+    let catalog = test_catalog(&provider, &["one", "two", "three", "four"], &["shed"]);
     let db = TestDb::new().await;
-    let site = Site::open_working(db.pool.clone(), &catalog.variables(&[("AI_ATTEMPTS", "1")])).await;
-    let scene = Scene::open(db, provider, site).await;
-    scene.db.run("UPDATE prompts SET text = 'it fails', edited_at = now()").await;
-    let seed = async |query: &str| scene.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
+    let server =
+        TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("AI_ATTEMPTS", "1")])).await;
+    let fixture = JobsFixture::from_parts(db, provider, server).await;
+    fixture.db.run("UPDATE prompts SET text = 'it fails', edited_at = now()").await;
+    let seed = async |query: &str| fixture.admin.post(&format!("/api/admin/seed{query}"), "").await.json();
     while seed("").await["done"] != true {}
-    assert_eq!(scene.db.number("SELECT count(*) FROM jobs WHERE state = 'failed'").await, 4);
-    scene.db.run("UPDATE prompts SET text = 'it works'").await;
+    assert_eq!(fixture.db.number("SELECT count(*) FROM jobs WHERE state = 'failed'").await, 4);
+    fixture.db.run("UPDATE prompts SET text = 'it works'").await;
 
     let dry = seed("?dryRun=1&retryFailed=1").await;
     assert_eq!((dry["next"].as_array().unwrap().len(), &dry["done"]), (4, &json!(false)), "{dry}");
@@ -146,47 +176,48 @@ async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_t
 
 #[tokio::test]
 async fn a_parser_that_has_learned_something_finds_what_was_paid_for() {
-    let scene = Scene::with((0..3).map(|_| says("not yet"))).await;
-    let job = scene.outcome().await;
+    let fixture = JobsFixture::with_responses((0..3).map(|_| full_answer("not yet"))).await;
+    let job = fixture.run_job().await;
     let path = format!("/api/admin/jobs/{}/reparse", job["id"].as_str().unwrap());
-    let reread = scene.admin.post(&path, "").await.json();
+    let reread = fixture.admin.post(&path, "").await.json();
     assert_eq!((&reread["ok"], reread["error"].is_string()), (&json!(false), true), "{reread}");
 
     // As if the text had been one that only a better parser can read.
-    let learned = format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 2", hut(6));
-    scene.db.run(&learned).await;
-    let reread = scene.admin.post(&path, "").await.json();
+    let learned =
+        format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 2", sample_spec(6));
+    fixture.db.run(&learned).await;
+    let reread = fixture.admin.post(&path, "").await.json();
     assert_eq!((&reread["ok"], &reread["attempt"]), (&json!(true), &json!(2)), "{reread}");
-    let now = scene.admin.job(job["id"].as_str().unwrap()).await;
+    let now = fixture.admin.job(job["id"].as_str().unwrap()).await;
     assert_eq!((&now["state"], &now["buildId"]), (&json!("ready"), &reread["buildId"]));
-    assert_eq!(scene.admin.post(&path, "").await.code(), "nothing_to_read");
-    assert_eq!(scene.provider.requests().len(), 3, "nobody is asked again");
+    assert_eq!(fixture.admin.post(&path, "").await.code(), "nothing_to_read");
+    assert_eq!(fixture.provider.requests().len(), 3, "nobody is asked again");
 }
 
 #[tokio::test]
 async fn an_import_is_not_asked_for_any_more() {
-    let scene = Scene::with([begins(" ").beat(Beat::Stall)]).await;
-    let job = scene.admin.want("shed", "tester").await;
-    scene.admin.job_when(&job, |job| job["state"] == "running").await;
+    let fixture = JobsFixture::with_responses([partial_answer(" ").then(FakeBodyStep::Stall)]).await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    fixture.admin.wait_for_job(&job, |job| job["state"] == "running").await;
     let import = "/api/admin/import-build?modelKey=tester&promptId=shed";
-    assert_eq!(scene.admin.post(import, hut(7)).await.status, 200);
-    scene.provider.hung_up().await;
-    let ended = scene.admin.job_ended(&job).await;
+    assert_eq!(fixture.admin.post(import, sample_spec(7)).await.status, 200);
+    fixture.provider.wait_for_disconnect().await;
+    let ended = fixture.admin.wait_for_job_end(&job).await;
     assert_eq!((&ended["state"], &ended["code"]), (&json!("cancelled"), &json!("exists")), "{ended}");
     assert_eq!(outcomes(&ended), ["cancelled"]);
-    assert_eq!(scene.db.number("SELECT count(*) FROM builds").await, 1);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 1);
 }
 
 #[tokio::test]
 async fn a_providers_key_reaches_no_table_and_no_answer() {
-    let repeats = json!({ "error": { "message": format!("Incorrect API key provided: {KEY}"), "code": "invalid_api_key" } });
-    let scene = Scene::with([Script::error(401, &repeats)]).await;
-    let job = scene.outcome().await;
+    let repeats = json!({ "error": { "message": format!("Incorrect API key provided: {API_KEY}"), "code": "invalid_api_key" } });
+    let fixture = JobsFixture::with_responses([FakeResponse::json(401, &repeats)]).await;
+    let job = fixture.run_job().await;
     assert_eq!(job["code"], "bad_key", "{job}");
-    assert!(!job.to_string().contains(KEY), "{job}");
-    let stored = scene.db.dump().await;
-    assert!(stored.contains("bad_key") && !stored.contains(KEY));
-    let Value::Array(entries) = scene.admin.get("/api/admin/audit").await.json()["entries"].take() else {
+    assert!(!job.to_string().contains(API_KEY), "{job}");
+    let stored = fixture.db.dump().await;
+    assert!(stored.contains("bad_key") && !stored.contains(API_KEY));
+    let Value::Array(entries) = fixture.admin.get("/api/admin/audit").await.json()["entries"].take() else {
         panic!("no entries")
     };
     assert!(!entries.is_empty());
@@ -194,70 +225,74 @@ async fn a_providers_key_reaches_no_table_and_no_answer() {
 
 #[tokio::test]
 async fn an_answer_with_characters_that_no_table_takes_is_put_away_all_the_same() {
-    let odd = hut(4)
+    let odd = sample_spec(4)
         .replace("\"boxes\"", "\"blocks\":[{\"x\":1,\"y\":1,\"z\":1,\"type\":\"a\\u0000b\"}],\"boxes\"");
-    let scene = Scene::with([says("{\"boxes\": [{\"x1\": \"\\u0000\"}]}"), says(&odd)]).await;
-    let job = scene.outcome().await;
+    let fixture =
+        JobsFixture::with_responses([full_answer("{\"boxes\": [{\"x1\": \"\\u0000\"}]}"), full_answer(&odd)])
+            .await;
+    let job = fixture.run_job().await;
     assert_eq!((&job["state"], outcomes(&job)), (&json!("ready"), vec!["refused", "accepted"]), "{job}");
-    let build = scene.site.get(&format!("/api/builds/{}", job["buildId"].as_str().unwrap()));
+    let build = fixture.server.get(&format!("/api/builds/{}", job["buildId"].as_str().unwrap()));
     let build: Value = build.send().await.unwrap().json().await.unwrap();
     assert_eq!(build["warnings"][0]["type"], "a\u{fffd}b", "{build}");
 }
 
 #[tokio::test]
 async fn what_is_switched_off_is_not_asked_for_any_more() {
-    let scene = Scene::asleep().await;
-    let job = scene.admin.want("shed", "tester").await;
+    let fixture = JobsFixture::without_worker().await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
     let off = json!({ "enabled": false });
-    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
-    let job = scene.admin.job(&job).await;
+    fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
+    let job = fixture.admin.job(&job).await;
     assert_eq!((&job["state"], &job["code"]), (&json!("cancelled"), &json!("switched_off")), "{job}");
 
     // Wanted all the same, it costs what others do.
-    let again = scene.admin.want("shed", "tester").await;
-    let coverage = scene.admin.get("/api/admin/coverage").await.json();
+    let again = fixture.admin.enqueue("shed", "tester").await;
+    let coverage = fixture.admin.get("/api/admin/coverage").await.json();
     assert_eq!((&coverage["sum"]["underWay"], &coverage["sum"]["expected"]), (&json!(1), &json!(0)));
-    let metrics = scene.admin.get("/metrics").await.text();
+    let metrics = fixture.admin.get("/metrics").await.text();
     let states: Vec<_> = metrics.lines().filter(|line| line.starts_with("buildoff_jobs{")).collect();
     assert_eq!(states, ["buildoff_jobs{state=\"queued\"} 1"], "only the latest counts");
-    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
-    assert_eq!(scene.admin.job(&again).await["code"], "switched_off");
+    fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
+    assert_eq!(fixture.admin.job(&again).await["code"], "switched_off");
 
     // What was in the way is gone, and nobody has decided against the build itself.
     let on = json!({ "enabled": true });
-    scene.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &on).await;
-    let dry = scene.admin.post("/api/admin/seed?dryRun=1", "").await.json();
+    fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &on).await;
+    let dry = fixture.admin.post("/api/admin/seed?dryRun=1", "").await.json();
     assert_eq!((&dry["done"], dry["next"].as_array().unwrap().len()), (&json!(false), 1), "{dry}");
 }
 
 #[tokio::test]
 async fn an_older_answer_that_turns_out_to_be_a_build_ends_the_asking() {
-    let learned = format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 1", hut(6));
-    let scripts = (0..3).map(|_| says("not yet")).chain([begins(" ").beat(Beat::Stall)]);
-    let scene = Scene::with(scripts).await;
-    let first = scene.outcome().await["id"].as_str().unwrap().to_owned();
-    let second = scene.admin.want("shed", "tester").await;
-    scene.admin.job_when(&second, |job| job["state"] == "running").await;
-    scene.db.run(&learned).await;
+    let learned =
+        format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 1", sample_spec(6));
+    let responses =
+        (0..3).map(|_| full_answer("not yet")).chain([partial_answer(" ").then(FakeBodyStep::Stall)]);
+    let fixture = JobsFixture::with_responses(responses).await;
+    let first = fixture.run_job().await["id"].as_str().unwrap().to_owned();
+    let second = fixture.admin.enqueue("shed", "tester").await;
+    fixture.admin.wait_for_job(&second, |job| job["state"] == "running").await;
+    fixture.db.run(&learned).await;
 
-    let unread = scene.admin.get("/api/admin/jobs/unread").await.json();
+    let unread = fixture.admin.get("/api/admin/jobs/unread").await.json();
     let listed = json!({ "jobs": [{ "id": first, "promptId": "shed", "modelKey": "tester" }] });
     assert_eq!(unread, listed, "a job under way is not read");
-    let reread = scene.admin.post(&format!("/api/admin/jobs/{first}/reparse"), "").await.json();
+    let reread = fixture.admin.post(&format!("/api/admin/jobs/{first}/reparse"), "").await.json();
 
     assert_eq!(reread["ok"], true, "{reread}");
-    scene.provider.hung_up().await;
-    let second = scene.admin.job_ended(&second).await;
+    fixture.provider.wait_for_disconnect().await;
+    let second = fixture.admin.wait_for_job_end(&second).await;
     assert_eq!((&second["state"], &second["code"]), (&json!("cancelled"), &json!("exists")), "{second}");
     assert_eq!(second["attempts"][0]["message"], "A build was brought in meanwhile.");
-    assert_eq!(scene.admin.get("/api/admin/jobs/unread").await.json(), json!({ "jobs": [] }));
+    assert_eq!(fixture.admin.get("/api/admin/jobs/unread").await.json(), json!({ "jobs": [] }));
 }
 
 #[tokio::test]
 async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after_cancelling() {
-    let scene = Scene::asleep().await;
-    let id = scene.admin.want("shed", "tester").await;
-    let pool = &scene.db.pool;
+    let fixture = JobsFixture::without_worker().await;
+    let id = fixture.admin.enqueue("shed", "tester").await;
+    let pool = &fixture.db.pool;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let claim = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
     let attempt = attempts::begin(pool, &claim.lease).await.unwrap();
@@ -266,21 +301,21 @@ async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after
     for piece in [progress(0, "{ "), progress(0, "{ "), progress(0, "{ \"box"), progress(6, "es")] {
         claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
     }
-    assert_eq!(scene.admin.delete(&format!("/api/admin/jobs/{id}")).await.status, 204);
+    assert_eq!(fixture.admin.delete(&format!("/api/admin/jobs/{id}")).await.status, 204);
     for piece in [progress(8, "\": ["), progress(8, "\": ["), progress(2, "lost")] {
         attempts::append_to_cancelled(pool, claim.lease.job, &piece).await.unwrap();
     }
 
-    let answer = scene.admin.get(&format!("/api/admin/jobs/{id}/attempts/1")).await.text();
+    let answer = fixture.admin.get(&format!("/api/admin/jobs/{id}/attempts/1")).await.text();
     assert_eq!(answer, "{ \"boxes\": [");
 }
 
 #[tokio::test]
 async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
-    let scene = Scene::asleep().await;
-    scene.admin.want("shed", "tester").await;
+    let fixture = JobsFixture::without_worker().await;
+    fixture.admin.enqueue("shed", "tester").await;
     let change = json!({ "text": "a palace" });
-    let refused = scene.admin.json(reqwest::Method::PATCH, "/api/admin/prompts/shed", &change).await;
+    let refused = fixture.admin.json(reqwest::Method::PATCH, "/api/admin/prompts/shed", &change).await;
     assert_eq!((refused.status, refused.code().as_str()), (409, "text_is_fixed"));
 }
 

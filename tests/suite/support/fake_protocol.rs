@@ -4,10 +4,10 @@
 use buildoff::generate::ProviderKind;
 use serde_json::{Value, json};
 
-use super::provider::{KEY, Request, Script};
+use super::fake_provider::{API_KEY, FakeResponse, RecordedRequest};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub enum FakeProtocol {
     OpenAi,
     Anthropic,
     Google,
@@ -16,10 +16,10 @@ pub enum Voice {
 
 /// A moment of an answer, the same for all.
 #[derive(Clone, Copy, Debug)]
-pub enum Say<'a> {
-    Think(&'a str),
+pub enum FakePart<'a> {
+    Thinking(&'a str),
     /// Thinking that shows only in that it has begun, or in what it took.
-    Ponder,
+    HiddenThinking,
     Text(&'a str),
     Done,
     Truncated,
@@ -32,7 +32,7 @@ pub enum Say<'a> {
 
 pub const MODEL: &str = "some-model-1";
 
-impl Voice {
+impl FakeProtocol {
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Google, Self::Compatible];
 
     pub fn kind(self) -> ProviderKind {
@@ -53,15 +53,19 @@ impl Voice {
     }
 
     /// A whole answer.
-    pub fn says(self, says: &[Say<'_>]) -> Script {
-        Script::stream().send(self.stream(says))
+    pub fn answer(self, parts: &[FakePart<'_>]) -> FakeResponse {
+        FakeResponse::stream().send(self.stream(parts))
     }
 
     /// The bytes of a stream, which ends as the last of these does.
-    pub fn stream(self, says: &[Say<'_>]) -> String {
-        let mut stream: String = self.events(says).iter().map(|event| self.frame(event)).collect();
-        let is_over =
-            !matches!(says.last(), None | Some(Say::Text(_) | Say::Think(_) | Say::Ponder | Say::Overloaded));
+    pub fn stream(self, parts: &[FakePart<'_>]) -> String {
+        let mut stream: String = self.events(parts).iter().map(|event| self.frame(event)).collect();
+        let is_over = !matches!(
+            parts.last(),
+            None | Some(
+                FakePart::Text(_) | FakePart::Thinking(_) | FakePart::HiddenThinking | FakePart::Overloaded
+            )
+        );
         if self == Self::Compatible && is_over {
             stream.push_str("data: [DONE]\n\n");
         }
@@ -78,19 +82,19 @@ impl Voice {
     }
 
     /// The events of an answer, numbered where the provider numbers them.
-    pub fn events(self, says: &[Say<'_>]) -> Vec<Value> {
+    pub fn events(self, parts: &[FakePart<'_>]) -> Vec<Value> {
         match self {
-            Self::OpenAi => openai(says),
-            Self::Anthropic => anthropic(says),
-            Self::Google => google(says),
-            Self::Compatible => compatible(says),
+            Self::OpenAi => openai(parts),
+            Self::Anthropic => anthropic(parts),
+            Self::Google => google(parts),
+            Self::Compatible => compatible(parts),
         }
     }
 
     /// Why the provider would not take a request, if it would not.
-    pub fn objection(self, method: &str, request: &Request) -> Option<String> {
+    pub fn request_error(self, method: &str, request: &RecordedRequest) -> Option<String> {
         let google = format!("/v1beta/models/{MODEL}:streamGenerateContent?alt=sse");
-        let bearer = format!("Bearer {KEY}");
+        let bearer = format!("Bearer {API_KEY}");
         let (path, headers, fields): (&str, &[(&str, &str)], &str) = match self {
             Self::OpenAi => (
                 "/v1/responses",
@@ -99,11 +103,11 @@ impl Voice {
             ),
             Self::Anthropic => (
                 "/v1/messages",
-                &[("x-api-key", KEY), ("anthropic-version", "2023-06-01")],
+                &[("x-api-key", API_KEY), ("anthropic-version", "2023-06-01")],
                 "model! messages! max_tokens! system thinking output_config temperature stream!",
             ),
             Self::Google => {
-                (&google, &[("x-goog-api-key", KEY)], "contents! systemInstruction generationConfig")
+                (&google, &[("x-goog-api-key", API_KEY)], "contents! systemInstruction generationConfig")
             }
             Self::Compatible => (
                 "/api/v1/chat/completions",
@@ -120,7 +124,7 @@ impl Voice {
 }
 
 /// Besides those of this provider, only headers that every request has.
-fn wrong_headers(own: &[(&str, &str)], request: &Request) -> Option<String> {
+fn wrong_headers(own: &[(&str, &str)], request: &RecordedRequest) -> Option<String> {
     let common = [
         ("content-type", "application/json"),
         ("accept", "text/event-stream"),
@@ -153,7 +157,7 @@ fn wrong_fields(fields: &str, body: &Value) -> Option<String> {
         .map(|(name, _)| format!("the field {name}"))
 }
 
-fn openai(says: &[Say<'_>]) -> Vec<Value> {
+fn openai(parts: &[FakePart<'_>]) -> Vec<Value> {
     let response = |status: &str, more: Value| {
         let mut response = json!({
             "id": "resp_1", "object": "response", "created_at": 1_790_000_000, "status": status,
@@ -172,7 +176,7 @@ fn openai(says: &[Say<'_>]) -> Vec<Value> {
         event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         event
     };
-    let part = |text: &str| json!({ "type": "output_text", "text": text, "annotations": [] });
+    let output_text = |text: &str| json!({ "type": "output_text", "text": text, "annotations": [] });
     let item = |status: &str, content: Value| json!({ "id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": content });
     let mut events = vec![
         json!({ "type": "response.created", "response": response("in_progress", json!({})) }),
@@ -182,56 +186,56 @@ fn openai(says: &[Say<'_>]) -> Vec<Value> {
     let close = |events: &mut Vec<Value>, text: &str, status: &str| {
         if !text.is_empty() {
             events.push(place("response.output_text.done", json!({ "text": text, "logprobs": [] })));
-            events.push(place("response.content_part.done", json!({ "part": part(text) })));
+            events.push(place("response.content_part.done", json!({ "part": output_text(text) })));
         }
-        let done = item(status, json!([part(text)]));
+        let done = item(status, json!([output_text(text)]));
         events.push(json!({ "type": "response.output_item.done", "output_index": 1, "item": done }));
         done
     };
-    for say in says {
-        match *say {
-            Say::Ponder => {
+    for part in parts {
+        match *part {
+            FakePart::HiddenThinking => {
                 let item = json!({ "id": "rs_1", "type": "reasoning", "summary": [] });
                 events.push(json!({ "type": "response.output_item.added", "output_index": 0, "item": item }));
             }
-            Say::Think(thought) => events.push(json!({
+            FakePart::Thinking(thought) => events.push(json!({
                 "type": "response.reasoning_summary_text.delta", "item_id": "rs_1",
                 "output_index": 0, "summary_index": 0, "delta": thought,
             })),
-            Say::Text(piece) => {
+            FakePart::Text(piece) => {
                 if text.is_empty() {
                     let item = item("in_progress", json!([]));
                     events.push(
                         json!({ "type": "response.output_item.added", "output_index": 1, "item": item }),
                     );
-                    events.push(place("response.content_part.added", json!({ "part": part("") })));
+                    events.push(place("response.content_part.added", json!({ "part": output_text("") })));
                 }
                 text.push_str(piece);
                 let more = json!({ "delta": piece, "logprobs": [], "obfuscation": "aBcD" });
                 events.push(place("response.output_text.delta", more));
             }
-            Say::Done => {
+            FakePart::Done => {
                 let item = close(&mut events, &text, "completed");
                 let response = response("completed", json!({ "output": [item], "usage": usage }));
                 events.push(json!({ "type": "response.completed", "response": response }));
             }
-            Say::Truncated | Say::Filtered => {
+            FakePart::Truncated | FakePart::Filtered => {
                 let reason =
-                    if matches!(say, Say::Truncated) { "max_output_tokens" } else { "content_filter" };
+                    if matches!(part, FakePart::Truncated) { "max_output_tokens" } else { "content_filter" };
                 let item = close(&mut events, &text, "incomplete");
                 let more =
                     json!({ "output": [item], "usage": usage, "incomplete_details": { "reason": reason } });
                 let response = response("incomplete", more);
                 events.push(json!({ "type": "response.incomplete", "response": response }));
             }
-            Say::Refused(why) => {
+            FakePart::Refused(why) => {
                 events.push(place("response.refusal.delta", json!({ "delta": why })));
                 events.push(place("response.refusal.done", json!({ "refusal": why })));
                 let item = item("completed", json!([{ "type": "refusal", "refusal": why }]));
                 let response = response("completed", json!({ "output": [item], "usage": usage }));
                 events.push(json!({ "type": "response.completed", "response": response }));
             }
-            Say::Overloaded => {
+            FakePart::Overloaded => {
                 let error = json!({ "code": "server_error", "message": "Too many are asking." });
                 let response = response("failed", json!({ "error": error }));
                 events.push(json!({ "type": "response.failed", "response": response }));
@@ -244,7 +248,7 @@ fn openai(says: &[Say<'_>]) -> Vec<Value> {
     events
 }
 
-fn anthropic(says: &[Say<'_>]) -> Vec<Value> {
+fn anthropic(parts: &[FakePart<'_>]) -> Vec<Value> {
     let mut events = vec![
         json!({ "type": "message_start", "message": {
             "id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": MODEL,
@@ -273,13 +277,13 @@ fn anthropic(says: &[Say<'_>]) -> Vec<Value> {
             }
             *open = kind;
         };
-    for say in says {
-        let (reason, details) = match *say {
-            Say::Ponder => {
+    for part in parts {
+        let (reason, details) = match *part {
+            FakePart::HiddenThinking => {
                 turn_to(&mut events, &mut open, &mut index, Some("thinking"));
                 continue;
             }
-            Say::Think(thinking) => {
+            FakePart::Thinking(thinking) => {
                 turn_to(&mut events, &mut open, &mut index, Some("thinking"));
                 let delta = json!({ "type": "thinking_delta", "thinking": thinking });
                 events.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
@@ -287,23 +291,23 @@ fn anthropic(says: &[Say<'_>]) -> Vec<Value> {
                 events.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
                 continue;
             }
-            Say::Text(text) => {
+            FakePart::Text(text) => {
                 turn_to(&mut events, &mut open, &mut index, Some("text"));
                 let delta = json!({ "type": "text_delta", "text": text });
                 events.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
                 continue;
             }
-            Say::Overloaded => {
+            FakePart::Overloaded => {
                 let error = json!({ "type": "overloaded_error", "message": "Too many are asking." });
                 events.push(json!({ "type": "error", "error": error }));
                 continue;
             }
-            Say::Done => ("end_turn", Value::Null),
-            Say::Truncated => ("max_tokens", Value::Null),
-            Say::Filtered => {
+            FakePart::Done => ("end_turn", Value::Null),
+            FakePart::Truncated => ("max_tokens", Value::Null),
+            FakePart::Filtered => {
                 ("refusal", json!({ "type": "refusal", "category": "bio", "explanation": null }))
             }
-            Say::Refused(why) => {
+            FakePart::Refused(why) => {
                 ("refusal", json!({ "type": "refusal", "category": null, "explanation": why }))
             }
         };
@@ -316,7 +320,7 @@ fn anthropic(says: &[Say<'_>]) -> Vec<Value> {
     events
 }
 
-fn google(says: &[Say<'_>]) -> Vec<Value> {
+fn google(parts: &[FakePart<'_>]) -> Vec<Value> {
     let chunk = |parts: Value, finish: Option<&str>| {
         let mut candidate = json!({ "content": { "parts": parts, "role": "model" }, "index": 0 });
         if let Some(finish) = finish {
@@ -327,22 +331,23 @@ fn google(says: &[Say<'_>]) -> Vec<Value> {
         });
         json!({ "candidates": [candidate], "usageMetadata": usage, "modelVersion": MODEL, "responseId": "r1" })
     };
-    says.iter()
-        .map(|say| match *say {
-            Say::Ponder => chunk(json!([{ "text": "" }]), None),
-            Say::Think(text) => chunk(json!([{ "text": text, "thought": true }]), None),
-            Say::Text(text) => chunk(json!([{ "text": text }]), None),
-            Say::Done => chunk(json!([{ "text": "" }]), Some("STOP")),
-            Say::Truncated => chunk(json!([{ "text": "" }]), Some("MAX_TOKENS")),
-            Say::Filtered | Say::Refused(_) => chunk(json!([]), Some("SAFETY")),
-            Say::Overloaded => json!({ "error": {
+    parts
+        .iter()
+        .map(|part| match *part {
+            FakePart::HiddenThinking => chunk(json!([{ "text": "" }]), None),
+            FakePart::Thinking(text) => chunk(json!([{ "text": text, "thought": true }]), None),
+            FakePart::Text(text) => chunk(json!([{ "text": text }]), None),
+            FakePart::Done => chunk(json!([{ "text": "" }]), Some("STOP")),
+            FakePart::Truncated => chunk(json!([{ "text": "" }]), Some("MAX_TOKENS")),
+            FakePart::Filtered | FakePart::Refused(_) => chunk(json!([]), Some("SAFETY")),
+            FakePart::Overloaded => json!({ "error": {
                 "code": 503, "message": "Too many are asking.", "status": "UNAVAILABLE",
             } }),
         })
         .collect()
 }
 
-fn compatible(says: &[Say<'_>]) -> Vec<Value> {
+fn compatible(parts: &[FakePart<'_>]) -> Vec<Value> {
     let chunk = |choices: Value, usage: Value| {
         json!({
             "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_790_000_000,
@@ -359,34 +364,34 @@ fn compatible(says: &[Say<'_>]) -> Vec<Value> {
         chunk(json!([{ "index": 0, "delta": delta, "finish_reason": finish }]), Value::Null)
     };
     let mut events = vec![choice(json!({ "role": "assistant", "content": "" }), None)];
-    for say in says {
-        let finish = match *say {
-            Say::Ponder => {
+    for part in parts {
+        let finish = match *part {
+            FakePart::HiddenThinking => {
                 events.push(chunk(json!([]), used()));
                 continue;
             }
-            Say::Think(text) => {
+            FakePart::Thinking(text) => {
                 events.push(choice(json!({ "content": null, "reasoning_content": text }), None));
                 continue;
             }
-            Say::Text(text) => {
+            FakePart::Text(text) => {
                 events.push(choice(json!({ "content": text }), None));
                 continue;
             }
-            Say::Overloaded => {
+            FakePart::Overloaded => {
                 let error = json!({ "code": 502, "message": "Too many are asking." });
                 let mut chunk = choice(json!({ "content": "" }), None);
                 chunk["error"] = error;
                 events.push(chunk);
                 continue;
             }
-            Say::Refused(why) => {
+            FakePart::Refused(why) => {
                 events.push(choice(json!({ "refusal": why }), None));
                 "stop"
             }
-            Say::Done => "stop",
-            Say::Truncated => "length",
-            Say::Filtered => "content_filter",
+            FakePart::Done => "stop",
+            FakePart::Truncated => "length",
+            FakePart::Filtered => "content_filter",
         };
         events.push(choice(json!({}), Some(finish)));
         events.push(chunk(json!([]), used()));
