@@ -12,20 +12,20 @@ use crate::db::Sessions;
 use crate::limits::RateLimits;
 use crate::metrics::HttpMetrics;
 use crate::pictures::Pictures;
-use crate::sandbox::Line;
+use crate::sandbox::SandboxQueue;
 use crate::turntables::Turntables;
 use crate::work::{MemoryBudget, WorkPool};
-use crate::workshop::Workshop;
+use crate::worker::Worker;
 
 /// What all large bodies together may take.
-const LARGE_BODIES: usize = 256 << 20;
+const LARGE_BODY_MEMORY: usize = 256 << 20;
 
 /// Cheap to clone: every request clones it several times.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<AppInner>);
 
 /// What an [`App`] is made of.
-pub struct Parts {
+pub struct AppInner {
     pub config: Arc<Config>,
     pub pool: PgPool,
     /// For reading what may lag behind.
@@ -35,14 +35,14 @@ pub struct Parts {
     pub limits: Arc<RateLimits>,
     pub metrics: HttpMetrics,
     pub work: WorkPool,
-    pub workshop: Workshop,
+    pub worker: Worker,
     /// For runs in the sandbox.
-    pub line: Line,
+    pub sandbox_queue: SandboxQueue,
     pub memory: MemoryBudget,
     pub pictures: Pictures,
     pub turntables: Turntables,
     /// Cancelled when the server is going down, for answers that have no end of their own.
-    pub closing: CancellationToken,
+    pub shutdown: CancellationToken,
 }
 
 impl App {
@@ -52,15 +52,16 @@ impl App {
     }
 
     pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> Self {
-        let memory = MemoryBudget::new(LARGE_BODIES.max(config.check_max_bytes).max(config.import_max_bytes));
+        let memory =
+            MemoryBudget::new(LARGE_BODY_MEMORY.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone());
         let limits = RateLimits::new(config.rate_limits);
         let work = WorkPool::per_core();
-        let closing = CancellationToken::new();
-        Self(Arc::new(Parts {
-            line: Line::new(config.sandbox.max_concurrent),
-            workshop: Workshop::new(pool.clone(), work.clone(), Arc::clone(&config)),
+        let shutdown = CancellationToken::new();
+        Self(Arc::new(AppInner {
+            sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
+            worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config)),
             config,
             sessions: Sessions::new(pool.clone()),
             pool,
@@ -68,19 +69,19 @@ impl App {
             arena: Arc::new(arena),
             limits: Arc::new(limits),
             metrics: HttpMetrics::default(),
-            turntables: Turntables::new(work.clone(), closing.clone()),
+            turntables: Turntables::new(work.clone(), shutdown.clone()),
             pictures: Pictures::new(work.clone()),
             work,
             memory,
-            closing,
+            shutdown,
         }))
     }
 }
 
 impl Deref for App {
-    type Target = Parts;
+    type Target = AppInner;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppInner {
         &self.0
     }
 }

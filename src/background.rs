@@ -12,25 +12,25 @@ use crate::work::WorkClient;
 use voxel::{self, CompressionLevel};
 
 /// Between looks for something to do.
-const REST: Duration = Duration::from_secs(30);
+const REPACK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The same, for votes that the statistics have not seen; longer where working them out takes long.
 const STATS_INTERVAL: Duration = Duration::from_secs(3);
 
-const FORGET_EVERY: Duration = Duration::from_secs(600);
+const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// All of it ends when this is dropped.
 pub fn start(app: &App) -> JoinSet<()> {
-    let mut chores = JoinSet::new();
-    chores.spawn(repack(app.clone()));
-    chores.spawn(keep_stats(app.clone()));
-    chores.spawn(forget(app.clone()));
-    chores
+    let mut tasks = JoinSet::new();
+    tasks.spawn(repack(app.clone()));
+    tasks.spawn(refresh_stats(app.clone()));
+    tasks.spawn(purge_expired(app.clone()));
+    tasks
 }
 
 /// Keeps the ladder's statistics up with the votes, so that visitors find them made. Several servers may do so at
 /// once: whoever comes second finds what the first has stored.
-async fn keep_stats(app: App) {
+async fn refresh_stats(app: App) {
     loop {
         if let Err(error) = app.arena.stats().await {
             tracing::warn!(%error, "the ladder's statistics could not be worked out");
@@ -40,7 +40,7 @@ async fn keep_stats(app: App) {
 }
 
 /// Sessions and matchups whose time is over, and visitors who have not asked for a while.
-async fn forget(app: App) {
+async fn purge_expired(app: App) {
     loop {
         app.limits.drop_idle();
         if let Err(error) = tokio::try_join!(
@@ -50,7 +50,7 @@ async fn forget(app: App) {
         ) {
             tracing::warn!(%error, "what is over could not be removed");
         }
-        sleep(FORGET_EVERY).await;
+        sleep(PURGE_INTERVAL).await;
     }
 }
 
@@ -64,7 +64,7 @@ async fn repack(app: App) {
                 tracing::warn!(error = format!("{error:#}"), "a grid could not be compressed better");
             }
         }
-        sleep(REST).await;
+        sleep(REPACK_INTERVAL).await;
     }
 }
 

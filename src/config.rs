@@ -19,7 +19,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, ReferencePolicy, Settings};
 use crate::db::{self, DatabaseSource};
-use crate::generate::{Patience, Providers, Secret, attempts};
+use crate::generate::{Providers, RequestLimits, Secret, attempts};
 use voxel::{GridSize, Palette};
 
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
@@ -239,7 +239,7 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         let within = |text: &str| text.parse().ok().filter(|mib| (1..=512).contains(mib));
         let answer_max_mib = self.parse("AI_ANSWER_MAX_MIB", "a whole number of MiB from 1 to 512", within);
         let answer_max_bytes = answer_max_mib.unwrap_or(64) * MIB;
-        let patience = Patience { max_bytes: answer_max_bytes, ..Patience::default() };
+        let limits = RequestLimits { max_bytes: answer_max_bytes, ..RequestLimits::default() };
         let mut known = catalog.providers.clone();
         for provider in &mut known {
             if let Some(address) = provider.address_variable().and_then(|name| self.provider_address(&name)) {
@@ -252,13 +252,15 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             if key.is_none() && provider.key_variable.is_some() {
                 continue;
             }
-            if let Err(problem) = providers.open(provider, key, patience, log_raw) {
+            if let Err(problem) = providers.enable(provider, key, limits, log_raw) {
                 self.problems.push(format!("provider {}: {problem}", provider.key));
             }
         }
         GenerationConfig {
             providers,
-            attempts: self.parse("AI_ATTEMPTS", "a number from 1 to 10", small).unwrap_or(attempts::ATTEMPTS),
+            attempts: self
+                .parse("AI_ATTEMPTS", "a number from 1 to 10", small)
+                .unwrap_or(attempts::DEFAULT_ATTEMPTS),
             max_concurrent: self
                 .parse("AI_AT_ONCE", "a number from 1 to 1000", many)
                 .unwrap_or(DEFAULT_AT_ONCE),

@@ -16,4 +16,4 @@ mod tls;
 pub mod turntables;
 pub mod web;
 pub mod work;
-pub mod workshop;
+pub mod worker;

@@ -30,7 +30,7 @@ pub fn start(logging: &LoggingConfig) -> anyhow::Result<()> {
 pub fn start_quietly(logging: &LoggingConfig) -> anyhow::Result<()> {
     let filter = logging.filter.clone().with_target("buildoff::web", Level::WARN);
     let filter = filter.with_target("buildoff::db", Level::WARN);
-    let filter = filter.with_target("buildoff::workshop", Level::WARN);
+    let filter = filter.with_target("buildoff::worker", Level::WARN);
     start(&LoggingConfig { filter, format: logging.format })
 }
 

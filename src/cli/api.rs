@@ -62,11 +62,11 @@ impl ApiArgs {
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
             let app = App::new(Arc::clone(&config), database.pool().clone());
-            let closing = app.closing.clone();
-            let workshop = app.workshop.clone();
+            let closing = app.shutdown.clone();
+            let worker = app.worker.clone();
             let worker = works.then(|| {
                 let closing = closing.clone();
-                tokio::spawn(async move { workshop.run(closing).await })
+                tokio::spawn(async move { worker.run(closing).await })
             });
             let api = AdminApi::InProcess(web::router(app));
             let result = tokio::select! {
@@ -131,7 +131,7 @@ impl AdminApi {
                 if let Some(kind) = kind {
                     request = request.header("content-type", kind);
                 }
-                let request = token.bear(request);
+                let request = token.authorize(request);
                 let response = request.send().await.map_err(reqwest::Error::without_url)?;
                 if let Some(location) =
                     response.headers().get("location").filter(|_| response.status().is_redirection())

@@ -60,10 +60,10 @@ async fn site(
     announce(&server::url(&listener)?, started);
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);
-    let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
+    let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
     let worker = tokio::spawn({
         let closing = closing.clone();
-        async move { workshop.run(closing).await }
+        async move { worker.run(closing).await }
     });
     let stopped = async {
         let _ = stop.await;

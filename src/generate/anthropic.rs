@@ -5,21 +5,24 @@ use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, join, put};
-use super::{FailureKind, Question, Speaker, ThinkingEffort, Usage, schema};
+use super::client::{
+    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
+    join_url, set_field,
+};
+use super::{ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
 
 /// The API wants a limit, and thinking counts into it. A model with a lower one says so, and is asked again.
 const MAX_TOKENS: u32 = 128_000;
 
-pub(super) struct Anthropic;
+pub(super) struct AnthropicProtocol;
 
-impl Dialect for Anthropic {
+impl Protocol for AnthropicProtocol {
     fn name(&self) -> &'static str {
         "Anthropic"
     }
 
     fn url(&self, base: &Url, _model: &str) -> Url {
-        join(base, Some("v1"), ["messages"])
+        join_url(base, Some("v1"), ["messages"])
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {
@@ -30,40 +33,41 @@ impl Dialect for Anthropic {
         &[("anthropic-version", "2023-06-01")]
     }
 
-    fn wishes(&self, question: &Question) -> Wishes {
-        let mut wishes = Wishes::of(question);
-        wishes.max_tokens.get_or_insert(MAX_TOKENS);
-        wishes.limit_is_optional = false;
-        wishes
+    fn options(&self, request: &CompletionRequest) -> RequestOptions {
+        let mut options = RequestOptions::new(request);
+        options.max_tokens.get_or_insert(MAX_TOKENS);
+        options.limit_is_optional = false;
+        options
     }
 
-    fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>> {
+    fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
         let message = |speaker, text: &str| {
             let role = match speaker {
-                Speaker::User => "user",
-                Speaker::Model => "assistant",
+                ChatRole::User => "user",
+                ChatRole::Assistant => "assistant",
             };
             json!({ "role": role, "content": text })
         };
-        let messages: Vec<Value> = question.turns.iter().map(|turn| message(turn.by, &turn.text)).collect();
-        let format = wishes.schema.as_deref().map(schema::without_bounds);
+        let messages: Vec<Value> =
+            request.messages.iter().map(|turn| message(turn.role, &turn.text)).collect();
+        let format = options.schema.as_deref().map(schema::without_bounds);
         let format = format.map(|schema| json!({ "type": "json_schema", "schema": schema }));
         let mut output = json!({});
-        put(&mut output, "effort", wishes.effort.and_then(effort));
-        put(&mut output, "format", format);
+        set_field(&mut output, "effort", options.effort.and_then(effort));
+        set_field(&mut output, "format", format);
 
-        let mut body = json!({ "model": question.model, "stream": true });
-        put(&mut body, "max_tokens", wishes.max_tokens);
-        put(&mut body, "system", Some(question.system.as_str()).filter(|system| !system.is_empty()));
-        put(&mut body, "messages", Some(messages));
-        put(&mut body, "thinking", wishes.effort.map(|effort| thinking(effort, wishes.summary)));
-        put(&mut body, "output_config", Some(output).filter(|output| *output != json!({})));
-        put(&mut body, "temperature", wishes.temperature);
+        let mut body = json!({ "model": request.model, "stream": true });
+        set_field(&mut body, "max_tokens", options.max_tokens);
+        set_field(&mut body, "system", Some(request.system.as_str()).filter(|system| !system.is_empty()));
+        set_field(&mut body, "messages", Some(messages));
+        set_field(&mut body, "thinking", options.effort.map(|effort| thinking(effort, options.summary)));
+        set_field(&mut body, "output_config", Some(output).filter(|output| *output != json!({})));
+        set_field(&mut body, "temperature", options.temperature);
         serde_json::to_vec(&body)
     }
 
-    fn ear(&self) -> Box<dyn Ear> {
-        Box::new(Message::default())
+    fn parser(&self) -> Box<dyn StreamParser> {
+        Box::new(AnthropicStreamParser::default())
     }
 }
 
@@ -86,35 +90,35 @@ fn thinking(effort: ThinkingEffort, summary: bool) -> Value {
 
 /// One message as it streams in: it starts, its blocks start and end in turn, it stops.
 #[derive(Default)]
-struct Message {
+struct AnthropicStreamParser {
     started: bool,
     /// The block that is open, and how many there were before it.
     open: Option<u64>,
     blocks: u64,
-    stop: Option<Stop>,
+    stop: Option<AnthropicMessageDelta>,
     stopped: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Said {
+enum AnthropicEvent {
     MessageStart {
-        message: Opening,
+        message: AnthropicMessageStart,
     },
     ContentBlockStart {
         index: u64,
-        content_block: Block,
+        content_block: AnthropicContentBlock,
     },
     ContentBlockDelta {
         index: u64,
-        delta: Piece,
+        delta: AnthropicDelta,
     },
     ContentBlockStop {
         index: u64,
     },
     MessageDelta {
-        delta: Stop,
-        usage: Option<Used>,
+        delta: AnthropicMessageDelta,
+        usage: Option<AnthropicUsage>,
     },
     MessageStop,
     Error {
@@ -126,13 +130,13 @@ enum Said {
 }
 
 #[derive(Deserialize)]
-struct Opening {
-    usage: Option<Used>,
+struct AnthropicMessageStart {
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+enum AnthropicContentBlock {
     Text {
         #[serde(default)]
         text: String,
@@ -143,7 +147,7 @@ enum Block {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece {
+enum AnthropicDelta {
     TextDelta {
         text: String,
     },
@@ -155,108 +159,116 @@ enum Piece {
 }
 
 #[derive(Deserialize)]
-struct Stop {
+struct AnthropicMessageDelta {
     stop_reason: Option<String>,
-    stop_details: Option<Details>,
+    stop_details: Option<AnthropicStopDetails>,
 }
 
 #[derive(Deserialize)]
-struct Details {
+struct AnthropicStopDetails {
     explanation: Option<String>,
     category: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
-    output_tokens_details: Option<UsedForOutput>,
+    output_tokens_details: Option<AnthropicOutputTokens>,
 }
 
 #[derive(Deserialize)]
-struct UsedForOutput {
+struct AnthropicOutputTokens {
     thinking_tokens: Option<u64>,
 }
 
-impl Ear for Message {
-    fn hear(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<Flow, Trouble> {
+impl StreamParser for AnthropicStreamParser {
+    fn on_event(
+        &mut self,
+        event: &SseEvent,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<StreamFlow, RequestError> {
         match event.json()? {
-            Said::MessageStart { message } => {
+            AnthropicEvent::MessageStart { message } => {
                 self.expect(!self.started)?;
                 self.started = true;
                 let used = message.usage.map(Usage::from).unwrap_or_default();
                 // What it says of the output is not so yet.
-                heard.usage(Usage { output: None, reasoning: None, ..used });
+                received.update_usage(Usage { output: None, reasoning: None, ..used });
             }
-            Said::ContentBlockStart { index, content_block } => {
+            AnthropicEvent::ContentBlockStart { index, content_block } => {
                 self.expect(self.started && self.open.is_none() && index == self.blocks)?;
                 self.open = Some(index);
                 self.blocks += 1;
-                heard.begins();
-                if let Block::Text { text } = content_block {
-                    heard.text(&text)?;
+                received.mark_started();
+                if let AnthropicContentBlock::Text { text } = content_block {
+                    received.push_text(&text)?;
                 }
             }
-            Said::ContentBlockDelta { index, delta } => {
+            AnthropicEvent::ContentBlockDelta { index, delta } => {
                 self.expect(self.open == Some(index))?;
                 match delta {
-                    Piece::TextDelta { text } => heard.text(&text)?,
-                    Piece::ThinkingDelta { thinking } => heard.thinking(&thinking),
-                    Piece::Other => {}
+                    AnthropicDelta::TextDelta { text } => received.push_text(&text)?,
+                    AnthropicDelta::ThinkingDelta { thinking } => received.thinking(&thinking),
+                    AnthropicDelta::Other => {}
                 }
             }
-            Said::ContentBlockStop { index } => {
+            AnthropicEvent::ContentBlockStop { index } => {
                 self.expect(self.open == Some(index))?;
                 self.open = None;
             }
-            Said::MessageDelta { delta, usage } => {
+            AnthropicEvent::MessageDelta { delta, usage } => {
                 self.expect(self.started && self.open.is_none())?;
-                heard.usage(usage.map(Usage::from).unwrap_or_default());
+                received.update_usage(usage.map(Usage::from).unwrap_or_default());
                 if delta.stop_reason.is_some() {
                     self.stop = Some(delta);
                 }
             }
-            Said::MessageStop => {
+            AnthropicEvent::MessageStop => {
                 self.expect(self.started && self.open.is_none())?;
                 self.stopped = true;
-                return Ok(Flow::Over);
+                return Ok(StreamFlow::Done);
             }
-            Said::Error { error } => return Err(Complaint::of(&error, None).into_trouble(None)),
-            Said::Other => {}
+            AnthropicEvent::Error { error } => {
+                return Err(ApiError::from_value(&error, None).into_request_error(None));
+            }
+            AnthropicEvent::Other => {}
         }
-        Ok(Flow::More)
+        Ok(StreamFlow::Continue)
     }
 
     fn is_complete(&self) -> bool {
         self.stop.is_some()
     }
 
-    fn end(&mut self, _heard: &mut Heard<'_>) -> Result<(), Trouble> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
         let Some(stop) = &self.stop else {
             self.expect(!self.stopped)?;
-            return Err(Trouble::cut_off());
+            return Err(RequestError::cut_off());
         };
         match stop.stop_reason.as_deref().unwrap_or_default() {
-            "max_tokens" | "model_context_window_exceeded" => Err(Trouble::truncated()),
-            "refusal" => Err(Trouble::new(FailureKind::Refused, stop.refusal())),
-            "pause_turn" => Err(Trouble::new(FailureKind::Truncated, "the model paused before it was done")),
+            "max_tokens" | "model_context_window_exceeded" => Err(RequestError::truncated()),
+            "refusal" => Err(RequestError::new(GenerateErrorKind::Refused, stop.refusal())),
+            "pause_turn" => {
+                Err(RequestError::new(GenerateErrorKind::Truncated, "the model paused before it was done"))
+            }
             _ => Ok(()),
         }
     }
 }
 
-impl Message {
-    fn expect(&self, in_order: bool) -> Result<(), Trouble> {
+impl AnthropicStreamParser {
+    fn expect(&self, in_order: bool) -> Result<(), RequestError> {
         if in_order {
             return Ok(());
         }
-        Err(Trouble::new(FailureKind::BadAnswer, "the events of the stream are out of order"))
+        Err(RequestError::new(GenerateErrorKind::BadAnswer, "the events of the stream are out of order"))
     }
 }
 
-impl Stop {
+impl AnthropicMessageDelta {
     fn refusal(&self) -> String {
         let details = self.stop_details.as_ref();
         let why = details.and_then(|details| details.explanation.as_deref().or(details.category.as_deref()));
@@ -264,8 +276,8 @@ impl Stop {
     }
 }
 
-impl From<Used> for Usage {
-    fn from(used: Used) -> Self {
+impl From<AnthropicUsage> for Usage {
+    fn from(used: AnthropicUsage) -> Self {
         let cached =
             used.cache_creation_input_tokens.unwrap_or(0) + used.cache_read_input_tokens.unwrap_or(0);
         Self {

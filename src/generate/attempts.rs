@@ -1,10 +1,10 @@
 //! The attempt loop: ask, look at what comes, and ask again with what was wrong.
 //!
-//! Every attempt is told to a [`Listener`] as it ends, and the next one waits until the listener has put it
+//! Every attempt is told to an [`AttemptListener`] as it ends, and the next one waits until the listener has put it
 //! away: nothing that was paid for depends on what comes after. Dropping the future ends everything,
 //! the request at the provider included.
 
-mod clock;
+mod stopwatch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,27 +12,28 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use self::clock::Clock;
-use super::prompting::{self, Brief, RejectedAnswer};
+use self::stopwatch::Stopwatch;
+use super::prompting::{self, ChatPrompt, RejectedAnswer};
 use super::{
-    Answer, Delta, Failure, FailureKind, Note, Options, Provider, Question, Speaker, Turn, Usage, schema,
+    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
+    GenerationOptions, ModelProvider, Note, Usage, schema,
 };
 use crate::arena::{Settings, catalog};
 use voxel::{self, Rejection, ValidGrid, Verdict, Warning};
 
 /// How often a model is asked, unless told otherwise.
-pub const ATTEMPTS: u32 = 3;
+pub const DEFAULT_ATTEMPTS: u32 = 3;
 
 /// No answer's text may be longer, unless told otherwise.
 pub const ANSWER_MAX_BYTES: usize = 64 << 20;
 
 /// What is wanted, and of whom.
 #[derive(Clone)]
-pub struct Commission {
-    pub provider: Arc<dyn Provider>,
+pub struct BuildRequest {
+    pub provider: Arc<dyn ModelProvider>,
     /// The provider's id of the model.
     pub model: String,
-    pub options: Options,
+    pub options: GenerationOptions,
     pub max_output_tokens: Option<u32>,
     pub prompt: String,
     pub settings: Settings,
@@ -40,13 +41,13 @@ pub struct Commission {
     pub schema: Option<Arc<Value>>,
     pub attempts: u32,
     pub max_bytes: usize,
-    pub earlier: Earlier,
+    pub prior: PriorAttempts,
 }
 
 /// Attempts at the same that somebody else has made. They count, and their last answer is looked at again
 /// before anything new is asked.
 #[derive(Clone, Debug, Default)]
-pub struct Earlier {
+pub struct PriorAttempts {
     pub attempts: u32,
     /// What was wrong with the last of them.
     pub code: Option<String>,
@@ -79,7 +80,7 @@ pub enum Outcome {
     Refused(Rejection),
     /// No answer, or not a whole one.
     Failed {
-        kind: FailureKind,
+        kind: GenerateErrorKind,
         message: String,
     },
     /// An answer that could not be looked at; it may be one.
@@ -89,22 +90,22 @@ pub enum Outcome {
 }
 
 /// Follows an attempt loop.
-pub trait Listener: Send {
+pub trait AttemptListener: Send {
     /// A question is about to go out. An error ends the loop.
-    fn begins(&mut self, _attempt: u32) -> BoxFuture<'_, anyhow::Result<()>> {
+    fn on_attempt_start(&mut self, _attempt: u32) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
     /// What streams in during an attempt. Told often.
-    fn delta(&mut self, attempt: u32, delta: Delta<'_>);
+    fn on_delta(&mut self, attempt: u32, delta: Delta<'_>);
 
     /// An attempt has ended. An error ends the loop, as when there is nobody left to work for.
-    fn ended<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>>;
+    fn on_attempt_end<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>>;
 }
 
 /// A build, and what it took.
 #[derive(Debug)]
-pub struct Made {
+pub struct GeneratedBuild {
     pub build: ValidGrid,
     /// The JSON that it was read from.
     pub spec: String,
@@ -118,45 +119,45 @@ pub struct Made {
 }
 
 #[derive(Debug)]
-pub struct NotMade {
-    pub reason: Reason,
+pub struct BuildFailure {
+    pub reason: FailureReason,
     pub attempts: u32,
     pub usage: Usage,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Reason {
+pub enum FailureReason {
     /// The last answer was no build.
     #[error("{0}")]
     Refused(Rejection),
     #[error("{message}")]
-    Failed { kind: FailureKind, message: String },
+    Failed { kind: GenerateErrorKind, message: String },
     #[error("the answer could not be looked at: {0}")]
     Unread(anyhow::Error),
     /// The listener wanted no more.
     #[error("the attempt could not be put away: {0}")]
-    Unheard(anyhow::Error),
+    ListenerFailed(anyhow::Error),
 }
 
 /// A look at an answer, to be run off the async threads.
-pub type Look = Box<dyn FnOnce() -> Result<Build, RejectedAnswer> + Send>;
+pub type Check = Box<dyn FnOnce() -> Result<CheckedAnswer, RejectedAnswer> + Send>;
 
 /// What an answer holds.
-pub struct Build {
+pub struct CheckedAnswer {
     pub build: ValidGrid,
     pub spec: String,
     pub warnings: Vec<Warning>,
 }
 
 /// Takes an answer as any import is taken. Heavy work.
-pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, RejectedAnswer> {
+pub fn check(text: &str, settings: &Settings, max_bytes: usize) -> Result<CheckedAnswer, RejectedAnswer> {
     match voxel::check(text.as_bytes(), settings.grid, settings.palette, max_bytes) {
         Verdict::Accepted { build, spec, warnings } => {
             // An answer can begin as a file of another tool does.
             let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok);
             let spec =
                 spec.map_err(|rejection| RejectedAnswer { rejection, stats: None, warnings: Vec::new() })?;
-            Ok(Build { build, spec, warnings })
+            Ok(CheckedAnswer { build, spec, warnings })
         }
         Verdict::Rejected { stats, warnings, rejection, .. } => {
             Err(RejectedAnswer { rejection, stats: Some(stats), warnings })
@@ -167,10 +168,10 @@ pub fn look(text: &str, settings: &Settings, max_bytes: usize) -> Result<Build, 
     }
 }
 
-impl Commission {
+impl BuildRequest {
     /// With the usual number of attempts and bounds, and answers held to the form of a spec.
     pub fn new(
-        provider: Arc<dyn Provider>,
+        provider: Arc<dyn ModelProvider>,
         model: impl Into<String>,
         prompt: impl Into<String>,
         settings: Settings,
@@ -178,66 +179,77 @@ impl Commission {
         Self {
             provider,
             model: model.into(),
-            options: Options::default(),
+            options: GenerationOptions::default(),
             max_output_tokens: None,
             prompt: prompt.into(),
             schema: Some(Arc::new(schema::with_plan(voxel::schema(settings.grid, settings.palette)))),
             settings,
-            attempts: ATTEMPTS,
+            attempts: DEFAULT_ATTEMPTS,
             max_bytes: ANSWER_MAX_BYTES,
-            earlier: Earlier::default(),
+            prior: PriorAttempts::default(),
         }
     }
 
     /// What the catalog says of how this model is asked.
-    pub fn with(mut self, options: catalog::ModelOptions) -> Self {
+    pub fn with_options(mut self, options: catalog::ModelOptions) -> Self {
         let catalog::ModelOptions { effort, temperature, max_output_tokens } = options;
-        self.options = Options { effort, temperature };
+        self.options = GenerationOptions { effort, temperature };
         self.max_output_tokens = max_output_tokens;
         self
     }
 
     /// Asks until there is a build, the attempts are used up, or asking again would not help. `off_thread`
     /// runs heavy work.
-    pub async fn carry_out<R, F>(&self, off_thread: R, listener: &mut dyn Listener) -> Result<Made, NotMade>
+    pub async fn run<R, F>(
+        &self,
+        off_thread: R,
+        listener: &mut dyn AttemptListener,
+    ) -> Result<GeneratedBuild, BuildFailure>
     where
-        R: Fn(Look) -> F + Send + Sync,
-        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>> + Send,
+        R: Fn(Check) -> F + Send + Sync,
+        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>> + Send,
     {
         let mut spent = Usage::default();
-        let mut number = self.earlier.attempts;
-        let mut brief = match self.take_up(&off_thread).await? {
-            TakenUp::Made(made) => return Ok(made),
-            TakenUp::Next(brief) => brief,
+        let mut number = self.prior.attempts;
+        let mut prompt = match self.resume(&off_thread).await? {
+            Resumed::Done(generated) => return Ok(generated),
+            Resumed::Next(prompt) => prompt,
         };
         loop {
             number += 1;
-            let unheard =
-                |error| NotMade { reason: Reason::Unheard(error), attempts: number - 1, usage: spent };
-            listener.begins(number).await.map_err(unheard)?;
-            let asked = self.ask(brief, number, listener).await;
-            spent = spent.plus(&asked.usage);
-            let result = self.judge(asked.result, &asked.text, &off_thread).await;
-            if let Err(Trouble::Rejected(fault)) = &result {
-                self.provider.log_refused(&asked.text, &fault.rejection.message);
+            let listener_failed = |error| BuildFailure {
+                reason: FailureReason::ListenerFailed(error),
+                attempts: number - 1,
+                usage: spent,
+            };
+            listener.on_attempt_start(number).await.map_err(listener_failed)?;
+            let answer = self.ask(prompt, number, listener).await;
+            spent = spent.plus(&answer.usage);
+            let result = self.judge(answer.result, &answer.text, &off_thread).await;
+            if let Err(AttemptError::Rejected(rejected)) = &result {
+                self.provider.log_rejected(&answer.text, &rejected.rejection.message);
             }
-            let next = result.as_ref().err().and_then(|reason| self.next(number, &asked.text, reason));
+            let next =
+                result.as_ref().err().and_then(|reason| self.next_prompt(number, &answer.text, reason));
             let attempt = Attempt {
                 number,
-                text: asked.text,
+                text: answer.text,
                 outcome: outcome(&result),
-                usage: asked.usage,
-                duration: asked.clock.whole,
-                answer_time: asked.clock.last_request,
-                notes: asked.notes,
+                usage: answer.usage,
+                duration: answer.times.total,
+                answer_time: answer.times.last_request,
+                notes: answer.notes,
                 again: next.is_some(),
             };
-            let not_made = |reason| NotMade { reason, attempts: number, usage: spent };
-            listener.ended(&attempt).await.map_err(|error| not_made(Reason::Unheard(error)))?;
+            let failure = |reason| BuildFailure { reason, attempts: number, usage: spent };
+            listener
+                .on_attempt_end(&attempt)
+                .await
+                .map_err(|error| failure(FailureReason::ListenerFailed(error)))?;
             match (result, next) {
-                (Ok(Build { build, spec, warnings }), _) => {
-                    let generation_time = asked.clock.last_request;
-                    return Ok(Made {
+                (Ok(CheckedAnswer { build, spec, warnings }), _) => {
+                    let generation_time = answer.times.last_request;
+                    return Ok(GeneratedBuild {
                         build,
                         spec,
                         warnings,
@@ -246,27 +258,27 @@ impl Commission {
                         generation_time,
                     });
                 }
-                (Err(_), Some(next)) => brief = next,
-                (Err(trouble), None) => return Err(not_made(trouble.into())),
+                (Err(_), Some(next)) => prompt = next,
+                (Err(error), None) => return Err(failure(error.into())),
             }
         }
     }
 
     /// Goes on where somebody else has stopped.
-    async fn take_up<R, F>(&self, off_thread: &R) -> Result<TakenUp, NotMade>
+    async fn resume<R, F>(&self, off_thread: &R) -> Result<Resumed, BuildFailure>
     where
-        R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
+        R: Fn(Check) -> F,
+        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
     {
-        let Earlier { attempts, code, answer } = &self.earlier;
+        let PriorAttempts { attempts, code, answer } = &self.prior;
         let Some((text, generation_time)) = answer else {
             let was_too_long = TOO_LONG.iter().any(|kind| code.as_deref() == Some(kind.code()));
-            let told = if was_too_long { prompting::shorter } else { prompting::brief };
-            return Ok(TakenUp::Next(told(&self.prompt, &self.settings)));
+            let write_prompt = if was_too_long { prompting::shorter_prompt } else { prompting::first_prompt };
+            return Ok(Resumed::Next(write_prompt(&self.prompt, &self.settings)));
         };
         let usage = Usage::default();
-        match self.look_at(text, off_thread).await {
-            Ok(Build { build, spec, warnings }) => Ok(TakenUp::Made(Made {
+        match self.check_answer(text, off_thread).await {
+            Ok(CheckedAnswer { build, spec, warnings }) => Ok(Resumed::Done(GeneratedBuild {
                 build,
                 spec,
                 warnings,
@@ -274,131 +286,138 @@ impl Commission {
                 usage,
                 generation_time: *generation_time,
             })),
-            Err(trouble) => match self.next(*attempts, text, &trouble) {
-                Some(brief) => Ok(TakenUp::Next(brief)),
-                None => Err(NotMade { reason: trouble.into(), attempts: *attempts, usage }),
+            Err(error) => match self.next_prompt(*attempts, text, &error) {
+                Some(prompt) => Ok(Resumed::Next(prompt)),
+                None => Err(BuildFailure { reason: error.into(), attempts: *attempts, usage }),
             },
         }
     }
 
-    async fn ask(&self, Brief { system, user }: Brief, number: u32, listener: &mut dyn Listener) -> Asked {
-        let question = Question {
+    async fn ask(
+        &self,
+        ChatPrompt { system, user }: ChatPrompt,
+        number: u32,
+        listener: &mut dyn AttemptListener,
+    ) -> AttemptAnswer {
+        let request = CompletionRequest {
             model: self.model.clone(),
             system,
-            turns: vec![Turn { by: Speaker::User, text: user }],
+            messages: vec![ChatMessage { role: ChatRole::User, text: user }],
             schema: self.schema.clone(),
             max_output_tokens: self.max_output_tokens,
             options: self.options,
         };
-        let mut clock = Clock::start();
-        let mut listen = |delta: Delta<'_>| {
+        let mut stopwatch = Stopwatch::start();
+        let mut on_delta = |delta: Delta<'_>| {
             if let Delta::Sent = delta {
-                clock.sent();
+                stopwatch.sent();
             }
-            listener.delta(number, delta);
+            listener.on_delta(number, delta);
         };
-        let answer = self.provider.ask(&question, &mut listen).await;
-        let clock = clock.stop();
+        let answer = self.provider.ask(&request, &mut on_delta).await;
+        let times = stopwatch.stop();
         match answer {
-            Ok(Answer { text, usage, notes }) => {
-                Asked { text: text.into(), result: Ok(()), usage, notes, clock }
+            Ok(CompletionResponse { text, usage, notes }) => {
+                AttemptAnswer { text: text.into(), result: Ok(()), usage, notes, times }
             }
-            Err(Failure { kind, message, is_final, began, partial, usage, notes }) => {
-                let lack = Lack { kind, message, is_final, began };
-                Asked { text: partial.into(), result: Err(lack), usage, notes, clock }
+            Err(GenerateError { kind, message, is_final, began, partial, usage, notes }) => {
+                let error = AnswerError { kind, message, is_final, began };
+                AttemptAnswer { text: partial.into(), result: Err(error), usage, notes, times }
             }
         }
     }
 
     async fn judge<R, F>(
         &self,
-        answered: Result<(), Lack>,
+        answered: Result<(), AnswerError>,
         text: &Arc<str>,
         off_thread: &R,
-    ) -> Result<Build, Trouble>
+    ) -> Result<CheckedAnswer, AttemptError>
     where
-        R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
+        R: Fn(Check) -> F,
+        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
     {
-        let Err(lack) = answered else { return self.look_at(text, off_thread).await };
-        if may_be_whole(lack.kind)
-            && let Ok(build) = self.look_at(text, off_thread).await
+        let Err(error) = answered else { return self.check_answer(text, off_thread).await };
+        if may_be_complete(error.kind)
+            && let Ok(build) = self.check_answer(text, off_thread).await
             && ends_with(text, &build.spec)
         {
             return Ok(build);
         }
-        Err(Trouble::Failed(lack))
+        Err(AttemptError::Failed(error))
     }
 
-    async fn look_at<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<Build, Trouble>
+    async fn check_answer<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<CheckedAnswer, AttemptError>
     where
-        R: Fn(Look) -> F,
-        F: Future<Output = anyhow::Result<Result<Build, RejectedAnswer>>>,
+        R: Fn(Check) -> F,
+        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
     {
         let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
-        let looked = off_thread(Box::new(move || look(&text, &settings, max_bytes))).await;
-        looked.map_err(Trouble::Unread)?.map_err(Trouble::Rejected)
+        let checked = off_thread(Box::new(move || check(&text, &settings, max_bytes))).await;
+        checked.map_err(AttemptError::Unread)?.map_err(AttemptError::Rejected)
     }
 
     /// What to ask next; none where there is no sense in it, or no attempt left.
-    fn next(&self, number: u32, text: &str, trouble: &Trouble) -> Option<Brief> {
+    fn next_prompt(&self, number: u32, text: &str, error: &AttemptError) -> Option<ChatPrompt> {
         if number >= self.attempts {
             return None;
         }
-        match trouble {
-            Trouble::Rejected(fault) => Some(prompting::repair(&self.prompt, &self.settings, text, fault)),
-            Trouble::Unread(_) => None,
-            Trouble::Failed(Lack { is_final: true, .. }) => None,
-            Trouble::Failed(Lack { kind, began, .. }) => match remedy(*kind, *began) {
-                Remedy::None => None,
-                Remedy::Again => Some(prompting::brief(&self.prompt, &self.settings)),
-                Remedy::Shorter => Some(prompting::shorter(&self.prompt, &self.settings)),
+        match error {
+            AttemptError::Rejected(rejected) => {
+                Some(prompting::repair_prompt(&self.prompt, &self.settings, text, rejected))
+            }
+            AttemptError::Unread(_) => None,
+            AttemptError::Failed(AnswerError { is_final: true, .. }) => None,
+            AttemptError::Failed(AnswerError { kind, began, .. }) => match retry_strategy(*kind, *began) {
+                RetryStrategy::GiveUp => None,
+                RetryStrategy::SamePrompt => Some(prompting::first_prompt(&self.prompt, &self.settings)),
+                RetryStrategy::ShorterPrompt => Some(prompting::shorter_prompt(&self.prompt, &self.settings)),
             },
         }
     }
 }
 
-enum TakenUp {
-    Made(Made),
-    Next(Brief),
+enum Resumed {
+    Done(GeneratedBuild),
+    Next(ChatPrompt),
 }
 
 /// What came of a question.
-struct Asked {
+struct AttemptAnswer {
     text: Arc<str>,
-    result: Result<(), Lack>,
+    result: Result<(), AnswerError>,
     usage: Usage,
     notes: Vec<Note>,
-    clock: clock::Times,
+    times: stopwatch::AttemptTimes,
 }
 
 /// Why there is no answer, or not a whole one.
-struct Lack {
-    kind: FailureKind,
+struct AnswerError {
+    kind: GenerateErrorKind,
     message: String,
     is_final: bool,
     began: bool,
 }
 
 /// Why an attempt brought no build.
-enum Trouble {
+enum AttemptError {
     Rejected(RejectedAnswer),
-    Failed(Lack),
+    Failed(AnswerError),
     Unread(anyhow::Error),
 }
 
-enum Remedy {
-    None,
-    Again,
-    Shorter,
+enum RetryStrategy {
+    GiveUp,
+    SamePrompt,
+    ShorterPrompt,
 }
 
 /// What asks for a shorter answer.
-const TOO_LONG: [FailureKind; 2] = [FailureKind::Truncated, FailureKind::TooLarge];
+const TOO_LONG: [GenerateErrorKind; 2] = [GenerateErrorKind::Truncated, GenerateErrorKind::TooLarge];
 
 /// Whether all that was to be said may have come before the end was lost.
-fn may_be_whole(kind: FailureKind) -> bool {
-    use FailureKind::*;
+fn may_be_complete(kind: GenerateErrorKind) -> bool {
+    use GenerateErrorKind::*;
     matches!(kind, Truncated | CutOff | TimedOut | Stalled | Overloaded)
 }
 
@@ -410,23 +429,27 @@ fn ends_with(text: &str, spec: &str) -> bool {
 
 /// A provider has tried more than once itself before it says that it is busy or out of reach, unless an answer `began`:
 /// that is not for now. What a model refuses, or nobody pays for, stays so.
-fn remedy(kind: FailureKind, began: bool) -> Remedy {
-    use FailureKind::*;
+fn retry_strategy(kind: GenerateErrorKind, began: bool) -> RetryStrategy {
+    use GenerateErrorKind::*;
     match kind {
-        Truncated | TooLarge => Remedy::Shorter,
-        Empty | Stalled | TimedOut | CutOff | BadAnswer => Remedy::Again,
-        BadKey | NoCredit | NoSuchModel | Refused | Filtered | BadRequest | Cancelled => Remedy::None,
-        RateLimited | Overloaded | Unreachable if began => Remedy::Again,
-        RateLimited | Overloaded | Unreachable => Remedy::None,
+        Truncated | TooLarge => RetryStrategy::ShorterPrompt,
+        Empty | Stalled | TimedOut | CutOff | BadAnswer => RetryStrategy::SamePrompt,
+        BadKey | NoCredit | NoSuchModel | Refused | Filtered | BadRequest | Cancelled => {
+            RetryStrategy::GiveUp
+        }
+        RateLimited | Overloaded | Unreachable if began => RetryStrategy::SamePrompt,
+        RateLimited | Overloaded | Unreachable => RetryStrategy::GiveUp,
     }
 }
 
-fn outcome(result: &Result<Build, Trouble>) -> Outcome {
+fn outcome(result: &Result<CheckedAnswer, AttemptError>) -> Outcome {
     match result {
         Ok(_) => Outcome::Accepted,
-        Err(Trouble::Rejected(fault)) => Outcome::Refused(fault.rejection.clone()),
-        Err(Trouble::Failed(lack)) => Outcome::Failed { kind: lack.kind, message: lack.message.clone() },
-        Err(Trouble::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
+        Err(AttemptError::Rejected(rejected)) => Outcome::Refused(rejected.rejection.clone()),
+        Err(AttemptError::Failed(error)) => {
+            Outcome::Failed { kind: error.kind, message: error.message.clone() }
+        }
+        Err(AttemptError::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
     }
 }
 
@@ -451,23 +474,23 @@ impl Outcome {
     }
 }
 
-impl Reason {
+impl FailureReason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Refused(rejection) => rejection.code.name(),
             Self::Failed { kind, .. } => kind.code(),
             Self::Unread(_) => "unread",
-            Self::Unheard(_) => "unheard",
+            Self::ListenerFailed(_) => "unheard",
         }
     }
 }
 
-impl From<Trouble> for Reason {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Rejected(fault) => Self::Refused(fault.rejection),
-            Trouble::Failed(Lack { kind, message, .. }) => Self::Failed { kind, message },
-            Trouble::Unread(error) => Self::Unread(error),
+impl From<AttemptError> for FailureReason {
+    fn from(error: AttemptError) -> Self {
+        match error {
+            AttemptError::Rejected(rejected) => Self::Refused(rejected.rejection),
+            AttemptError::Failed(AnswerError { kind, message, .. }) => Self::Failed { kind, message },
+            AttemptError::Unread(error) => Self::Unread(error),
         }
     }
 }

@@ -10,55 +10,62 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, add, join, no_answer, put};
-use super::{FailureKind, Question, Speaker, Usage, schema};
+use super::client::{
+    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
+    join_url, push_refusal, set_field, unexpected_document,
+};
+use super::{ChatRole, CompletionRequest, GenerateErrorKind, Usage, schema};
 
-pub(super) struct Compatible;
+pub(super) struct CompatibleProtocol;
 
-impl Dialect for Compatible {
+impl Protocol for CompatibleProtocol {
     fn name(&self) -> &'static str {
         "The endpoint"
     }
 
     fn url(&self, base: &Url, _model: &str) -> Url {
-        join(base, None, ["chat", "completions"])
+        join_url(base, None, ["chat", "completions"])
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {
         (AUTHORIZATION, "Bearer ")
     }
 
-    fn wishes(&self, question: &Question) -> Wishes {
-        let mut wishes = Wishes::of(question);
-        wishes.summary = false;
-        wishes
+    fn options(&self, request: &CompletionRequest) -> RequestOptions {
+        let mut options = RequestOptions::new(request);
+        options.summary = false;
+        options
     }
 
-    fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>> {
+    fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
         let message = |role: &str, text: &str| json!({ "role": role, "content": text });
-        let system = Some(question.system.as_str()).filter(|system| !system.is_empty());
-        let turns = question.turns.iter().map(|turn| {
-            let role = match turn.by {
-                Speaker::User => "user",
-                Speaker::Model => "assistant",
+        let system = Some(request.system.as_str()).filter(|system| !system.is_empty());
+        let turns = request.messages.iter().map(|turn| {
+            let role = match turn.role {
+                ChatRole::User => "user",
+                ChatRole::Assistant => "assistant",
             };
             message(role, &turn.text)
         });
         let messages: Vec<Value> =
             system.map(|text| message("system", text)).into_iter().chain(turns).collect();
-        let limit = if wishes.new_name_for_limit { "max_completion_tokens" } else { "max_tokens" };
+        let limit = if options.use_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
 
-        let mut body = json!({ "model": question.model, "messages": messages, "stream": true });
-        put(&mut body, "stream_options", wishes.streamed_usage.then(|| json!({ "include_usage": true })));
-        put(&mut body, limit, wishes.max_tokens);
-        put(&mut body, "reasoning_effort", wishes.effort.map(|effort| json!(effort)));
-        put(&mut body, "temperature", wishes.temperature);
-        put(&mut body, "response_format", wishes.schema.as_deref().map(format));
+        let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
+        set_field(
+            &mut body,
+            "stream_options",
+            options.streamed_usage.then(|| json!({ "include_usage": true })),
+        );
+        set_field(&mut body, limit, options.max_tokens);
+        set_field(&mut body, "reasoning_effort", options.effort.map(|effort| json!(effort)));
+        set_field(&mut body, "temperature", options.temperature);
+        set_field(&mut body, "response_format", options.schema.as_deref().map(format));
         serde_json::to_vec(&body)
     }
 
-    fn ear(&self) -> Box<dyn Ear> {
-        Box::new(Completion::default())
+    fn parser(&self) -> Box<dyn StreamParser> {
+        Box::new(CompatibleStreamParser::default())
     }
 }
 
@@ -69,173 +76,190 @@ fn format(schema: &Value) -> Value {
 
 /// One completion as it streams in. Nothing numbers the pieces, so they are taken as they come.
 #[derive(Default)]
-struct Completion {
+struct CompatibleStreamParser {
     finish: Option<String>,
     done: bool,
     refusal: String,
 }
 
 #[derive(Deserialize)]
-struct Chunk {
-    choices: Option<Vec<Choice>>,
-    usage: Option<Used>,
+struct CompatibleChunk {
+    choices: Option<Vec<CompatibleChoice>>,
+    usage: Option<CompatibleUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    delta: Option<Piece>,
+struct CompatibleChoice {
+    delta: Option<CompatibleDelta>,
     /// All in one piece. Some say it at the end of a stream as well.
-    message: Option<Piece>,
+    message: Option<CompatibleDelta>,
     finish_reason: Option<String>,
     index: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
-    content: Option<Content>,
+struct CompatibleDelta {
+    content: Option<CompatibleContent>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
     refusal: Option<String>,
 }
 
 /// A text, or a list of its parts.
-struct Content(String);
+struct CompatibleContent(String);
 
 #[derive(Deserialize)]
-struct Part {
+struct CompatiblePart {
     text: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct CompatibleUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
-    completion_tokens_details: Option<UsedForOutput>,
+    completion_tokens_details: Option<CompatibleOutputTokens>,
 }
 
 #[derive(Deserialize)]
-struct UsedForOutput {
+struct CompatibleOutputTokens {
     reasoning_tokens: Option<u64>,
 }
 
-impl Ear for Completion {
-    fn hear(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<Flow, Trouble> {
+impl StreamParser for CompatibleStreamParser {
+    fn on_event(
+        &mut self,
+        event: &SseEvent,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<StreamFlow, RequestError> {
         if event.data.trim() == "[DONE]" {
             self.done = true;
-            return Ok(Flow::Over);
+            return Ok(StreamFlow::Done);
         }
-        let chunk: Chunk = event.json()?;
+        let chunk: CompatibleChunk = event.json()?;
         if chunk.choices.is_none()
-            && let Some(complaint) = Complaint::read(&event.data)
+            && let Some(api_error) = ApiError::parse(&event.data)
         {
-            return Err(complaint.into_trouble(None));
+            return Err(api_error.into_request_error(None));
         }
-        self.chunk(chunk, heard)?;
-        Ok(Flow::More)
+        self.chunk(chunk, received)?;
+        Ok(StreamFlow::Continue)
     }
 
     fn is_complete(&self) -> bool {
         self.done || self.finish.is_some()
     }
 
-    fn end(&mut self, _heard: &mut Heard<'_>) -> Result<(), Trouble> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
         if !self.refusal.is_empty() {
-            return Err(Trouble::new(FailureKind::Refused, format!("the model declined: {}", self.refusal)));
+            return Err(RequestError::new(
+                GenerateErrorKind::Refused,
+                format!("the model declined: {}", self.refusal),
+            ));
         }
         match self.finish.as_deref() {
-            None if !self.done => Err(Trouble::cut_off()),
-            Some("length" | "max_tokens" | "model_context_window_exceeded") => Err(Trouble::truncated()),
+            None if !self.done => Err(RequestError::cut_off()),
+            Some("length" | "max_tokens" | "model_context_window_exceeded") => Err(RequestError::truncated()),
             Some("content_filter" | "sensitive") => {
-                Err(Trouble::new(FailureKind::Filtered, "the answer was withheld by a filter"))
+                Err(RequestError::new(GenerateErrorKind::Filtered, "the answer was withheld by a filter"))
             }
-            Some(reason @ ("error" | "network_error" | "insufficient_system_resource" | "abort")) => {
-                Err(Trouble::new(FailureKind::Overloaded, format!("the answer ended with {reason}")))
-            }
+            Some(reason @ ("error" | "network_error" | "insufficient_system_resource" | "abort")) => Err(
+                RequestError::new(GenerateErrorKind::Overloaded, format!("the answer ended with {reason}")),
+            ),
             _ => Ok(()),
         }
     }
 
-    fn whole(&mut self, body: String, heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        match serde_json::from_str::<Chunk>(&body) {
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+        match serde_json::from_str::<CompatibleChunk>(&body) {
             Ok(chunk) if chunk.choices.is_some() => {
                 drop(body);
                 self.done = true;
-                self.chunk(chunk, heard)
+                self.chunk(chunk, received)
             }
-            _ => Err(no_answer(&body, heard)),
+            _ => Err(unexpected_document(&body, received)),
         }
     }
 }
 
-impl Completion {
-    fn chunk(&mut self, chunk: Chunk, heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        heard.usage(chunk.usage.map(Usage::from).unwrap_or_default());
+impl CompatibleStreamParser {
+    fn chunk(
+        &mut self,
+        chunk: CompatibleChunk,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<(), RequestError> {
+        received.update_usage(chunk.usage.map(Usage::from).unwrap_or_default());
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or(0) != 0 {
                 continue;
             }
             if let Some(piece) = choice.delta {
-                self.piece(piece, heard)?;
+                self.piece(piece, received)?;
             }
-            if let Some(piece) = choice.message.filter(|_| heard.len() == 0) {
-                self.piece(piece, heard)?;
+            if let Some(piece) = choice.message.filter(|_| received.len() == 0) {
+                self.piece(piece, received)?;
             }
             let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
             self.finish = reason.or(self.finish.take());
         }
         match chunk.error {
             Some(Value::String(message)) => {
-                Err(Complaint::of(&Value::Null, Some(&message)).into_trouble(None))
+                Err(ApiError::from_value(&Value::Null, Some(&message)).into_request_error(None))
             }
-            Some(error) if !error.is_null() => Err(Complaint::of(&error, None).into_trouble(None)),
+            Some(error) if !error.is_null() => {
+                Err(ApiError::from_value(&error, None).into_request_error(None))
+            }
             _ => Ok(()),
         }
     }
 
-    fn piece(&mut self, piece: Piece, heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        heard.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
-        add(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
-        piece.content.map_or(Ok(()), |Content(text)| heard.text(&text))
+    fn piece(
+        &mut self,
+        piece: CompatibleDelta,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<(), RequestError> {
+        received.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
+        push_refusal(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
+        piece.content.map_or(Ok(()), |CompatibleContent(text)| received.push_text(&text))
     }
 }
 
-impl<'de> Deserialize<'de> for Content {
+impl<'de> Deserialize<'de> for CompatibleContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
+        deserializer.deserialize_any(CompatibleContentVisitor)
     }
 }
 
-struct ContentVisitor;
+struct CompatibleContentVisitor;
 
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
+impl<'de> Visitor<'de> for CompatibleContentVisitor {
+    type Value = CompatibleContent;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text or a list of its parts")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<CompatibleContent, E> {
+        Ok(CompatibleContent(text.to_owned()))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Content, E> {
-        Ok(Content(text))
+    fn visit_string<E>(self, text: String) -> Result<CompatibleContent, E> {
+        Ok(CompatibleContent(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<CompatibleContent, A::Error> {
         let mut whole = String::new();
-        while let Some(Part { text }) = parts.next_element()? {
+        while let Some(CompatiblePart { text }) = parts.next_element()? {
             whole.push_str(text.as_deref().unwrap_or_default());
         }
-        Ok(Content(whole))
+        Ok(CompatibleContent(whole))
     }
 }
 
-impl From<Used> for Usage {
+impl From<CompatibleUsage> for Usage {
     /// Some leave the reasoning out of the completion, but not out of the total.
-    fn from(used: Used) -> Self {
+    fn from(used: CompatibleUsage) -> Self {
         let beyond_input =
             used.total_tokens.zip(used.prompt_tokens).map(|(all, input)| all.saturating_sub(input));
         Self {

@@ -5,19 +5,22 @@ use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, join, put};
-use super::{FailureKind, Question, Speaker, ThinkingEffort, Usage, schema};
+use super::client::{
+    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
+    join_url, set_field,
+};
+use super::{ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
 
-pub(super) struct Google;
+pub(super) struct GoogleProtocol;
 
-impl Dialect for Google {
+impl Protocol for GoogleProtocol {
     fn name(&self) -> &'static str {
         "Google"
     }
 
     fn url(&self, base: &Url, model: &str) -> Url {
         let model = if model.contains('/') { model.to_owned() } else { format!("models/{model}") };
-        let mut url = join(base, Some("v1beta"), format!("{model}:streamGenerateContent").split('/'));
+        let mut url = join_url(base, Some("v1beta"), format!("{model}:streamGenerateContent").split('/'));
         url.set_query(Some("alt=sse"));
         url
     }
@@ -26,39 +29,44 @@ impl Dialect for Google {
         (HeaderName::from_static("x-goog-api-key"), "")
     }
 
-    fn wishes(&self, question: &Question) -> Wishes {
-        let mut wishes = Wishes::of(question);
-        wishes.summary = true;
-        wishes
+    fn options(&self, request: &CompletionRequest) -> RequestOptions {
+        let mut options = RequestOptions::new(request);
+        options.summary = true;
+        options
     }
 
-    fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>> {
+    fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
         let content = |speaker, text: &str| {
             let role = match speaker {
-                Speaker::User => "user",
-                Speaker::Model => "model",
+                ChatRole::User => "user",
+                ChatRole::Assistant => "model",
             };
             json!({ "role": role, "parts": [{ "text": text }] })
         };
-        let contents: Vec<Value> = question.turns.iter().map(|turn| content(turn.by, &turn.text)).collect();
-        let mut how = json!({});
-        put(&mut how, "maxOutputTokens", wishes.max_tokens);
-        put(&mut how, "temperature", wishes.temperature);
-        put(&mut how, "thinkingConfig", thinking(wishes.effort, wishes.summary));
-        if let Some(schema) = &wishes.schema {
-            put(&mut how, "responseMimeType", Some("application/json"));
-            put(&mut how, "responseJsonSchema", Some(schema::plain(schema)));
+        let contents: Vec<Value> =
+            request.messages.iter().map(|turn| content(turn.role, &turn.text)).collect();
+        let mut generation_config = json!({});
+        set_field(&mut generation_config, "maxOutputTokens", options.max_tokens);
+        set_field(&mut generation_config, "temperature", options.temperature);
+        set_field(&mut generation_config, "thinkingConfig", thinking(options.effort, options.summary));
+        if let Some(schema) = &options.schema {
+            set_field(&mut generation_config, "responseMimeType", Some("application/json"));
+            set_field(&mut generation_config, "responseJsonSchema", Some(schema::plain(schema)));
         }
 
         let mut body = json!({ "contents": contents });
-        let system = (!question.system.is_empty()).then(|| json!({ "parts": [{ "text": question.system }] }));
-        put(&mut body, "systemInstruction", system);
-        put(&mut body, "generationConfig", Some(how).filter(|how| *how != json!({})));
+        let system = (!request.system.is_empty()).then(|| json!({ "parts": [{ "text": request.system }] }));
+        set_field(&mut body, "systemInstruction", system);
+        set_field(
+            &mut body,
+            "generationConfig",
+            Some(generation_config).filter(|generation_config| *generation_config != json!({})),
+        );
         serde_json::to_vec(&body)
     }
 
-    fn ear(&self) -> Box<dyn Ear> {
-        Box::new(Candidate::default())
+    fn parser(&self) -> Box<dyn StreamParser> {
+        Box::new(GoogleStreamParser::default())
     }
 }
 
@@ -78,38 +86,38 @@ fn thinking(effort: Option<ThinkingEffort>, thoughts: bool) -> Option<Value> {
 
 /// The first candidate as it streams in. Nothing numbers the pieces, so they are taken as they come.
 #[derive(Default)]
-struct Candidate {
+struct GoogleStreamParser {
     finish: Option<String>,
     blocked: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Chunk {
+struct GoogleChunk {
     #[serde(default)]
-    candidates: Vec<Piece>,
-    prompt_feedback: Option<Feedback>,
-    usage_metadata: Option<Used>,
+    candidates: Vec<GoogleCandidate>,
+    prompt_feedback: Option<GooglePromptFeedback>,
+    usage_metadata: Option<GoogleUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Piece {
-    content: Option<Content>,
+struct GoogleCandidate {
+    content: Option<GoogleContent>,
     finish_reason: Option<String>,
     #[serde(default)]
     index: u64,
 }
 
 #[derive(Deserialize)]
-struct Content {
+struct GoogleContent {
     #[serde(default)]
-    parts: Vec<Part>,
+    parts: Vec<GooglePart>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct GooglePart {
     text: Option<String>,
     #[serde(default)]
     thought: bool,
@@ -117,53 +125,57 @@ struct Part {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Feedback {
+struct GooglePromptFeedback {
     block_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Used {
+struct GoogleUsage {
     prompt_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
     thoughts_token_count: Option<u64>,
 }
 
-impl Ear for Candidate {
-    fn hear(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<Flow, Trouble> {
-        let chunk: Chunk = event.json()?;
+impl StreamParser for GoogleStreamParser {
+    fn on_event(
+        &mut self,
+        event: &SseEvent,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<StreamFlow, RequestError> {
+        let chunk: GoogleChunk = event.json()?;
         if let Some(error) = chunk.error {
-            return Err(Complaint::of(&error, None).into_trouble(None));
+            return Err(ApiError::from_value(&error, None).into_request_error(None));
         }
-        heard.usage(chunk.usage_metadata.map(Usage::from).unwrap_or_default());
+        received.update_usage(chunk.usage_metadata.map(Usage::from).unwrap_or_default());
         self.blocked =
             chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).or(self.blocked.take());
-        for piece in chunk.candidates.into_iter().filter(|piece| piece.index == 0) {
-            for part in piece.content.map(|content| content.parts).unwrap_or_default() {
+        for candidate in chunk.candidates.into_iter().filter(|candidate| candidate.index == 0) {
+            for part in candidate.content.map(|content| content.parts).unwrap_or_default() {
                 match part.text {
-                    Some(text) if part.thought => heard.thinking(&text),
-                    Some(text) => heard.text(&text)?,
+                    Some(text) if part.thought => received.thinking(&text),
+                    Some(text) => received.push_text(&text)?,
                     None => {}
                 }
             }
-            self.finish = piece.finish_reason.or(self.finish.take());
+            self.finish = candidate.finish_reason.or(self.finish.take());
         }
-        Ok(Flow::More)
+        Ok(StreamFlow::Continue)
     }
 
     fn is_complete(&self) -> bool {
         self.finish.is_some() || self.blocked.is_some()
     }
 
-    fn end(&mut self, _heard: &mut Heard<'_>) -> Result<(), Trouble> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
         if let Some(reason) = &self.blocked {
             let message = format!("the question was withheld from the model: {reason}");
-            return Err(Trouble::new(FailureKind::Filtered, message));
+            return Err(RequestError::new(GenerateErrorKind::Filtered, message));
         }
-        let Some(reason) = self.finish.as_deref() else { return Err(Trouble::cut_off()) };
+        let Some(reason) = self.finish.as_deref() else { return Err(RequestError::cut_off()) };
         let kind = match reason {
             "STOP" => return Ok(()),
-            "MAX_TOKENS" | "CONTINUATION" => return Err(Trouble::truncated()),
+            "MAX_TOKENS" | "CONTINUATION" => return Err(RequestError::truncated()),
             "SAFETY"
             | "RECITATION"
             | "LANGUAGE"
@@ -172,15 +184,15 @@ impl Ear for Candidate {
             | "SPII"
             | "ESCALATION"
             | "MODEL_ARMOR"
-            | "PUP_LIMITED_DISABLED" => FailureKind::Filtered,
-            _ => FailureKind::BadAnswer,
+            | "PUP_LIMITED_DISABLED" => GenerateErrorKind::Filtered,
+            _ => GenerateErrorKind::BadAnswer,
         };
-        Err(Trouble::new(kind, format!("the answer ended with {reason}")))
+        Err(RequestError::new(kind, format!("the answer ended with {reason}")))
     }
 }
 
-impl From<Used> for Usage {
-    fn from(used: Used) -> Self {
+impl From<GoogleUsage> for Usage {
+    fn from(used: GoogleUsage) -> Self {
         let (text, thoughts) = (used.candidates_token_count, used.thoughts_token_count);
         let output = text.or(thoughts).map(|_| text.unwrap_or(0) + thoughts.unwrap_or(0));
         Self { input: used.prompt_token_count, output, reasoning: thoughts }

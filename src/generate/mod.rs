@@ -1,13 +1,14 @@
 //! Asking models for builds: what they are told, how often, and one small trait in front of every provider.
 //!
-//! A [`Question`] goes to a [`Provider`]; what comes back streams in, is told to whoever listens, and ends as
-//! an [`Answer`] or as a [`Failure`] that keeps what was paid for. How a provider speaks is in the file of its
+//! A [`CompletionRequest`] goes to a [`ModelProvider`]; what comes back streams in, is told to whoever listens, and ends as
+//! a [`CompletionResponse`] or as a [`GenerateError`] that keeps what was paid for. How a provider speaks is in the file of its
 //! name; what is the same for all (sending, reading the stream, patience, trying again, stepping down) is in
-//! `talk`. What turns answers into a build is in [`attempts`], what they cost in [`cost`], and what models are
+//! `client`. What turns answers into a build is in [`attempts`], what they cost in [`cost`], and what models are
 //! told in [`prompting`]. Nothing here knows jobs or the database.
 
 mod anthropic;
 pub mod attempts;
+mod client;
 mod compatible;
 pub mod cost;
 mod google;
@@ -16,7 +17,6 @@ pub mod prompting;
 mod providers;
 mod schema;
 mod secret;
-mod talk;
 
 use std::fmt::{self, Display};
 use std::net::SocketAddr;
@@ -27,37 +27,37 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::client::{Protocol, ProviderClient};
 pub use self::providers::Providers;
 pub use self::secret::Secret;
-use self::talk::{Dialect, Talk};
 pub use crate::arena::catalog::{ProviderKind, ThinkingEffort};
 
 /// Whom to ask. Dropping the future ends the request at the provider.
-pub trait Provider: Send + Sync {
+pub trait ModelProvider: Send + Sync {
     fn ask<'a>(
         &'a self,
-        question: &'a Question,
-        listen: &'a mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> BoxFuture<'a, Result<Answer, Failure>>;
+        request: &'a CompletionRequest,
+        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>>;
 
     /// Writes an answer that held no build to the log, where that is wanted.
-    fn log_refused(&self, _answer: &str, _why: &str) {}
+    fn log_rejected(&self, _answer: &str, _why: &str) {}
 }
 
 /// `log_raw` writes what a provider sent to the log whenever it could not be used, without the key; of what is
 /// long, the ends.
 pub fn provider(
     endpoint: &Endpoint,
-    patience: Patience,
+    limits: RequestLimits,
     log_raw: bool,
-) -> Result<Arc<dyn Provider>, EndpointError> {
-    let dialect: Box<dyn Dialect> = match endpoint.provider {
-        ProviderKind::OpenAi => Box::new(openai::OpenAi),
-        ProviderKind::Anthropic => Box::new(anthropic::Anthropic),
-        ProviderKind::Google => Box::new(google::Google),
-        ProviderKind::Compatible => Box::new(compatible::Compatible),
+) -> Result<Arc<dyn ModelProvider>, EndpointError> {
+    let protocol: Box<dyn Protocol> = match endpoint.provider {
+        ProviderKind::OpenAi => Box::new(openai::OpenAiProtocol),
+        ProviderKind::Anthropic => Box::new(anthropic::AnthropicProtocol),
+        ProviderKind::Google => Box::new(google::GoogleProtocol),
+        ProviderKind::Compatible => Box::new(compatible::CompatibleProtocol),
     };
-    Ok(Arc::new(Talk::new(endpoint, dialect, patience, log_raw)?))
+    Ok(Arc::new(ProviderClient::new(endpoint, protocol, limits, log_raw)?))
 }
 
 /// Where a model is asked.
@@ -68,14 +68,14 @@ pub struct Endpoint {
     /// Anthropic and Google, though one does no harm.
     pub base_url: String,
     pub key: Option<Secret>,
-    pub pinned: Option<Pinned>,
+    pub pinned: Option<PinnedHost>,
 }
 
 /// Where a host is, found out once: nobody is asked elsewhere, whatever its name leads to later.
 #[derive(Clone, Debug)]
-pub struct Pinned {
+pub struct PinnedHost {
     pub host: String,
-    pub places: Vec<SocketAddr>,
+    pub addresses: Vec<SocketAddr>,
 }
 
 /// Why nobody can be asked at an endpoint.
@@ -94,38 +94,38 @@ pub enum EndpointError {
 
 /// One question to a model: a conversation that ends with what is asked now.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct CompletionRequest {
     /// The provider's own id.
     pub model: String,
     pub system: String,
-    pub turns: Vec<Turn>,
+    pub messages: Vec<ChatMessage>,
     /// What the answer should look like, where the provider can hold a model to it.
     pub schema: Option<Arc<Value>>,
     pub max_output_tokens: Option<u32>,
-    pub options: Options,
+    pub options: GenerationOptions,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    pub by: Speaker,
+pub struct ChatMessage {
+    pub role: ChatRole,
     pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
+pub enum ChatRole {
     User,
-    Model,
+    Assistant,
 }
 
 /// What is sent only when it is set; each is left out again if the model does not know it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct GenerationOptions {
     pub effort: Option<ThinkingEffort>,
     pub temperature: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct CompletionResponse {
     pub text: String,
     pub usage: Usage,
     pub notes: Vec<Note>,
@@ -142,14 +142,14 @@ pub struct Usage {
 /// What the provider would not do, and how the question was asked instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    pub step: Step,
+    pub step: Adjustment,
     /// In the provider's words.
     pub why: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum Adjustment {
     FewerTokens { from: u32, to: u32 },
     NoTokenLimit,
     NewNameForTokenLimit,
@@ -162,8 +162,8 @@ pub enum Step {
 
 /// Why there is no answer, with whatever had streamed in and what it took.
 #[derive(Clone, Debug)]
-pub struct Failure {
-    pub kind: FailureKind,
+pub struct GenerateError {
+    pub kind: GenerateErrorKind,
     /// For people; it never holds a key.
     pub message: String,
     /// Asking the same again would end the same.
@@ -177,7 +177,7 @@ pub struct Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailureKind {
+pub enum GenerateErrorKind {
     BadKey,
     NoCredit,
     NoSuchModel,
@@ -228,7 +228,7 @@ pub enum Delta<'a> {
 
 /// How long and how much is enough.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct RequestLimits {
     pub connect: Duration,
     /// From sending to the first sign of an answer.
     pub first_byte: Duration,
@@ -243,24 +243,24 @@ pub struct Patience {
     /// The first wait before asking again; each next one is twice as long.
     pub backoff: Duration,
     /// A provider that wants us to wait longer has failed.
-    pub longest_wait: Duration,
+    pub max_wait: Duration,
 }
 
-impl Patience {
+impl RequestLimits {
     /// With somebody waiting.
-    pub fn for_people() -> Self {
+    pub fn interactive() -> Self {
         Self {
             first_byte: Duration::from_secs(5 * 60),
             idle: Duration::from_secs(2 * 60),
             total: Duration::from_secs(20 * 60),
             tries: 2,
-            longest_wait: Duration::from_secs(20),
+            max_wait: Duration::from_secs(20),
             ..Self::default()
         }
     }
 }
 
-impl Default for Patience {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -270,12 +270,12 @@ impl Default for Patience {
             max_bytes: 64 << 20,
             tries: 7,
             backoff: Duration::from_secs(2),
-            longest_wait: Duration::from_secs(2 * 60),
+            max_wait: Duration::from_secs(2 * 60),
         }
     }
 }
 
-impl FailureKind {
+impl GenerateErrorKind {
     pub fn code(self) -> &'static str {
         match self {
             Self::BadKey => "bad_key",
@@ -312,14 +312,14 @@ impl FailureKind {
 
 impl Usage {
     /// Takes over what is told anew, and keeps the rest.
-    fn update(&mut self, told: Self) {
-        self.input = told.input.or(self.input);
-        self.output = told.output.or(self.output);
-        self.reasoning = told.reasoning.or(self.reasoning);
+    fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.reasoning = newer.reasoning.or(self.reasoning);
     }
 }
 
-impl Display for Step {
+impl Display for Adjustment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FewerTokens { from, to } => write!(f, "asked for {to} tokens instead of {from}"),
@@ -340,10 +340,10 @@ impl Display for Note {
     }
 }
 
-impl Display for Failure {
+impl Display for GenerateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for GenerateError {}

@@ -13,18 +13,21 @@ use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::talk::{Complaint, Dialect, Ear, Event, Flow, Heard, Trouble, Wishes, add, join};
-use super::{FailureKind, Question, Speaker, ThinkingEffort, Turn, Usage, schema};
+use super::client::{
+    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
+    join_url, push_refusal,
+};
+use super::{ChatMessage, ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
 
-pub(super) struct OpenAi;
+pub(super) struct OpenAiProtocol;
 
-impl Dialect for OpenAi {
+impl Protocol for OpenAiProtocol {
     fn name(&self) -> &'static str {
         "OpenAI"
     }
 
     fn url(&self, base: &Url, _model: &str) -> Url {
-        join(base, None, ["responses"])
+        join_url(base, None, ["responses"])
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {
@@ -35,35 +38,35 @@ impl Dialect for OpenAi {
         true
     }
 
-    fn wishes(&self, question: &Question) -> Wishes {
-        Wishes::of(question)
+    fn options(&self, request: &CompletionRequest) -> RequestOptions {
+        RequestOptions::new(request)
     }
 
-    fn body(&self, question: &Question, wishes: &Wishes) -> serde_json::Result<Vec<u8>> {
-        let request = CreateResponse {
-            model: Some(question.model.clone()),
-            instructions: (!question.system.is_empty()).then(|| question.system.clone()),
-            input: InputParam::Items(question.turns.iter().map(message).collect()),
-            max_output_tokens: wishes.max_tokens,
-            reasoning: wishes.effort.map(|how| reasoning(how, wishes.summary)),
-            temperature: wishes.temperature.map(|temperature| temperature as f32),
-            text: wishes.schema.as_deref().map(format),
+    fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
+        let body = CreateResponse {
+            model: Some(request.model.clone()),
+            instructions: (!request.system.is_empty()).then(|| request.system.clone()),
+            input: InputParam::Items(request.messages.iter().map(message).collect()),
+            max_output_tokens: options.max_tokens,
+            reasoning: options.effort.map(|how| reasoning(how, options.summary)),
+            temperature: options.temperature.map(|temperature| temperature as f32),
+            text: options.schema.as_deref().map(format),
             store: Some(false),
             stream: Some(true),
             ..CreateResponse::default()
         };
-        serde_json::to_vec(&request)
+        serde_json::to_vec(&body)
     }
 
-    fn ear(&self) -> Box<dyn Ear> {
-        Box::new(Response::default())
+    fn parser(&self) -> Box<dyn StreamParser> {
+        Box::new(OpenAiStreamParser::default())
     }
 }
 
-fn message(turn: &Turn) -> InputItem {
-    let role = match turn.by {
-        Speaker::User => Role::User,
-        Speaker::Model => Role::Assistant,
+fn message(turn: &ChatMessage) -> InputItem {
+    let role = match turn.role {
+        ChatRole::User => Role::User,
+        ChatRole::Assistant => Role::Assistant,
     };
     let content = EasyInputContent::Text(turn.text.clone());
     InputItem::EasyMessage(EasyInputMessage { role, content, ..EasyInputMessage::default() })
@@ -99,90 +102,90 @@ fn format(schema: &Value) -> ResponseTextParam {
 /// Events are numbered: one that comes again is passed over, and when some are missing the whole text at the
 /// end of a part, or of all, puts right what was heard.
 #[derive(Default)]
-struct Response {
-    last: Option<u64>,
-    lost_some: bool,
+struct OpenAiStreamParser {
+    last_sequence: Option<u64>,
+    has_gap: bool,
     /// The part of the output that is being written, and where it starts in the text.
-    part: Option<(Part, usize)>,
+    part: Option<(OpenAiPartIndex, usize)>,
     refusal: String,
-    ending: Option<Ending>,
+    ending: Option<OpenAiEnding>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-struct Part {
+struct OpenAiPartIndex {
     #[serde(default)]
     output_index: u64,
     #[serde(default)]
     content_index: u64,
 }
 
-enum Ending {
+enum OpenAiEnding {
     Complete,
     Incomplete(Option<String>),
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct OpenAiEventHeader {
     r#type: String,
     sequence_number: Option<u64>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct OpenAiTextDelta {
     #[serde(flatten)]
-    part: Part,
+    part: OpenAiPartIndex,
     delta: String,
 }
 
 #[derive(Deserialize)]
-struct Whole {
+struct OpenAiTextDone {
     #[serde(flatten)]
-    part: Part,
+    part: OpenAiPartIndex,
     text: String,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct OpenAiRefusalDone {
     refusal: String,
 }
 
 #[derive(Deserialize)]
-struct Thought {
+struct OpenAiDelta {
     delta: String,
 }
 
 #[derive(Deserialize)]
-struct Finished {
-    response: Final,
+struct OpenAiFinalEvent {
+    response: OpenAiFinalResponse,
 }
 
 #[derive(Deserialize)]
-struct Final {
-    usage: Option<Used>,
-    incomplete_details: Option<Incomplete>,
+struct OpenAiFinalResponse {
+    usage: Option<OpenAiUsage>,
+    incomplete_details: Option<OpenAiIncompleteDetails>,
     error: Option<Value>,
 }
 
 /// The same once more, with its text.
 #[derive(Deserialize)]
-struct All {
-    response: Output,
+struct OpenAiOutputEvent {
+    response: OpenAiOutput,
 }
 
 #[derive(Deserialize)]
-struct Output {
+struct OpenAiOutput {
     #[serde(default)]
-    output: Vec<Item>,
+    output: Vec<OpenAiOutputItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
-    content: Option<Vec<ItemPart>>,
+struct OpenAiOutputItem {
+    content: Option<Vec<OpenAiOutputPart>>,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum ItemPart {
+enum OpenAiOutputPart {
     OutputText {
         text: String,
     },
@@ -191,95 +194,108 @@ enum ItemPart {
 }
 
 #[derive(Deserialize)]
-struct Incomplete {
+struct OpenAiIncompleteDetails {
     reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct OpenAiUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
-    output_tokens_details: Option<UsedForOutput>,
+    output_tokens_details: Option<OpenAiOutputTokens>,
 }
 
 #[derive(Deserialize)]
-struct UsedForOutput {
+struct OpenAiOutputTokens {
     reasoning_tokens: Option<u64>,
 }
 
-impl Ear for Response {
-    fn hear(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<Flow, Trouble> {
+impl StreamParser for OpenAiStreamParser {
+    fn on_event(
+        &mut self,
+        event: &SseEvent,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<StreamFlow, RequestError> {
         if event.data == "[DONE]" {
-            return Ok(Flow::Over);
+            return Ok(StreamFlow::Done);
         }
-        let kind: Kind = event.json()?;
-        if kind.sequence_number.is_some_and(|number| self.last.is_some_and(|last| number <= last)) {
-            return Ok(Flow::More);
+        let header: OpenAiEventHeader = event.json()?;
+        if header
+            .sequence_number
+            .is_some_and(|number| self.last_sequence.is_some_and(|last_sequence| number <= last_sequence))
+        {
+            return Ok(StreamFlow::Continue);
         }
-        self.lost_some |=
-            kind.sequence_number.is_some_and(|number| self.last.is_some_and(|last| number > last + 1));
-        self.last = kind.sequence_number.or(self.last);
-        match kind.r#type.as_str() {
-            "response.output_item.added" => heard.begins(),
+        self.has_gap |= header
+            .sequence_number
+            .is_some_and(|number| self.last_sequence.is_some_and(|last_sequence| number > last_sequence + 1));
+        self.last_sequence = header.sequence_number.or(self.last_sequence);
+        match header.r#type.as_str() {
+            "response.output_item.added" => received.mark_started(),
             "response.output_text.delta" => {
-                let Piece { part, delta } = event.json()?;
-                self.start_of(part, heard);
-                heard.text(&delta)?;
+                let OpenAiTextDelta { part, delta } = event.json()?;
+                self.part_start(part, received);
+                received.push_text(&delta)?;
             }
             "response.output_text.done" => {
-                let Whole { part, text } = event.json()?;
-                let start = self.start_of(part, heard);
-                heard.correct(start, &text)?;
-                self.lost_some = false;
+                let OpenAiTextDone { part, text } = event.json()?;
+                let start = self.part_start(part, received);
+                received.replace_from(start, &text)?;
+                self.has_gap = false;
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                heard.thinking(&event.json::<Thought>()?.delta);
+                received.thinking(&event.json::<OpenAiDelta>()?.delta);
             }
-            "response.refusal.delta" => add(&mut self.refusal, &event.json::<Thought>()?.delta),
-            "response.refusal.done" => self.refusal = event.json::<Refused>()?.refusal,
+            "response.refusal.delta" => push_refusal(&mut self.refusal, &event.json::<OpenAiDelta>()?.delta),
+            "response.refusal.done" => self.refusal = event.json::<OpenAiRefusalDone>()?.refusal,
             "response.completed" | "response.incomplete" => {
-                let Finished { response } = event.json()?;
-                heard.usage(response.usage());
-                self.make_good(event, heard)?;
+                let OpenAiFinalEvent { response } = event.json()?;
+                received.update_usage(response.usage());
+                self.recover_text(event, received)?;
                 let reason = response.incomplete_details.and_then(|details| details.reason);
-                let is_complete = kind.r#type == "response.completed";
-                self.ending = Some(if is_complete { Ending::Complete } else { Ending::Incomplete(reason) });
-                return Ok(Flow::Over);
+                let is_complete = header.r#type == "response.completed";
+                self.ending =
+                    Some(if is_complete { OpenAiEnding::Complete } else { OpenAiEnding::Incomplete(reason) });
+                return Ok(StreamFlow::Done);
             }
             "response.failed" => {
-                let Finished { response } = event.json()?;
-                heard.usage(response.usage());
-                return Err(complaint(response.error.as_ref()));
+                let OpenAiFinalEvent { response } = event.json()?;
+                received.update_usage(response.usage());
+                return Err(api_error(response.error.as_ref()));
             }
             "error" => {
                 let error: Value = event.json()?;
-                return Err(complaint(Some(error.get("error").unwrap_or(&error))));
+                return Err(api_error(Some(error.get("error").unwrap_or(&error))));
             }
             _ => {}
         }
-        Ok(Flow::More)
+        Ok(StreamFlow::Continue)
     }
 
     fn is_complete(&self) -> bool {
         self.ending.is_some()
     }
 
-    fn end(&mut self, _heard: &mut Heard<'_>) -> Result<(), Trouble> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
         if !self.refusal.is_empty() {
-            return Err(Trouble::new(FailureKind::Refused, format!("the model declined: {}", self.refusal)));
+            return Err(RequestError::new(
+                GenerateErrorKind::Refused,
+                format!("the model declined: {}", self.refusal),
+            ));
         }
         match &self.ending {
-            Some(Ending::Complete) if self.lost_some => {
-                Err(Trouble::new(FailureKind::BadAnswer, "a part of the stream is missing or out of order"))
-            }
-            Some(Ending::Complete) => Ok(()),
-            Some(Ending::Incomplete(reason)) => Err(incomplete(reason.as_deref())),
-            None => Err(Trouble::cut_off()),
+            Some(OpenAiEnding::Complete) if self.has_gap => Err(RequestError::new(
+                GenerateErrorKind::BadAnswer,
+                "a part of the stream is missing or out of order",
+            )),
+            Some(OpenAiEnding::Complete) => Ok(()),
+            Some(OpenAiEnding::Incomplete(reason)) => Err(incomplete(reason.as_deref())),
+            None => Err(RequestError::cut_off()),
         }
     }
 }
 
-impl ItemPart {
+impl OpenAiOutputPart {
     fn text(self) -> String {
         match self {
             Self::OutputText { text } => text,
@@ -288,29 +304,33 @@ impl ItemPart {
     }
 }
 
-impl Response {
+impl OpenAiStreamParser {
     /// Takes what was lost from the end, which may tell everything once more.
-    fn make_good(&mut self, event: &Event, heard: &mut Heard<'_>) -> Result<(), Trouble> {
-        if !self.lost_some {
+    fn recover_text(
+        &mut self,
+        event: &SseEvent,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<(), RequestError> {
+        if !self.has_gap {
             return Ok(());
         }
-        let All { response: Output { output } } = event.json()?;
+        let OpenAiOutputEvent { response: OpenAiOutput { output } } = event.json()?;
         let parts = output.into_iter().filter_map(|item| item.content).flatten();
-        let whole: String = parts.map(ItemPart::text).collect();
-        self.lost_some = whole.is_empty();
-        if self.lost_some { Ok(()) } else { heard.correct(0, &whole) }
+        let whole: String = parts.map(OpenAiOutputPart::text).collect();
+        self.has_gap = whole.is_empty();
+        if self.has_gap { Ok(()) } else { received.replace_from(0, &whole) }
     }
 
     /// Where a part starts in the text; one that has not been heard of starts now.
-    fn start_of(&mut self, part: Part, heard: &Heard<'_>) -> usize {
+    fn part_start(&mut self, part: OpenAiPartIndex, received: &ReceivedAnswer<'_>) -> usize {
         match self.part {
             Some((current, start)) if current == part => start,
-            _ => self.part.insert((part, heard.len())).1,
+            _ => self.part.insert((part, received.len())).1,
         }
     }
 }
 
-impl Final {
+impl OpenAiFinalResponse {
     fn usage(&self) -> Usage {
         let Some(used) = &self.usage else { return Usage::default() };
         let reasoning = used.output_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
@@ -318,17 +338,21 @@ impl Final {
     }
 }
 
-fn complaint(error: Option<&Value>) -> Trouble {
+fn api_error(error: Option<&Value>) -> RequestError {
     match error {
-        Some(error) if !error.is_null() => Complaint::of(error, None).into_trouble(None),
-        _ => Trouble::new(FailureKind::Overloaded, "the response failed, for no stated reason"),
+        Some(error) if !error.is_null() => ApiError::from_value(error, None).into_request_error(None),
+        _ => RequestError::new(GenerateErrorKind::Overloaded, "the response failed, for no stated reason"),
     }
 }
 
-fn incomplete(reason: Option<&str>) -> Trouble {
+fn incomplete(reason: Option<&str>) -> RequestError {
     match reason {
-        Some("content_filter") => Trouble::new(FailureKind::Filtered, "the answer was withheld by a filter"),
-        Some("max_output_tokens") | None => Trouble::truncated(),
-        Some(other) => Trouble::new(FailureKind::Truncated, format!("the answer was cut short: {other}")),
+        Some("content_filter") => {
+            RequestError::new(GenerateErrorKind::Filtered, "the answer was withheld by a filter")
+        }
+        Some("max_output_tokens") | None => RequestError::truncated(),
+        Some(other) => {
+            RequestError::new(GenerateErrorKind::Truncated, format!("the answer was cut short: {other}"))
+        }
     }
 }

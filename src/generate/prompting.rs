@@ -1,19 +1,19 @@
 //! What models are told: `prompts/` filled in with the rules of a grid and the blocks of a palette.
 
+mod block_list;
 mod excerpt;
-mod swatches;
 
 use askama::Template;
 
+use self::block_list::{BlockGroup, block_groups};
 use self::excerpt::excerpt;
-use self::swatches::{Group, groups};
 use crate::arena::Settings;
 use crate::arena::catalog::MAX_PROMPT_CHARS;
 use voxel::{GridSize, GridStats, MAX_OVERDRAW, Palette, Rejection, RejectionCode, Rules, Warning};
 
 /// What is asked of a model at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brief {
+pub struct ChatPrompt {
     pub system: String,
     pub user: String,
 }
@@ -28,49 +28,55 @@ pub struct RejectedAnswer {
 }
 
 /// The first time.
-pub fn brief(prompt: &str, settings: &Settings) -> Brief {
-    let user = User { edge: settings.grid.get(), palette: settings.palette, prompt: phrase(prompt) };
-    Brief { system: system(settings), user: rendered(&user) }
+pub fn first_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
+    let user =
+        UserTemplate { edge: settings.grid.get(), palette: settings.palette, prompt: single_line(prompt) };
+    ChatPrompt { system: system(settings), user: render(&user) }
 }
 
 /// After an answer that was cut off.
-pub fn shorter(prompt: &str, settings: &Settings) -> Brief {
-    let user = Shorter {
+pub fn shorter_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
+    let user = ShorterTemplate {
         edge: settings.grid.get(),
         palette: settings.palette,
-        prompt: phrase(prompt),
-        entries_few: Measure::of(settings.grid).entries.0,
+        prompt: single_line(prompt),
+        entries_few: SizeGuide::of(settings.grid).entries.0,
     };
-    Brief { system: system(settings), user: rendered(&user) }
+    ChatPrompt { system: system(settings), user: render(&user) }
 }
 
 /// After an answer that was no build.
-pub fn repair(prompt: &str, settings: &Settings, earlier: &str, fault: &RejectedAnswer) -> Brief {
-    let (earlier, left_out) = excerpt(earlier.trim_end(), fault.rejection.position);
-    let user = Repair {
+pub fn repair_prompt(
+    prompt: &str,
+    settings: &Settings,
+    earlier: &str,
+    rejected: &RejectedAnswer,
+) -> ChatPrompt {
+    let (earlier, left_out) = excerpt(earlier.trim_end(), rejected.rejection.position);
+    let user = RepairTemplate {
         edge: settings.grid.get(),
         palette: settings.palette,
-        prompt: phrase(prompt),
-        code: fault.rejection.code.name(),
-        message: &fault.rejection.message,
-        warnings: fault.warnings.iter().map(Warning::message).collect(),
-        result: fault.stats.as_ref().filter(|stats| stats.block_count > 0).map(outcome),
-        advice: advice(fault.rejection.code, settings.grid),
+        prompt: single_line(prompt),
+        code: rejected.rejection.code.name(),
+        message: &rejected.rejection.message,
+        warnings: rejected.warnings.iter().map(Warning::message).collect(),
+        result: rejected.stats.as_ref().filter(|stats| stats.block_count > 0).map(describe_result),
+        advice: advice(rejected.rejection.code, settings.grid),
         earlier,
         left_out,
     };
-    Brief { system: system(settings), user: rendered(&user) }
+    ChatPrompt { system: system(settings), user: render(&user) }
 }
 
 /// All in one, to be pasted into a chat window.
-pub fn chat(prompt: &str, settings: &Settings) -> String {
-    let Brief { system, user } = brief(prompt, settings);
-    rendered(&Chat { system, user })
+pub fn chat_text(prompt: &str, settings: &Settings) -> String {
+    let ChatPrompt { system, user } = first_prompt(prompt, settings);
+    render(&ChatTemplate { system, user })
 }
 
 #[derive(Template)]
 #[template(path = "system.md")]
-struct System {
+struct SystemTemplate {
     edge: usize,
     top: usize,
     middle_low: usize,
@@ -78,7 +84,7 @@ struct System {
     palette: Palette,
     rules: Rules,
     work: u64,
-    groups: Vec<Group>,
+    groups: Vec<BlockGroup>,
     span_low: usize,
     span_high: usize,
     scale: &'static str,
@@ -88,7 +94,7 @@ struct System {
 
 #[derive(Template)]
 #[template(path = "user.md")]
-struct User {
+struct UserTemplate {
     edge: usize,
     palette: Palette,
     prompt: String,
@@ -96,7 +102,7 @@ struct User {
 
 #[derive(Template)]
 #[template(path = "shorter.md")]
-struct Shorter {
+struct ShorterTemplate {
     edge: usize,
     palette: Palette,
     prompt: String,
@@ -105,7 +111,7 @@ struct Shorter {
 
 #[derive(Template)]
 #[template(path = "repair.md")]
-struct Repair<'a> {
+struct RepairTemplate<'a> {
     edge: usize,
     palette: Palette,
     prompt: String,
@@ -120,15 +126,15 @@ struct Repair<'a> {
 
 #[derive(Template)]
 #[template(path = "chat.md")]
-struct Chat {
+struct ChatTemplate {
     system: String,
     user: String,
 }
 
 fn system(settings: &Settings) -> String {
     let edge = settings.grid.get();
-    let Measure { span, entries, scale } = Measure::of(settings.grid);
-    rendered(&System {
+    let SizeGuide { span, entries, scale } = SizeGuide::of(settings.grid);
+    render(&SystemTemplate {
         edge,
         top: edge - 1,
         middle_low: edge / 2 - 1,
@@ -136,7 +142,7 @@ fn system(settings: &Settings) -> String {
         palette: settings.palette,
         rules: Rules::of(settings.grid),
         work: MAX_OVERDRAW * settings.grid.volume() as u64,
-        groups: groups(settings.palette),
+        groups: block_groups(settings.palette),
         span_low: span.0,
         span_high: span.1,
         scale,
@@ -146,14 +152,14 @@ fn system(settings: &Settings) -> String {
 }
 
 /// How large and how fine a good build is.
-struct Measure {
+struct SizeGuide {
     /// Of its longest side.
     span: (usize, usize),
     entries: (usize, usize),
     scale: &'static str,
 }
 
-impl Measure {
+impl SizeGuide {
     fn of(grid: GridSize) -> Self {
         let edge = grid.get();
         let (entries, scale) = match grid {
@@ -179,14 +185,14 @@ impl Measure {
 }
 
 /// A prompt on one line, so that it ends where it seems to end.
-fn phrase(prompt: &str) -> String {
+fn single_line(prompt: &str) -> String {
     let words: Vec<&str> = prompt.split_whitespace().collect();
     let line = words.join(" ");
     line.chars().filter(|c| !c.is_control()).take(MAX_PROMPT_CHARS).collect()
 }
 
 /// What a census amounts to, in words.
-fn outcome(stats: &GridStats) -> String {
+fn describe_result(stats: &GridStats) -> String {
     const KINDS: usize = 8;
     let blocks = stats.blocks();
     let more = blocks.len().saturating_sub(KINDS);
@@ -204,7 +210,7 @@ fn outcome(stats: &GridStats) -> String {
 }
 
 fn advice(code: RejectionCode, grid: GridSize) -> String {
-    let Measure { entries, .. } = Measure::of(grid);
+    let SizeGuide { entries, .. } = SizeGuide::of(grid);
     let Rules { min_blocks, min_footprint, min_height, .. } = Rules::of(grid);
     let top = grid.get() - 1;
     match code {
@@ -221,7 +227,7 @@ fn advice(code: RejectionCode, grid: GridSize) -> String {
 }
 
 #[expect(clippy::expect_used, reason = "a string takes whatever is written to it")]
-fn rendered(template: &impl Template) -> String {
+fn render(template: &impl Template) -> String {
     template.render().expect("a template that renders into a string").trim().to_owned()
 }
 

@@ -3,32 +3,32 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Endpoint, EndpointError, Patience, Provider, Secret, provider};
+use super::{Endpoint, EndpointError, ModelProvider, RequestLimits, Secret, provider};
 use crate::arena::catalog::{self, Model};
 
 /// The providers that can be asked, by their keys in the catalog.
 #[derive(Clone, Default)]
 pub struct Providers {
     known: Vec<catalog::Provider>,
-    open: BTreeMap<String, Arc<dyn Provider>>,
+    clients: BTreeMap<String, Arc<dyn ModelProvider>>,
 }
 
 impl Providers {
-    /// `known` are the catalog's; who is asked with which key is told by `open`.
+    /// `known` are the catalog's; who is asked with which key is told by `enable`.
     pub fn new(known: Vec<catalog::Provider>) -> Self {
-        Self { known, open: BTreeMap::new() }
+        Self { known, clients: BTreeMap::new() }
     }
 
     /// Makes it possible to ask a provider.
-    pub fn open(
+    pub fn enable(
         &mut self,
         known: &catalog::Provider,
         key: Option<Secret>,
-        patience: Patience,
+        limits: RequestLimits,
         log_raw: bool,
     ) -> Result<(), EndpointError> {
         let endpoint = Endpoint { provider: known.kind, base_url: known.base_url.clone(), key, pinned: None };
-        self.open.insert(known.key.clone(), provider(&endpoint, patience, log_raw)?);
+        self.clients.insert(known.key.clone(), provider(&endpoint, limits, log_raw)?);
         Ok(())
     }
 
@@ -37,12 +37,12 @@ impl Providers {
         &self.known
     }
 
-    pub fn get(&self, key: &str) -> Option<&Arc<dyn Provider>> {
-        self.open.get(key)
+    pub fn get(&self, key: &str) -> Option<&Arc<dyn ModelProvider>> {
+        self.clients.get(key)
     }
 
     pub fn can_ask(&self, key: &str) -> bool {
-        self.open.contains_key(key)
+        self.clients.contains_key(key)
     }
 
     /// The first that answers for a model and can be asked: its key, and its name for the model.

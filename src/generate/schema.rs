@@ -40,17 +40,17 @@ pub(super) fn without_bounds(schema: &Value) -> Value {
         "maxItems",
     ];
     rewrite(&plain(schema), &|object| {
-        let told: Vec<String> = BOUNDS
+        let moved: Vec<String> = BOUNDS
             .iter()
             .filter_map(|bound| object.shift_remove(*bound).map(|value| format!("{bound}: {value}")))
             .collect();
-        if told.is_empty() {
+        if moved.is_empty() {
             return;
         }
-        let told = told.join(", ");
+        let moved = moved.join(", ");
         let description = match object.get("description").and_then(Value::as_str) {
-            Some(before) => format!("{before} ({told})"),
-            None => told,
+            Some(before) => format!("{before} ({moved})"),
+            None => moved,
         };
         object.insert("description".to_owned(), Value::String(description));
     })

@@ -9,13 +9,13 @@ use reqwest::RequestBuilder;
 use sha2::Sha256;
 
 /// What stands in a text where a key stood.
-const MARK: &str = "[key]";
+const REDACTED: &str = "[key]";
 
 /// Shorter ones are a placeholder for a server that asks for none, and could be any word.
-const SHORTEST: usize = 4;
+const MIN_SCRUBBED_LEN: usize = 4;
 
 /// Providers mask most of a key when they repeat it, and leave its beginning.
-const TELLING: usize = 6;
+const PREFIX_LEN: usize = 6;
 
 /// A key. It has no `Display`, and its `Debug` says nothing.
 #[derive(Clone)]
@@ -32,25 +32,25 @@ impl Secret {
     }
 
     /// Whether somebody has said it. Takes as long for every answer.
-    pub fn is(&self, said: &str) -> bool {
-        self.sealed(b"") == Self::new(said).sealed(b"")
+    pub fn matches(&self, said: &str) -> bool {
+        self.hmac_tag(b"") == Self::new(said).hmac_tag(b"")
     }
 
     /// Stands for it where it must not be known, such as in a session. Another secret has another.
     pub fn fingerprint(&self, purpose: &str) -> String {
-        self.sealed(purpose.as_bytes()).into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        self.hmac_tag(purpose.as_bytes()).into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn sealed(&self, message: &[u8]) -> CtOutput<Hmac<Sha256>> {
+    fn hmac_tag(&self, message: &[u8]) -> CtOutput<Hmac<Sha256>> {
         // Keys of all lengths are taken.
         #[allow(clippy::expect_used)]
-        let mut seal = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes any key");
-        seal.update(message);
-        seal.finalize()
+        let mut hmac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes any key");
+        hmac.update(message);
+        hmac.finalize()
     }
 
     /// Sends it along with a request.
-    pub fn bear(&self, request: RequestBuilder) -> RequestBuilder {
+    pub fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.expose())
     }
 
@@ -60,29 +60,29 @@ impl Secret {
 
     /// The text without the key, and without words that begin as it does.
     pub(super) fn scrub(&self, text: &str) -> String {
-        if self.0.len() < SHORTEST {
+        if self.0.len() < MIN_SCRUBBED_LEN {
             return text.to_owned();
         }
-        let text = text.replace(&*self.0, MARK);
+        let text = text.replace(&*self.0, REDACTED);
         let escaped = serde_json::to_string(&*self.0).unwrap_or_default();
-        let text = text.replace(escaped.trim_matches('"'), MARK);
-        let Some(telling) = self.0.get(..TELLING).filter(|telling| telling.len() < self.0.len()) else {
+        let text = text.replace(escaped.trim_matches('"'), REDACTED);
+        let Some(prefix) = self.0.get(..PREFIX_LEN).filter(|prefix| prefix.len() < self.0.len()) else {
             return text;
         };
         let mut clean = String::with_capacity(text.len());
         let mut rest = text.as_str();
-        while let Some(at) = rest.find(telling) {
+        while let Some(at) = rest.find(prefix) {
             clean.push_str(&rest[..at]);
-            clean.push_str(MARK);
+            clean.push_str(REDACTED);
             rest = &rest[at..];
-            rest = &rest[rest.find(ends_a_key).unwrap_or(rest.len())..];
+            rest = &rest[rest.find(is_key_delimiter).unwrap_or(rest.len())..];
         }
         clean.push_str(rest);
         clean
     }
 }
 
-fn ends_a_key(c: char) -> bool {
+fn is_key_delimiter(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '<' | '>' | '{' | '}' | '\\')
 }
 
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn a_secret_knows_itself_and_its_fingerprint_is_its_own() {
         let token = Secret::new("correct horse battery staple");
-        assert!(token.is(" correct horse battery staple\n"));
+        assert!(token.matches(" correct horse battery staple\n"));
         for other in ["", "correct", "correct horse battery staplf", "Correct horse battery staple"] {
-            assert!(!token.is(other), "{other}");
+            assert!(!token.matches(other), "{other}");
             assert_ne!(token.fingerprint("session"), Secret::new(other).fingerprint("session"), "{other}");
         }
         assert_ne!(token.fingerprint("session"), token.fingerprint("another purpose"));

@@ -18,7 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use super::layers;
 use crate::app::App;
-use crate::workshop::seeding;
+use crate::worker::seeding;
 
 pub use self::seed::{SeedEstimate, SeedResponse};
 pub(super) use self::session::RequireAdmin;
@@ -36,6 +36,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(record::routes())
         .merge(events::routes())
         .layer(layers::deadline(super::REQUEST_TIMEOUT))
-        .merge(seed::routes().layer(layers::deadline(seeding::PATIENCE + Duration::from_secs(20))))
+        .merge(seed::routes().layer(layers::deadline(seeding::SEED_TIMEOUT + Duration::from_secs(20))))
         .merge(import::routes().layer(layers::deadline(UPLOAD_TIMEOUT)))
 }

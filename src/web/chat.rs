@@ -57,7 +57,7 @@ async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<ChatQuery>) -
     };
     let asked = prompt.as_ref().map_or(words.as_str(), |prompt| &prompt.text);
     let asked = if asked.is_empty() { EXAMPLE_PROMPT } else { asked };
-    let text = prompting::chat(asked, &settings);
+    let text = prompting::chat_text(asked, &settings);
     Ok(ChatPage { page: Page::at("/prompts"), prompts, prompt, words, settings, text })
 }
 

@@ -28,7 +28,9 @@ use crate::arena::catalog;
 use crate::config::ServerKeyAccess;
 use crate::generate::Secret;
 use crate::limits::{self, LimitedAction};
-use crate::sandbox::{Contestant, Event, Run, SLOWEST, Slot, Task, Ticket, TooMany};
+use crate::sandbox::{
+    QueueFull, READER_TIMEOUT, RunEvent, SandboxContestant, SandboxRun, SandboxSlot, SandboxTask, Ticket,
+};
 use crate::work::WorkClient;
 use voxel::{GridSize, Palette};
 
@@ -61,7 +63,7 @@ struct GenerateRequest {
     /// Only this side is asked, as for another try.
     #[serde(default)]
     #[schema(inline)]
-    only: Option<Slot>,
+    only: Option<SandboxSlot>,
 }
 
 /// A model: one of the catalog by its `key`, or `model` at a `provider` of the catalog or at a `baseUrl` that speaks
@@ -112,15 +114,15 @@ async fn generate(
         visitor.check_limit(&app, LimitedAction::UseServerKey, None)?;
     }
     let listed = catalog::models(&app.pool).await?;
-    let sides = [Slot::A, Slot::B].into_iter().zip(choices);
+    let sides = [SandboxSlot::A, SandboxSlot::B].into_iter().zip(choices);
     let mut contestants = Vec::new();
     for (slot, choice) in sides.filter(|(slot, _)| request.only.is_none_or(|only| only == *slot)) {
         contestants.push((slot, resolver.contestant(&listed, choice).await?));
     }
-    let ticket = app.line.join(limits::network(visitor.address()))?;
+    let ticket = app.sandbox_queue.join(limits::network(visitor.address()))?;
     let settings =
         Settings { grid: request.grid_size, palette: request.palette, mode: app.config.arena.mode.clone() };
-    let task = Task {
+    let task = SandboxTask {
         prompt,
         settings,
         max_bytes: app.config.check_max_bytes.min(app.config.generation.answer_max_bytes),
@@ -220,12 +222,12 @@ struct RunStream {
     last_ping: Instant,
 }
 
-type RunContestants = Vec<(Slot, Contestant)>;
+type RunContestants = Vec<(SandboxSlot, SandboxContestant)>;
 
 enum RunStage {
-    Starting(Box<(Task, RunContestants)>),
-    Queued(Box<(Task, RunContestants)>, Option<usize>),
-    Running(Run),
+    Starting(Box<(SandboxTask, RunContestants)>),
+    Queued(Box<(SandboxTask, RunContestants)>, Option<usize>),
+    Running(SandboxRun),
     Ended,
 }
 
@@ -249,44 +251,50 @@ fn stream_response(run_stream: RunStream) -> Response {
 impl RunStream {
     /// Until it is over, or nobody listens. A body that nobody reads is not asked for more, so this must not wait
     /// to be asked: it would keep its place for ever.
-    async fn forward(mut self, sender: mpsc::Sender<Event>) {
+    async fn forward(mut self, sender: mpsc::Sender<RunEvent>) {
         loop {
             let event = tokio::select! {
                 event = self.next() => event,
                 () = sender.closed() => return,
             };
             let Some(event) = event else { return };
-            if !timeout(SLOWEST, sender.send(event)).await.is_ok_and(|sent| sent.is_ok()) {
+            if !timeout(READER_TIMEOUT, sender.send(event)).await.is_ok_and(|sent| sent.is_ok()) {
                 return;
             }
         }
     }
 
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<RunEvent> {
         loop {
             match std::mem::replace(&mut self.stage, RunStage::Ended) {
                 RunStage::Starting(pending) => {
                     self.stage = RunStage::Queued(pending, None);
-                    return Some(Event::Hello);
+                    return Some(RunEvent::Hello);
                 }
                 RunStage::Queued(pending, last_position) => match self.ticket.position() {
                     None => {
                         let (task, contestants) = *pending;
-                        let run = Run::begin(&self.app.pool, &self.app.work, self.client, &task, contestants);
+                        let run = SandboxRun::start(
+                            &self.app.pool,
+                            &self.app.work,
+                            self.client,
+                            &task,
+                            contestants,
+                        );
                         self.stage = RunStage::Running(run);
                     }
                     Some(position) if last_position != Some(position) => {
                         self.stage = RunStage::Queued(pending, Some(position));
-                        return Some(Event::Queue { position });
+                        return Some(RunEvent::Queue { position });
                     }
                     Some(_) => {
                         self.stage = RunStage::Queued(pending, last_position);
                         let due = self.last_ping + HEARTBEAT;
                         tokio::select! {
-                            () = self.ticket.moves() => {}
-                            () = self.app.closing.cancelled() => {
+                            () = self.ticket.changed() => {}
+                            () = self.app.shutdown.cancelled() => {
                                 self.stage = RunStage::Ended;
-                                return Some(Event::Done);
+                                return Some(RunEvent::Done);
                             }
                             () = sleep_until(due) => return Some(self.ping()),
                         }
@@ -296,11 +304,11 @@ impl RunStream {
                     let due = self.last_ping + HEARTBEAT;
                     let next = tokio::select! {
                         next = run.next() => next,
-                        () = sleep_until(due) => Some(Event::Ping),
-                        () = self.app.closing.cancelled() => None,
+                        () = sleep_until(due) => Some(RunEvent::Ping),
+                        () = self.app.shutdown.cancelled() => None,
                     };
                     match next {
-                        Some(Event::Ping) => {
+                        Some(RunEvent::Ping) => {
                             self.stage = RunStage::Running(run);
                             return Some(self.ping());
                         }
@@ -308,7 +316,7 @@ impl RunStream {
                             self.stage = RunStage::Running(run);
                             return Some(event);
                         }
-                        None => return Some(Event::Done),
+                        None => return Some(RunEvent::Done),
                     }
                 }
                 RunStage::Ended => return None,
@@ -316,21 +324,21 @@ impl RunStream {
         }
     }
 
-    fn ping(&mut self) -> Event {
+    fn ping(&mut self) -> RunEvent {
         self.last_ping = Instant::now();
-        Event::Ping
+        RunEvent::Ping
     }
 }
 
-impl From<TooMany> for Error {
-    fn from(reason: TooMany) -> Self {
+impl From<QueueFull> for Error {
+    fn from(reason: QueueFull) -> Self {
         match reason {
-            TooMany::Yours => Self::new(
+            QueueFull::PerAddress => Self::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too_many_runs",
                 "Several runs of yours are under way; wait for one to end, or stop it.",
             ),
-            TooMany::Everybodys => Self::unavailable(
+            QueueFull::Total => Self::unavailable(
                 "busy",
                 "Too many people are waiting in line just now. Please try again in a while.",
             ),

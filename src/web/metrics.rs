@@ -68,7 +68,7 @@ fn server_readings(app: &App) -> Vec<MetricSample> {
         gauge_by_state(
             "sandbox_runs",
             "Runs in the sandbox of this server",
-            [("running", app.line.running()), ("waiting", app.line.waiting())],
+            [("running", app.sandbox_queue.running()), ("waiting", app.sandbox_queue.waiting())],
         ),
         gauge(
             "large_bodies_bytes",

@@ -130,7 +130,7 @@ async fn live(
 
 /// Whoever can be asked, by maker; those first for whom this server has a key to lend.
 fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
-    let providers = app.workshop.providers();
+    let providers = app.worker.providers();
     let mut model_groups: Vec<ModelGroupView> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
@@ -152,7 +152,7 @@ fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) ->
 }
 
 fn providers(app: &App, lends_keys: bool) -> Vec<SandboxProviderView> {
-    let providers = app.workshop.providers();
+    let providers = app.worker.providers();
     let known = providers.known().iter().filter(|known| takes_visitors(known, lends_keys));
     let provider = |known: &catalog::Provider| SandboxProviderView {
         key: known.key.clone(),

@@ -14,7 +14,7 @@ async fn server_with_builds() -> (TestDb, TestServer) {
 }
 
 fn expected(prompt: &str, grid: GridSize, palette: Palette) -> String {
-    prompting::chat(prompt, &Settings { grid, palette, mode: Mode::precise() })
+    prompting::chat_text(prompt, &Settings { grid, palette, mode: Mode::precise() })
 }
 
 /// The status of the page, and the text on it that is to be copied.

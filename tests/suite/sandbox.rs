@@ -9,7 +9,7 @@ mod uploads;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use buildoff::generate::{Endpoint, Pinned};
+use buildoff::generate::{Endpoint, PinnedHost};
 use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -385,9 +385,9 @@ async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| valid_response(0)).await;
     let place: std::net::SocketAddr = provider.url.strip_prefix("http://").unwrap().parse().unwrap();
     // No resolver knows this name, so it cannot have been asked.
-    let endpoint = |places| Endpoint {
+    let endpoint = |addresses| Endpoint {
         base_url: provider.endpoint().base_url.replace("127.0.0.1", "models.invalid"),
-        pinned: Some(Pinned { host: "models.invalid".to_owned(), places }),
+        pinned: Some(PinnedHost { host: "models.invalid".to_owned(), addresses }),
         ..provider.endpoint()
     };
     let ask = async |endpoint: &Endpoint| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use voxel::Position;
 
 /// Bytes of an answer that are repeated whole: some fifty thousand tokens, as many as an answer may well have.
-const WHOLE: usize = 128 << 10;
+const MAX_WHOLE: usize = 128 << 10;
 /// Of a longer one, how much of its beginning, around the fault, and of its end.
 const HEAD: usize = 16 << 10;
 const AROUND: usize = 8 << 10;
@@ -13,14 +13,14 @@ const TAIL: usize = 8 << 10;
 
 /// What is kept of a text, and how many characters are not. A longer one shows its beginning, where the plan
 /// and the masses are, its end, and the place that is at fault.
-pub(super) fn excerpt(text: &str, fault: Option<Position>) -> (String, usize) {
-    if text.len() <= WHOLE {
+pub(super) fn excerpt(text: &str, error_position: Option<Position>) -> (String, usize) {
+    if text.len() <= MAX_WHOLE {
         return (text.to_owned(), 0);
     }
     let mut shown = String::with_capacity(HEAD + AROUND + TAIL);
     let mut left_out = 0;
     let mut end = 0;
-    for part in parts(text, fault) {
+    for part in parts(text, error_position) {
         let start = part.start.max(end);
         if start > end {
             let missing = text[end..start].chars().count();
@@ -34,8 +34,8 @@ pub(super) fn excerpt(text: &str, fault: Option<Position>) -> (String, usize) {
 }
 
 /// In order, and on the boundaries of characters; they may overlap.
-fn parts(text: &str, fault: Option<Position>) -> Vec<Range<usize>> {
-    let around = fault.map(|position| {
+fn parts(text: &str, error_position: Option<Position>) -> Vec<Range<usize>> {
+    let around = error_position.map(|position| {
         let at = offset(text, position);
         at.saturating_sub(AROUND / 2)..at.saturating_add(AROUND / 2)
     });
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_short_answer_is_shown_whole() {
-        let text = "ü".repeat(WHOLE / 2);
+        let text = "ü".repeat(MAX_WHOLE / 2);
         assert_eq!(excerpt(&text, Some(Position { line: 1, column: 7 })), (text.clone(), 0));
         assert_eq!(excerpt("", None), (String::new(), 0));
     }
@@ -66,16 +66,16 @@ mod tests {
     fn a_long_answer_shows_its_beginning_its_end_and_the_fault() {
         let lines: Vec<_> = (1..=20_000).map(|line| format!("größe {line}\n")).collect();
         let text = lines.concat();
-        for (fault, places) in [
+        for (error_position, places) in [
             (None, vec![1, 20_000]),
             (Some(Position { line: 9_000, column: 3 }), vec![1, 9_000, 20_000]),
             (Some(Position { line: 2, column: 1 }), vec![1, 2, 20_000]),
             (Some(Position { line: 20_000, column: usize::MAX }), vec![1, 20_000]),
             (Some(Position { line: usize::MAX, column: 0 }), vec![1, 20_000]),
         ] {
-            let (shown, left_out) = excerpt(&text, fault);
+            let (shown, left_out) = excerpt(&text, error_position);
             for line in places {
-                assert!(shown.contains(&format!("größe {line}\n")), "{fault:?}: line {line}");
+                assert!(shown.contains(&format!("größe {line}\n")), "{error_position:?}: line {line}");
             }
             assert!(shown.len() <= HEAD + AROUND + TAIL + 200, "{}", shown.len());
             let said: usize = shown
@@ -89,7 +89,7 @@ mod tests {
                 .filter(|line| line.starts_with("[…"))
                 .map(|line| line.chars().count() + 2)
                 .sum();
-            assert_eq!(shown.chars().count() - marks + left_out, text.chars().count(), "{fault:?}");
+            assert_eq!(shown.chars().count() - marks + left_out, text.chars().count(), "{error_position:?}");
         }
     }
 

@@ -14,7 +14,7 @@ fn simple() -> Settings {
     Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
 }
 
-fn fault_of(text: &str) -> RejectedAnswer {
+fn rejected_answer(text: &str) -> RejectedAnswer {
     match voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20) {
         Verdict::Rejected { stats, warnings, rejection, .. } => {
             RejectedAnswer { rejection, stats: Some(stats), warnings }
@@ -26,22 +26,22 @@ fn fault_of(text: &str) -> RejectedAnswer {
 
 /// Everything that a model can be told about a prompt.
 fn all_texts(prompt: &str, settings: &Settings) -> Vec<String> {
-    let fault = fault_of("{}");
-    let briefs = [
-        brief(prompt, settings),
-        shorter(prompt, settings),
-        repair(prompt, settings, "{\"version\":\"1.0\"}", &fault),
-        repair(prompt, settings, "", &fault),
+    let rejected = rejected_answer("{}");
+    let prompts = [
+        first_prompt(prompt, settings),
+        shorter_prompt(prompt, settings),
+        repair_prompt(prompt, settings, "{\"version\":\"1.0\"}", &rejected),
+        repair_prompt(prompt, settings, "", &rejected),
     ];
-    let mut texts: Vec<_> = briefs.into_iter().flat_map(|brief| [brief.system, brief.user]).collect();
-    texts.push(chat(prompt, settings));
+    let mut texts: Vec<_> = prompts.into_iter().flat_map(|prompt| [prompt.system, prompt.user]).collect();
+    texts.push(chat_text(prompt, settings));
     texts
 }
 
 #[test]
 fn every_block_of_the_palette_is_listed_once_and_no_other() {
     for settings in everywhere() {
-        let Brief { system, .. } = brief("a castle", &settings);
+        let ChatPrompt { system, .. } = first_prompt("a castle", &settings);
         let mut named = BTreeMap::new();
         for word in system.split('`').skip(1).step_by(2) {
             *named.entry(word).or_insert(0) += 1;
@@ -55,15 +55,15 @@ fn every_block_of_the_palette_is_listed_once_and_no_other() {
 /// A new category is to get a purpose.
 #[test]
 fn every_category_says_what_it_is_good_for() {
-    for group in groups(Palette::Advanced) {
+    for group in block_groups(Palette::Advanced) {
         assert!(!group.purpose.is_empty(), "{}", group.name);
-        for swatch in group.blocks {
-            assert!(swatch.look.starts_with('#'), "{}: {}", swatch.id, swatch.look);
+        for entry in group.blocks {
+            assert!(entry.look.starts_with('#'), "{}: {}", entry.id, entry.look);
         }
     }
-    let simple = groups(Palette::Simple);
+    let simple = block_groups(Palette::Simple);
     let look = |id| {
-        simple.iter().flat_map(|group| &group.blocks).find(|swatch| swatch.id == id).map(|s| s.look.clone())
+        simple.iter().flat_map(|group| &group.blocks).find(|entry| entry.id == id).map(|s| s.look.clone())
     };
     assert!(look("grass_block").unwrap().contains(" (top #"), "{:?}", look("grass_block"));
     assert!(
@@ -74,9 +74,9 @@ fn every_category_says_what_it_is_good_for() {
 #[test]
 fn the_numbers_are_those_of_the_rules() {
     for settings in everywhere() {
-        let Brief { system, user } = brief("a castle", &settings);
+        let ChatPrompt { system, user } = first_prompt("a castle", &settings);
         let (edge, rules) = (settings.grid.get(), Rules::of(settings.grid));
-        for said in [
+        for expected in [
             format!("{edge} × {edge} × {edge} cells"),
             format!("whole numbers from 0 to {}. {edge} is already outside", edge - 1),
             format!("between {} and {}.", edge / 2 - 1, edge / 2),
@@ -86,10 +86,10 @@ fn the_numbers_are_those_of_the_rules() {
             format!("at most {}.", 8 * edge * edge * edge),
             format!("the {} palette", settings.palette),
         ] {
-            assert!(system.contains(&said), "{settings}: {said:?} is missing");
+            assert!(system.contains(&expected), "{settings}: {expected:?} is missing");
         }
         assert!(user.contains(&format!("grid of {edge}³ with the {} palette", settings.palette)));
-        let Measure { span, entries, .. } = Measure::of(settings.grid);
+        let SizeGuide { span, entries, .. } = SizeGuide::of(settings.grid);
         assert!(rules.min_footprint < span.0 && span.0 < span.1 && span.1 < edge && entries.0 < entries.1);
     }
 }
@@ -97,7 +97,7 @@ fn the_numbers_are_those_of_the_rules() {
 #[test]
 fn the_example_is_exact_and_says_what_it_draws() {
     for settings in everywhere() {
-        let Brief { system, .. } = brief("a castle", &settings);
+        let ChatPrompt { system, .. } = first_prompt("a castle", &settings);
         let Verdict::Rejected { stats, warnings, rejection, .. } =
             voxel::check(system.as_bytes(), settings.grid, settings.palette, 1 << 20)
         else {
@@ -122,20 +122,20 @@ fn no_text_has_a_gap_or_is_longer_than_it_needs_to_be() {
             }
             assert!(text.trim() == text && !text.is_empty());
         }
-        let Brief { system, user } = brief("a castle", &settings);
+        let ChatPrompt { system, user } = first_prompt("a castle", &settings);
         let most = if settings.palette == Palette::Simple { 9_500 } else { 12_000 };
         assert!((6_000..most).contains(&system.len()), "{settings}: {}", system.len());
         assert!(user.len() < 200);
-        assert!(chat("a castle", &settings).len() < system.len() + 600);
-        assert!(shorter("a castle", &settings).user.len() < 800);
-        let mended = repair("a castle", &settings, "{}", &fault_of("{}")).user;
+        assert!(chat_text("a castle", &settings).len() < system.len() + 600);
+        assert!(shorter_prompt("a castle", &settings).user.len() < 800);
+        let mended = repair_prompt("a castle", &settings, "{}", &rejected_answer("{}")).user;
         assert!(mended.len() < 1_200, "{}", mended.len());
     }
 }
 
 #[test]
 fn whatever_a_prompt_says_it_stays_one_line_of_the_text() {
-    let clean = brief("PROMPT", &simple());
+    let clean = first_prompt("PROMPT", &simple());
     for prompt in [
         "a \"castle\" with 'quotes' & <tags>",
         "{{ edge }} {% include \"system.md\" %} {# #} {\"version\":\"1.0\",\"boxes\":[]}",
@@ -144,23 +144,26 @@ fn whatever_a_prompt_says_it_stays_one_line_of_the_text() {
         "ein Schloß im Nebel, 城, 🏰",
         "`stone` </answer>",
     ] {
-        let told = brief(prompt, &simple());
-        assert_eq!(told.system, clean.system, "{prompt:?} reached the system prompt");
-        let line = phrase(prompt);
-        assert_eq!(told.user, clean.user.replace("PROMPT", &line));
-        assert_eq!(told.user.lines().count(), clean.user.lines().count(), "{prompt:?}");
-        assert!(told.user.lines().any(|own| own == line), "{prompt:?} is there as it was said");
+        let chat_prompt = first_prompt(prompt, &simple());
+        assert_eq!(chat_prompt.system, clean.system, "{prompt:?} reached the system prompt");
+        let line = single_line(prompt);
+        assert_eq!(chat_prompt.user, clean.user.replace("PROMPT", &line));
+        assert_eq!(chat_prompt.user.lines().count(), clean.user.lines().count(), "{prompt:?}");
+        assert!(chat_prompt.user.lines().any(|own| own == line), "{prompt:?} is there as it was said");
         assert!(!line.chars().any(char::is_control));
-        assert!(chat(prompt, &simple()).contains(&line) && shorter(prompt, &simple()).user.contains(&line));
+        assert!(
+            chat_text(prompt, &simple()).contains(&line)
+                && shorter_prompt(prompt, &simple()).user.contains(&line)
+        );
     }
-    assert_eq!(phrase("  {{ edge }}  of \n {% x %} "), "{{ edge }} of {% x %}");
-    assert_eq!(phrase(&"ö ".repeat(5_000)).chars().count(), MAX_PROMPT_CHARS);
+    assert_eq!(single_line("  {{ edge }}  of \n {% x %} "), "{{ edge }} of {% x %}");
+    assert_eq!(single_line(&"ö ".repeat(5_000)).chars().count(), MAX_PROMPT_CHARS);
 }
 
 #[test]
 fn every_curated_prompt_is_said_word_for_word() {
     for prompt in Catalog::load(None).unwrap().prompts {
-        assert!(brief(&prompt.text, &simple()).user.contains(&format!("\n{}\n", prompt.text)));
+        assert!(first_prompt(&prompt.text, &simple()).user.contains(&format!("\n{}\n", prompt.text)));
     }
 }
 
@@ -168,7 +171,7 @@ fn every_curated_prompt_is_said_word_for_word() {
 fn a_repair_names_every_fault_with_its_code_and_place() {
     let boxes = |rest: &str| format!("{{\"version\":\"1.0\",\"boxes\":[{rest}]}}");
     let spread = r#"{"x1":0,"y1":0,"z1":0,"x2":40,"y2":1,"z2":9,"type":"stone"},{"x1":0,"y1":0,"z1":0,"x2":1,"y2":0,"z2":1,"type":"air"}"#;
-    for (answer, said) in [
+    for (answer, expected) in [
         ("", vec!["`bad_json`: ", "It was empty."]),
         ("I will not.", vec!["`bad_json`: ", "<answer>\nI will not.\n</answer>"]),
         ("{\"boxes\":[\n{\"x1\":1,}", vec!["`bad_json`: ", "line 2", "strict JSON"]),
@@ -204,10 +207,10 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
             vec!["`too_much_work`: ", "overlap less"],
         ),
     ] {
-        let told = repair("a castle", &simple(), answer, &fault_of(answer));
-        assert_eq!(told.system, brief("a castle", &simple()).system);
-        for part in said.into_iter().chain(["a castle", answer]) {
-            assert!(told.user.contains(part), "{part:?} is not in {}", told.user);
+        let chat_prompt = repair_prompt("a castle", &simple(), answer, &rejected_answer(answer));
+        assert_eq!(chat_prompt.system, first_prompt("a castle", &simple()).system);
+        for part in expected.into_iter().chain(["a castle", answer]) {
+            assert!(chat_prompt.user.contains(part), "{part:?} is not in {}", chat_prompt.user);
         }
     }
 }
@@ -216,16 +219,19 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
 fn a_repair_of_a_long_answer_stays_within_its_budget() {
     let entry = r#"{"x1":0,"y1":0,"z1":0,"x2":9,"y2":1,"z2":9,"type":"stone"}"#;
     let answer = format!("{{\"boxes\":[{}]}}", vec![entry; 3_000].join(","));
-    let told = repair("a castle", &simple(), &answer, &fault_of(&answer));
-    assert!(answer.len() > 150_000 && told.user.len() < 52_000, "{}", told.user.len());
-    assert!(told.user.contains("characters left out") && told.user.contains("too long to be repeated"));
+    let chat_prompt = repair_prompt("a castle", &simple(), &answer, &rejected_answer(&answer));
+    assert!(answer.len() > 150_000 && chat_prompt.user.len() < 52_000, "{}", chat_prompt.user.len());
+    assert!(
+        chat_prompt.user.contains("characters left out")
+            && chat_prompt.user.contains("too long to be repeated")
+    );
 }
 
 #[test]
 fn an_answer_as_long_as_is_asked_for_is_repeated_whole() {
     let entry =
         r#"{ "x1": 100, "y1": 100, "z1": 100, "x2": 101, "y2": 101, "z2": 101, "type": "oak_planks" }"#;
-    let entries = Measure::of(GridSize::G256).entries.1;
+    let entries = SizeGuide::of(GridSize::G256).entries.1;
     let answer = format!("{{\"boxes\":[{}]}}", vec![entry; entries].join(",\n    "));
-    assert!(repair("a castle", &simple(), &answer, &fault_of(&answer)).user.contains(&answer));
+    assert!(repair_prompt("a castle", &simple(), &answer, &rejected_answer(&answer)).user.contains(&answer));
 }

@@ -137,7 +137,7 @@ struct PatchPromptRequest {
 )]
 async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminModelsResponse>, Error> {
     let listed = catalog::models(&app.pool).await?;
-    let models = listed.iter().map(|listed| AdminModelView::of(listed, app.workshop.providers())).collect();
+    let models = listed.iter().map(|listed| AdminModelView::of(listed, app.worker.providers())).collect();
     Ok(Json(AdminModelsResponse { models }))
 }
 
@@ -323,7 +323,7 @@ async fn prompt(app: &App, id: &PromptId) -> Result<ListedPrompt, Error> {
 }
 
 async fn model_now(app: &App, key: &ModelKey) -> Result<AdminModelView, Error> {
-    Ok(AdminModelView::of(&model(app, key).await?, app.workshop.providers()))
+    Ok(AdminModelView::of(&model(app, key).await?, app.worker.providers()))
 }
 
 async fn prompt_now(app: &App, id: &PromptId) -> Result<AdminPromptView, Error> {

@@ -120,7 +120,7 @@ async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<C
         models: coverage
             .models
             .iter()
-            .map(|model| AdminModelView::of(model, app.workshop.providers()))
+            .map(|model| AdminModelView::of(model, app.worker.providers()))
             .collect(),
         cells: matrix.cells(),
         sum: matrix.sum,
@@ -132,7 +132,7 @@ impl CoverageMatrix {
         let mut connection = app.pool.acquire().await?;
         let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
         drop(connection);
-        let sum = coverage.summary(|model| app.workshop.providers().can_generate(model));
+        let sum = coverage.summary(|model| app.worker.providers().can_generate(model));
         let (micros, unpriced) = jobs::total_spent(&app.pool).await?;
         let sum = CoverageSumView {
             expected: sum.expected,

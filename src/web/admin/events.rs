@@ -56,12 +56,12 @@ async fn events(
         let app = reader.clone();
         async move { CoverageMatrix::read(&app).await.ok().map(MatrixSnapshot::of) }
     };
-    let watcher = shared.watch(read, app.closing.clone());
+    let watcher = shared.watch(read, app.shutdown.clone());
     let watch = MatrixStream {
         watcher,
         sent: None,
         until: Instant::now() + STREAM_LIFETIME,
-        closing: app.closing.clone(),
+        closing: app.shutdown.clone(),
     };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?.retry(RECONNECT_DELAY);

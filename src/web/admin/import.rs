@@ -136,7 +136,7 @@ async fn import(
     let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
         .await
         .map_err(|reason| store_error(reason, &destination))?;
-    app.workshop.wake();
+    app.worker.wake();
     let (in_arena, hint) = arena_status(&app, &destination, &imported).await?;
     Ok(Json(ImportResponse {
         ok: true,

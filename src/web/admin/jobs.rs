@@ -147,7 +147,7 @@ async fn enqueue(
     let key: ModelKey = model_key.parse().map_err(|_| no_model())?;
     let models = catalog::models(&app.pool).await?;
     let model = &models.iter().find(|listed| listed.model.key == key).ok_or_else(no_model)?.model;
-    if !app.workshop.providers().can_generate(model) {
+    if !app.worker.providers().can_generate(model) {
         return Err(Error::new(
             StatusCode::CONFLICT,
             "no_key",
@@ -161,7 +161,7 @@ async fn enqueue(
     let subject = format!("{} by {}", slot.prompt, slot.model);
     audit::record(&mut transaction, admin, "generate", &subject, json!({ "job": id })).await?;
     transaction.commit().await?;
-    app.workshop.wake();
+    app.worker.wake();
     Ok((StatusCode::ACCEPTED, Json(JobView::read(&app, id).await?)))
 }
 
@@ -215,7 +215,7 @@ async fn cancel(
     let subject = format!("{} by {}", job.prompt_id, job.model_key);
     audit::record(&mut transaction, admin, "cancel", &subject, json!({ "job": id })).await?;
     transaction.commit().await?;
-    app.workshop.wake();
+    app.worker.wake();
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -239,7 +239,7 @@ async fn cancel_all(
         audit::record(&mut transaction, admin, "cancel", "all jobs", json!({ "jobs": cancelled })).await?;
     }
     transaction.commit().await?;
-    app.workshop.wake();
+    app.worker.wake();
     Ok(Json(CancelAllResponse { ok: true, cancelled }))
 }
 
@@ -305,13 +305,13 @@ async fn reparse(
     Path(id): Path<String>,
 ) -> Result<Json<ReparseResponse>, Error> {
     let id = self::id(&id)?;
-    let Some(reread) = app.workshop.read_again(admin, id).await? else {
+    let Some(reread) = app.worker.reparse(admin, id).await? else {
         JobView::read(&app, id).await?;
         let message = "Only a job that has failed, and whose place is still empty, is read again.";
         return Err(Error::new(StatusCode::CONFLICT, "nothing_to_read", message));
     };
     let (build_id, attempt) = reread.found.unzip();
-    Ok(Json(ReparseResponse { ok: build_id.is_some(), build_id, attempt, error: reread.still }))
+    Ok(Json(ReparseResponse { ok: build_id.is_some(), build_id, attempt, error: reread.last_error }))
 }
 
 impl JobView {

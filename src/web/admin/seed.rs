@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::arena::jobs::{Job, JobState};
 use crate::web::Error;
 use crate::web::query::flag;
-use crate::workshop::seeding::{self, Order, What};
+use crate::worker::seeding::{self, SeedRequest, SeedScope};
 
 const DEFAULT_BATCH: usize = 2;
 
@@ -119,30 +119,30 @@ async fn seed(
     Query(parameters): Query<SeedQuery>,
 ) -> Result<Json<SeedResponse>, Error> {
     let SeedQuery { dry_run, retry_failed, .. } = parameters;
-    let request = Order { what: parameters.what()?, dry_run, retry_failed };
-    let workshop = app.workshop.clone();
+    let request = SeedRequest { scope: parameters.scope()?, dry_run, retry_failed };
+    let worker = app.worker.clone();
     // Not left half done when the caller leaves.
-    let started = tokio::spawn(async move { workshop.seed(admin, request).await });
+    let started = tokio::spawn(async move { worker.seed(admin, request).await });
     let started = started.await.map_err(Error::internal)??;
-    Ok(Json(app.workshop.settle(started).await?.into()))
+    Ok(Json(app.worker.wait_for_jobs(started).await?.into()))
 }
 
 impl SeedQuery {
-    fn what(&self) -> Result<What, Error> {
+    fn scope(&self) -> Result<SeedScope, Error> {
         let batch = self.batch_size.unwrap_or(DEFAULT_BATCH);
         if !(1..=3).contains(&batch) {
             return Err(Error::bad_request("bad_request", "batchSize is 1, 2 or 3; background=1 wants all."));
         }
         Ok(match self {
-            Self { generate_builds: false, .. } => What::Catalog,
-            Self { background: true, .. } => What::Everything,
-            _ => What::Batch(batch),
+            Self { generate_builds: false, .. } => SeedScope::Catalog,
+            Self { background: true, .. } => SeedScope::Everything,
+            _ => SeedScope::Batch(batch),
         })
     }
 }
 
-impl From<seeding::Seeded> for SeedResponse {
-    fn from(seeded: seeding::Seeded) -> Self {
+impl From<seeding::SeedSummary> for SeedResponse {
+    fn from(seeded: seeding::SeedSummary) -> Self {
         let sum = &seeded.sum;
         let now = OffsetDateTime::now_utc();
         let next = |slot: &crate::arena::builds::BuildSlot| MissingBuildView {

@@ -26,7 +26,7 @@ impl FromRequestParts<App> for RequireAdmin {
         let visitor = Visitor::from_request_parts(parts, app).await?;
         // Any other scheme is a proxy's business.
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
-            Some(said) if token.is(said) => AdminChannel::Api,
+            Some(said) if token.matches(said) => AdminChannel::Api,
             Some(_) => {
                 visitor.check_limit(app, LimitedAction::Token, None)?;
                 return Err(unauthorized("bad_token", "That is not the admin's token."));

@@ -93,7 +93,7 @@ async fn status_now(
         key: known.key.clone(),
         display_name: known.display_name.clone(),
         key_variable: known.key_variable.clone(),
-        has_key: app.workshop.providers().can_ask(&known.key),
+        has_key: app.worker.providers().can_ask(&known.key),
         running: running.get(&known.key).copied().unwrap_or_default(),
     };
     Ok(Json(AdminStatusResponse {
@@ -101,7 +101,7 @@ async fn status_now(
         version: env!("CARGO_PKG_VERSION"),
         counts: counts.into(),
         queue: queue.map(QueuedBuildView::from).collect(),
-        providers: app.workshop.providers().known().iter().map(provider).collect(),
+        providers: app.worker.providers().known().iter().map(provider).collect(),
         coverage: matrix.sum,
     }))
 }

@@ -57,7 +57,7 @@ struct MatrixRow {
 
 async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> {
     let matrix = CoverageMatrix::read(&app).await?;
-    let providers = app.workshop.providers();
+    let providers = app.worker.providers();
     let models = sorted_for_display(&matrix.coverage.models, providers);
     let row = |prompt: &ListedPrompt| MatrixRow {
         id: prompt.prompt.id.to_string(),
@@ -83,7 +83,7 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
 
 impl MatrixColumn {
     fn of(listed: &ListedModel, app: &App) -> Self {
-        let (model, providers) = (&listed.model, app.workshop.providers());
+        let (model, providers) = (&listed.model, app.worker.providers());
         let asked = providers.route(model).map(|(key, _)| key);
         let asked = providers.known().iter().find(|known| Some(known.key.as_str()) == asked);
         Self {

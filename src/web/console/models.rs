@@ -48,7 +48,7 @@ struct ModelsPageRow {
 
 async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error> {
     let listed = catalog::models(&app.pool).await?;
-    let providers = app.workshop.providers();
+    let providers = app.worker.providers();
     let references = listed.iter().filter(|listed| listed.model.provider == REFERENCE);
     let references_on = references.map(|listed| listed.enabled).reduce(|any, one| any || one);
     let row = |listed: &ListedModel| ModelsPageRow {

@@ -78,7 +78,7 @@ async fn sign_in(
 ) -> Result<Response, Response> {
     let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
     visitor.check_limit(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
-    if !token.is(&form.token) {
+    if !token.matches(&form.token) {
         let problem = match form.token.trim() {
             "" => "Type the value of ADMIN_TOKEN.",
             _ => "That is not the value of ADMIN_TOKEN.",

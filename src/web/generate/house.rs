@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
 use crate::config::ServerKeyAccess;
-use crate::generate::{Endpoint, EndpointError, Patience, Pinned, ProviderKind, Secret, provider};
-use crate::sandbox::{Asked, Contestant, Problem, doors};
+use crate::generate::{Endpoint, EndpointError, PinnedHost, ProviderKind, RequestLimits, Secret, provider};
+use crate::sandbox::{SandboxContestant, SandboxTarget, TargetError, outbound};
 use crate::web::Error;
 use crate::web::filters::capitalised;
 
@@ -45,16 +45,20 @@ pub(super) struct ContestantResolver<'a> {
 
 impl ContestantResolver<'_> {
     /// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
-    pub async fn contestant(&self, listed: &[ListedModel], choice: ModelChoice) -> Result<Contestant, Error> {
+    pub async fn contestant(
+        &self,
+        listed: &[ListedModel],
+        choice: ModelChoice,
+    ) -> Result<SandboxContestant, Error> {
         let ModelChoice { source, secret } = choice;
         match source {
             ModelSource::Catalog(key) => self.from_catalog(listed, &key, secret),
             ModelSource::Provider { provider, model } => {
-                let known = self.app.workshop.providers().known().iter().find(|known| known.key == provider);
+                let known = self.app.worker.providers().known().iter().find(|known| known.key == provider);
                 let known =
                     known.ok_or_else(|| unknown_model(format!("There is no provider {provider} here.")))?;
                 let name = format!("{provider}:{model}");
-                Ok(Contestant { name, asked: self.at_provider(known, model, secret) })
+                Ok(SandboxContestant { name, target: self.at_provider(known, model, secret) })
             }
             ModelSource::Endpoint { address, model } => Ok(self.at_endpoint(&address, model, secret).await),
         }
@@ -65,7 +69,7 @@ impl ContestantResolver<'_> {
         listed: &[ListedModel],
         key: &str,
         secret: Option<Secret>,
-    ) -> Result<Contestant, Error> {
+    ) -> Result<SandboxContestant, Error> {
         let known = key.parse::<ModelKey>().ok();
         let model =
             known.and_then(|key| listed.iter().find(|listed| listed.enabled && listed.model.key == key));
@@ -76,25 +80,25 @@ impl ContestantResolver<'_> {
                 model.display_name
             )));
         }
-        let asked = match secret {
+        let target = match secret {
             None => self.with_server_key(model),
             Some(secret) => match route_for_visitors(self.app, model, self.lends_keys) {
                 Some((known, name)) => self
                     .at_provider(known, name.to_owned(), Some(secret))
-                    .map(|asked| Asked { options: model.options, ..asked }),
+                    .map(|target| SandboxTarget { options: model.options, ..target }),
                 None => Err(self.no_key()),
             },
         };
-        Ok(Contestant { name: key.to_owned(), asked })
+        Ok(SandboxContestant { name: key.to_owned(), target })
     }
 
-    fn with_server_key(&self, model: &Model) -> Result<Asked, Problem> {
-        let providers = self.app.workshop.providers();
+    fn with_server_key(&self, model: &Model) -> Result<SandboxTarget, TargetError> {
+        let providers = self.app.worker.providers();
         let route = providers.route(model).filter(|_| self.lends_keys);
         let open =
             route.and_then(|(provider, name)| Some((providers.get(provider)?.clone(), name.to_owned())));
         let (provider, name) = open.ok_or_else(|| self.no_key())?;
-        Ok(Asked { provider, model: name, options: model.options })
+        Ok(SandboxTarget { provider, model: name, options: model.options })
     }
 
     fn at_provider(
@@ -102,44 +106,44 @@ impl ContestantResolver<'_> {
         known: &catalog::Provider,
         model: String,
         secret: Option<Secret>,
-    ) -> Result<Asked, Problem> {
+    ) -> Result<SandboxTarget, TargetError> {
         if !takes_visitors(known, self.lends_keys) {
             return Err(self.no_key());
         }
         if secret.is_none() {
-            let own = self.app.workshop.providers().get(&known.key).filter(|_| self.lends_keys);
+            let own = self.app.worker.providers().get(&known.key).filter(|_| self.lends_keys);
             let provider = own.ok_or_else(|| self.no_key())?.clone();
-            return Ok(Asked { provider, model, options: catalog::ModelOptions::default() });
+            return Ok(SandboxTarget { provider, model, options: catalog::ModelOptions::default() });
         }
         let endpoint =
             Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
-        asked(self.app, &endpoint, model)
+        target(self.app, &endpoint, model)
     }
 
-    async fn at_endpoint(&self, address: &str, model: String, secret: Option<Secret>) -> Contestant {
-        let door = match doors::open(address, self.app.config.sandbox.local).await {
-            Ok(door) => door,
-            Err(closed) => {
-                let asked = Err(Problem { code: "address_refused", message: format!("{closed}.") });
-                return Contestant { name: model, asked };
+    async fn at_endpoint(&self, address: &str, model: String, secret: Option<Secret>) -> SandboxContestant {
+        let resolved = match outbound::resolve(address, self.app.config.sandbox.local).await {
+            Ok(resolved) => resolved,
+            Err(refused) => {
+                let target = Err(TargetError { code: "address_refused", message: format!("{refused}.") });
+                return SandboxContestant { name: model, target };
             }
         };
-        let name = format!("{}:{model}", door.host);
+        let name = format!("{}:{model}", resolved.host);
         let endpoint = Endpoint {
             provider: ProviderKind::Compatible,
-            base_url: door.base_url,
+            base_url: resolved.base_url,
             key: secret,
-            pinned: Some(Pinned { host: door.host, places: door.places }),
+            pinned: Some(PinnedHost { host: resolved.host, addresses: resolved.addresses }),
         };
-        Contestant { name, asked: asked(self.app, &endpoint, model) }
+        SandboxContestant { name, target: target(self.app, &endpoint, model) }
     }
 
-    fn no_key(&self) -> Problem {
+    fn no_key(&self) -> TargetError {
         let message = match self.lends_keys {
             true => "This server has no key for it; type your own.",
             false => "This server lends no keys; type your own.",
         };
-        Problem { code: "no_key", message: message.to_owned() }
+        TargetError { code: "no_key", message: message.to_owned() }
     }
 }
 
@@ -154,20 +158,20 @@ pub(in crate::web) fn route_for_visitors<'a>(
     model: &'a Model,
     lends_keys: bool,
 ) -> Option<(&'a catalog::Provider, &'a str)> {
-    let known = app.workshop.providers().known();
+    let known = app.worker.providers().known();
     model.routes().find_map(|(provider, name)| {
         let known = known.iter().find(|known| known.key == provider && takes_visitors(known, lends_keys))?;
         Some((known, name))
     })
 }
 
-fn asked(app: &App, endpoint: &Endpoint, model: String) -> Result<Asked, Problem> {
+fn target(app: &App, endpoint: &Endpoint, model: String) -> Result<SandboxTarget, TargetError> {
     let max_bytes = app.config.check_max_bytes.min(app.config.generation.answer_max_bytes);
-    let patience = Patience { max_bytes, ..Patience::for_people() };
+    let limits = RequestLimits { max_bytes, ..RequestLimits::interactive() };
     // What a stranger's endpoint says is not for our log.
-    let provider = provider(endpoint, patience, false).map_err(|error| {
+    let provider = provider(endpoint, limits, false).map_err(|error| {
         let code = if matches!(error, EndpointError::BadKey) { "bad_key" } else { "address_refused" };
-        Problem { code, message: capitalised(&error.to_string()) + "." }
+        TargetError { code, message: capitalised(&error.to_string()) + "." }
     })?;
-    Ok(Asked { provider, model, options: catalog::ModelOptions::default() })
+    Ok(SandboxTarget { provider, model, options: catalog::ModelOptions::default() })
 }

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::arena::{Choice, Side};
-use crate::sandbox::Slot;
+use crate::sandbox::SandboxSlot;
 use voxel::{GridSize, Palette};
 
 fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
@@ -33,13 +33,13 @@ impl PartialSchema for Side {
 
 impl ToSchema for Side {}
 
-impl PartialSchema for Slot {
+impl PartialSchema for SandboxSlot {
     fn schema() -> RefOr<Schema> {
         one_of(Type::String, ["a", "b"])
     }
 }
 
-impl ToSchema for Slot {}
+impl ToSchema for SandboxSlot {}
 
 /// Two opposite corners, both included; null for an empty build.
 #[derive(ToSchema)]

@@ -132,7 +132,7 @@ async fn what_follows_a_complete_answer_does_not_spoil_it() {
         ] {
             let response = FakeResponse::stream().send(stream.clone()).then(step);
             let provider = FakeProvider::with_responses(protocol, [response]).await;
-            let in_time = Patience { total: Duration::from_secs(2), ..patience() };
+            let in_time = RequestLimits { total: Duration::from_secs(2), ..patience() };
 
             let (result, _) = ask(&provider, &question(), in_time).await;
 
@@ -167,7 +167,7 @@ async fn leaving_closes_the_connection() {
 
 #[tokio::test]
 async fn how_an_answer_ended_is_told_apart() {
-    use FailureKind::{BadAnswer, Filtered, Refused, Truncated};
+    use GenerateErrorKind::{BadAnswer, Filtered, Refused, Truncated};
     for (protocol, part, kind) in [
         (FakeProtocol::OpenAi, FakePart::Truncated, Truncated),
         (FakeProtocol::Anthropic, FakePart::Truncated, Truncated),
@@ -214,7 +214,7 @@ async fn a_question_that_google_keeps_from_its_model_says_so() {
     let failure =
         failure(FakeProtocol::Google, FakeResponse::stream().send(FakeProtocol::Google.frame(&event))).await;
 
-    assert_eq!(failure.kind, FailureKind::Filtered);
+    assert_eq!(failure.kind, GenerateErrorKind::Filtered);
     assert_eq!(failure.message, "Google: the question was withheld from the model: PROHIBITED_CONTENT");
     assert_eq!(failure.usage.input, Some(7));
 }

@@ -4,12 +4,12 @@ struct ProviderErrorCase {
     protocol: FakeProtocol,
     status: u16,
     body: Value,
-    kind: FailureKind,
+    kind: GenerateErrorKind,
 }
 
 /// What each provider says, as it says it.
 fn error_cases() -> Vec<ProviderErrorCase> {
-    use FailureKind::{BadKey, BadRequest, NoCredit, NoSuchModel};
+    use GenerateErrorKind::{BadKey, BadRequest, NoCredit, NoSuchModel};
     let openai = |kind: &str, code: &str, message: &str| json!({ "error": { "message": message, "type": kind, "param": null, "code": code } });
     let anthropic = |kind: &str, message: &str| json!({ "type": "error", "error": { "type": kind, "message": message }, "request_id": "req_1" });
     let google = |code: u16, status: &str, message: &str, details: Value| json!({ "error": { "code": code, "message": message, "status": status, "details": details } });
@@ -106,8 +106,11 @@ async fn a_provider_that_stays_busy_is_given_up() {
 
         let (result, _) = ask(&provider, &question(), patience()).await;
 
-        let kind =
-            if protocol == FakeProtocol::OpenAi { FailureKind::RateLimited } else { FailureKind::Overloaded };
+        let kind = if protocol == FakeProtocol::OpenAi {
+            GenerateErrorKind::RateLimited
+        } else {
+            GenerateErrorKind::Overloaded
+        };
         assert_eq!(result.unwrap_err().kind, kind, "{protocol:?}");
         assert_eq!(provider.requests().len(), 3, "{protocol:?}");
     }
@@ -124,7 +127,7 @@ async fn once_a_model_has_thought_nothing_is_asked_again() {
 
             let (result, deltas) = ask(&provider, &question(), patience()).await;
 
-            assert_eq!(result.unwrap_err().kind, FailureKind::Overloaded, "{protocol:?}");
+            assert_eq!(result.unwrap_err().kind, GenerateErrorKind::Overloaded, "{protocol:?}");
             assert!(deltas.iter().all(|deltas| !deltas.starts_with("waiting")), "{deltas:?}");
         }
     }
@@ -151,18 +154,18 @@ async fn every_request_is_told_as_it_goes_out() {
     let answer = FakeProtocol::OpenAi.answer(&[FakePart::Text("a"), FakePart::Done]);
     let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, [busy, unsure, answer]).await;
     let client = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
-    let warm = Options { effort: None, temperature: Some(0.5) };
+    let warm = GenerationOptions { effort: None, temperature: Some(0.5) };
     let mut sent = 0;
 
     let mut listen = |delta: Delta<'_>| sent += u32::from(matches!(delta, Delta::Sent));
-    client.ask(&Question { options: warm, ..question() }, &mut listen).await.unwrap();
+    client.ask(&CompletionRequest { options: warm, ..question() }, &mut listen).await.unwrap();
 
     assert_eq!(sent, 3);
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_told_even_where_the_status_says_that_all_is_well() {
-    use FailureKind::{BadRequest, NoCredit};
+    use GenerateErrorKind::{BadRequest, NoCredit};
     let protocol = FakeProtocol::Compatible;
     for (body, provider_message, kind) in [
         (json!({ "detail": "This is not for you." }), "This is not for you.", BadRequest),

@@ -32,7 +32,7 @@ async fn an_answer_of_300_mb_is_left_at_the_bound() {
         let (result, _) = ask(&provider, &question(), patience()).await;
 
         let failure = result.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::TooLarge, "{protocol:?}: {}", failure.message);
+        assert_eq!(failure.kind, GenerateErrorKind::TooLarge, "{protocol:?}: {}", failure.message);
         let kept = patience().max_bytes - 20..=patience().max_bytes;
         assert!(kept.contains(&failure.partial.len()), "{protocol:?}: {}", failure.partial.len());
         provider.wait_for_disconnect().await;
@@ -41,7 +41,7 @@ async fn an_answer_of_300_mb_is_left_at_the_bound() {
 
 #[tokio::test]
 async fn whatever_else_is_of_300_mb_is_left_at_a_bound() {
-    use FailureKind::{BadAnswer, BadRequest, Overloaded, TooLarge};
+    use GenerateErrorKind::{BadAnswer, BadRequest, Overloaded, TooLarge};
     let x = vec![b'x'; 64 << 10];
     for protocol in FakeProtocol::ALL {
         for (what, response, kind) in [
@@ -58,7 +58,7 @@ async fn whatever_else_is_of_300_mb_is_left_at_a_bound() {
         ] {
             let provider =
                 FakeProvider::with_responses(protocol, [response.then(huge_body(x.clone()))]).await;
-            let (result, _) = ask(&provider, &question(), Patience { tries: 1, ..patience() }).await;
+            let (result, _) = ask(&provider, &question(), RequestLimits { tries: 1, ..patience() }).await;
             let failure = result.unwrap_err();
             assert_eq!(failure.kind, kind, "{protocol:?}, {what}: {}", failure.message);
             assert_ne!(failure.kind, BadRequest);
@@ -74,17 +74,21 @@ async fn a_server_that_says_nothing_more_has_stalled() {
     for protocol in FakeProtocol::ALL {
         // The head of an answer, and no more.
         let response = FakeResponse::stream().then(FakeBodyStep::Stall);
-        let failure = failure_within(protocol, response, Patience { idle: hasty, ..patience() }).await;
-        assert_eq!((failure.kind, failure.partial.as_str()), (FailureKind::Stalled, ""), "{protocol:?}");
+        let failure = failure_within(protocol, response, RequestLimits { idle: hasty, ..patience() }).await;
+        assert_eq!(
+            (failure.kind, failure.partial.as_str()),
+            (GenerateErrorKind::Stalled, ""),
+            "{protocol:?}"
+        );
 
         let response = FakeResponse::stream()
             .send(protocol.stream(&[FakePart::Text("half a")]))
             .then(FakeBodyStep::Stall);
         let slow = Duration::from_millis(500);
-        let failure = failure_within(protocol, response, Patience { idle: slow, ..patience() }).await;
+        let failure = failure_within(protocol, response, RequestLimits { idle: slow, ..patience() }).await;
         assert_eq!(
             (failure.kind, failure.partial.as_str()),
-            (FailureKind::Stalled, "half a"),
+            (GenerateErrorKind::Stalled, "half a"),
             "{protocol:?}"
         );
         assert!(failure.message.ends_with("nothing came for 0.5 s"), "{}", failure.message);
@@ -98,16 +102,16 @@ async fn a_server_that_does_not_answer_at_all_has_stalled() {
         let mut endpoint = FakeProvider::with_responses(protocol, []).await.endpoint();
         // The kernel takes the connection; nobody takes it from the kernel.
         endpoint.base_url = format!("http://{}", listener.local_addr().unwrap());
-        let hasty = Patience { first_byte: Duration::from_millis(50), ..patience() };
+        let hasty = RequestLimits { first_byte: Duration::from_millis(50), ..patience() };
         let provider = provider(&endpoint, hasty, false).unwrap();
         let failure = provider.ask(&question(), &mut |_| ()).await.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::Stalled, "{protocol:?}: {failure:?}");
+        assert_eq!(failure.kind, GenerateErrorKind::Stalled, "{protocol:?}: {failure:?}");
     }
 }
 
 #[tokio::test]
 async fn a_stream_that_never_ends_is_left_in_time_with_what_it_said() {
-    let in_time = Patience { total: Duration::from_secs(3), ..patience() };
+    let in_time = RequestLimits { total: Duration::from_secs(3), ..patience() };
     join_all(FakeProtocol::ALL.map(async |protocol| {
         let noise = if protocol == FakeProtocol::Compatible {
             ": still there\n\n"
@@ -124,7 +128,7 @@ async fn a_stream_that_never_ends_is_left_in_time_with_what_it_said() {
         let failure = result.unwrap_err();
         assert_eq!(
             (failure.kind, failure.partial.as_str()),
-            (FailureKind::TimedOut, "half a"),
+            (GenerateErrorKind::TimedOut, "half a"),
             "{protocol:?}"
         );
         assert!(failure.message.ends_with("the answer took longer than 3 s"), "{}", failure.message);
@@ -138,10 +142,10 @@ async fn waiting_counts_into_the_whole_time() {
     let body = json!({ "error": { "message": "busy" } });
     let response = FakeResponse::json(503, &body).header("retry-after", "4");
     let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, [response]).await;
-    let short = Patience { total: Duration::from_secs(3), ..patience() };
+    let short = RequestLimits { total: Duration::from_secs(3), ..patience() };
 
     let (result, deltas) = ask(&provider, &question(), short).await;
 
-    assert_eq!(result.unwrap_err().kind, FailureKind::Overloaded);
+    assert_eq!(result.unwrap_err().kind, GenerateErrorKind::Overloaded);
     assert_eq!(deltas, [""; 0]);
 }

@@ -11,7 +11,7 @@ fn partial_stream(protocol: FakeProtocol) -> String {
 
 #[tokio::test]
 async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_came() {
-    use FailureKind::{BadAnswer, BadKey, CutOff, Empty, Overloaded};
+    use GenerateErrorKind::{BadAnswer, BadKey, CutOff, Empty, Overloaded};
     let page = "<!doctype html>\n<title>502 Bad Gateway</title><h1>502</h1>";
     for protocol in FakeProtocol::ALL {
         let partial_stream = partial_stream(protocol);
@@ -139,7 +139,7 @@ async fn events_out_of_order_are_noticed_where_the_protocol_has_an_order() {
     ] {
         let stream: String = order.iter().map(|name| events[name].as_str()).collect();
         let failure = failure(FakeProtocol::Anthropic, FakeResponse::stream().send(stream)).await;
-        assert_eq!(failure.kind, FailureKind::BadAnswer, "{what}: {failure:?}");
+        assert_eq!(failure.kind, GenerateErrorKind::BadAnswer, "{what}: {failure:?}");
     }
 }
 
@@ -196,7 +196,7 @@ async fn numbered_events_that_come_twice_or_not_at_all_do_no_harm_if_the_end_tel
         let (result, _) = ask(&provider, &question(), patience()).await;
         match expected {
             Some(text) => assert_eq!(result.unwrap().text, text, "{what}"),
-            None => assert_eq!(result.unwrap_err().kind, FailureKind::BadAnswer, "{what}"),
+            None => assert_eq!(result.unwrap_err().kind, GenerateErrorKind::BadAnswer, "{what}"),
         }
     }
 }
@@ -219,7 +219,7 @@ async fn a_server_that_hangs_up_at_once_or_is_not_there_cannot_be_reached() {
             let mut listen = |delta: Delta<'_>| waits += u32::from(matches!(delta, Delta::Waiting { .. }));
             let result = provider.ask(&question(), &mut listen).await;
             let failure = result.unwrap_err();
-            assert_eq!(failure.kind, FailureKind::Unreachable, "{failure:?}");
+            assert_eq!(failure.kind, GenerateErrorKind::Unreachable, "{failure:?}");
             assert_eq!(waits, 2, "{failure:?}");
         }
     }

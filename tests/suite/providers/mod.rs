@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buildoff::generate::{
-    Answer, Delta, Failure, FailureKind, Options, Patience, Question, Speaker, Turn, provider,
+    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
+    GenerationOptions, RequestLimits, provider,
 };
 use serde_json::{Value, json};
 
@@ -20,9 +21,9 @@ use crate::support::fake_protocol::MODEL;
 use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse};
 
 /// Enough for a slow machine, and quick to ask again.
-pub fn patience() -> Patience {
+pub fn patience() -> RequestLimits {
     let ages = Duration::from_secs(60);
-    Patience {
+    RequestLimits {
         connect: ages,
         first_byte: ages,
         idle: ages,
@@ -30,23 +31,23 @@ pub fn patience() -> Patience {
         max_bytes: 1 << 20,
         tries: 3,
         backoff: Duration::from_millis(1),
-        longest_wait: Duration::from_secs(5),
+        max_wait: Duration::from_secs(5),
     }
 }
 
-pub fn question() -> Question {
-    let turn = |by, text: &str| Turn { by, text: text.to_owned() };
-    Question {
+pub fn question() -> CompletionRequest {
+    let turn = |role, text: &str| ChatMessage { role, text: text.to_owned() };
+    CompletionRequest {
         model: MODEL.to_owned(),
         system: "You build.".to_owned(),
-        turns: vec![
-            turn(Speaker::User, "a duck"),
-            turn(Speaker::Model, "{}"),
-            turn(Speaker::User, "again, please"),
+        messages: vec![
+            turn(ChatRole::User, "a duck"),
+            turn(ChatRole::Assistant, "{}"),
+            turn(ChatRole::User, "again, please"),
         ],
         schema: None,
         max_output_tokens: Some(1000),
-        options: Options::default(),
+        options: GenerationOptions::default(),
     }
 }
 
@@ -63,9 +64,9 @@ fn schema() -> Arc<Value> {
 /// Asks once, and tells what was told meanwhile.
 async fn ask(
     at: &FakeProvider,
-    question: &Question,
-    patience: Patience,
-) -> (Result<Answer, Failure>, Vec<String>) {
+    question: &CompletionRequest,
+    patience: RequestLimits,
+) -> (Result<CompletionResponse, GenerateError>, Vec<String>) {
     let provider = provider(&at.endpoint(), patience, false).unwrap();
     let mut deltas = Vec::new();
     let result = provider.ask(question, &mut |delta| deltas.extend(describe(&delta))).await;
@@ -83,13 +84,17 @@ fn describe(delta: &Delta<'_>) -> Option<String> {
 }
 
 /// The failure that this script ends in, when nothing is tried twice.
-async fn failure(protocol: FakeProtocol, response: FakeResponse) -> Failure {
+async fn failure(protocol: FakeProtocol, response: FakeResponse) -> GenerateError {
     failure_within(protocol, response, patience()).await
 }
 
-async fn failure_within(protocol: FakeProtocol, response: FakeResponse, patience: Patience) -> Failure {
+async fn failure_within(
+    protocol: FakeProtocol,
+    response: FakeResponse,
+    patience: RequestLimits,
+) -> GenerateError {
     let provider = FakeProvider::with_responses(protocol, [response]).await;
-    let (result, _) = ask(&provider, &question(), Patience { tries: 1, ..patience }).await;
+    let (result, _) = ask(&provider, &question(), RequestLimits { tries: 1, ..patience }).await;
     match result {
         Ok(answer) => panic!("{protocol:?} answered {answer:?}"),
         Err(failure) => failure,

@@ -10,22 +10,28 @@ use voxel::{self, GridSize, Palette};
 use super::*;
 
 /// What is asked for, by name.
-fn questions() -> Vec<(&'static str, Question)> {
-    let plain = Question { max_output_tokens: None, ..question() };
+fn questions() -> Vec<(&'static str, CompletionRequest)> {
+    let plain = CompletionRequest { max_output_tokens: None, ..question() };
     let build = Some(Arc::new(voxel::schema(GridSize::G32, Palette::Advanced)));
-    let effort = |effort| Options { effort: Some(effort), temperature: None };
+    let effort = |effort| GenerationOptions { effort: Some(effort), temperature: None };
     vec![
         ("plain", plain.clone()),
-        ("short", Question { system: String::new(), ..question() }),
-        ("schema", Question { schema: build.clone(), ..question() }),
-        ("effort", Question { options: effort(ThinkingEffort::High), ..plain.clone() }),
-        ("none", Question { options: effort(ThinkingEffort::None), ..plain.clone() }),
-        ("max", Question { options: effort(ThinkingEffort::Max), schema: build, ..question() }),
-        ("temperature", Question { options: Options { effort: None, temperature: Some(0.7) }, ..plain }),
+        ("short", CompletionRequest { system: String::new(), ..question() }),
+        ("schema", CompletionRequest { schema: build.clone(), ..question() }),
+        ("effort", CompletionRequest { options: effort(ThinkingEffort::High), ..plain.clone() }),
+        ("none", CompletionRequest { options: effort(ThinkingEffort::None), ..plain.clone() }),
+        ("max", CompletionRequest { options: effort(ThinkingEffort::Max), schema: build, ..question() }),
+        (
+            "temperature",
+            CompletionRequest {
+                options: GenerationOptions { effort: None, temperature: Some(0.7) },
+                ..plain
+            },
+        ),
     ]
 }
 
-async fn sent_body(protocol: FakeProtocol, question: &Question) -> Value {
+async fn sent_body(protocol: FakeProtocol, question: &CompletionRequest) -> Value {
     let provider =
         FakeProvider::with_responses(protocol, [protocol.answer(&[FakePart::Text("a"), FakePart::Done])])
             .await;
@@ -61,9 +67,9 @@ async fn every_kind_of_request_and_stream_is_written_down() {
 
 #[tokio::test]
 async fn a_question_is_asked_in_the_words_of_each_provider() {
-    let question = Question {
+    let question = CompletionRequest {
         schema: Some(schema()),
-        options: Options { effort: Some(ThinkingEffort::Xhigh), temperature: Some(0.7) },
+        options: GenerationOptions { effort: Some(ThinkingEffort::Xhigh), temperature: Some(0.7) },
         ..question()
     };
     let talk = |model: &str| {

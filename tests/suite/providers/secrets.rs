@@ -69,7 +69,7 @@ async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
     for protocol in FakeProtocol::ALL {
         for response in responses_with_key(protocol) {
             let provider = FakeProvider::with_responses(protocol, [response]).await;
-            let once = Patience { tries: 1, ..patience() };
+            let once = RequestLimits { tries: 1, ..patience() };
             let client = buildoff::generate::provider(&provider.endpoint(), once, true).unwrap();
             let mut listen = |delta: Delta<'_>| output.push_str(&format!("{delta:?}\n"));
             let failure = client.ask(&question(), &mut listen).await.unwrap_err();
@@ -118,7 +118,7 @@ async fn an_answer_that_is_no_build_is_logged_by_its_ends_and_without_the_key() 
         let client = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
 
         let answer = format!("peculiar {API_KEY} {}{API_KEY}{} half", "x".repeat(8150), "y".repeat(60_000));
-        client.log_refused(&answer, &format!("it says {API_KEY}"));
+        client.log_rejected(&answer, &format!("it says {API_KEY}"));
 
         drop(guard);
         let log = log.text();

@@ -1,14 +1,14 @@
-use buildoff::generate::{Note, Step, ThinkingEffort};
+use buildoff::generate::{Adjustment, Note, ThinkingEffort};
 
 use super::*;
 use crate::support::fake_provider::RecordedRequest;
 
 /// A question with all that can be refused.
-fn question_with_all_options() -> Question {
-    Question {
+fn question_with_all_options() -> CompletionRequest {
+    CompletionRequest {
         schema: Some(schema()),
         max_output_tokens: Some(200_000),
-        options: Options { effort: Some(ThinkingEffort::High), temperature: Some(0.5) },
+        options: GenerationOptions { effort: Some(ThinkingEffort::High), temperature: Some(0.5) },
         ..question()
     }
 }
@@ -19,7 +19,7 @@ struct UnsupportedOptionCase {
     status: u16,
     param: Option<&'static str>,
     message: &'static str,
-    step: Step,
+    step: Adjustment,
     place: &'static str,
     before: Value,
     after: Value,
@@ -28,7 +28,7 @@ struct UnsupportedOptionCase {
 #[rustfmt::skip]
 fn unsupported_option_cases() -> Vec<UnsupportedOptionCase> {
     use FakeProtocol::{Anthropic, Compatible, Google, OpenAi};
-    let tokens = |to| Step::FewerTokens { from: 200_000, to };
+    let tokens = |to| Adjustment::FewerTokens { from: 200_000, to };
     let plain = schema();
     let strict = json!({ "format": { "type": "json_schema", "name": "build", "schema": *plain, "strict": true } });
     let unbounded = json!({
@@ -39,33 +39,33 @@ fn unsupported_option_cases() -> Vec<UnsupportedOptionCase> {
     let none = Value::Null;
     [
         (OpenAi, 400, Some("max_output_tokens"), "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 128000, but got 200000 instead.", tokens(128_000), "/max_output_tokens", json!(200_000), json!(128_000)),
-        (OpenAi, 400, Some("temperature"), "Unsupported parameter: 'temperature' is not supported with this model.", Step::NoTemperature, "/temperature", json!(0.5), none.clone()),
-        (OpenAi, 400, Some("reasoning.effort"), "Unsupported parameter: 'reasoning.effort' is not supported with this model.", Step::NoEffort, "/reasoning", json!({ "effort": "high", "summary": "auto" }), none.clone()),
-        (OpenAi, 400, Some("reasoning.summary"), "Your organization must be verified to generate reasoning summaries.", Step::NoThinkingSummary, "/reasoning", json!({ "effort": "high", "summary": "auto" }), json!({ "effort": "high" })),
-        (OpenAi, 400, Some("text.format"), "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.", Step::NoSchema, "/text", strict, none.clone()),
+        (OpenAi, 400, Some("temperature"), "Unsupported parameter: 'temperature' is not supported with this model.", Adjustment::NoTemperature, "/temperature", json!(0.5), none.clone()),
+        (OpenAi, 400, Some("reasoning.effort"), "Unsupported parameter: 'reasoning.effort' is not supported with this model.", Adjustment::NoEffort, "/reasoning", json!({ "effort": "high", "summary": "auto" }), none.clone()),
+        (OpenAi, 400, Some("reasoning.summary"), "Your organization must be verified to generate reasoning summaries.", Adjustment::NoThinkingSummary, "/reasoning", json!({ "effort": "high", "summary": "auto" }), json!({ "effort": "high" })),
+        (OpenAi, 400, Some("text.format"), "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.", Adjustment::NoSchema, "/text", strict, none.clone()),
 
         (Anthropic, 400, None, "max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for some-model-1", tokens(64_000), "/max_tokens", json!(200_000), json!(64_000)),
-        (Anthropic, 400, None, "`temperature` is deprecated for this model.", Step::NoTemperature, "/temperature", json!(0.5), none.clone()),
-        (Anthropic, 400, None, "adaptive thinking is not supported on this model", Step::NoEffort, "/thinking", json!({ "type": "adaptive", "display": "summarized" }), none.clone()),
-        (Anthropic, 400, None, "output_config.effort: this model does not support the effort parameter", Step::NoEffort, "/output_config/effort", json!("high"), none.clone()),
-        (Anthropic, 400, None, "output_config.format.schema: Invalid schema: The compiled grammar is too large", Step::NoSchema, "/output_config/format", json!({ "type": "json_schema", "schema": unbounded.clone() }), none.clone()),
+        (Anthropic, 400, None, "`temperature` is deprecated for this model.", Adjustment::NoTemperature, "/temperature", json!(0.5), none.clone()),
+        (Anthropic, 400, None, "adaptive thinking is not supported on this model", Adjustment::NoEffort, "/thinking", json!({ "type": "adaptive", "display": "summarized" }), none.clone()),
+        (Anthropic, 400, None, "output_config.effort: this model does not support the effort parameter", Adjustment::NoEffort, "/output_config/effort", json!("high"), none.clone()),
+        (Anthropic, 400, None, "output_config.format.schema: Invalid schema: The compiled grammar is too large", Adjustment::NoSchema, "/output_config/format", json!({ "type": "json_schema", "schema": unbounded.clone() }), none.clone()),
 
         (Google, 400, None, "Unable to submit request because it has a maxOutputTokens value of 200000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", tokens(65_536), "/generationConfig/maxOutputTokens", json!(200_000), json!(65_536)),
-        (Google, 400, None, "Thinking level is not supported for this model.", Step::NoEffort, "/generationConfig/thinkingConfig", json!({ "thinkingLevel": "HIGH", "includeThoughts": true }), none.clone()),
-        (Google, 400, None, "The specified schema produces a constraint that has too many states for serving.", Step::NoSchema, "/generationConfig/responseJsonSchema", (*plain).clone(), none.clone()),
-        (Anthropic, 400, None, "That will not do.", Step::NoSchema, "/output_config", json!({ "effort": "high", "format": { "type": "json_schema", "schema": unbounded } }), json!({ "effort": "high" })),
+        (Google, 400, None, "Thinking level is not supported for this model.", Adjustment::NoEffort, "/generationConfig/thinkingConfig", json!({ "thinkingLevel": "HIGH", "includeThoughts": true }), none.clone()),
+        (Google, 400, None, "The specified schema produces a constraint that has too many states for serving.", Adjustment::NoSchema, "/generationConfig/responseJsonSchema", (*plain).clone(), none.clone()),
+        (Anthropic, 400, None, "That will not do.", Adjustment::NoSchema, "/output_config", json!({ "effort": "high", "format": { "type": "json_schema", "schema": unbounded } }), json!({ "effort": "high" })),
 
-        (Google, 400, None, "Request contains an invalid argument.", Step::NoSchema, "/generationConfig/responseMimeType", json!("application/json"), none.clone()),
+        (Google, 400, None, "Request contains an invalid argument.", Adjustment::NoSchema, "/generationConfig/responseMimeType", json!("application/json"), none.clone()),
 
         (Compatible, 400, None, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", tokens(8192), "/max_tokens", json!(200_000), json!(8192)),
         (Compatible, 400, None, "'max_tokens' is too large: 200000. This model's maximum context length is 131072 tokens and your request has 1072 input tokens (200000 > 131072 - 1072).", tokens(130_000), "/max_tokens", json!(200_000), json!(130_000)),
-        (Compatible, 422, None, "max_tokens is not permitted", Step::NoTokenLimit, "/max_tokens", json!(200_000), none.clone()),
-        (Compatible, 400, Some("max_tokens"), "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", Step::NewNameForTokenLimit, "/max_completion_tokens", none.clone(), json!(200_000)),
-        (Compatible, 400, None, "Unrecognized request argument supplied: stream_options", Step::NoStreamedUsage, "/stream_options", json!({ "include_usage": true }), none.clone()),
-        (Compatible, 400, None, "Argument not supported on this model: reasoning_effort", Step::NoEffort, "/reasoning_effort", json!("high"), none.clone()),
-        (Compatible, 400, None, "This response_format type is unavailable now", Step::NoSchema, "/response_format", named.clone(), none.clone()),
-        (Compatible, 422, None, "That will not do.", Step::NoSchema, "/response_format", named.clone(), none.clone()),
-        (Compatible, 404, None, "No endpoints found that can handle the requested parameters.", Step::NoSchema, "/response_format", named, none),
+        (Compatible, 422, None, "max_tokens is not permitted", Adjustment::NoTokenLimit, "/max_tokens", json!(200_000), none.clone()),
+        (Compatible, 400, Some("max_tokens"), "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", Adjustment::NewNameForTokenLimit, "/max_completion_tokens", none.clone(), json!(200_000)),
+        (Compatible, 400, None, "Unrecognized request argument supplied: stream_options", Adjustment::NoStreamedUsage, "/stream_options", json!({ "include_usage": true }), none.clone()),
+        (Compatible, 400, None, "Argument not supported on this model: reasoning_effort", Adjustment::NoEffort, "/reasoning_effort", json!("high"), none.clone()),
+        (Compatible, 400, None, "This response_format type is unavailable now", Adjustment::NoSchema, "/response_format", named.clone(), none.clone()),
+        (Compatible, 422, None, "That will not do.", Adjustment::NoSchema, "/response_format", named.clone(), none.clone()),
+        (Compatible, 404, None, "No endpoints found that can handle the requested parameters.", Adjustment::NoSchema, "/response_format", named, none),
     ]
     .map(|(protocol, status, param, message, step, place, before, after)| UnsupportedOptionCase { protocol, status, param, message, step, place, before, after })
     .into()
@@ -104,8 +104,8 @@ async fn a_model_of_google_that_does_not_think_is_asked_without_its_thoughts() {
 
     let (result, _) = ask(&provider, &question(), patience()).await;
 
-    let steps: Vec<Step> = result.unwrap().notes.iter().map(|note| note.step).collect();
-    assert_eq!(steps, [Step::NoThinkingSummary]);
+    let steps: Vec<Adjustment> = result.unwrap().notes.iter().map(|note| note.step).collect();
+    assert_eq!(steps, [Adjustment::NoThinkingSummary]);
     let recorded = provider.requests();
     let how = |at: usize| recorded[at].body["generationConfig"].clone();
     assert_eq!(how(0), json!({ "maxOutputTokens": 1000, "thinkingConfig": { "includeThoughts": true } }));
@@ -148,11 +148,14 @@ async fn a_provider_that_is_never_content_is_given_up_with_notes_of_all_that_was
 
         let (result, _) = ask(&provider, &question_with_all_options(), patience()).await;
 
-        let Failure { kind, notes, .. } = result.unwrap_err();
-        assert_eq!(kind, FailureKind::BadRequest, "{protocol:?}");
-        let steps: Vec<Step> = notes.iter().map(|note: &Note| note.step).collect();
-        assert!(steps.contains(&Step::FewerTokens { from: 200_000, to: 9000 }), "{protocol:?} {steps:?}");
-        assert!(steps.contains(&Step::NoSchema), "{protocol:?} {steps:?}");
+        let GenerateError { kind, notes, .. } = result.unwrap_err();
+        assert_eq!(kind, GenerateErrorKind::BadRequest, "{protocol:?}");
+        let steps: Vec<Adjustment> = notes.iter().map(|note: &Note| note.step).collect();
+        assert!(
+            steps.contains(&Adjustment::FewerTokens { from: 200_000, to: 9000 }),
+            "{protocol:?} {steps:?}"
+        );
+        assert!(steps.contains(&Adjustment::NoSchema), "{protocol:?} {steps:?}");
         assert_eq!(provider.requests().len(), steps.len() + 1, "{protocol:?}");
         assert!(steps.len() <= 7, "{protocol:?} {steps:?}");
     }

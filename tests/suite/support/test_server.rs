@@ -51,9 +51,9 @@ impl TestServer {
     /// The same, with its workshop at work until the test ends.
     pub async fn start_with_worker(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         let app = app_with_db(pool, variables);
-        let (workshop, closing) = (app.workshop.clone(), app.closing.clone());
-        tokio::spawn(async move { workshop.run(closing).await });
-        let closing = app.closing.clone();
+        let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
+        tokio::spawn(async move { worker.run(closing).await });
+        let closing = app.shutdown.clone();
         Self::serve_until(web::router(app), ServerTimeouts::default(), closing).await
     }
 

@@ -7,7 +7,7 @@ use sqlx::{Connection, PgConnection};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use super::Workshop;
+use super::Worker;
 use super::estimate::{Estimate, estimate};
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::BuildSlot;
@@ -15,15 +15,15 @@ use crate::arena::coverage::{Coverage, CoverageSummary};
 use crate::arena::jobs::{self, Job};
 
 /// How long a caller waits for builds.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const SEED_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Between looks at how the jobs stand.
-const GLANCE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How much is to be done.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
-    pub what: What,
+pub struct SeedRequest {
+    pub scope: SeedScope,
     /// Tells what would be done, and does nothing.
     pub dry_run: bool,
     /// What has failed or was cancelled is missing like all else.
@@ -31,7 +31,7 @@ pub struct Order {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum SeedScope {
     Catalog,
     /// The next builds, and waits for them.
     Batch(usize),
@@ -41,17 +41,17 @@ pub enum What {
 
 /// What seeding has set going.
 #[derive(Clone, Debug)]
-pub struct Begun {
+pub struct Started {
     /// What was wanted, or was under way already and taken into the batch.
     pub jobs: Vec<Uuid>,
     waits: bool,
     /// What a dry run has found.
-    would: Option<Seeded>,
+    dry_run_result: Option<SeedSummary>,
 }
 
 /// How things stand after seeding.
 #[derive(Clone, Debug)]
-pub struct Seeded {
+pub struct SeedSummary {
     pub sum: CoverageSummary,
     pub jobs: Vec<Job>,
     /// What a dry run would have wanted.
@@ -60,45 +60,45 @@ pub struct Seeded {
     pub estimate: Option<Estimate>,
 }
 
-impl Workshop {
+impl Worker {
     /// What is under way already comes first, so that a caller who went away finds it again.
-    pub async fn seed(&self, admin: Admin, order: Order) -> anyhow::Result<Begun> {
+    pub async fn seed(&self, admin: Admin, request: SeedRequest) -> anyhow::Result<Started> {
         let mut connection = self.pool.acquire().await?;
         let mut transaction = connection.begin().await?;
         self.config.catalog.seed(&mut transaction).await?;
-        if order.retry_failed {
+        if request.retry_failed {
             jobs::allow_retry(&mut transaction, &self.config.arena).await?;
         }
         let sum = self.sum(&mut transaction).await?;
-        if order.dry_run {
-            let next = if order.what == What::Catalog { Vec::new() } else { sum.open.clone() };
+        if request.dry_run {
+            let next = if request.scope == SeedScope::Catalog { Vec::new() } else { sum.open.clone() };
             let estimate = estimate(&mut transaction, &next).await?;
             transaction.rollback().await?;
-            let would = Seeded { sum, jobs: Vec::new(), next, estimate: Some(estimate) };
-            return Ok(Begun { jobs: Vec::new(), waits: false, would: Some(would) });
+            let dry_run_result = SeedSummary { sum, jobs: Vec::new(), next, estimate: Some(estimate) };
+            return Ok(Started { jobs: Vec::new(), waits: false, dry_run_result: Some(dry_run_result) });
         }
-        let jobs = self.batch(&mut transaction, &sum, order.what.size()).await?;
+        let jobs = self.enqueue_batch(&mut transaction, &sum, request.scope.size()).await?;
         let detail = json!({
-            "jobs": jobs.len(), "what": order.what.name(), "retryFailed": order.retry_failed,
+            "jobs": jobs.len(), "what": request.scope.name(), "retryFailed": request.retry_failed,
         });
         audit::record(&mut transaction, admin, "seed", &self.config.arena.slug(), detail).await?;
         transaction.commit().await?;
         self.wake();
-        Ok(Begun { jobs, waits: matches!(order.what, What::Batch(_)), would: None })
+        Ok(Started { jobs, waits: matches!(request.scope, SeedScope::Batch(_)), dry_run_result: None })
     }
 
     /// Waits for a batch, and tells what came of it. Nothing but the answer is lost when a caller leaves.
-    pub async fn settle(&self, begun: Begun) -> anyhow::Result<Seeded> {
-        let Begun { jobs, waits, would } = begun;
-        if let Some(would) = would {
-            return Ok(would);
+    pub async fn wait_for_jobs(&self, started: Started) -> anyhow::Result<SeedSummary> {
+        let Started { jobs, waits, dry_run_result } = started;
+        if let Some(dry_run_result) = dry_run_result {
+            return Ok(dry_run_result);
         }
         let since = Instant::now();
-        while waits && since.elapsed() < PATIENCE && jobs::any_under_way(&self.pool, &jobs).await? {
-            sleep(GLANCE).await;
+        while waits && since.elapsed() < SEED_TIMEOUT && jobs::any_under_way(&self.pool, &jobs).await? {
+            sleep(POLL_INTERVAL).await;
         }
         let sum = self.sum(&mut *self.pool.acquire().await?).await?;
-        Ok(Seeded { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new(), estimate: None })
+        Ok(SeedSummary { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new(), estimate: None })
     }
 
     /// How the arena stands.
@@ -107,7 +107,7 @@ impl Workshop {
         Ok(coverage.summary(|model| self.providers().can_generate(model)))
     }
 
-    async fn batch(
+    async fn enqueue_batch(
         &self,
         connection: &mut PgConnection,
         sum: &CoverageSummary,
@@ -122,7 +122,7 @@ impl Workshop {
     }
 }
 
-impl What {
+impl SeedScope {
     fn size(self) -> usize {
         match self {
             Self::Catalog => 0,

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub(super) struct Clock {
+pub(super) struct Stopwatch {
     started: Instant,
     /// When the request went out that is under way.
     sent: Instant,
 }
 
-pub(super) struct Times {
-    pub whole: Duration,
+pub(super) struct AttemptTimes {
+    pub total: Duration,
     pub last_request: Duration,
 }
 
-impl Clock {
+impl Stopwatch {
     pub fn start() -> Self {
         let now = Instant::now();
         Self { started: now, sent: now }
@@ -26,8 +26,8 @@ impl Clock {
         self.sent = Instant::now();
     }
 
-    pub fn stop(self) -> Times {
+    pub fn stop(self) -> AttemptTimes {
         let now = Instant::now();
-        Times { whole: now - self.started, last_request: now - self.sent }
+        AttemptTimes { total: now - self.started, last_request: now - self.sent }
     }
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::super::{FailureKind, Note, Question, Step, ThinkingEffort};
-use super::Trouble;
+use super::super::{Adjustment, CompletionRequest, GenerateErrorKind, Note, ThinkingEffort};
+use super::RequestError;
 
 /// A limit below this is no limit that a provider names, but some other number in what it says.
-const FEWEST_TOKENS: u32 = 256;
+const MIN_TOKEN_LIMIT: u32 = 256;
 
 /// What is asked for now. Giving up a wish is final, so that each is given up once.
 #[derive(Clone, Debug)]
-pub(in super::super) struct Wishes {
+pub(in super::super) struct RequestOptions {
     pub schema: Option<Arc<Value>>,
     pub effort: Option<ThinkingEffort>,
     pub summary: bool,
@@ -22,110 +22,115 @@ pub(in super::super) struct Wishes {
     pub max_tokens: Option<u32>,
     /// Whether the provider answers without a limit.
     pub limit_is_optional: bool,
-    pub new_name_for_limit: bool,
+    pub use_max_completion_tokens: bool,
     pub streamed_usage: bool,
-    fewer_tokens: bool,
+    limit_lowered: bool,
 }
 
-impl Wishes {
-    pub fn of(question: &Question) -> Self {
+impl RequestOptions {
+    pub fn new(request: &CompletionRequest) -> Self {
         Self {
-            schema: question.schema.clone(),
-            effort: question.options.effort,
-            summary: question.options.effort.is_some(),
-            temperature: question.options.temperature,
-            max_tokens: question.max_output_tokens,
+            schema: request.schema.clone(),
+            effort: request.options.effort,
+            summary: request.options.effort.is_some(),
+            temperature: request.options.temperature,
+            max_tokens: request.max_output_tokens,
             limit_is_optional: true,
-            new_name_for_limit: false,
+            use_max_completion_tokens: false,
             streamed_usage: true,
-            fewer_tokens: false,
+            limit_lowered: false,
         }
     }
 
     /// Gives up the wish that the provider complains of, if it is one.
-    pub(super) fn step_down(&mut self, trouble: &Trouble, model: &str) -> Option<Note> {
-        if !matches!(trouble.kind, FailureKind::BadRequest | FailureKind::NoSuchModel) {
+    pub(super) fn drop_unsupported(&mut self, error: &RequestError, model: &str) -> Option<Note> {
+        if !matches!(error.kind, GenerateErrorKind::BadRequest | GenerateErrorKind::NoSuchModel) {
             return None;
         }
         // The model's own name may hold a word such as "thinking".
-        let said = format!("{} {}", trouble.param.as_deref().unwrap_or(""), trouble.message);
-        let said = said.replace(model, "").to_lowercase();
-        let step =
-            self.tokens(&said).or_else(|| self.option(&said)).or_else(|| self.guess(trouble, &said))?;
-        Some(Note { step, why: trouble.message.clone() })
+        let message = format!("{} {}", error.param.as_deref().unwrap_or(""), error.message);
+        let message = message.replace(model, "").to_lowercase();
+        let step = self
+            .drop_token_limit(&message)
+            .or_else(|| self.drop_option(&message))
+            .or_else(|| self.drop_best_guess(error, &message))?;
+        Some(Note { step, why: error.message.clone() })
     }
 
-    fn tokens(&mut self, said: &str) -> Option<Step> {
+    fn drop_token_limit(&mut self, message: &str) -> Option<Adjustment> {
         let from = self.max_tokens?;
-        let of_limit =
-            mentions(said, &["max_tokens", "max_output_tokens", "max_completion_tokens", "maxoutputtokens"]);
+        let of_limit = mentions(
+            message,
+            &["max_tokens", "max_output_tokens", "max_completion_tokens", "maxoutputtokens"],
+        );
         let of_context = mentions(
-            said,
+            message,
             &["context length", "context limit", "context window", "output tokens", "completion tokens"],
         );
         if !of_limit && !of_context {
             return None;
         }
-        if !self.new_name_for_limit && said.contains("use 'max_completion_tokens'") {
-            self.new_name_for_limit = true;
-            return Some(Step::NewNameForTokenLimit);
+        if !self.use_max_completion_tokens && message.contains("use 'max_completion_tokens'") {
+            self.use_max_completion_tokens = true;
+            return Some(Adjustment::NewNameForTokenLimit);
         }
-        if !self.fewer_tokens
-            && let Some(to) = limit_named(said, from)
+        if !self.limit_lowered
+            && let Some(to) = parse_token_limit(message, from)
         {
-            self.fewer_tokens = true;
+            self.limit_lowered = true;
             self.max_tokens = Some(to);
-            return Some(Step::FewerTokens { from, to });
+            return Some(Adjustment::FewerTokens { from, to });
         }
         (of_limit && self.limit_is_optional).then(|| {
             self.max_tokens = None;
-            Step::NoTokenLimit
+            Adjustment::NoTokenLimit
         })
     }
 
-    fn option(&mut self, said: &str) -> Option<Step> {
-        let of_schema = mentions(said, SCHEMA);
-        if self.temperature.is_some() && said.contains("temperature") {
+    fn drop_option(&mut self, message: &str) -> Option<Adjustment> {
+        let of_schema = mentions(message, SCHEMA_PHRASES);
+        if self.temperature.is_some() && message.contains("temperature") {
             self.temperature = None;
-            return Some(Step::NoTemperature);
+            return Some(Adjustment::NoTemperature);
         }
-        if self.streamed_usage && mentions(said, &["stream_options", "include_usage"]) {
+        if self.streamed_usage && mentions(message, &["stream_options", "include_usage"]) {
             self.streamed_usage = false;
-            return Some(Step::NoStreamedUsage);
+            return Some(Adjustment::NoStreamedUsage);
         }
-        let of_thinking = mentions(said, &["thinking", "thought"]);
-        let of_summary = mentions(said, &["summary", "summaries"]) || (of_thinking && self.effort.is_none());
+        let of_thinking = mentions(message, &["thinking", "thought"]);
+        let of_summary =
+            mentions(message, &["summary", "summaries"]) || (of_thinking && self.effort.is_none());
         if self.summary && !of_schema && of_summary {
             self.summary = false;
-            return Some(Step::NoThinkingSummary);
+            return Some(Adjustment::NoThinkingSummary);
         }
-        if self.effort.is_some() && !of_schema && mentions(said, &["effort", "reasoning", "thinking"]) {
+        if self.effort.is_some() && !of_schema && mentions(message, &["effort", "reasoning", "thinking"]) {
             self.effort = None;
             self.summary = false;
-            return Some(Step::NoEffort);
+            return Some(Adjustment::NoEffort);
         }
         if of_schema {
-            return self.schema.take().map(|_| Step::NoSchema);
+            return self.schema.take().map(|_| Adjustment::NoSchema);
         }
         None
     }
 
     /// Who only says that something is wrong most often means the schema.
-    fn guess(&mut self, trouble: &Trouble, said: &str) -> Option<Step> {
+    fn drop_best_guess(&mut self, error: &RequestError, message: &str) -> Option<Adjustment> {
         let is_refusal =
-            matches!(trouble.status, Some(StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY));
-        let is_unclear = is_refusal && trouble.kind == FailureKind::BadRequest;
-        if !is_unclear && !mentions(said, VAGUE) {
+            matches!(error.status, Some(StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY));
+        let is_unclear = is_refusal && error.kind == GenerateErrorKind::BadRequest;
+        if !is_unclear && !mentions(message, VAGUE_PHRASES) {
             return None;
         }
         if self.schema.take().is_some() {
-            return Some(Step::NoSchema);
+            return Some(Adjustment::NoSchema);
         }
-        mem::take(&mut self.summary).then_some(Step::NoThinkingSummary)
+        mem::take(&mut self.summary).then_some(Adjustment::NoThinkingSummary)
     }
 }
 
-const SCHEMA: &[&str] = &[
+const SCHEMA_PHRASES: &[&str] = &[
     "schema",
     "response_format",
     "text.format",
@@ -139,7 +144,7 @@ const SCHEMA: &[&str] = &[
     "too many states",
 ];
 
-const VAGUE: &[&str] = &[
+const VAGUE_PHRASES: &[&str] = &[
     "invalid argument",
     "invalid request data",
     "provider returned error",
@@ -147,25 +152,25 @@ const VAGUE: &[&str] = &[
     "output_config",
 ];
 
-fn mentions(said: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| said.contains(word))
+fn mentions(message: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| message.contains(word))
 }
 
 /// The number of tokens that a provider would give, as far as its complaint tells.
-fn limit_named(said: &str, asked: u32) -> Option<u32> {
-    let asked = u64::from(asked);
-    let mut named = numbers(said);
+fn parse_token_limit(message: &str, requested: u32) -> Option<u32> {
+    let requested = u64::from(requested);
+    let mut named = numbers(message);
     named.sort_unstable();
     named.dedup();
-    let others: Vec<u64> = named.iter().copied().filter(|number| *number != asked).collect();
+    let others: Vec<u64> = named.iter().copied().filter(|number| *number != requested).collect();
     // The sum of what was put in and what was asked for is often told as well.
-    let is_sum = |number: &u64| others.iter().any(|other| other + asked == *number);
+    let is_sum = |number: &u64| others.iter().any(|other| other + requested == *number);
     let limits: Vec<u64> = others.iter().copied().filter(|number| !is_sum(number)).collect();
     let limit = match limits[..] {
-        [input, context] if said.contains("context") => context - input,
-        _ => limits.into_iter().rfind(|number| *number < asked)?,
+        [input, context] if message.contains("context") => context - input,
+        _ => limits.into_iter().rfind(|number| *number < requested)?,
     };
-    u32::try_from(limit).ok().filter(|limit| *limit >= FEWEST_TOKENS && u64::from(*limit) < asked)
+    u32::try_from(limit).ok().filter(|limit| *limit >= MIN_TOKEN_LIMIT && u64::from(*limit) < requested)
 }
 
 /// The whole numbers of a text that are no part of a name, `8,192` and `8193 (exclusive)` among them.
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_found_in_what_providers_say() {
-        for (asked, said, limit) in [
+        for (requested, message, limit) in [
             (
                 128_001,
                 "max_tokens: 128001 > 64000, which is the maximum allowed number of output tokens for claude-opus-4-5-20251101",
@@ -254,7 +259,7 @@ mod tests {
             (8000, "max_tokens is not something we like", None),
             (8000, "max_tokens: at least 1", None),
         ] {
-            assert_eq!(limit_named(said, asked), limit, "{said}");
+            assert_eq!(parse_token_limit(message, requested), limit, "{message}");
         }
     }
 

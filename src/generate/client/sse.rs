@@ -8,86 +8,89 @@ use reqwest::Response;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::super::FailureKind;
-use super::Trouble;
-use super::heard::Heard;
-use super::wire::{broken, stalled};
+use super::super::GenerateErrorKind;
+use super::RequestError;
+use super::received::ReceivedAnswer;
+use super::transport::{connection_lost, stalled};
 
 /// What the events of one response hold.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) struct Event {
+pub(in super::super) struct SseEvent {
     pub data: String,
 }
 
-impl Event {
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Trouble> {
+impl SseEvent {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
         serde_json::from_str(&self.data).map_err(|error| {
             let message = format!("the stream holds an event that is not as documented: {error}");
-            Trouble::new(FailureKind::BadAnswer, message)
+            RequestError::new(GenerateErrorKind::BadAnswer, message)
         })
     }
 }
 
-pub(super) struct Events {
+pub(super) struct SseStream {
     response: Response,
     idle: Duration,
-    lines: Lines,
-    ready: VecDeque<Event>,
+    parser: SseParser,
+    ready: VecDeque<SseEvent>,
     /// What is to be said once everything that is ready was heard.
-    then: Option<Result<(), Trouble>>,
+    end: Option<Result<(), RequestError>>,
 }
 
-impl Events {
-    pub fn new(response: Response, idle: Duration, largest: usize) -> Self {
-        Self { response, idle, lines: Lines::new(largest), ready: VecDeque::new(), then: None }
+impl SseStream {
+    pub fn new(response: Response, idle: Duration, max_event_bytes: usize) -> Self {
+        Self { response, idle, parser: SseParser::new(max_event_bytes), ready: VecDeque::new(), end: None }
     }
 
     /// The next event, or none when the provider has closed the stream.
-    pub async fn next(&mut self, heard: &mut Heard<'_>) -> Result<Option<Event>, Trouble> {
+    pub async fn next(
+        &mut self,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<Option<SseEvent>, RequestError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            if let Some(then) = self.then.take() {
-                return then.map(|()| None);
+            if let Some(end) = self.end.take() {
+                return end.map(|()| None);
             }
             match timeout(self.idle, self.response.chunk()).await {
                 Err(_) => return Err(stalled(self.idle)),
-                Ok(Err(error)) => return Err(broken(error)),
+                Ok(Err(error)) => return Err(connection_lost(error)),
                 Ok(Ok(Some(bytes))) => {
-                    heard.keep_raw(&bytes);
-                    self.then = self.lines.push(&bytes, &mut self.ready).err().map(Err);
+                    received.keep_raw(&bytes);
+                    self.end = self.parser.push(&bytes, &mut self.ready).err().map(Err);
                 }
-                Ok(Ok(None)) => self.then = Some(self.lines.finish(&mut self.ready)),
+                Ok(Ok(None)) => self.end = Some(self.parser.finish(&mut self.ready)),
             }
         }
     }
 }
 
 /// Bytes in, events out, however the bytes were cut.
-struct Lines {
+struct SseParser {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
     /// The last byte was a carriage return, so that a newline now belongs to it.
     after_return: bool,
     at_start: bool,
-    largest: usize,
+    max_event_bytes: usize,
 }
 
-impl Lines {
-    fn new(largest: usize) -> Self {
+impl SseParser {
+    fn new(max_event_bytes: usize) -> Self {
         Self {
             line: Vec::new(),
             data: Vec::new(),
             has_data: false,
             after_return: false,
             at_start: true,
-            largest,
+            max_event_bytes,
         }
     }
 
-    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
         if mem::take(&mut self.after_return) {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
@@ -105,21 +108,21 @@ impl Lines {
     }
 
     /// A last event that nobody closed still counts.
-    fn finish(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+    fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
         self.line(events)?;
         self.dispatch(events)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
-        if self.line.len() + self.data.len() + bytes.len() > self.largest {
-            let message = format!("the stream holds an event of more than {} bytes", self.largest);
-            return Err(Trouble::new(FailureKind::TooLarge, message));
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), RequestError> {
+        if self.line.len() + self.data.len() + bytes.len() > self.max_event_bytes {
+            let message = format!("the stream holds an event of more than {} bytes", self.max_event_bytes);
+            return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn line(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+    fn line(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
         let line = mem::take(&mut self.line);
         let mut text = line.as_slice();
         if mem::take(&mut self.at_start) {
@@ -149,12 +152,13 @@ impl Lines {
         }
     }
 
-    fn dispatch(&mut self, events: &mut VecDeque<Event>) -> Result<(), Trouble> {
+    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
         let data = mem::take(&mut self.data);
         if mem::take(&mut self.has_data) {
-            let data = String::from_utf8(data)
-                .map_err(|_| Trouble::new(FailureKind::BadAnswer, "the stream is not valid UTF-8"))?;
-            events.push_back(Event { data });
+            let data = String::from_utf8(data).map_err(|_| {
+                RequestError::new(GenerateErrorKind::BadAnswer, "the stream is not valid UTF-8")
+            })?;
+            events.push_back(SseEvent { data });
         }
         Ok(())
     }
@@ -166,13 +170,13 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, Trouble> {
-        let mut lines = Lines::new(64);
+    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, RequestError> {
+        let mut parser = SseParser::new(64);
         let mut events = VecDeque::new();
         for piece in pieces {
-            lines.push(piece, &mut events)?;
+            parser.push(piece, &mut events)?;
         }
-        lines.finish(&mut events)?;
+        parser.finish(&mut events)?;
         Ok(events.into_iter().map(|event| event.data).collect())
     }
 
@@ -197,14 +201,14 @@ mod tests {
         let line = format!("data: {}\n", "x".repeat(20));
         for stream in [format!("data: {}", "x".repeat(100)), line.repeat(5), format!(":{}", "x".repeat(100))]
         {
-            assert_eq!(read(&[stream.as_bytes()]).unwrap_err().kind, FailureKind::TooLarge);
+            assert_eq!(read(&[stream.as_bytes()]).unwrap_err().kind, GenerateErrorKind::TooLarge);
         }
         assert_eq!(read(&[format!("{line}\n").repeat(9).as_bytes()]).unwrap().len(), 9);
     }
 
     #[test]
     fn what_is_not_utf_8_is_told() {
-        assert_eq!(read(&[b"data: \xff\n\n"]).unwrap_err().kind, FailureKind::BadAnswer);
+        assert_eq!(read(&[b"data: \xff\n\n"]).unwrap_err().kind, GenerateErrorKind::BadAnswer);
     }
 
     proptest! {

@@ -3,29 +3,29 @@
 use voxel::{Block, Palette, RenderClass, Textures};
 
 /// Blocks of one category.
-pub(super) struct Group {
+pub(super) struct BlockGroup {
     pub name: &'static str,
     pub purpose: &'static str,
-    pub blocks: Vec<Swatch>,
+    pub blocks: Vec<BlockEntry>,
 }
 
-pub(super) struct Swatch {
+pub(super) struct BlockEntry {
     pub id: &'static str,
     /// Its colour, and what light does with it.
     pub look: String,
 }
 
 /// In the order of the palette, by category.
-pub(super) fn groups(palette: Palette) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+pub(super) fn block_groups(palette: Palette) -> Vec<BlockGroup> {
+    let mut groups: Vec<BlockGroup> = Vec::new();
     for (number, block) in (1..).zip(palette.blocks()) {
-        let swatch = Swatch { id: &block.id, look: look(number, block) };
+        let entry = BlockEntry { id: &block.id, look: describe(number, block) };
         match groups.iter_mut().find(|group| group.name == block.category) {
-            Some(group) => group.blocks.push(swatch),
-            None => groups.push(Group {
+            Some(group) => group.blocks.push(entry),
+            None => groups.push(BlockGroup {
                 name: &block.category,
                 purpose: purpose(&block.category),
-                blocks: vec![swatch],
+                blocks: vec![entry],
             }),
         }
     }
@@ -51,7 +51,7 @@ fn purpose(category: &str) -> &'static str {
     }
 }
 
-fn look(number: u8, block: &Block) -> String {
+fn describe(number: u8, block: &Block) -> String {
     let [top, side, _] = Textures::get().averages(number).unwrap_or_default().map(hex);
     let colour = if top == side { side } else { format!("{side} (top {top})") };
     let light = match block.class {

@@ -6,54 +6,58 @@ use serde_json::json;
 use sqlx::Connection;
 use uuid::Uuid;
 
-use super::Workshop;
+use super::Worker;
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::jobs::{self, Job, attempts, claims};
-use crate::generate::attempts::look;
+use crate::generate::attempts::check;
 use crate::work::WorkClient;
 
 /// What came of reading a job's answers again.
 #[derive(Clone, Debug)]
-pub struct Reread {
+pub struct ReparsedJob {
     pub job: Job,
     /// The build, and the number of the attempt that held it.
     pub found: Option<(Uuid, i32)>,
     /// What is still wrong with the latest answer.
-    pub still: Option<String>,
+    pub last_error: Option<String>,
 }
 
-impl Workshop {
+impl Worker {
     /// Reads the answers of one failed job again, the latest first. None if there is no such job, or if its
     /// place has a build.
-    pub async fn read_again(&self, admin: Admin, id: Uuid) -> anyhow::Result<Option<Reread>> {
+    pub async fn reparse(&self, admin: Admin, id: Uuid) -> anyhow::Result<Option<ReparsedJob>> {
         if jobs::reparsable(&self.pool, Some(id)).await?.is_empty() {
             return Ok(None);
         }
         let Some(job) = jobs::find(&self.pool, &[id]).await?.pop() else { return Ok(None) };
         let slot = job.slot()?;
-        let mut still = None;
+        let mut last_error = None;
         for attempt in attempts::list(&self.pool, id).await?.into_iter().rev() {
             let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
-            match self.reread(answer, &slot).await? {
+            match self.check_stored_answer(answer, &slot).await? {
                 Ok(build) => {
                     let stored = self.attach_build(admin, &job, &slot, &build, &attempt).await?;
                     let found = stored.map(|build| (build, attempt.number));
-                    return Ok(found.map(|found| Reread { job, found: Some(found), still: None }));
+                    return Ok(found.map(|found| ReparsedJob { job, found: Some(found), last_error: None }));
                 }
-                Err(problem) => still = still.or(Some(problem)),
+                Err(problem) => last_error = last_error.or(Some(problem)),
             }
         }
-        Ok(Some(Reread { job, found: None, still }))
+        Ok(Some(ReparsedJob { job, found: None, last_error }))
     }
 
-    async fn reread(&self, answer: Vec<u8>, slot: &BuildSlot) -> anyhow::Result<Result<PackedBuild, String>> {
+    async fn check_stored_answer(
+        &self,
+        answer: Vec<u8>,
+        slot: &BuildSlot,
+    ) -> anyhow::Result<Result<PackedBuild, String>> {
         let (settings, limit) = (slot.settings.clone(), self.config.generation.answer_max_bytes);
         let read = move || {
             let text = String::from_utf8_lossy(&answer);
-            match look(&text, &settings, limit) {
+            match check(&text, &settings, limit) {
                 Ok(found) => Ok(PackedBuild::new(&found.build, &found.spec, found.warnings)),
-                Err(fault) => Err(fault.rejection.message),
+                Err(rejected) => Err(rejected.rejection.message),
             }
         };
         Ok(self.work.run(WorkClient::BACKGROUND, read).await?)

@@ -6,7 +6,7 @@
 
 pub mod estimate;
 mod job;
-pub mod reading;
+pub mod reparse;
 pub mod seeding;
 
 use std::sync::Arc;
@@ -29,21 +29,21 @@ use crate::work::WorkPool;
 const LEASE: Duration = Duration::from_secs(30);
 
 /// Between looks for what other servers have queued.
-const REST: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long giving jobs back may take.
-const FAREWELL: Duration = Duration::from_secs(5);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Cheap to clone.
 #[derive(Clone)]
-pub struct Workshop {
+pub struct Worker {
     pool: PgPool,
     work: WorkPool,
     config: Arc<Config>,
     wake: Arc<Notify>,
 }
 
-impl Workshop {
+impl Worker {
     pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>) -> Self {
         Self { pool, work, config, wake: Arc::default() }
     }
@@ -59,28 +59,28 @@ impl Workshop {
 
     /// Works until `stop`, then gives back what is not done.
     pub async fn run(&self, stop: CancellationToken) {
-        let mut at_work = JoinSet::new();
+        let mut running = JoinSet::new();
         while !stop.is_cancelled() {
             let woken = self.wake.notified();
-            if let Err(error) = self.take_all(&mut at_work, &stop).await {
+            if let Err(error) = self.claim_jobs(&mut running, &stop).await {
                 tracing::warn!(%error, "jobs could not be looked for");
             }
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = woken => {}
-                () = sleep(REST) => {}
+                () = sleep(POLL_INTERVAL) => {}
                 // There may be room for another.
-                Some(ended) = at_work.join_next() => note(ended),
+                Some(ended) = running.join_next() => log_panic(ended),
             }
         }
-        let all = async { while at_work.join_next().await.is_some() {} };
-        if timeout(FAREWELL, all).await.is_err() {
+        let all = async { while running.join_next().await.is_some() {} };
+        if timeout(SHUTDOWN_GRACE, all).await.is_err() {
             tracing::warn!("some jobs could not be given back in time; others take them over in a while");
         }
     }
 
     /// Takes every job for which there is room.
-    async fn take_all(&self, at_work: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
+    async fn claim_jobs(&self, running: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
         while !stop.is_cancelled() && claims::any_claimable(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
             let routes = self.routes(&models);
@@ -89,7 +89,7 @@ impl Workshop {
             let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.slot.model) else {
                 break;
             };
-            self.begin(claim, model.model, at_work, stop);
+            self.spawn_job(claim, model.model, running, stop);
         }
         Ok(())
     }
@@ -102,15 +102,21 @@ impl Workshop {
         models.iter().filter_map(route).collect()
     }
 
-    fn begin(&self, claim: ClaimedJob, model: Model, at_work: &mut JoinSet<()>, stop: &CancellationToken) {
+    fn spawn_job(
+        &self,
+        claim: ClaimedJob,
+        model: Model,
+        running: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) {
         let span = info_span!("job", id = %claim.lease.job, prompt = %claim.slot.prompt, model = %model.key);
-        let (workshop, stop) = (self.clone(), stop.clone());
-        at_work.spawn(async move { job::work(&workshop, &claim, &model, &stop).await }.instrument(span));
+        let (worker, stop) = (self.clone(), stop.clone());
+        running.spawn(async move { job::run_job(&worker, &claim, &model, &stop).await }.instrument(span));
     }
 }
 
 /// One that fell over leaves its job to whoever takes it when the lease has run out.
-fn note(ended: Result<(), JoinError>) {
+fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "a job fell over");
     }

@@ -12,11 +12,11 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
-use super::super::{Endpoint, EndpointError, FailureKind, Patience, Pinned};
-use super::complaint::{Complaint, ERROR_BODY};
-use super::events::Events;
-use super::heard::Heard;
-use super::{Dialect, Retry, Trouble, clip};
+use super::super::{Endpoint, EndpointError, GenerateErrorKind, PinnedHost, RequestLimits};
+use super::api_error::{ApiError, MAX_ERROR_BODY};
+use super::received::ReceivedAnswer;
+use super::sse::SseStream;
+use super::{Protocol, RequestError, Retry, clip};
 use crate::tls;
 
 const COMPRESSED: &str = "the answer is compressed, which nobody asked for";
@@ -24,59 +24,64 @@ const COMPRESSED: &str = "the answer is compressed, which nobody asked for";
 /// A connection on which nothing comes for minutes must not be forgotten by what lies between.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-const AGENT: &str = concat!("buildoff/", env!("CARGO_PKG_VERSION"));
+const USER_AGENT: &str = concat!("buildoff/", env!("CARGO_PKG_VERSION"));
 
-pub(super) struct Wire {
+pub(super) struct HttpTransport {
     client: Client,
     base: Url,
-    patience: Patience,
+    limits: RequestLimits,
     /// Of an event, or of an answer in one piece.
-    largest: usize,
+    max_body_bytes: usize,
 }
 
-pub(super) enum Reply {
-    Stream(Box<Events>),
-    Whole(String),
+pub(super) enum ResponseBody {
+    Stream(Box<SseStream>),
+    Document(String),
 }
 
-impl Wire {
+impl HttpTransport {
     pub fn new(
         endpoint: &Endpoint,
-        dialect: &dyn Dialect,
-        patience: Patience,
+        protocol: &dyn Protocol,
+        limits: RequestLimits,
     ) -> Result<Self, EndpointError> {
         let no_tls = |error: &dyn Error| EndpointError::NoTls(error.to_string());
         let tls = tls::config().map_err(|error| no_tls(error))?;
         let mut client = Client::builder();
-        if let Some(Pinned { host, places }) = &endpoint.pinned {
+        if let Some(PinnedHost { host, addresses }) = &endpoint.pinned {
             // A proxy would look the name up by itself.
-            client = client.resolve_to_addrs(host, places).no_proxy();
+            client = client.resolve_to_addrs(host, addresses).no_proxy();
         }
         let client = client
             .tls_backend_preconfigured(tls)
-            .default_headers(headers(endpoint, dialect)?)
-            .user_agent(AGENT)
+            .default_headers(headers(endpoint, protocol)?)
+            .user_agent(USER_AGENT)
             .redirect(Policy::none())
             .no_gzip()
             .no_brotli()
             .no_zstd()
             .no_deflate()
-            .connect_timeout(patience.connect)
+            .connect_timeout(limits.connect)
             .tcp_keepalive(KEEPALIVE)
             .build()
             .map_err(|error| no_tls(&error))?;
-        let times = if dialect.repeats_text() { 2 } else { 1 };
-        let largest = patience.max_bytes.saturating_mul(times).saturating_add(ERROR_BODY);
-        Ok(Self { client, base: base(&endpoint.base_url)?, patience, largest })
+        let times = if protocol.repeats_text() { 2 } else { 1 };
+        let max_body_bytes = limits.max_bytes.saturating_mul(times).saturating_add(MAX_ERROR_BODY);
+        Ok(Self { client, base: parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
     }
 
     pub fn base(&self) -> &Url {
         &self.base
     }
 
-    pub async fn post(&self, url: Url, body: Vec<u8>, heard: &mut Heard<'_>) -> Result<Reply, Trouble> {
-        heard.sent();
-        let first_byte = self.patience.first_byte;
+    pub async fn post(
+        &self,
+        url: Url,
+        body: Vec<u8>,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<ResponseBody, RequestError> {
+        received.start_request();
+        let first_byte = self.limits.first_byte;
         let response = timeout(first_byte, self.client.post(url).body(body).send())
             .await
             .map_err(|_| stalled(first_byte))?
@@ -84,58 +89,60 @@ impl Wire {
         let status = response.status();
         if status.is_redirection() {
             let message = format!("the answer is a redirect ({status}), which is not followed");
-            return Err(Trouble::no_answer(message));
+            return Err(RequestError::unusable(message));
         }
         if !status.is_success() {
-            return Err(self.complaint(response, heard).await);
+            return Err(self.error_response(response, received).await);
         }
         if is_encoded(&response) {
-            return Err(Trouble::no_answer(COMPRESSED));
+            return Err(RequestError::unusable(COMPRESSED));
         }
-        let largest = self.largest;
+        let max_body_bytes = self.max_body_bytes;
         match media_type(&response).as_str() {
             "text/event-stream" | "" => {
-                Ok(Reply::Stream(Box::new(Events::new(response, self.patience.idle, largest))))
+                Ok(ResponseBody::Stream(Box::new(SseStream::new(response, self.limits.idle, max_body_bytes))))
             }
             "application/json" => {
-                let body = self.body(response, largest, heard).await?;
-                if body.len() > largest {
-                    let message = format!("the answer is longer than {largest} bytes");
-                    return Err(Trouble::new(FailureKind::TooLarge, message));
+                let body = self.body(response, max_body_bytes, received).await?;
+                if body.len() > max_body_bytes {
+                    let message = format!("the answer is longer than {max_body_bytes} bytes");
+                    return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
                 }
-                Ok(Reply::Whole(String::from_utf8(body).map_err(|_| bad("the answer is not valid UTF-8"))?))
+                Ok(ResponseBody::Document(
+                    String::from_utf8(body).map_err(|_| bad_answer("the answer is not valid UTF-8"))?,
+                ))
             }
             other => {
                 let other = other.to_owned();
-                let body = self.body(response, ERROR_BODY, heard).await?;
-                let what = gist(&String::from_utf8_lossy(&body));
+                let body = self.body(response, MAX_ERROR_BODY, received).await?;
+                let what = summarize_body(&String::from_utf8_lossy(&body));
                 let message = format!("the answer is {} and no event stream: {what}", clip(&other, 80));
-                Err(Trouble::no_answer(message))
+                Err(RequestError::unusable(message))
             }
         }
     }
 
     /// What the provider says instead of an answer.
-    async fn complaint(&self, response: Response, heard: &mut Heard<'_>) -> Trouble {
+    async fn error_response(&self, response: Response, received: &mut ReceivedAnswer<'_>) -> RequestError {
         let status = response.status();
-        let retry = retry(response.headers());
-        let mut trouble = self.explanation(response, heard).await.into_trouble(Some(status));
-        if trouble.kind == FailureKind::BadAnswer {
-            trouble.retry = Retry::Never;
-        } else if retry != Retry::Unsaid {
-            trouble.retry = retry;
+        let retry = retry_from_headers(response.headers());
+        let mut error = self.read_api_error(response, received).await.into_request_error(Some(status));
+        if error.kind == GenerateErrorKind::BadAnswer {
+            error.retry = Retry::Never;
+        } else if retry != Retry::Unspecified {
+            error.retry = retry;
         }
-        trouble
+        error
     }
 
-    async fn explanation(&self, response: Response, heard: &mut Heard<'_>) -> Complaint {
+    async fn read_api_error(&self, response: Response, received: &mut ReceivedAnswer<'_>) -> ApiError {
         if is_encoded(&response) {
-            return Complaint::unread(COMPRESSED.to_owned());
+            return ApiError::from_text(COMPRESSED.to_owned());
         }
         // The status alone tells more than that its explanation did not arrive.
-        let body = self.body(response, ERROR_BODY, heard).await.unwrap_or_default();
+        let body = self.body(response, MAX_ERROR_BODY, received).await.unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
-        Complaint::read(&body).unwrap_or_else(|| Complaint::unread(gist(&body)))
+        ApiError::parse(&body).unwrap_or_else(|| ApiError::from_text(summarize_body(&body)))
     }
 
     /// The body, or as much of it as shows that it is longer than `limit`.
@@ -143,29 +150,31 @@ impl Wire {
         &self,
         mut response: Response,
         limit: usize,
-        heard: &mut Heard<'_>,
-    ) -> Result<Vec<u8>, Trouble> {
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<Vec<u8>, RequestError> {
         let mut body = Vec::new();
         while body.len() <= limit {
-            let chunk = timeout(self.patience.idle, response.chunk()).await;
-            let Some(bytes) = chunk.map_err(|_| stalled(self.patience.idle))?.map_err(broken)? else { break };
-            heard.keep_raw(&bytes);
+            let chunk = timeout(self.limits.idle, response.chunk()).await;
+            let Some(bytes) = chunk.map_err(|_| stalled(self.limits.idle))?.map_err(connection_lost)? else {
+                break;
+            };
+            received.keep_raw(&bytes);
             body.extend_from_slice(&bytes[..bytes.len().min(limit + 1 - body.len())]);
         }
         Ok(body)
     }
 }
 
-fn headers(endpoint: &Endpoint, dialect: &dyn Dialect) -> Result<HeaderMap, EndpointError> {
+fn headers(endpoint: &Endpoint, protocol: &dyn Protocol) -> Result<HeaderMap, EndpointError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for &(name, value) in dialect.headers() {
+    for &(name, value) in protocol.headers() {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     if let Some(key) = endpoint.key.as_ref().filter(|key| !key.expose().is_empty()) {
-        let (name, before) = dialect.key_header();
+        let (name, before) = protocol.key_header();
         let mut value =
             HeaderValue::from_str(&format!("{before}{}", key.expose())).map_err(|_| EndpointError::BadKey)?;
         value.set_sensitive(true);
@@ -174,7 +183,7 @@ fn headers(endpoint: &Endpoint, dialect: &dyn Dialect) -> Result<HeaderMap, Endp
     Ok(headers)
 }
 
-fn base(address: &str) -> Result<Url, EndpointError> {
+fn parse_base_url(address: &str) -> Result<Url, EndpointError> {
     let url: Url = address.parse().map_err(|_| EndpointError::BadAddress)?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(EndpointError::KeyInAddress);
@@ -196,7 +205,7 @@ fn is_encoded(response: &Response) -> bool {
 }
 
 /// When the provider wants to be asked again: in milliseconds, in seconds, or at a date.
-fn retry(headers: &HeaderMap) -> Retry {
+fn retry_from_headers(headers: &HeaderMap) -> Retry {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if text("x-should-retry") == Some("false") {
         return Retry::Never;
@@ -206,7 +215,7 @@ fn retry(headers: &HeaderMap) -> Retry {
         .or_else(|| number("retry-after", 1.0))
         .or_else(|| text("retry-after").and_then(seconds_until));
     let wait = seconds.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX));
-    wait.map_or(Retry::Unsaid, Retry::After)
+    wait.map_or(Retry::Unspecified, Retry::After)
 }
 
 fn seconds_until(date: &str) -> Option<f64> {
@@ -215,7 +224,7 @@ fn seconds_until(date: &str) -> Option<f64> {
 }
 
 /// What a page that is no API answer is about, in a few words.
-fn gist(body: &str) -> String {
+fn summarize_body(body: &str) -> String {
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     match title {
         Some((title, _)) => format!("a page titled “{}”", clip(title.trim(), 200)),
@@ -224,25 +233,25 @@ fn gist(body: &str) -> String {
     }
 }
 
-fn bad(message: impl Into<String>) -> Trouble {
-    Trouble::new(FailureKind::BadAnswer, message)
+fn bad_answer(message: impl Into<String>) -> RequestError {
+    RequestError::new(GenerateErrorKind::BadAnswer, message)
 }
 
-pub(super) fn stalled(patience: Duration) -> Trouble {
-    let message = format!("nothing came for {} s", patience.as_secs_f64());
-    Trouble::new(FailureKind::Stalled, message)
+pub(super) fn stalled(idle: Duration) -> RequestError {
+    let message = format!("nothing came for {} s", idle.as_secs_f64());
+    RequestError::new(GenerateErrorKind::Stalled, message)
 }
 
-pub(super) fn broken(error: reqwest::Error) -> Trouble {
-    let message = format!("the connection ended in the middle of the answer: {}", causes(error));
-    Trouble::new(FailureKind::CutOff, message)
+pub(super) fn connection_lost(error: reqwest::Error) -> RequestError {
+    let message = format!("the connection ended in the middle of the answer: {}", error_chain(error));
+    RequestError::new(GenerateErrorKind::CutOff, message)
 }
 
-fn unreachable(error: reqwest::Error) -> Trouble {
-    Trouble::new(FailureKind::Unreachable, format!("cannot be reached: {}", causes(error)))
+fn unreachable(error: reqwest::Error) -> RequestError {
+    RequestError::new(GenerateErrorKind::Unreachable, format!("cannot be reached: {}", error_chain(error)))
 }
 
-fn causes(error: reqwest::Error) -> String {
+fn error_chain(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -253,11 +262,11 @@ fn causes(error: reqwest::Error) -> String {
     clip(&text, 300)
 }
 
-impl Complaint {
+impl ApiError {
     /// The kind of trouble, by the status as well if there is one.
-    pub(in super::super) fn into_trouble(self, status: Option<StatusCode>) -> Trouble {
+    pub(in super::super) fn into_request_error(self, status: Option<StatusCode>) -> RequestError {
         let kind = self.kind(status.map(|status| status.as_u16()));
-        let retry = self.retry_after.map_or(Retry::Unsaid, Retry::After);
-        Trouble { kind, message: self.message, status, param: self.param, retry }
+        let retry = self.retry_after.map_or(Retry::Unspecified, Retry::After);
+        RequestError { kind, message: self.message, status, param: self.param, retry }
     }
 }

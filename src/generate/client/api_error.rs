@@ -4,137 +4,140 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::FailureKind;
+use super::super::GenerateErrorKind;
 use super::clip;
 
 /// Bytes of an answer that is an error.
-pub(super) const ERROR_BODY: usize = 64 << 10;
+pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
 
 #[derive(Debug, Default)]
-pub(in super::super) struct Complaint {
+pub(in super::super) struct ApiError {
     pub message: String,
     pub param: Option<String>,
     pub retry_after: Option<Duration>,
     /// Codes, types and reasons, in lower case.
-    words: Vec<String>,
+    codes: Vec<String>,
     /// Some put the status they would have answered into the text.
     status: Option<u16>,
-    is_read: bool,
+    is_json: bool,
 }
 
-impl Complaint {
+impl ApiError {
     /// From a JSON document that holds one; what is long is none.
-    pub fn read(body: &str) -> Option<Self> {
-        if body.len() > ERROR_BODY {
+    pub fn parse(body: &str) -> Option<Self> {
+        if body.len() > MAX_ERROR_BODY {
             return None;
         }
         let document: Value = serde_json::from_str(body).ok()?;
         let document = document.get(0).unwrap_or(&document);
         // MiniMax says with every answer that all is well, or what is not.
         if let Some(response) = document.get("base_resp").filter(|response| response["status_code"] != 0) {
-            return Some(Self::of(response, None));
+            return Some(Self::from_value(response, None));
         }
         match document.get("error") {
-            Some(Value::String(message)) => Some(Self::of(document, Some(message))),
-            Some(error @ Value::Object(_)) => Some(Self::of(error, None)),
+            Some(Value::String(message)) => Some(Self::from_value(document, Some(message))),
+            Some(error @ Value::Object(_)) => Some(Self::from_value(error, None)),
             _ => ["message", "msg", "detail"]
                 .iter()
                 .any(|key| document.get(key).is_some())
-                .then(|| Self::of(document, None)),
+                .then(|| Self::from_value(document, None)),
         }
     }
 
     /// Of something that is no JSON.
-    pub fn unread(message: String) -> Self {
+    pub fn from_text(message: String) -> Self {
         Self { message, ..Self::default() }
     }
 
-    pub fn of(error: &Value, message: Option<&str>) -> Self {
+    pub fn from_value(error: &Value, message: Option<&str>) -> Self {
         let text = |key: &str| error.get(key).and_then(Value::as_str);
         let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let detail = |key: &str| details.iter().filter_map(|detail| detail.get(key)?.as_str()).next();
         let code = error.get("code");
         let number = |key: &str| error.get(key).filter(|code| code.is_number()).map(Value::to_string);
         let (number, status_code) = (number("code"), number("status_code"));
-        let words = [text("code"), text("type"), text("status"), detail("reason")];
-        let words = words.into_iter().chain([number.as_deref(), status_code.as_deref()]);
+        let codes = [text("code"), text("type"), text("status"), detail("reason")];
+        let codes = codes.into_iter().chain([number.as_deref(), status_code.as_deref()]);
         let said = ["message", "msg", "status_msg"].into_iter().find_map(text);
-        let mut complaint = Self {
+        let mut api_error = Self {
             message: message.or(said).unwrap_or("").to_owned(),
             param: text("param").map(str::to_owned),
             retry_after: detail("retryDelay").and_then(seconds),
-            words: words.flatten().map(str::to_ascii_lowercase).collect(),
+            codes: codes.flatten().map(str::to_ascii_lowercase).collect(),
             status: code
                 .and_then(|code| u16::try_from(code.as_u64()?).ok())
                 .filter(|code| (400..600).contains(code)),
-            is_read: true,
+            is_json: true,
         };
-        if complaint.message.is_empty() {
-            complaint.message = error.get("detail").unwrap_or(error).to_string();
+        if api_error.message.is_empty() {
+            api_error.message = error.get("detail").unwrap_or(error).to_string();
         }
         // OpenRouter keeps what the provider behind it said apart.
         if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
-            complaint.message = format!("{}: {raw}", complaint.message);
+            api_error.message = format!("{}: {raw}", api_error.message);
         }
-        complaint.message = clip(&complaint.message, 4096);
-        complaint
+        api_error.message = clip(&api_error.message, 4096);
+        api_error
     }
 
-    pub fn kind(&self, status: Option<u16>) -> FailureKind {
-        use FailureKind::{
+    pub fn kind(&self, status: Option<u16>) -> GenerateErrorKind {
+        use GenerateErrorKind::{
             BadAnswer, BadKey, BadRequest, Filtered, NoCredit, NoSuchModel, Overloaded, RateLimited,
         };
         let status = status.or(self.status).unwrap_or(0);
-        let is_rate = status == 429 || self.is_word(&["resource_exhausted"]);
+        let is_rate = status == 429 || self.has_code(&["resource_exhausted"]);
         // Who is told to go slower is shown to the billing details as well.
-        let is_bill = self.says(NO_CREDIT_SAID) || (!is_rate && self.says(&["billing"]));
-        if status == 402 || self.is_word(NO_CREDIT) || is_bill {
+        let is_bill =
+            self.message_contains(NO_CREDIT_PHRASES) || (!is_rate && self.message_contains(&["billing"]));
+        if status == 402 || self.has_code(NO_CREDIT_CODES) || is_bill {
             return NoCredit;
         }
-        if self.is_word(&["resource_exhausted"]) {
+        if self.has_code(&["resource_exhausted"]) {
             return RateLimited;
         }
-        if self.is_word(FILTERED) || self.says(FILTERED_SAID) {
+        if self.has_code(FILTERED_CODES) || self.message_contains(FILTERED_PHRASES) {
             return Filtered;
         }
-        if self.is_word(&["model_not_found"]) || (self.says(&["model"]) && self.says(NO_MODEL_SAID)) {
+        if self.has_code(&["model_not_found"])
+            || (self.message_contains(&["model"]) && self.message_contains(NO_MODEL_PHRASES))
+        {
             return NoSuchModel;
         }
         match status {
             401 | 403 => return BadKey,
             408 | 500.. => return Overloaded,
             429 => return RateLimited,
-            404 if self.is_read => return NoSuchModel,
+            404 if self.is_json => return NoSuchModel,
             404 | 405 => return BadAnswer,
             _ => {}
         }
-        for (words, kind) in [
-            (BAD_KEY, BadKey),
-            (RATE_LIMITED, RateLimited),
-            (OVERLOADED, Overloaded),
+        for (codes, kind) in [
+            (BAD_KEY_CODES, BadKey),
+            (RATE_LIMITED_CODES, RateLimited),
+            (OVERLOADED_CODES, Overloaded),
             (&["not_found_error", "not_found"][..], NoSuchModel),
         ] {
-            if self.is_word(words) {
+            if self.has_code(codes) {
                 return kind;
             }
         }
-        if self.says(&["api key not valid", "invalid api key", "incorrect api key"]) {
+        if self.message_contains(&["api key not valid", "invalid api key", "incorrect api key"]) {
             return BadKey;
         }
-        if self.is_read { BadRequest } else { BadAnswer }
+        if self.is_json { BadRequest } else { BadAnswer }
     }
 
-    fn is_word(&self, words: &[&str]) -> bool {
-        self.words.iter().any(|word| words.contains(&word.as_str()))
+    fn has_code(&self, codes: &[&str]) -> bool {
+        self.codes.iter().any(|word| codes.contains(&word.as_str()))
     }
 
-    fn says(&self, phrases: &[&str]) -> bool {
+    fn message_contains(&self, phrases: &[&str]) -> bool {
         let message = self.message.to_lowercase();
         phrases.iter().any(|phrase| message.contains(phrase))
     }
 }
 
-const NO_CREDIT: &[&str] = &[
+const NO_CREDIT_CODES: &[&str] = &[
     "insufficient_quota",
     "insufficient_balance",
     "insufficient_balance_error",
@@ -148,7 +151,7 @@ const NO_CREDIT: &[&str] = &[
     "1113",
 ];
 
-const NO_CREDIT_SAID: &[&str] = &[
+const NO_CREDIT_PHRASES: &[&str] = &[
     "credit balance",
     "insufficient balance",
     "insufficient credits",
@@ -158,7 +161,7 @@ const NO_CREDIT_SAID: &[&str] = &[
     "spending limit",
 ];
 
-const FILTERED: &[&str] = &[
+const FILTERED_CODES: &[&str] = &[
     "content_filter",
     "content_policy_violation",
     "invalid_prompt",
@@ -170,10 +173,10 @@ const FILTERED: &[&str] = &[
     "1301",
 ];
 
-const FILTERED_SAID: &[&str] =
+const FILTERED_PHRASES: &[&str] =
     &["flagged", "content filtering", "content exists risk", "usage policy", "sensitive content"];
 
-const NO_MODEL_SAID: &[&str] = &[
+const NO_MODEL_PHRASES: &[&str] = &[
     "not found",
     "does not exist",
     "not exist",
@@ -184,7 +187,7 @@ const NO_MODEL_SAID: &[&str] = &[
     "not have access to",
 ];
 
-const BAD_KEY: &[&str] = &[
+const BAD_KEY_CODES: &[&str] = &[
     "authentication_error",
     "permission_error",
     "invalid_api_key",
@@ -194,9 +197,9 @@ const BAD_KEY: &[&str] = &[
     "1004",
 ];
 
-const RATE_LIMITED: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "too_many_requests", "1002"];
+const RATE_LIMITED_CODES: &[&str] = &["rate_limit_error", "rate_limit_exceeded", "too_many_requests", "1002"];
 
-const OVERLOADED: &[&str] = &[
+const OVERLOADED_CODES: &[&str] = &[
     "overloaded_error",
     "api_error",
     "timeout_error",
@@ -222,7 +225,7 @@ mod tests {
 
     #[test]
     fn complaints_are_told_apart_however_they_are_worded() {
-        use FailureKind::*;
+        use GenerateErrorKind::*;
         for (status, body, kind) in [
             (
                 401,
@@ -334,43 +337,49 @@ mod tests {
             ),
             (404, "404 page not found", BadAnswer),
         ] {
-            let complaint = Complaint::read(body).unwrap_or_else(|| Complaint::unread(body.to_owned()));
-            assert_eq!(complaint.kind(Some(status)), kind, "{status} {body}");
+            let api_error = ApiError::parse(body).unwrap_or_else(|| ApiError::from_text(body.to_owned()));
+            assert_eq!(api_error.kind(Some(status)), kind, "{status} {body}");
         }
     }
 
     #[test]
     fn a_complaint_in_a_stream_has_no_status_but_may_name_one() {
         for (body, kind) in [
-            (r#"{"error":{"code":502,"message":"Provider returned error"}}"#, FailureKind::Overloaded),
-            (r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#, FailureKind::Overloaded),
-            (r#"{"error":{"code":"rate_limit_exceeded","message":"slower"}}"#, FailureKind::RateLimited),
-            (r#"{"error":{"code":"server_error","message":"sorry"}}"#, FailureKind::Overloaded),
+            (r#"{"error":{"code":502,"message":"Provider returned error"}}"#, GenerateErrorKind::Overloaded),
+            (
+                r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                GenerateErrorKind::Overloaded,
+            ),
+            (
+                r#"{"error":{"code":"rate_limit_exceeded","message":"slower"}}"#,
+                GenerateErrorKind::RateLimited,
+            ),
+            (r#"{"error":{"code":"server_error","message":"sorry"}}"#, GenerateErrorKind::Overloaded),
             (
                 r#"{"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}"#,
-                FailureKind::NoCredit,
+                GenerateErrorKind::NoCredit,
             ),
-            (r#"{"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, FailureKind::BadKey),
-            (r#"{"detail":"not today"}"#, FailureKind::BadRequest),
+            (r#"{"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, GenerateErrorKind::BadKey),
+            (r#"{"detail":"not today"}"#, GenerateErrorKind::BadRequest),
         ] {
-            assert_eq!(Complaint::read(body).unwrap().kind(None), kind, "{body}");
+            assert_eq!(ApiError::parse(body).unwrap().kind(None), kind, "{body}");
         }
     }
 
     #[test]
     fn what_is_no_complaint_is_not_taken_for_one() {
-        let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(ERROR_BODY));
+        let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(MAX_ERROR_BODY));
         for body in [r#"{"base_resp":{"status_code":0,"status_msg":""}}"#, r#"{"hello":1}"#, "[]", &long] {
-            assert!(Complaint::read(body).is_none());
+            assert!(ApiError::parse(body).is_none());
         }
     }
 
     #[test]
     fn what_stands_deeper_is_found() {
         let body = r#"{"error":{"message":"quota","details":[{"@type":"…Help"},{"@type":"…RetryInfo","retryDelay":"37.5s"}]}}"#;
-        assert_eq!(Complaint::read(body).unwrap().retry_after, Some(Duration::from_millis(37_500)));
+        assert_eq!(ApiError::parse(body).unwrap().retry_after, Some(Duration::from_millis(37_500)));
 
         let body = r#"{"error":{"code":400,"message":"Provider returned error","metadata":{"raw":"max_tokens: too large"}}}"#;
-        assert_eq!(Complaint::read(body).unwrap().message, "Provider returned error: max_tokens: too large");
+        assert_eq!(ApiError::parse(body).unwrap().message, "Provider returned error: max_tokens: too large");
     }
 }

@@ -9,7 +9,7 @@ use crate::generate::Usage;
 use crate::generate::cost::{MicroDollars, cost};
 
 /// For a model that was not asked yet. Models that think at length use several times as much.
-const USUAL: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
+const DEFAULT_USAGE: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
@@ -23,7 +23,7 @@ pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot])
     let usual = jobs::average_costs(connection).await?;
     let of_one = |listed: &ListedModel| {
         let known = usual.get(listed.model.key.as_str()).copied();
-        known.or_else(|| cost(listed.model.prices?, &USUAL).map(|cost| cost.0))
+        known.or_else(|| cost(listed.model.prices?, &DEFAULT_USAGE).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();
     for slot in slots {

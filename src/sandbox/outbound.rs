@@ -11,75 +11,75 @@ use tokio::time::timeout;
 use url::Host;
 
 /// How long a name may take to be found.
-const PATIENCE: Duration = Duration::from_secs(5);
+const DNS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An address that may be asked, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Door {
+pub struct PublicEndpoint {
     /// Without a slash at its end.
     pub base_url: String,
     pub host: String,
     /// The only places that are asked.
-    pub places: Vec<SocketAddr>,
+    pub addresses: Vec<SocketAddr>,
 }
 
 /// Why an address is not asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Closed {
+pub enum OutboundRefused {
     #[error("that is not an address such as https://api.example.com/v1")]
-    NoAddress,
+    BadAddress,
     #[error("only https:// addresses are asked from here")]
     NotEncrypted,
     #[error("an address must not hold a name or password; the key has a field of its own")]
-    HoldsKey,
+    KeyInAddress,
     #[error("there is no such host")]
-    NoHost,
+    UnknownHost,
     #[error("that address is not on the public internet, and is not asked from here")]
-    Private,
+    NotPublic,
 }
 
 /// Opens a door. With `local`, also to machines nearby, and without encryption: for people who run Buildoff
 /// for themselves.
-pub async fn open(address: &str, local: bool) -> Result<Door, Closed> {
-    let url = Url::parse(address.trim()).map_err(|_| Closed::NoAddress)?;
+pub async fn resolve(address: &str, local: bool) -> Result<PublicEndpoint, OutboundRefused> {
+    let url = Url::parse(address.trim()).map_err(|_| OutboundRefused::BadAddress)?;
     match url.scheme() {
         "https" => {}
         "http" if local => {}
-        "http" => return Err(Closed::NotEncrypted),
-        _ => return Err(Closed::NoAddress),
+        "http" => return Err(OutboundRefused::NotEncrypted),
+        _ => return Err(OutboundRefused::BadAddress),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Closed::HoldsKey);
+        return Err(OutboundRefused::KeyInAddress);
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Closed::NoAddress);
+        return Err(OutboundRefused::BadAddress);
     }
-    let port = url.port_or_known_default().ok_or(Closed::NoAddress)?;
+    let port = url.port_or_known_default().ok_or(OutboundRefused::BadAddress)?;
     // Numbers in any spelling are addresses by now, not names.
-    let places: Vec<SocketAddr> = match url.host().ok_or(Closed::NoAddress)? {
+    let addresses: Vec<SocketAddr> = match url.host().ok_or(OutboundRefused::BadAddress)? {
         Host::Ipv4(ip) => vec![SocketAddr::new(ip.into(), port)],
         Host::Ipv6(ip) => vec![SocketAddr::new(ip.into(), port)],
-        Host::Domain(name) => find(name, port).await?,
+        Host::Domain(name) => lookup(name, port).await?,
     };
-    if !local && !places.iter().all(|place| is_public(place.ip())) {
-        return Err(Closed::Private);
+    if !local && !addresses.iter().all(|socket| is_public(socket.ip())) {
+        return Err(OutboundRefused::NotPublic);
     }
     let host = url.host_str().unwrap_or_default().to_owned();
-    Ok(Door { base_url: url.as_str().trim_end_matches('/').to_owned(), host, places })
+    Ok(PublicEndpoint { base_url: url.as_str().trim_end_matches('/').to_owned(), host, addresses })
 }
 
-async fn find(name: &str, port: u16) -> Result<Vec<SocketAddr>, Closed> {
-    let found = timeout(PATIENCE, lookup_host((name, port))).await;
-    let places: Vec<_> = found.ok().and_then(Result::ok).ok_or(Closed::NoHost)?.collect();
-    if places.is_empty() { Err(Closed::NoHost) } else { Ok(places) }
+async fn lookup(name: &str, port: u16) -> Result<Vec<SocketAddr>, OutboundRefused> {
+    let found = timeout(DNS_TIMEOUT, lookup_host((name, port))).await;
+    let addresses: Vec<_> = found.ok().and_then(Result::ok).ok_or(OutboundRefused::UnknownHost)?.collect();
+    if addresses.is_empty() { Err(OutboundRefused::UnknownHost) } else { Ok(addresses) }
 }
 
 /// Whether an address is somebody's on the public internet, and not a way around to somewhere private.
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
-        IpAddr::V4(address) => !HIDDEN_V4.iter().any(|network| network.contains(&address)),
+        IpAddr::V4(address) => !NON_PUBLIC_V4.iter().any(|network| network.contains(&address)),
         IpAddr::V6(address) => {
-            GLOBAL_V6.contains(&address) && !HIDDEN_V6.iter().any(|network| network.contains(&address))
+            GLOBAL_V6.contains(&address) && !NON_PUBLIC_V6.iter().any(|network| network.contains(&address))
         }
     }
 }
@@ -93,7 +93,7 @@ const fn v6(first: u16, second: u16, length: u8) -> Ipv6Net {
 }
 
 /// Of IANA's special-purpose registry, all that is not reachable for everybody.
-const HIDDEN_V4: [Ipv4Net; 15] = [
+const NON_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(0, 0, 0, 0, 8),
     v4(10, 0, 0, 0, 8),
     v4(100, 64, 0, 0, 10),
@@ -114,7 +114,7 @@ const HIDDEN_V4: [Ipv4Net; 15] = [
 const GLOBAL_V6: Ipv6Net = v6(0x2000, 0, 3);
 
 /// Documentation, and tunnels that carry an IPv4 address inside.
-const HIDDEN_V6: [Ipv6Net; 4] =
+const NON_PUBLIC_V6: [Ipv6Net; 4] =
     [v6(0x2001, 0x0db8, 32), v6(0x2001, 0, 23), v6(0x2002, 0, 16), v6(0x3fff, 0, 20)];
 
 #[cfg(test)]
@@ -173,35 +173,35 @@ mod tests {
     #[tokio::test]
     async fn a_door_into_a_private_place_stays_closed_however_it_is_spelled() {
         for (address, why) in [
-            ("https://127.0.0.1/v1", Closed::Private),
-            ("https://2130706433/v1", Closed::Private),
-            ("https://0x7f000001/v1", Closed::Private),
-            ("https://0177.0.0.1/v1", Closed::Private),
-            ("https://127.1/v1", Closed::Private),
-            ("https://[::1]/v1", Closed::Private),
-            ("https://[::ffff:127.0.0.1]/v1", Closed::Private),
-            ("https://[::ffff:7f00:1]/v1", Closed::Private),
-            ("https://169.254.169.254/latest/meta-data", Closed::Private),
-            ("https://localhost/v1", Closed::Private),
-            ("https://①②⑦.0.0.1/v1", Closed::Private),
-            ("http://1.1.1.1/v1", Closed::NotEncrypted),
-            ("ftp://1.1.1.1/v1", Closed::NoAddress),
-            ("file:///etc/passwd", Closed::NoAddress),
-            ("https://key@1.1.1.1/v1", Closed::HoldsKey),
-            ("https://1.1.1.1/v1?key=sk", Closed::NoAddress),
-            ("https://no-such-host.invalid/v1", Closed::NoHost),
-            ("api.example.com", Closed::NoAddress),
-            ("", Closed::NoAddress),
+            ("https://127.0.0.1/v1", OutboundRefused::NotPublic),
+            ("https://2130706433/v1", OutboundRefused::NotPublic),
+            ("https://0x7f000001/v1", OutboundRefused::NotPublic),
+            ("https://0177.0.0.1/v1", OutboundRefused::NotPublic),
+            ("https://127.1/v1", OutboundRefused::NotPublic),
+            ("https://[::1]/v1", OutboundRefused::NotPublic),
+            ("https://[::ffff:127.0.0.1]/v1", OutboundRefused::NotPublic),
+            ("https://[::ffff:7f00:1]/v1", OutboundRefused::NotPublic),
+            ("https://169.254.169.254/latest/meta-data", OutboundRefused::NotPublic),
+            ("https://localhost/v1", OutboundRefused::NotPublic),
+            ("https://①②⑦.0.0.1/v1", OutboundRefused::NotPublic),
+            ("http://1.1.1.1/v1", OutboundRefused::NotEncrypted),
+            ("ftp://1.1.1.1/v1", OutboundRefused::BadAddress),
+            ("file:///etc/passwd", OutboundRefused::BadAddress),
+            ("https://key@1.1.1.1/v1", OutboundRefused::KeyInAddress),
+            ("https://1.1.1.1/v1?key=sk", OutboundRefused::BadAddress),
+            ("https://no-such-host.invalid/v1", OutboundRefused::UnknownHost),
+            ("api.example.com", OutboundRefused::BadAddress),
+            ("", OutboundRefused::BadAddress),
         ] {
-            assert_eq!(open(address, false).await.err(), Some(why), "{address}");
+            assert_eq!(resolve(address, false).await.err(), Some(why), "{address}");
         }
     }
 
     #[tokio::test]
     async fn a_public_door_opens_where_it_is_and_a_local_one_when_that_is_allowed() {
-        let door = open("https://1.1.1.1:8443/v1/", false).await.unwrap();
-        assert_eq!(door.base_url, "https://1.1.1.1:8443/v1");
-        assert_eq!(door.places, ["1.1.1.1:8443".parse().unwrap()]);
-        assert!(open("http://127.0.0.1:11434/v1", true).await.is_ok());
+        let endpoint = resolve("https://1.1.1.1:8443/v1/", false).await.unwrap();
+        assert_eq!(endpoint.base_url, "https://1.1.1.1:8443/v1");
+        assert_eq!(endpoint.addresses, ["1.1.1.1:8443".parse().unwrap()]);
+        assert!(resolve("http://127.0.0.1:11434/v1", true).await.is_ok());
     }
 }

@@ -2,13 +2,13 @@
 
 use std::mem;
 
-use super::super::{Delta, FailureKind, Usage};
-use super::Trouble;
+use super::super::{Delta, GenerateErrorKind, Usage};
+use super::RequestError;
 
 /// Of what a provider sent, the end is kept for the log.
-const RAW: usize = 16 << 10;
+const MAX_RAW: usize = 16 << 10;
 
-pub(in super::super) struct Heard<'a> {
+pub(in super::super) struct ReceivedAnswer<'a> {
     pub(super) text: String,
     usage: Usage,
     /// By the requests before.
@@ -16,54 +16,54 @@ pub(in super::super) struct Heard<'a> {
     limit: usize,
     began: bool,
     raw: Option<Vec<u8>>,
-    listen: &'a mut (dyn FnMut(Delta<'_>) + Send),
+    on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
 }
 
-impl<'a> Heard<'a> {
-    pub(super) fn new(listen: &'a mut (dyn FnMut(Delta<'_>) + Send), limit: usize, keep_raw: bool) -> Self {
+impl<'a> ReceivedAnswer<'a> {
+    pub(super) fn new(on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send), limit: usize, keep_raw: bool) -> Self {
         let raw = keep_raw.then(Vec::new);
         let (usage, spent) = (Usage::default(), Usage::default());
-        Self { text: String::new(), usage, spent, limit, began: false, raw, listen }
+        Self { text: String::new(), usage, spent, limit, began: false, raw, on_delta }
     }
 
     /// A request goes out.
-    pub(super) fn sent(&mut self) {
+    pub(super) fn start_request(&mut self) {
         if let Some(raw) = &mut self.raw {
             raw.clear();
         }
         self.spent = self.spent.plus(&mem::take(&mut self.usage));
-        self.tell(Delta::Sent);
+        self.emit(Delta::Sent);
     }
 
     /// The model is at work, though there may be nothing to see of it.
-    pub fn begins(&mut self) {
+    pub fn mark_started(&mut self) {
         self.began = true;
     }
 
-    pub fn text(&mut self, piece: &str) -> Result<(), Trouble> {
+    pub fn push_text(&mut self, piece: &str) -> Result<(), RequestError> {
         if piece.is_empty() {
             return Ok(());
         }
         if self.text.len() + piece.len() > self.limit {
             let message = format!("the answer is longer than {} bytes", self.limit);
-            return Err(Trouble::new(FailureKind::TooLarge, message));
+            return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
         }
         self.text.push_str(piece);
-        self.tell(Delta::Text(piece));
+        self.emit(Delta::Text(piece));
         Ok(())
     }
 
     /// Puts right what was heard from `start` on; listeners are not told twice.
-    pub fn correct(&mut self, start: usize, right: &str) -> Result<(), Trouble> {
-        if self.text.get(start..) == Some(right) {
+    pub fn replace_from(&mut self, start: usize, replacement: &str) -> Result<(), RequestError> {
+        if self.text.get(start..) == Some(replacement) {
             return Ok(());
         }
         self.text.truncate(start);
         let room = self.limit.saturating_sub(self.text.len());
-        if right.len() > room {
-            return self.text(right);
+        if replacement.len() > room {
+            return self.push_text(replacement);
         }
-        self.text.push_str(right);
+        self.text.push_str(replacement);
         Ok(())
     }
 
@@ -74,21 +74,21 @@ impl<'a> Heard<'a> {
     pub fn thinking(&mut self, thought: &str) {
         if !thought.is_empty() {
             self.began = true;
-            self.tell(Delta::Thinking { chars: thought.chars().count() });
+            self.emit(Delta::Thinking { chars: thought.chars().count() });
         }
     }
 
-    pub fn usage(&mut self, told: Usage) {
+    pub fn update_usage(&mut self, reported: Usage) {
         let before = self.usage;
-        self.usage.update(told);
+        self.usage.update(reported);
         if self.usage != before {
-            let used = self.used();
-            self.tell(Delta::Usage(&used));
+            let used = self.total_usage();
+            self.emit(Delta::Usage(&used));
         }
     }
 
     /// By all requests.
-    pub(super) fn used(&self) -> Usage {
+    pub(super) fn total_usage(&self) -> Usage {
         self.spent.plus(&self.usage)
     }
 
@@ -97,21 +97,21 @@ impl<'a> Heard<'a> {
         self.began || !self.text.is_empty() || self.usage.output.max(self.usage.reasoning) > Some(1)
     }
 
-    pub(super) fn tell(&mut self, delta: Delta<'_>) {
-        (self.listen)(delta);
+    pub(super) fn emit(&mut self, delta: Delta<'_>) {
+        (self.on_delta)(delta);
     }
 
     pub(super) fn keep_raw(&mut self, bytes: &[u8]) {
         let Some(raw) = &mut self.raw else { return };
-        raw.extend_from_slice(&bytes[bytes.len().saturating_sub(RAW)..]);
-        raw.drain(..raw.len().saturating_sub(RAW));
+        raw.extend_from_slice(&bytes[bytes.len().saturating_sub(MAX_RAW)..]);
+        raw.drain(..raw.len().saturating_sub(MAX_RAW));
     }
 
     /// What the provider sent last, from the first whole line if its beginning is lost: a key that was cut in
     /// half could not be found in it.
     pub(super) fn raw(&self) -> Option<String> {
         let raw = self.raw.as_deref()?;
-        let whole = if raw.len() < RAW { raw } else { raw.splitn(2, |byte| *byte == b'\n').nth(1)? };
+        let whole = if raw.len() < MAX_RAW { raw } else { raw.splitn(2, |byte| *byte == b'\n').nth(1)? };
         Some(String::from_utf8_lossy(whole).into_owned())
     }
 }
