@@ -1,41 +1,35 @@
-//! The admin's API, which the console uses too. One file per thing that can be done.
+//! The admin's console at `/admin`: pages over the admin's API. Without script they say how everything stands;
+//! with it they are live, and what the API does can be done.
 
-mod builds;
-pub(super) mod catalog;
-pub(super) mod coverage;
-mod events;
-mod import;
-pub(super) mod jobs;
-pub(super) mod record;
-mod seed;
+mod audit;
+mod jobs;
+mod matrix;
+mod models;
+mod places;
+mod prompts;
 mod session;
-mod shared;
-mod status;
 
-use std::time::Duration;
+use axum::Router;
+use axum::http::HeaderValue;
+use axum::http::header::CACHE_CONTROL;
+use axum::middleware::map_response;
+use axum::response::Response;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use super::layers;
 use crate::app::App;
-use crate::worker::seeding;
 
-pub use self::seed::{SeedEstimate, SeedResponse};
-pub(super) use self::session::RequireAdmin;
-
-/// For the largest import over a slow line; a body that stalls ends sooner.
-const UPLOAD_TIMEOUT: Duration = Duration::from_secs(15 * 60);
-
-pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .merge(status::routes())
-        .merge(coverage::routes())
-        .merge(catalog::routes())
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .merge(session::routes())
+        .merge(matrix::routes())
+        .merge(places::routes())
         .merge(jobs::routes())
-        .merge(builds::routes())
-        .merge(record::routes())
-        .merge(events::routes())
-        .layer(layers::deadline(super::REQUEST_TIMEOUT))
-        .merge(seed::routes().layer(layers::deadline(seeding::SEED_TIMEOUT + Duration::from_secs(20))))
-        .merge(import::routes().layer(layers::deadline(UPLOAD_TIMEOUT)))
+        .merge(models::routes())
+        .merge(prompts::routes())
+        .merge(audit::routes())
+        .layer(map_response(no_store))
+}
+
+async fn no_store(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }

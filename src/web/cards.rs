@@ -17,7 +17,7 @@ use uuid::Uuid;
 use self::layouts::{CardSide, CardStanding, PictureSource};
 use self::poster::Poster;
 use super::Error;
-use super::builds::id;
+use super::api::builds::id;
 use super::derived::Representation;
 use super::encoding::Encoding;
 use super::pictures::{damaged_build, hex, no_build};

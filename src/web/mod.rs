@@ -1,50 +1,62 @@
-//! HTTP: one file per page or API group. A file offers `routes()`; this one merges them and dresses them.
+//! HTTP: one file per page or API group, in folders as addresses. A file offers `routes()`; this one merges them and dresses them.
 
 // What documents a handler names its types once more.
 #![allow(unused_qualifications)]
 
-mod about;
 mod admin;
-mod arena;
-mod arena_page;
 pub mod assets;
-mod blocks;
 mod body;
-mod builds;
 mod cards;
 mod charts;
-mod chat;
-mod check;
-mod console;
 mod derived;
-mod drafts;
 mod encoding;
 mod error;
-mod exports;
 mod filters;
-mod format;
-mod gallery;
-mod generate;
 mod health;
 pub mod layers;
-mod leaderboard;
-mod matchups;
-mod me;
 mod metrics;
-mod models;
 mod openapi;
 mod page;
 mod pictures;
-mod prompts;
 mod query;
-mod runs;
-mod sandbox;
 pub mod server;
-mod turntables;
 mod voter;
-mod votes;
 
-pub use admin::{SeedEstimate, SeedResponse};
+/// JSON and files, under `/api`.
+mod api {
+    pub(in crate::web) mod admin;
+    pub(in crate::web) mod arena;
+    pub(in crate::web) mod builds;
+    pub(in crate::web) mod check;
+    pub(in crate::web) mod exports;
+    pub(in crate::web) mod generate;
+    pub(in crate::web) mod leaderboard;
+    pub(in crate::web) mod turntables;
+    pub(in crate::web) mod votes;
+
+    pub(in crate::web) mod sandbox {
+        pub(in crate::web) mod drafts;
+        pub(in crate::web) mod runs;
+    }
+}
+
+/// What answers with HTML for people.
+mod pages {
+    pub(in crate::web) mod about;
+    pub(in crate::web) mod arena;
+    pub(in crate::web) mod blocks;
+    pub(in crate::web) mod builds;
+    pub(in crate::web) mod chat;
+    pub(in crate::web) mod format;
+    pub(in crate::web) mod leaderboard;
+    pub(in crate::web) mod matchups;
+    pub(in crate::web) mod me;
+    pub(in crate::web) mod models;
+    pub(in crate::web) mod prompts;
+    pub(in crate::web) mod sandbox;
+}
+
+pub use api::admin::{SeedEstimate, SeedResponse};
 pub use error::Error;
 pub use page::{Page, ShareCard};
 
@@ -68,7 +80,7 @@ const BODY_LIMIT: usize = 64 * 1024;
 
 /// Makes what pages need and what takes a moment, before somebody waits for it.
 pub fn prepare() {
-    blocks::prepare();
+    pages::blocks::prepare();
 }
 
 /// The whole site.
@@ -82,17 +94,18 @@ pub fn routes() -> Router<App> {
         documented_routes().into_iter().fold(openapi::base_router(), OpenApiRouter::merge);
     let (routes, document) = documented_routes.split_for_parts();
     let pages = Router::new()
-        .merge(me::routes())
-        .merge(about::routes())
-        .merge(matchups::routes())
-        .merge(arena_page::routes())
-        .merge(blocks::routes())
-        .merge(gallery::routes())
+        .merge(pages::me::routes())
+        .merge(pages::leaderboard::routes())
+        .merge(pages::about::routes())
+        .merge(pages::matchups::routes())
+        .merge(pages::arena::routes())
+        .merge(pages::blocks::routes())
+        .merge(pages::builds::routes())
         .merge(cards::routes())
-        .merge(prompts::routes())
-        .merge(chat::routes())
-        .merge(sandbox::routes())
-        .merge(console::routes())
+        .merge(pages::prompts::routes())
+        .merge(pages::chat::routes())
+        .merge(pages::sandbox::routes())
+        .merge(admin::routes())
         .merge(assets::routes())
         .merge(openapi::routes(&document));
     pages.layer(layers::deadline(REQUEST_TIMEOUT)).merge(routes)
@@ -101,20 +114,25 @@ pub fn routes() -> Router<App> {
 /// Whatever the document tells of, and pages that share a file with it.
 fn documented_routes() -> Vec<OpenApiRouter<App>> {
     let with_request_timeout = [
-        arena::routes(),
-        leaderboard::routes(),
-        models::routes(),
-        votes::routes(),
-        builds::routes(),
-        drafts::routes(),
-        runs::routes(),
-        exports::routes(),
-        turntables::routes(),
-        format::routes(),
+        api::arena::routes(),
+        api::leaderboard::routes(),
+        pages::models::routes(),
+        api::votes::routes(),
+        api::builds::routes(),
+        api::sandbox::drafts::routes(),
+        api::sandbox::runs::routes(),
+        api::exports::routes(),
+        api::turntables::routes(),
+        pages::format::routes(),
         health::routes(),
         metrics::routes(),
     ];
-    let with_own_timeouts = [check::routes(), admin::routes(), generate::routes(), drafts::upload_routes()];
+    let with_own_timeouts = [
+        api::check::routes(),
+        api::admin::routes(),
+        api::generate::routes(),
+        api::sandbox::drafts::upload_routes(),
+    ];
     let with_request_timeout =
         with_request_timeout.map(|group| group.layer(layers::deadline(REQUEST_TIMEOUT)));
     with_request_timeout.into_iter().chain(with_own_timeouts).collect()

@@ -27,7 +27,7 @@ use self::page::ApiReference;
 use super::Error;
 use super::derived::Representation;
 use super::encoding::Encoding;
-use super::format::host;
+use super::pages::format::host;
 use super::pictures::hex;
 use super::{error, voter};
 use crate::app::App;

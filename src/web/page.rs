@@ -6,8 +6,9 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::format::host;
-use super::{assets, blocks};
+use super::assets;
+use super::pages::blocks;
+use super::pages::format::host;
 
 tokio::task_local! {
     /// The page that is asked for in this task. Links that are read elsewhere say the whole of it.

@@ -1,56 +1,155 @@
-//! Who is an admin: whoever sends the token, or has typed it into this browser some hours ago at most.
+//! The console's door: the token is typed once, and the session remembers that it was.
 
-use axum::extract::FromRequestParts;
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Form, FromRequestParts, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::post;
+use serde::Deserialize;
+use serde_json::json;
 
 use crate::app::App;
-use crate::arena::audit::{Admin, AdminChannel};
+use crate::arena::audit::{self, Admin, AdminChannel};
 use crate::limits::LimitedAction;
-use crate::web::Error;
+use crate::web::query::{self, escaped};
 use crate::web::voter::Visitor;
+use crate::web::{Error, Page};
 
-/// A request that an admin has sent.
-pub(in crate::web) struct RequireAdmin(pub Admin);
+const HOME: &str = "/admin";
 
-impl FromRequestParts<App> for RequireAdmin {
-    type Rejection = Error;
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/session", post(sign_in)).route("/admin/sign-out", post(sign_out))
+}
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        // Put there by whoever runs the routes in a process of their own; nothing that is sent becomes one.
-        if let Some(admin) = parts.extensions.get::<Admin>() {
-            return Ok(Self(*admin));
-        }
+/// Somebody who has told the token. Everybody else is answered with the way in.
+pub(super) struct SignedIn;
+
+#[derive(Deserialize)]
+struct SignInForm {
+    token: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// Where somebody wanted to go who had to sign in first.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SignInQuery {
+    next: String,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/door.html")]
+struct SignInPage {
+    page: Page,
+    next: String,
+    /// Why nobody was let in.
+    problem: &'static str,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/closed.html")]
+struct AdminDisabledPage {
+    page: Page,
+}
+
+impl FromRequestParts<App> for SignedIn {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
-        let visitor = Visitor::from_request_parts(parts, app).await?;
-        // Any other scheme is a proxy's business.
-        let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
-            Some(said) if token.matches(said) => AdminChannel::Api,
-            Some(_) => {
-                visitor.check_limit(app, LimitedAction::Token, None)?;
-                return Err(unauthorized("bad_token", "That is not the admin's token."));
-            }
-            None if visitor.is_admin(token).await? => AdminChannel::Console,
-            None => return Err(unauthorized("no_token", "This is for admins.")),
-        };
-        Ok(Self(Admin { via, address: Some(visitor.address()) }))
+        let visitor = Visitor::from_request_parts(parts, app).await.map_err(Error::into_response)?;
+        match visitor.is_admin(token).await {
+            Ok(true) => Ok(Self),
+            Ok(false) => Err(sign_in_response(parts)),
+            Err(error) => Err(error.into_response()),
+        }
     }
 }
 
-fn bearer(value: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = str::from_utf8(value.as_bytes()).ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+/// Tries are counted before they are looked at.
+async fn sign_in(
+    State(app): State<App>,
+    visitor: Visitor,
+    Form(form): Form<SignInForm>,
+) -> Result<Response, Response> {
+    let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
+    visitor.check_limit(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
+    if !token.matches(&form.token) {
+        let problem = match form.token.trim() {
+            "" => "Type the value of ADMIN_TOKEN.",
+            _ => "That is not the value of ADMIN_TOKEN.",
+        };
+        // Not in the audit log, which strangers could fill.
+        tracing::warn!(address = %visitor.address(), "somebody typed a wrong admin's token");
+        return Err((StatusCode::UNAUTHORIZED, sign_in_page(&form.next, problem)).into_response());
+    }
+    visitor.sign_in_admin(token).await.map_err(Error::into_response)?;
+    record_audit(&app, &visitor, "sign in").await.map_err(Error::into_response)?;
+    Ok(Redirect::to(console_path(&form.next)).into_response())
 }
 
-fn admin_disabled() -> Error {
-    let message = "The admin's side is closed: set ADMIN_TOKEN and start Buildoff again to open it.";
-    Error::new(StatusCode::FORBIDDEN, "admin_off", message)
+async fn sign_out(State(app): State<App>, visitor: Visitor) -> Result<Redirect, Error> {
+    let was_signed_in = match &app.config.admin_token {
+        Some(token) => visitor.is_admin(token).await?,
+        None => false,
+    };
+    visitor.sign_out_admin().await?;
+    if was_signed_in {
+        record_audit(&app, &visitor, "sign out").await?;
+    }
+    Ok(Redirect::to(HOME))
 }
 
-fn unauthorized(code: &'static str, what: &str) -> Error {
-    let message =
-        format!("{what} Send the value of ADMIN_TOKEN as Authorization: Bearer, or sign in at /admin.");
-    Error::new(StatusCode::UNAUTHORIZED, code, message)
-        .with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"buildoff\""))
+async fn record_audit(app: &App, visitor: &Visitor, action: &str) -> Result<(), Error> {
+    let admin = Admin { via: AdminChannel::Console, address: Some(visitor.address()) };
+    let mut connection = app.pool.acquire().await?;
+    Ok(audit::record(&mut connection, admin, action, "console", json!({})).await?)
+}
+
+/// For a server without a token.
+fn admin_disabled() -> Response {
+    (StatusCode::FORBIDDEN, AdminDisabledPage { page: Page::without_address() }).into_response()
+}
+
+fn sign_in_response(parts: &Parts) -> Response {
+    if parts.uri.path() != HOME {
+        let here = parts.uri.path_and_query().map_or(HOME, |here| here.as_str());
+        return Redirect::to(&format!("{HOME}?next={}", escaped(here))).into_response();
+    }
+    let SignInQuery { next } = query::read(parts.uri.query().unwrap_or_default());
+    sign_in_page(&next, "").into_response()
+}
+
+fn sign_in_page(next: &str, problem: &'static str) -> SignInPage {
+    SignInPage { page: Page::without_address(), next: console_path(next).to_owned(), problem }
+}
+
+/// An address of the console, and of nothing else.
+fn console_path(next: &str) -> &str {
+    let rest = next.strip_prefix(HOME);
+    let is_inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+    if is_inside && !next.contains(|c: char| c.is_control() || c == '\\') { next } else { HOME }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn nobody_is_sent_out_of_the_console() {
+        for (next, goes) in [
+            ("", "/admin"),
+            ("/admin", "/admin"),
+            ("/admin/models", "/admin/models"),
+            ("/admin?cell=a", "/admin?cell=a"),
+            ("/administrator", "/admin"),
+            ("//elsewhere", "/admin"),
+            ("https://elsewhere/admin", "/admin"),
+            ("/admin/\r\nx: y", "/admin"),
+        ] {
+            assert_eq!(super::console_path(next), goes, "{next:?}");
+        }
+    }
 }

@@ -1,0 +1,102 @@
+//! `/admin/audit`: what admins did, the latest first.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::audit;
+use crate::web::api::admin::audit::AuditEntryView;
+use crate::web::query::{self, PageQuery};
+use crate::web::{Error, Page, filters};
+
+const PAGE_SIZE: usize = 50;
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/audit", get(show))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct AuditPageQuery {
+    /// Only what came before the entry with this id.
+    #[serde(deserialize_with = "query::id")]
+    before: Option<i64>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/audit.html")]
+struct AuditPage {
+    page: Page,
+    entries: Vec<AuditEntryView>,
+    /// Where this page begins, if it is not the first.
+    before: Option<i64>,
+    /// Where the next one does.
+    older: Option<i64>,
+}
+
+/// What else is known of a change.
+struct AuditDetail<'a> {
+    name: &'a str,
+    value: String,
+    link: Option<String>,
+}
+
+async fn show(
+    State(app): State<App>,
+    _: SignedIn,
+    PageQuery(AuditPageQuery { before }): PageQuery<AuditPageQuery>,
+) -> Result<AuditPage, Error> {
+    let mut entries = audit::entries(&app.pool, before, PAGE_SIZE as i64 + 1).await?;
+    let is_more = entries.len() > PAGE_SIZE;
+    entries.truncate(PAGE_SIZE);
+    let older = entries.last().filter(|_| is_more).map(|entry| entry.id);
+    let entries = entries.into_iter().map(AuditEntryView::from).collect();
+    Ok(AuditPage { page: Page::at("/admin/audit"), entries, before, older })
+}
+
+impl AuditEntryView {
+    fn details(&self) -> Vec<AuditDetail<'_>> {
+        let fields = self.detail.as_object().into_iter().flatten();
+        let said = fields.filter(|(_, value)| !value.is_null());
+        said.map(|(name, value)| AuditDetail::of(name, value)).collect()
+    }
+
+    fn via_label(&self) -> &str {
+        match self.via.as_str() {
+            "cli" => "command line",
+            via => via,
+        }
+    }
+}
+
+impl<'a> AuditDetail<'a> {
+    fn of(name: &'a str, value: &Value) -> Self {
+        let id = value.as_str().filter(|text| Uuid::try_parse(text).is_ok());
+        let link = match (name, id) {
+            ("job", Some(id)) => Some(format!("/admin/jobs/{id}")),
+            ("build", Some(id)) => Some(format!("/builds/{id}")),
+            _ => None,
+        };
+        // The end of an id differs where its beginning, the time, may not.
+        let value = match (&link, id) {
+            (Some(_), Some(id)) => id.rsplit('-').next().unwrap_or(id).to_owned(),
+            _ => display_value(value),
+        };
+        Self { name, value, link }
+    }
+}
+
+fn display_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(display_value).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,202 @@
+//! `/admin`: prompts by models, and what there is of each by each.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use time::OffsetDateTime;
+
+use super::models::{sorted_for_display, unavailable_reason};
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::ReferencePolicy;
+use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
+use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use crate::web::{Error, Page, filters};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin", get(show))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/matrix.html")]
+struct MatrixPage {
+    page: Page,
+    settings: String,
+    sum: CoverageSumView,
+    columns: Vec<MatrixColumn>,
+    rows: Vec<MatrixRow>,
+    /// Those who can be asked, and those who lack a key.
+    providers: [Vec<Provider>; 2],
+    references_are_off: bool,
+    /// How often a model is asked for a build at most.
+    attempts: u32,
+    /// By the server's clock, in milliseconds since 1970.
+    now: i64,
+}
+
+/// A model.
+struct MatrixColumn {
+    key: String,
+    name: String,
+    provider: String,
+    /// Who is asked, by their name.
+    asked_at: Option<String>,
+    unavailable_reason: Option<String>,
+    enabled: bool,
+}
+
+/// A prompt.
+struct MatrixRow {
+    id: String,
+    text: String,
+    active: bool,
+    cells: Vec<CoverageCellView>,
+}
+
+async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
+    let providers = app.worker.providers();
+    let models = sorted_for_display(&matrix.coverage.models, providers);
+    let row = |prompt: &ListedPrompt| MatrixRow {
+        id: prompt.prompt.id.to_string(),
+        text: prompt.prompt.text.clone(),
+        active: prompt.active,
+        cells: models.iter().map(|model| matrix.cell(prompt, model)).collect(),
+    };
+    let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
+    let (askable, without_key) =
+        providers.known().iter().cloned().partition(|known| providers.can_ask(&known.key));
+    Ok(MatrixPage {
+        page: Page::at("/admin"),
+        settings: matrix.coverage.settings.to_string(),
+        columns: models.iter().map(|model| MatrixColumn::of(model, &app)).collect(),
+        rows: matrix.coverage.prompts.iter().map(row).collect(),
+        providers: [askable, without_key],
+        references_are_off: app.config.references == ReferencePolicy::Off,
+        attempts: app.config.generation.attempts,
+        now: now as i64,
+        sum: matrix.sum,
+    })
+}
+
+impl MatrixColumn {
+    fn of(listed: &ListedModel, app: &App) -> Self {
+        let (model, providers) = (&listed.model, app.worker.providers());
+        let asked = providers.route(model).map(|(key, _)| key);
+        let asked = providers.known().iter().find(|known| Some(known.key.as_str()) == asked);
+        Self {
+            key: model.key.to_string(),
+            name: model.display_name.clone(),
+            provider: model.provider.clone(),
+            asked_at: asked.map(|known| known.display_name.clone()),
+            unavailable_reason: unavailable_reason(model, providers),
+            enabled: listed.enabled,
+        }
+    }
+
+    /// Whether it is a reference, of one that cannot be asked.
+    fn cannot_be_asked(&self) -> Option<bool> {
+        self.unavailable_reason.is_some().then(|| self.provider == REFERENCE)
+    }
+}
+
+impl MatrixPage {
+    /// There are models, and a key for none of them.
+    fn nobody_can_be_asked(&self) -> bool {
+        let mut enabled = self.columns.iter().filter(|column| column.enabled).peekable();
+        enabled.peek().is_some() && enabled.all(|column| column.asked_at.is_none())
+    }
+
+    fn who_can_be_asked(&self) -> String {
+        let [askable, without_key] = self.providers.each_ref().map(Vec::len);
+        let can = match askable {
+            0 => "No provider can be asked".to_owned(),
+            1 => "One provider can be asked".to_owned(),
+            _ => format!("{askable} providers can be asked"),
+        };
+        match without_key {
+            0 => can,
+            1 => format!("{can}, one has no key"),
+            _ => format!("{can}, {without_key} have no key"),
+        }
+    }
+
+    /// The builds by models that are not asked, which the sum leaves out: those by references, and the others.
+    fn uncounted_builds(&self) -> [(&'static str, &'static str, usize); 2] {
+        let count = |are_references: bool| {
+            let cells =
+                self.rows.iter().filter(|row| row.active).flat_map(|row| row.cells.iter().zip(&self.columns));
+            let counts = |(cell, column): &(&CoverageCellView, &MatrixColumn)| {
+                cell.state == "ready" && column.enabled && column.cannot_be_asked() == Some(are_references)
+            };
+            cells.filter(counts).count()
+        };
+        [("reference", "by references", count(true)), ("", "by models that cannot be asked", count(false))]
+    }
+
+    /// What is switched off, if anything is.
+    fn switched_off(&self) -> Option<String> {
+        let prompts = self.rows.iter().filter(|row| !row.active).count();
+        let models = self.columns.iter().filter(|column| !column.enabled).count();
+        let counted = [(prompts, "prompt"), (models, "model")];
+        let counted = counted.iter().filter(|(count, _)| *count > 0);
+        let what: Vec<_> = counted
+            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        (!what.is_empty()).then(|| what.join(", "))
+    }
+}
+
+impl CoverageCellView {
+    fn is_untouched(&self) -> bool {
+        self.state == "missing" && self.job_id.is_none()
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Its state in a word or two.
+    fn state_label(&self, now: &i64) -> String {
+        match (self.state, self.since) {
+            ("running", Some(since)) => clock(now - since),
+            (state, _) => state.to_owned(),
+        }
+    }
+
+    /// What else there is to say of it.
+    pub(super) fn detail(&self) -> String {
+        match self.state {
+            "running" => {
+                let again = if self.attempts > 1 { format!("try {}", self.attempts) } else { String::new() };
+                let note = self.note.clone().unwrap_or_default();
+                let chars =
+                    if self.chars > 0 { format!("{} chars", short(self.chars)) } else { String::new() };
+                [note, chars, again]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            }
+            "queued" => self.note.clone().unwrap_or_default(),
+            "failed" => self.code.as_deref().unwrap_or_default().replace('_', " "),
+            _ => String::new(),
+        }
+    }
+}
+
+/// 840, 3.2k
+fn short(number: i64) -> String {
+    if number < 1000 { number.to_string() } else { format!("{:.1}k", number as f64 / 1000.0) }
+}
+
+/// 0:42, 12:05, 1:02:03
+fn clock(ms: i64) -> String {
+    let seconds = (ms / 1000).max(0);
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}

@@ -1,0 +1,136 @@
+//! `/admin/models`: who takes part, who can be asked, and why not.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::ReferencePolicy;
+use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE, ThinkingEffort};
+use crate::generate::Providers;
+use crate::web::api::admin::catalog::AdminModelView;
+use crate::web::{Error, Page, filters};
+
+const EFFORTS: [ThinkingEffort; 7] = [
+    ThinkingEffort::None,
+    ThinkingEffort::Minimal,
+    ThinkingEffort::Low,
+    ThinkingEffort::Medium,
+    ThinkingEffort::High,
+    ThinkingEffort::Xhigh,
+    ThinkingEffort::Max,
+];
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/models", get(models))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/models.html")]
+struct ModelsPage {
+    page: Page,
+    rows: Vec<ModelsPageRow>,
+    providers: Vec<Provider>,
+    references: ReferencePolicy,
+    /// Whether any of them is enabled; none where there are none.
+    references_on: Option<bool>,
+}
+
+struct ModelsPageRow {
+    model: AdminModelView,
+    unavailable_reason: Option<String>,
+    /// What it is called by whom it would be asked of.
+    sent: String,
+}
+
+async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error> {
+    let listed = catalog::models(&app.pool).await?;
+    let providers = app.worker.providers();
+    let references = listed.iter().filter(|listed| listed.model.provider == REFERENCE);
+    let references_on = references.map(|listed| listed.enabled).reduce(|any, one| any || one);
+    let row = |listed: &ListedModel| ModelsPageRow {
+        model: AdminModelView::of(listed, providers),
+        unavailable_reason: unavailable_reason(&listed.model, providers),
+        sent: providers.route(&listed.model).map_or(&*listed.model.model_id, |(_, name)| name).to_owned(),
+    };
+    Ok(ModelsPage {
+        page: Page::at("/admin/models"),
+        rows: sorted_for_display(&listed, providers).into_iter().map(row).collect(),
+        providers: providers.known().to_vec(),
+        references: app.config.references,
+        references_on,
+    })
+}
+
+/// Those who can be asked first, the references last.
+pub(super) fn sorted_for_display<'a>(
+    listed: &'a [ListedModel],
+    providers: &Providers,
+) -> Vec<&'a ListedModel> {
+    let mut models: Vec<_> = listed.iter().collect();
+    models.sort_by_key(|listed| (listed.model.provider == REFERENCE, !providers.can_generate(&listed.model)));
+    models
+}
+
+/// Why a model cannot be asked, in a sentence.
+pub(super) fn unavailable_reason(model: &catalog::Model, providers: &Providers) -> Option<String> {
+    if providers.can_generate(model) {
+        return None;
+    }
+    if model.provider == REFERENCE {
+        return Some("Made for this project; nobody is asked.".to_owned());
+    }
+    let provider = |key: &str| providers.known().iter().find(|known| known.key == key);
+    let variables: Vec<_> =
+        model.routes().filter_map(|(key, _)| provider(key)?.key_variable.as_deref()).collect();
+    Some(match variables.as_slice() {
+        [] => format!("No provider called {} is known; its builds are imported.", model.provider),
+        [one] => format!("{one} is not set."),
+        several => format!("None of {} is set.", several.join(", ")),
+    })
+}
+
+impl ModelsPageRow {
+    fn json(&self) -> String {
+        serde_json::to_string(&self.model).unwrap_or_default()
+    }
+
+    fn is_reference(&self) -> bool {
+        self.model.provider == REFERENCE
+    }
+
+    /// Who answers for it in its provider's stead.
+    fn through(&self) -> Option<&str> {
+        self.model.asked_at.as_deref().filter(|asked| *asked != self.model.provider)
+    }
+}
+
+impl ModelsPage {
+    fn are_barred(&self) -> bool {
+        self.references == ReferencePolicy::Off
+    }
+
+    fn none_enabled(&self) -> bool {
+        self.references_on == Some(false)
+    }
+
+    fn rule(&self) -> &'static str {
+        match self.references {
+            ReferencePolicy::Auto => {
+                "Reference models take part in a prompt while fewer than two others have built it \
+                 (REFERENCE_MODELS is auto)."
+            }
+            ReferencePolicy::On => "Reference models take part as any others do (REFERENCE_MODELS is on).",
+            ReferencePolicy::Off => {
+                "Reference models take no part, enabled or not (REFERENCE_MODELS is off)."
+            }
+        }
+    }
+
+    fn efforts(&self) -> impl Iterator<Item = String> {
+        EFFORTS.iter().map(|effort| format!("{effort:?}").to_lowercase())
+    }
+}

@@ -1,0 +1,35 @@
+//! `/admin/prompts`: what is asked.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+
+use super::session::SignedIn;
+use crate::app::App;
+use crate::arena::catalog::{self, MAX_PROMPT_CHARS};
+use crate::web::api::admin::catalog::AdminPromptView;
+use crate::web::{Error, Page, filters};
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/admin/prompts", get(prompts))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "admin/prompts.html")]
+struct AdminPromptsPage {
+    page: Page,
+    prompts: Vec<AdminPromptView>,
+}
+
+async fn prompts(State(app): State<App>, _: SignedIn) -> Result<AdminPromptsPage, Error> {
+    let prompts = catalog::prompts(&app.pool).await?.iter().map(AdminPromptView::of).collect();
+    Ok(AdminPromptsPage { page: Page::at("/admin/prompts"), prompts })
+}
+
+impl AdminPromptView {
+    fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,41 @@
+//! The admin's API, which the console uses too. One file per thing that can be done.
+
+pub(in crate::web) mod audit;
+mod builds;
+pub(in crate::web) mod catalog;
+pub(in crate::web) mod coverage;
+mod events;
+mod import;
+pub(in crate::web) mod jobs;
+mod poller;
+mod seed;
+mod session;
+mod status;
+
+use std::time::Duration;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::web::layers;
+use crate::worker::seeding;
+
+pub use self::seed::{SeedEstimate, SeedResponse};
+pub(in crate::web) use self::session::RequireAdmin;
+
+/// For the largest import over a slow line; a body that stalls ends sooner.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+pub(in crate::web) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(status::routes())
+        .merge(coverage::routes())
+        .merge(catalog::routes())
+        .merge(jobs::routes())
+        .merge(builds::routes())
+        .merge(audit::routes())
+        .merge(events::routes())
+        .layer(layers::deadline(crate::web::REQUEST_TIMEOUT))
+        .merge(seed::routes().layer(layers::deadline(seeding::SEED_TIMEOUT + Duration::from_secs(20))))
+        .merge(import::routes().layer(layers::deadline(UPLOAD_TIMEOUT)))
+}

@@ -1,0 +1,191 @@
+//! `GET /api/admin/coverage`: every prompt, every model, and what there is of each by each.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::RequireAdmin;
+use super::catalog::{AdminModelView, AdminPromptView};
+use crate::app::App;
+use crate::arena::catalog::{ListedModel, ListedPrompt};
+use crate::arena::coverage::{self, Coverage};
+use crate::arena::jobs::{self, JobState};
+use crate::web::Error;
+use crate::web::api::leaderboard::SettingsView;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(coverage))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Coverage)]
+struct CoverageResponse {
+    settings: SettingsView,
+    prompts: Vec<AdminPromptView>,
+    models: Vec<AdminModelView>,
+    /// Those in which there is something.
+    cells: Vec<CoverageCellView>,
+    sum: CoverageSumView,
+}
+
+/// What there is of a prompt by a model.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CoverageCell)]
+pub(in crate::web) struct CoverageCellView {
+    pub prompt_id: String,
+    pub model_key: String,
+    /// missing, queued, running, failed, cancelled or ready.
+    pub state: &'static str,
+    pub job_id: Option<Uuid>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    /// When it was begun, in milliseconds since 1970.
+    pub since: Option<i64>,
+    pub attempts: i32,
+    /// Of the answer under way.
+    pub chars: i64,
+    /// What it waits for.
+    pub note: Option<String>,
+    pub code: Option<String>,
+    pub error: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = CoverageSum)]
+pub(in crate::web) struct CoverageSumView {
+    pub expected: usize,
+    pub existing: usize,
+    pub remaining: usize,
+    pub failed: usize,
+    pub cancelled: usize,
+    pub under_way: usize,
+    /// In dollars, as far as it is known.
+    pub spent: f64,
+    /// Attempts whose price or usage is not known.
+    pub unpriced: i64,
+}
+
+impl CoverageCellView {
+    fn empty(prompt: &str, model: &str) -> Self {
+        Self {
+            prompt_id: prompt.to_owned(),
+            model_key: model.to_owned(),
+            state: "missing",
+            job_id: None,
+            build_id: None,
+            block_count: None,
+            since: None,
+            attempts: 0,
+            chars: 0,
+            note: None,
+            code: None,
+            error: None,
+        }
+    }
+
+    /// The same place, with nothing in it.
+    pub fn cleared(&self) -> Self {
+        Self::empty(&self.prompt_id, &self.model_key)
+    }
+}
+
+/// The whole of it, at one moment.
+pub(in crate::web) struct CoverageMatrix {
+    pub coverage: Coverage,
+    pub sum: CoverageSumView,
+}
+
+/// What there is of each prompt by each model
+///
+/// At the arena's settings: builds, jobs under way, and what has failed.
+#[utoipa::path(
+    get, path = "/api/admin/coverage", tag = "Admin", operation_id = "coverage",
+    security(("adminToken" = [])),
+    responses((status = OK, description = "All of it.", body = CoverageResponse)),
+)]
+async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<CoverageResponse>, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
+    let coverage = &matrix.coverage;
+    Ok(Json(CoverageResponse {
+        settings: SettingsView::of(&coverage.settings),
+        prompts: coverage.prompts.iter().map(AdminPromptView::of).collect(),
+        models: coverage
+            .models
+            .iter()
+            .map(|model| AdminModelView::of(model, app.worker.providers()))
+            .collect(),
+        cells: matrix.cells(),
+        sum: matrix.sum,
+    }))
+}
+
+impl CoverageMatrix {
+    pub async fn read(app: &App) -> Result<Self, Error> {
+        let mut connection = app.pool.acquire().await?;
+        let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
+        drop(connection);
+        let sum = coverage.summary(|model| app.worker.providers().can_generate(model));
+        let (micros, unpriced) = jobs::total_spent(&app.pool).await?;
+        let sum = CoverageSumView {
+            expected: sum.expected,
+            existing: sum.existing,
+            remaining: sum.remaining(),
+            failed: sum.failed,
+            cancelled: sum.cancelled,
+            under_way: coverage.under_way(),
+            spent: micros as f64 / 1e6,
+            unpriced,
+        };
+        Ok(Self { coverage, sum })
+    }
+
+    /// Those in which there is something, prompt by prompt.
+    pub fn cells(&self) -> Vec<CoverageCellView> {
+        let Coverage { prompts, models, .. } = &self.coverage;
+        let every = prompts.iter().flat_map(|prompt| models.iter().map(move |model| (prompt, model)));
+        let cell = |(prompt, model): (&_, &_)| self.cell(prompt, model);
+        every.map(cell).filter(|cell| cell.state != "missing" || cell.job_id.is_some()).collect()
+    }
+
+    pub fn cell(&self, prompt: &ListedPrompt, model: &ListedModel) -> CoverageCellView {
+        let (prompt, model) = (&prompt.prompt.id, &model.model.key);
+        let empty = CoverageCellView::empty(prompt.as_str(), model.as_str());
+        match self.coverage.cell(prompt, model) {
+            coverage::SlotStatus::Missing => empty,
+            coverage::SlotStatus::Ready { build, block_count, job } => CoverageCellView {
+                state: "ready",
+                build_id: Some(*build),
+                block_count: Some(*block_count),
+                job_id: *job,
+                ..empty
+            },
+            // Its build was retired since.
+            coverage::SlotStatus::Job(latest) if latest.state == JobState::Ready => {
+                CoverageCellView { job_id: Some(latest.id), ..empty }
+            }
+            coverage::SlotStatus::Job(latest) => CoverageCellView {
+                state: latest.state.name(),
+                job_id: Some(latest.id),
+                since: latest.started_at.map(milliseconds),
+                attempts: latest.attempts,
+                chars: latest.chars,
+                note: latest.note.clone(),
+                code: latest.error_code.clone(),
+                error: latest.error.clone(),
+                ..empty
+            },
+        }
+    }
+}
+
+fn milliseconds(at: OffsetDateTime) -> i64 {
+    (at.unix_timestamp_nanos() / 1_000_000) as i64
+}

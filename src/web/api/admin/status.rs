@@ -1,0 +1,130 @@
+//! `GET /api/admin/status`: how the installation stands.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::RequireAdmin;
+use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use crate::app::App;
+use crate::arena::status;
+use crate::web::Error;
+use crate::web::api::leaderboard::SettingsView;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(status_now))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AdminStatus)]
+struct AdminStatusResponse {
+    settings: SettingsView,
+    version: &'static str,
+    counts: AdminCountsView,
+    coverage: CoverageSumView,
+    /// What is queued or running at the arena's settings.
+    queue: Vec<QueuedBuildView>,
+    providers: Vec<ProviderStatusView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AdminCounts)]
+struct AdminCountsView {
+    prompts: i64,
+    active_prompts: i64,
+    models: i64,
+    enabled_models: i64,
+    builds: i64,
+    retired_builds: i64,
+    matchups: i64,
+    votes: i64,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = QueuedBuild)]
+struct QueuedBuildView {
+    job_id: Option<Uuid>,
+    prompt_id: String,
+    model_key: String,
+    state: &'static str,
+    since: Option<i64>,
+    attempts: i32,
+    chars: i64,
+    note: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AskableProvider)]
+struct ProviderStatusView {
+    key: String,
+    display_name: String,
+    /// Where its key is looked for; none for one that wants no key.
+    key_variable: Option<String>,
+    /// Whether it can be asked.
+    has_key: bool,
+    running: usize,
+}
+
+/// How the installation stands
+///
+/// Counts, coverage, what is queued or running, and who can be asked.
+#[utoipa::path(
+    get, path = "/api/admin/status", tag = "Admin", operation_id = "adminStatus",
+    security(("adminToken" = [])),
+    responses((status = OK, description = "All of it.", body = AdminStatusResponse)),
+)]
+async fn status_now(
+    State(app): State<App>,
+    _admin: RequireAdmin,
+) -> Result<Json<AdminStatusResponse>, Error> {
+    let matrix = CoverageMatrix::read(&app).await?;
+    let counts = status::counts(&app.pool).await?;
+    let running = status::running_jobs(&app.pool).await?;
+    let queue = matrix.cells().into_iter().filter(|cell| matches!(cell.state, "queued" | "running"));
+    let provider = |known: &crate::arena::catalog::Provider| ProviderStatusView {
+        key: known.key.clone(),
+        display_name: known.display_name.clone(),
+        key_variable: known.key_variable.clone(),
+        has_key: app.worker.providers().can_ask(&known.key),
+        running: running.get(&known.key).copied().unwrap_or_default(),
+    };
+    Ok(Json(AdminStatusResponse {
+        settings: SettingsView::of(&app.config.arena),
+        version: env!("CARGO_PKG_VERSION"),
+        counts: counts.into(),
+        queue: queue.map(QueuedBuildView::from).collect(),
+        providers: app.worker.providers().known().iter().map(provider).collect(),
+        coverage: matrix.sum,
+    }))
+}
+
+impl From<status::InstallationCounts> for AdminCountsView {
+    fn from(counts: status::InstallationCounts) -> Self {
+        let status::InstallationCounts {
+            prompts,
+            active_prompts,
+            models,
+            enabled_models,
+            builds,
+            retired_builds,
+            matchups,
+            votes,
+        } = counts;
+        Self { prompts, active_prompts, models, enabled_models, builds, retired_builds, matchups, votes }
+    }
+}
+
+impl From<CoverageCellView> for QueuedBuildView {
+    fn from(cell: CoverageCellView) -> Self {
+        let CoverageCellView { job_id, prompt_id, model_key, state, since, attempts, chars, note, .. } = cell;
+        Self { job_id, prompt_id, model_key, state, since, attempts, chars, note }
+    }
+}

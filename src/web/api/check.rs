@@ -1,0 +1,163 @@
+//! `POST /api/check`: a verdict on any text that holds a spec, and on files of other tools.
+
+use axum::body::Body;
+use axum::extract::{Extension, Query, Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::web::body::{self, LargeBody, MeteredBody};
+use crate::web::encoding::Encoding;
+use crate::web::layers::NoTransform;
+use crate::web::openapi::shapes;
+use crate::web::query::flag;
+use crate::web::voter::ClientAddress;
+use crate::web::{Error, layers};
+use voxel::{self, CompressionLevel, Grid, GridSize, Palette, RejectionCode, Report, Verdict};
+
+/// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
+const MAX_CELLS: u32 = 1 << 18;
+
+/// Not worth compressing.
+const COMPRESSION_MIN_BYTES: usize = 1 << 10;
+
+pub(in crate::web) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(check)).layer(layers::deadline(body::BODY_TIMEOUT))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CheckQuery {
+    /// The grid to draw in; the arena’s unless said.
+    #[param(inline, example = 32)]
+    grid_size: Option<GridSize>,
+    /// The blocks there are; the arena’s unless said.
+    #[param(inline, example = "simple")]
+    palette: Option<Palette>,
+    /// 1 lists every block with its place, up to 262,144 of them.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    cells: bool,
+    /// 1 adds the encoded grid in base64, as `/api/builds/{id}/grid` has it, also where it breaks a rule.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    encoded: bool,
+}
+
+/// Check a build
+///
+/// A verdict on any text that holds a spec, with prose around it or not, plain or gzipped, or on a .schem, a .litematic
+/// or a .vox: whether it is valid, what it has of which block, what was dropped or replaced, and which rule it breaks.
+/// Nothing is stored.
+#[utoipa::path(
+    post, path = "/api/check", tag = "Task format", operation_id = "check",
+    params(CheckQuery),
+    request_body(
+        description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
+        content(
+            (shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/gzip"),
+            ("application/octet-stream"),
+        ),
+    ),
+    responses(
+        (status = OK, description = "It could be read. `ok` says whether it is valid, and `error` which rule it breaks: \
+            `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
+            body = shapes::ReportSchema),
+        (status = BAD_REQUEST, description = "too_many_cells, body_cut_off: It could not be read. `error` says why: \
+            `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::ReportSchema),
+        (status = REQUEST_TIMEOUT, description = "body_stalled"),
+        (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::ReportSchema),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+    ),
+)]
+async fn check(
+    State(app): State<App>,
+    address: ClientAddress,
+    Query(parameters): Query<CheckQuery>,
+    Extension(encoding): Extension<Encoding>,
+    request: Request,
+) -> Result<Response, Error> {
+    let limit = app.config.check_max_bytes;
+    let CheckQuery { grid_size, palette, cells, encoded } = parameters;
+    let size = grid_size.unwrap_or(app.config.arena.grid);
+    let palette = palette.unwrap_or(app.config.arena.palette);
+    let large = body::read(&app.memory, request, limit).await?;
+    let judge = move || {
+        let verdict = match large {
+            Some(LargeBody { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
+            None => Verdict::too_large(limit),
+        };
+        let mut report = report(&verdict, size, palette, cells)?;
+        if let Some(grid) = verdict.grid().filter(|_| encoded) {
+            add_grid(&mut report.json, grid);
+        }
+        Ok::<_, Error>(report.compressed(encoding))
+    };
+    let report = app.work.run(address.client(), judge).await??;
+    let mut response = Body::new(MeteredBody::new(&app.memory, report.json.into()).await?).into_response();
+    *response.status_mut() = report.status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(name) = report.encoding.name() {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+    }
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
+    response.extensions_mut().insert(NoTransform);
+    Ok(response)
+}
+
+struct CheckResponse {
+    status: StatusCode,
+    json: Vec<u8>,
+    encoding: Encoding,
+}
+
+/// A verdict as it is sent.
+fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<CheckResponse, Error> {
+    let block_count = verdict.stats().map_or(0, |stats| stats.block_count);
+    if cells && block_count > MAX_CELLS {
+        let message = format!(
+            "The build has {block_count} blocks, and cells=1 lists at most {MAX_CELLS} here. \
+             On the command line, buildoff check --cells lists them all."
+        );
+        return Err(Error::bad_request("too_many_cells", message));
+    }
+    let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
+    Ok(CheckResponse { status: status(verdict), json, encoding: Encoding::Identity })
+}
+
+/// Before the object ends.
+fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
+    json.pop();
+    json.extend(br#","grid":""#);
+    json.extend(STANDARD.encode(voxel::encode(grid)).into_bytes());
+    json.extend(br#""}"#);
+}
+
+impl CheckResponse {
+    /// Compressed here, as it may be large.
+    fn compressed(self, encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::Brotli if self.json.len() > COMPRESSION_MIN_BYTES => {
+                Self { json: voxel::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// What could be read is an answer, good or not; what could not is the client's error.
+fn status(verdict: &Verdict) -> StatusCode {
+    match verdict.rejection().map(|rejection| rejection.code) {
+        Some(RejectionCode::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+        Some(code) if !code.is_rule() => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

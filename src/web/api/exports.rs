@@ -1,0 +1,120 @@
+//! `/api/builds/{id}/export`: builds to take away.
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_DISPOSITION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::arena::builds::{self, Build, StoredGrid};
+use crate::web::Error;
+use crate::web::api::builds::id;
+use crate::web::body::MeteredBody;
+use crate::web::derived::{IMMUTABLE, Representation};
+use crate::web::encoding::Encoding;
+use crate::web::filters::capitalised;
+use crate::web::openapi::shapes;
+use crate::web::pictures::{damaged_build, hex, no_build};
+use crate::web::voter::ClientAddress;
+use crate::work::WorkClient;
+use voxel::{self, ExportError, Format};
+
+/// Raised whenever one and the same grid is written otherwise than before.
+const EXPORT_VERSION: u8 = 2;
+
+pub(in crate::web) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(in crate::web) struct ExportQuery {
+    /// Which kind of file; `obj` comes as a zip.
+    #[serde(deserialize_with = "format")]
+    #[param(inline)]
+    pub format: Format,
+}
+
+fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+}
+
+/// A build as a file
+///
+/// For Minecraft (schem, litematic, nbt), for voxel editors (vox), as a textured model (glb, obj), for printing
+/// (stl), or as a spec without overlaps (json). It holds the exact grid, and is made when it is asked for.
+#[utoipa::path(
+    get, path = "/api/builds/{id}/export", tag = "Builds", operation_id = "exportBuild",
+    params(("id" = Uuid, Path, description = "The build’s id."), ExportQuery),
+    responses(
+        (status = OK, description = "The file.", content(
+            ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
+            (shapes::SpecSchema = "application/json"),
+        )),
+        (status = NOT_MODIFIED, description = "You have it already."),
+        (status = NOT_FOUND, description = "not_found"),
+        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
+    ),
+)]
+async fn export(
+    State(app): State<App>,
+    address: ClientAddress,
+    Path(build): Path<String>,
+    Query(ExportQuery { format }): Query<ExportQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let id = id(&build)?;
+    let Build { prompt_id, model_key, digest, .. } =
+        builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
+    let name = format!("{prompt_id}-{model_key}");
+    let file = ExportedFile { digest: &digest, name, format, cache_control: IMMUTABLE };
+    answer(&app, address.client(), file, load, &headers).await
+}
+
+/// What is to be written as a file, and how long it may be kept.
+pub(in crate::web) struct ExportedFile<'a> {
+    /// Of the grid.
+    pub digest: &'a [u8],
+    /// Without its ending.
+    pub name: String,
+    pub format: Format,
+    pub cache_control: &'static str,
+}
+
+pub(in crate::web) async fn answer(
+    app: &App,
+    client: WorkClient,
+    ExportedFile { digest, name, format, cache_control }: ExportedFile<'_>,
+    load: impl Future<Output = Result<StoredGrid, Error>>,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    // The file follows from the grid, and from the name, which is in it.
+    let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex(digest));
+    let representation =
+        Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, cache_control };
+    if let Some(known) = representation.not_modified(headers) {
+        return Ok(known);
+    }
+    let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
+    let grid = load.await?;
+    let make = move || {
+        let grid = grid.open().map_err(damaged_build)?;
+        voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))
+    };
+    let bytes = app.work.run(client, make).await??;
+    let body = Body::new(MeteredBody::new(&app.memory, bytes.into()).await?);
+    Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
+}
+
+fn export_failed(reason: &ExportError) -> Error {
+    let sentence = capitalised(&reason.to_string()) + ".";
+    Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence)
+}

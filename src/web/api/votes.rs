@@ -1,0 +1,142 @@
+//! `/api/votes.csv` and `/api/votes.jsonl`: the whole vote log, streamed.
+
+use std::io::Write;
+use std::sync::LazyLock;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use sqlx::PgPool;
+use time::format_description::well_known::Rfc3339;
+use tokio::sync::Semaphore;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::arena::vote_log::{LoggedVote, VoteLog};
+use crate::web::Error;
+use crate::web::openapi::shapes;
+
+/// Pages that are read at once, whoever they are for: a visitor who has one to read holds nothing else.
+static PAGE_READERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+
+#[derive(Clone, Copy)]
+enum VoteLogFormat {
+    Csv,
+    JsonLines,
+}
+
+pub(in crate::web) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(csv)).routes(routes!(json_lines))
+}
+
+/// The vote log, as CSV
+///
+/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
+/// The columns are the fields of the other form.
+#[utoipa::path(
+    get, path = "/api/votes.csv", tag = "Results", operation_id = "votesCsv",
+    responses((status = OK, description = "A line of names, then a line for each vote. It is streamed.",
+        content(("text/csv")))),
+)]
+async fn csv(State(app): State<App>) -> Result<Response, Error> {
+    answer(app, VoteLogFormat::Csv).await
+}
+
+/// The vote log, as JSON lines
+///
+/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
+#[utoipa::path(
+    get, path = "/api/votes.jsonl", tag = "Results", operation_id = "votesJsonLines",
+    responses((status = OK, description = "A JSON object for each vote, each on a line of its own. It is streamed.",
+        content((shapes::LoggedVoteSchema = "application/jsonl")))),
+)]
+async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
+    answer(app, VoteLogFormat::JsonLines).await
+}
+
+async fn answer(app: App, format: VoteLogFormat) -> Result<Response, Error> {
+    let log = VoteLog::open(&app.replica).await?;
+    let (kind, name) = match format {
+        VoteLogFormat::Csv => {
+            ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\"")
+        }
+        VoteLogFormat::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
+    };
+    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica.clone(), log, format))
+        .into_response())
+}
+
+/// Cut off, and so seen to be, when something fails on the way.
+fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
+    let pages = stream::try_unfold(log, move |mut log| {
+        let pool = pool.clone();
+        async move {
+            let permit = PAGE_READERS.acquire().await?;
+            let votes = log.next(&pool).await?;
+            drop(permit);
+            let page = (!votes.is_empty()).then(|| format.page(&votes)).transpose()?;
+            anyhow::Ok(page.map(|page| (page, log)))
+        }
+    });
+    let pages = pages.inspect_err(|error: &anyhow::Error| tracing::warn!("the log was cut off: {error:#}"));
+    Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
+}
+
+impl VoteLogFormat {
+    fn head(self) -> Option<Bytes> {
+        match self {
+            Self::Csv => Some(format!("{}\n", LoggedVote::COLUMNS.join(",")).into()),
+            Self::JsonLines => None,
+        }
+    }
+
+    fn page(self, votes: &[LoggedVote]) -> anyhow::Result<Bytes> {
+        let mut page = Vec::new();
+        for vote in votes {
+            match self {
+                Self::Csv => write_csv_row(&mut page, vote)?,
+                Self::JsonLines => {
+                    serde_json::to_writer(&mut page, vote)?;
+                    page.push(b'\n');
+                }
+            }
+        }
+        Ok(page.into())
+    }
+}
+
+/// Nothing in the log holds a comma, a quote or a line break: all of it is slugs, digests, ids and numbers.
+/// Numbers are as short as they can be and still be read back to the same bits.
+fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
+    let LoggedVote {
+        id,
+        at,
+        matchup_id,
+        prompt_id,
+        model_a,
+        model_b,
+        build_a,
+        build_b,
+        choice,
+        side,
+        settings,
+        elo_a_before,
+        elo_a_after,
+        elo_b_before,
+        elo_b_after,
+        probability,
+        dwell_ms,
+    } = vote;
+    let at = at.format(&Rfc3339)?;
+    let dwell_ms = dwell_ms.map(|ms| ms.to_string()).unwrap_or_default();
+    write!(
+        out,
+        "{id},{at},{matchup_id},{prompt_id},{model_a},{model_b},{build_a},{build_b},{choice},{side},"
+    )?;
+    write!(out, "{settings},{elo_a_before},{elo_a_after},{elo_b_before},{elo_b_after},")?;
+    writeln!(out, "{probability},{dwell_ms}")?;
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! `/about`: how it works, with the settings and numbers of this installation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::routing::get;
+use moka::future::Cache;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::arena::elo::{self, BASELINE, K, START, Standing};
+use crate::arena::skill::MIN_VOTES_FOR_SKILL;
+use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
+use crate::arena::vote_log::LoggedVote;
+use crate::arena::{Choice, ReferencePolicy, Settings};
+use crate::web::pages::format::host;
+use crate::web::{Page, filters};
+
+/// Counting takes longer the more there is, and nobody minds numbers of a minute ago.
+const TOTALS_TTL: Duration = Duration::from_secs(60);
+
+/// The page is worth reading without its numbers.
+const TOTALS_TIMEOUT: Duration = Duration::from_secs(2);
+
+type TotalsCache = Cache<(), LadderTotals>;
+
+pub(in crate::web) fn routes() -> Router<App> {
+    let cache = TotalsCache::builder().max_capacity(1).time_to_live(TOTALS_TTL).build();
+    Router::new().route("/about", get(move |app, headers| about(app, headers, cache)))
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "about.html")]
+struct AboutPage {
+    page: Page,
+    settings: Settings,
+    totals: Option<LadderTotals>,
+    examples: Vec<RatingExample>,
+    min_dwell: Option<String>,
+    limited: bool,
+    /// What references do here.
+    references: &'static str,
+    /// Where this visitor found us, so that the example works as it is pasted.
+    site: String,
+}
+
+async fn about(State(app): State<App>, headers: HeaderMap, cache: TotalsCache) -> AboutPage {
+    let arena = Arc::clone(&app.arena);
+    // In a task of its own, so that what takes longer than this visitor waits is there for the next one.
+    let count = tokio::spawn(async move { cache.try_get_with((), arena.totals()).await });
+    let totals = timeout(TOTALS_TIMEOUT, count).await.ok().and_then(Result::ok).and_then(|totals| {
+        totals.inspect_err(|error| tracing::warn!(%error, "/about goes without its numbers")).ok()
+    });
+    let dwell = app.arena.min_dwell;
+    AboutPage {
+        page: Page::at("/about"),
+        settings: app.arena.settings.clone(),
+        totals,
+        examples: examples(),
+        min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
+        limited: app.limits.is_enabled(),
+        references: reference_policy(app.config.references),
+        site: app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(&headers))),
+    }
+}
+
+/// How a sentence about references ends.
+pub(in crate::web) fn reference_policy(policy: ReferencePolicy) -> &'static str {
+    match policy {
+        ReferencePolicy::Auto => "and they step aside in each prompt once two others have built it",
+        ReferencePolicy::On => "and here they always take part",
+        ReferencePolicy::Off => "and here they take no part",
+    }
+}
+
+impl AboutPage {
+    fn side(&self) -> Option<&SideAdvantageSummary> {
+        self.totals.as_ref()?.side.as_ref()
+    }
+}
+
+/// What a vote does to two ratings.
+struct RatingExample {
+    verdict: &'static str,
+    before: [f64; 2],
+    after: [f64; 2],
+}
+
+impl RatingExample {
+    fn change(&self, side: usize) -> String {
+        signed(self.after[side] - self.before[side])
+    }
+}
+
+/// By the rule itself, so that the page cannot tell another.
+fn examples() -> Vec<RatingExample> {
+    let at = |elo| Standing { elo, ..Standing::NEW };
+    let cases = [
+        ("A is better", Choice::A, [1500.0, 1500.0]),
+        ("A is better", Choice::A, [1700.0, 1300.0]),
+        ("B is better", Choice::B, [1700.0, 1300.0]),
+        ("Tie", Choice::Tie, [1700.0, 1300.0]),
+        ("Both bad", Choice::BothBad, [1700.0, 1300.0]),
+    ];
+    let example = |(verdict, choice, before): (_, _, [f64; 2])| {
+        let (a, b) = elo::apply_vote(at(before[0]), at(before[1]), choice);
+        RatingExample { verdict, before, after: [a.elo, b.elo] }
+    };
+    cases.map(example).into()
+}
+
+/// With a sign that is as wide as a digit.
+fn signed(points: f64) -> String {
+    let size = format!("{:.1}", points.abs());
+    match size.as_str() {
+        "0.0" => size,
+        _ if points < 0.0 => format!("−{size}"),
+        _ => format!("+{size}"),
+    }
+}
+
+impl SideAdvantageSummary {
+    fn worth(&self) -> String {
+        signed(self.points)
+    }
+
+    fn range(&self) -> Option<(String, String)> {
+        self.interval.map(|(low, high)| (signed(low), signed(high)))
+    }
+
+    /// Whether it is more than chance would make of nothing.
+    fn is_sure(&self) -> bool {
+        self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_written_with_their_sign() {
+        for (points, text) in [(8.0, "+8.0"), (-14.55, "−14.6"), (0.04, "0.0"), (-0.04, "0.0")] {
+            assert_eq!(signed(points), text);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `/builds` and `/builds/{id}`: builds to look at.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::routing::get;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::arena::builds::{self, Build};
+use crate::arena::catalog::{self, SelectOption};
+use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
+use crate::web::api::builds::{id, with_stats};
+use crate::web::filters::capitalised;
+use crate::web::pictures::{damaged_build, hex, no_build};
+use crate::web::query::{PageNumber, PageQuery, escaped};
+use crate::web::voter::ClientAddress;
+use crate::web::{Error, Page, ShareCard, filters};
+use crate::work::WorkClient;
+use voxel::{Block, Bounds, Format, GridSize, Palette};
+
+/// A spec up to this size, compressed, is shown on the page.
+const MAX_SHOWN_SPEC_BYTES: usize = 1 << 15;
+
+pub(in crate::web) fn routes() -> Router<App> {
+    Router::new().route("/builds", get(gallery)).route("/builds/{id}", get(build))
+}
+
+/// The gallery's query; a form sends empty fields for what is not chosen.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct GalleryQuery {
+    prompt: String,
+    model: String,
+    grid: Option<GridSize>,
+    palette: Option<Palette>,
+    sort: GallerySort,
+    page: PageNumber,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "gallery.html")]
+struct GalleryPage {
+    page: Page,
+    chosen: GalleryQuery,
+    prompts: Vec<SelectOption>,
+    models: Vec<SelectOption>,
+    cards: Vec<BuildCard>,
+    total: i64,
+    pages: Vec<GalleryPageLink>,
+}
+
+struct GalleryPageLink {
+    number: i64,
+    address: String,
+    current: bool,
+}
+
+async fn gallery(
+    State(app): State<App>,
+    PageQuery(chosen): PageQuery<GalleryQuery>,
+) -> Result<GalleryPage, Error> {
+    let chosen = chosen.without_unknown(&app).await?;
+    let filter = chosen.filter();
+    let mut number = chosen.page.get();
+    let (mut cards, total) = gallery::page(&app.replica, &filter, number - 1).await?;
+    if number > last_page(total) {
+        number = last_page(total);
+        (cards, _) = gallery::page(&app.replica, &filter, number - 1).await?;
+    }
+    Ok(GalleryPage {
+        page: Page::at("/builds"),
+        prompts: catalog::prompts_with_builds(&app.replica).await?,
+        models: catalog::models_with_builds(&app.replica).await?,
+        pages: chosen.pages(number, total),
+        chosen,
+        cards,
+        total,
+    })
+}
+
+impl GalleryQuery {
+    /// Without filters by prompts and models that do not exist.
+    async fn without_unknown(mut self, app: &App) -> Result<Self, Error> {
+        if !self.prompt.is_empty() && gallery::prompt(&app.pool, &self.prompt).await?.is_none() {
+            self.prompt.clear();
+        }
+        let is_known = match self.model.parse() {
+            Ok(key) => app.arena.model(&key).await?.is_some(),
+            Err(_) => false,
+        };
+        if !is_known {
+            self.model.clear();
+        }
+        Ok(self)
+    }
+
+    fn filter(&self) -> GalleryFilter {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        GalleryFilter {
+            prompt: given(&self.prompt),
+            model: given(&self.model),
+            grid_size: self.grid.map(|grid| grid.get() as i16),
+            palette: self.palette.map(|palette| palette.name().to_owned()),
+            sort: self.sort,
+        }
+    }
+
+    fn is_filtered(&self) -> bool {
+        let GalleryFilter { prompt, model, grid_size, palette, sort: _ } = self.filter();
+        prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some()
+    }
+
+    /// The pages around this one, and the ends.
+    fn pages(&self, current: i64, total: i64) -> Vec<GalleryPageLink> {
+        let last = last_page(total);
+        let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
+        let link =
+            |number| GalleryPageLink { number, address: self.address(number), current: number == current };
+        (1..=last).filter(near).map(link).collect()
+    }
+
+    fn address(&self, page: i64) -> String {
+        let mut fields = vec![
+            ("prompt", self.prompt.clone()),
+            ("model", self.model.clone()),
+            ("grid", self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
+            ("palette", self.palette.map(|palette| palette.name().to_owned()).unwrap_or_default()),
+        ];
+        if self.sort != GallerySort::default() {
+            fields.push(("sort", self.sort.name().to_owned()));
+        }
+        fields.push(("page", page.to_string()));
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
+        format!("/builds?{}", query.join("&"))
+    }
+}
+
+fn last_page(total: i64) -> i64 {
+    ((total + PAGE - 1) / PAGE).max(1)
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "build.html")]
+struct BuildPage {
+    page: Page,
+    build: Build,
+    bounds: Option<Bounds>,
+    /// It can be taken away as these.
+    formats: Vec<Format>,
+    materials: Vec<MaterialView>,
+    summary: String,
+    digest: String,
+    made: String,
+    /// None for one that is too long to read.
+    spec: Option<String>,
+}
+
+/// How much of a build is of one block.
+struct MaterialView {
+    id: &'static str,
+    name: String,
+    count: u32,
+    /// Of the most frequent one's, in percent.
+    bar: u32,
+}
+
+async fn build(
+    State(app): State<App>,
+    address: ClientAddress,
+    Path(build): Path<String>,
+) -> Result<BuildPage, Error> {
+    let client = address.client();
+    let (build, stats) = with_stats(&app, client, id(&build)?).await?;
+    let materials = materials(&stats.blocks());
+    let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
+    let alt = format!("{title}, built with blocks.");
+    Ok(BuildPage {
+        page: Page::at("/builds").with_card(ShareCard::of("builds", build.id, title, alt)),
+        bounds: stats.bounds,
+        formats: formats(stats.bounds),
+        summary: summary(stats.bounds, stats.block_count, &materials),
+        digest: hex(&build.digest),
+        made: made(&build),
+        spec: spec(&app, client, build.id).await?,
+        materials,
+        build,
+    })
+}
+
+/// The text of a build's spec, if somebody may want to read it.
+async fn spec(app: &App, client: WorkClient, id: Uuid) -> Result<Option<String>, Error> {
+    let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
+    if packed.len() > MAX_SHOWN_SPEC_BYTES {
+        return Ok(None);
+    }
+    let text = app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged_build)?;
+    Ok(String::from_utf8(text).ok().filter(|text| text.len() <= 8 * MAX_SHOWN_SPEC_BYTES))
+}
+
+fn formats(bounds: Option<Bounds>) -> Vec<Format> {
+    let takes = |format: &Format| bounds.is_some_and(|bounds| format.takes(bounds));
+    Format::ALL.into_iter().filter(takes).collect()
+}
+
+/// What takes any build of a grid this size.
+pub(in crate::web) fn formats_of_grid(edge: u16) -> Vec<Format> {
+    formats(Some(Bounds { min: [0; 3], max: [edge.saturating_sub(1); 3] }))
+}
+
+fn materials(blocks: &[(&'static Block, u32)]) -> Vec<MaterialView> {
+    let most = blocks.first().map_or(1, |&(_, count)| count);
+    let material = |&(block, count): &(&'static Block, u32)| MaterialView {
+        id: &block.id,
+        name: block.name(),
+        count,
+        bar: (u64::from(count) * 100).div_ceil(u64::from(most)) as u32,
+    };
+    blocks.iter().map(material).collect()
+}
+
+/// What somebody hears who does not see the build.
+fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[MaterialView]) -> String {
+    let Some(bounds) = bounds else { return "An empty grid.".to_owned() };
+    let [x, y, z] = bounds.spans();
+    let most: Vec<String> = materials.iter().take(3).map(|material| material.name.to_lowercase()).collect();
+    format!("{block_count} blocks, {x} wide, {y} high and {z} deep, mostly {}.", most.join(", "))
+}
+
+fn made(build: &Build) -> String {
+    let day = build.created_at.date();
+    match build.generation_time_ms {
+        Some(ms) => format!("in {:.1} s, on {day}", ms as f64 / 1000.0),
+        None => format!("imported on {day}"),
+    }
+}

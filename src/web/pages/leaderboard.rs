@@ -1,0 +1,359 @@
+//! `/leaderboard`: who stands where; `/leaderboard/pairs`: who beats whom, by which
+//! votes.
+
+mod pairs;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use moka::future::Cache;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::app::App;
+use crate::arena::ModelKey;
+use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
+use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
+use crate::web::query::{PageQuery, escaped};
+use crate::web::{Error, Page, ShareCard, filters};
+
+/// A model with fewer votes has no skill.
+const MIN_VOTES_FOR_SKILL: i64 = crate::arena::skill::MIN_VOTES_FOR_SKILL as i64;
+
+pub(in crate::web) fn routes() -> Router<App> {
+    let cache = ChartCache::new(MAX_CACHED_CHARTS);
+    Router::new()
+        .route("/leaderboard", get(move |app, query| page(app, query, cache)))
+        .route("/leaderboard/pairs", get(pairs::page))
+}
+
+/// The page's query; a form sends empty fields for what is not chosen.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct LeaderboardPageQuery {
+    provider: String,
+    tag: String,
+    sort: Option<LadderSort>,
+    order: Option<SortOrder>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum LadderSort {
+    Elo,
+    Model,
+    Change,
+    Skill,
+    Votes,
+    Won,
+    Lost,
+    Tied,
+    BothBad,
+    Shown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SortOrder {
+    Asc,
+    Desc,
+}
+
+/// What the table can be sorted by, from left to right.
+const COLUMNS: [(LadderSort, &str); 10] = [
+    (LadderSort::Model, "Model"),
+    (LadderSort::Elo, "Elo"),
+    (LadderSort::Change, "24 h"),
+    (LadderSort::Skill, "Skill"),
+    (LadderSort::Votes, "Votes"),
+    (LadderSort::Won, "Won"),
+    (LadderSort::Lost, "Lost"),
+    (LadderSort::Tied, "Tied"),
+    (LadderSort::BothBad, "Both bad"),
+    (LadderSort::Shown, "Shown"),
+];
+
+#[derive(Template, WebTemplate)]
+#[template(path = "leaderboard.html")]
+struct LeaderboardPage {
+    page: Page,
+    settings: String,
+    chosen: LeaderboardPageQuery,
+    board: Arc<Leaderboard>,
+    lines: Vec<LadderRow>,
+    providers: Vec<String>,
+    tags: Vec<String>,
+    axis: Option<RatingAxis>,
+    /// As HTML.
+    charts: Arc<str>,
+}
+
+/// What follows from the statistics alone.
+#[derive(Template)]
+#[template(path = "leaderboard_charts.html")]
+struct LeaderboardCharts<'a> {
+    chosen: &'a LeaderboardPageQuery,
+    heatmap: Option<Heatmap>,
+    history: Option<HistoryChart>,
+}
+
+/// Charts that were drawn, by what they show. With sixty models they are most of the page, and of the work on it.
+type ChartCache = Cache<ChartCacheKey, Arc<str>>;
+
+/// The tag, when the statistics were worked out, and the models in their order.
+type ChartCacheKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
+
+/// So many are kept; a large one has a megabyte.
+const MAX_CACHED_CHARTS: u64 = 16;
+
+/// A row of the table.
+struct LadderRow {
+    row: LadderEntry,
+    change: StandingChange,
+    interval: Option<IntervalBar>,
+}
+
+async fn page(
+    State(app): State<App>,
+    PageQuery(mut chosen): PageQuery<LeaderboardPageQuery>,
+    cache: ChartCache,
+) -> Result<LeaderboardPage, Error> {
+    let tags = app.arena.lineup().await?.tags().to_vec();
+    if !tags.contains(&chosen.tag) {
+        chosen.tag.clear();
+    }
+    let board = board(&app, &chosen.tag).await?;
+    let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
+    if !providers.contains(&chosen.provider) {
+        chosen.provider.clear();
+    }
+    let axis = RatingAxis::over(&board.rows);
+    let mut lines = lines(&board, axis.as_ref());
+    lines.retain(|line| chosen.provider.is_empty() || line.row.model.provider == chosen.provider);
+    chosen.sort(&mut lines);
+    Ok(LeaderboardPage {
+        page: Page::at("/leaderboard").with_card(ShareCard::for_leaderboard()),
+        settings: app.arena.settings.to_string(),
+        charts: charts(&cache, &board, &chosen).await?,
+        providers: providers.into_iter().collect(),
+        tags,
+        chosen,
+        board,
+        lines,
+        axis,
+    })
+}
+
+async fn charts(
+    cache: &ChartCache,
+    board: &Leaderboard,
+    chosen: &LeaderboardPageQuery,
+) -> Result<Arc<str>, Error> {
+    let rows = board.rows_as_of_stats();
+    let models = rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
+    let key = (chosen.tag.clone(), board.stats.computed_at, models.collect());
+    if let Some(charts) = cache.get(&key).await {
+        return Ok(charts);
+    }
+    let models = rows.iter().map(|row| (&row.model.key, row.model.display_name.as_str()));
+    let charts = LeaderboardCharts {
+        chosen,
+        heatmap: Heatmap::of(&rows, &board.stats.duels),
+        history: HistoryChart::of(&board.stats.history.lines, models),
+    };
+    let charts: Arc<str> = charts.render().map_err(anyhow::Error::from)?.into();
+    cache.insert(key, Arc::clone(&charts)).await;
+    Ok(charts)
+}
+
+/// The whole ladder, or that of a tag.
+pub(in crate::web) async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
+    match tag {
+        "" => Ok(Arc::new(app.arena.leaderboard().await?)),
+        tag => Ok(app.arena.tag_ladder(tag).await?),
+    }
+}
+
+fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
+    let line = |(row, change): (&LadderEntry, StandingChange)| LadderRow {
+        interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
+        row: row.clone(),
+        change,
+    };
+    board.rows.iter().zip(board.changes()).map(line).collect()
+}
+
+impl LeaderboardPageQuery {
+    /// The lines come by rank, which decides between equals.
+    fn sort(&self, lines: &mut [LadderRow]) {
+        let sort = self.sort_by();
+        if sort == LadderSort::Model {
+            lines.sort_by_key(|line| line.row.model.display_name.to_lowercase());
+        } else {
+            lines.sort_by(|a, b| b.measure(sort).total_cmp(&a.measure(sort)));
+        }
+        if self.order() != sort.usual_order() {
+            lines.reverse();
+        }
+    }
+
+    /// By rank, unless another column was asked for.
+    fn sort_by(&self) -> LadderSort {
+        self.sort.unwrap_or(if self.tag.is_empty() { LadderSort::Elo } else { LadderSort::Skill })
+    }
+
+    fn order(&self) -> SortOrder {
+        self.order.unwrap_or(self.sort_by().usual_order())
+    }
+
+    fn is_filtered(&self) -> bool {
+        !self.provider.is_empty() || !self.tag.is_empty()
+    }
+
+    fn heads(&self) -> [SortHeader; 10] {
+        COLUMNS.map(|(sort, word)| self.head(sort, word))
+    }
+
+    /// Sorts by its column, and the other way around when asked again.
+    fn head(&self, sort: LadderSort, word: &'static str) -> SortHeader {
+        let current = self.sort_by() == sort;
+        let order = if current { self.order().reversed() } else { sort.usual_order() };
+        let mut address = format!("/leaderboard?sort={}", sort.name());
+        if order != sort.usual_order() {
+            address.push_str("&order=");
+            address.push_str(order.name());
+        }
+        for (name, value) in [("provider", &self.provider), ("tag", &self.tag)] {
+            if !value.is_empty() {
+                address.push_str(&format!("&{name}={}", escaped(value)));
+            }
+        }
+        SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
+    }
+
+    /// Where all pairs are.
+    fn pairs(&self) -> String {
+        pairs::address(None, &self.tag, 1)
+    }
+
+    /// Where the votes on one pair are.
+    fn pair(&self, a: &ModelKey, b: &ModelKey) -> String {
+        pairs::address(Some((a.as_str(), b.as_str())), &self.tag, 1)
+    }
+}
+
+/// The head of a column.
+struct SortHeader {
+    sort: LadderSort,
+    word: &'static str,
+    address: String,
+    /// If the table is sorted by it.
+    order: Option<SortOrder>,
+}
+
+impl LadderRow {
+    /// What a column sorts by; unknown values are the least.
+    fn measure(&self, sort: LadderSort) -> f64 {
+        let LadderEntry { standing, skill, shown, .. } = &self.row;
+        match sort {
+            LadderSort::Elo | LadderSort::Model => standing.elo,
+            LadderSort::Change => match self.change {
+                StandingChange::New => f64::NEG_INFINITY,
+                StandingChange::Moved { elo, .. } => elo,
+            },
+            LadderSort::Skill => skill.as_ref().map_or(f64::NEG_INFINITY, |skill| skill.rating),
+            LadderSort::Votes => standing.votes() as f64,
+            LadderSort::Won => standing.wins as f64,
+            LadderSort::Lost => standing.losses as f64,
+            LadderSort::Tied => standing.ties as f64,
+            LadderSort::BothBad => self.both_bad().unwrap_or(-1.0),
+            LadderSort::Shown => *shown as f64,
+        }
+    }
+
+    /// Of all votes, from 0 to 1.
+    fn both_bad(&self) -> Option<f64> {
+        let votes = self.row.standing.votes();
+        (votes > 0).then(|| self.row.standing.both_bad as f64 / votes as f64)
+    }
+}
+
+impl LadderSort {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Elo => "elo",
+            Self::Model => "model",
+            Self::Change => "change",
+            Self::Skill => "skill",
+            Self::Votes => "votes",
+            Self::Won => "won",
+            Self::Lost => "lost",
+            Self::Tied => "tied",
+            Self::BothBad => "both-bad",
+            Self::Shown => "shown",
+        }
+    }
+
+    /// What a tag's votes alone have none of: Elo depends on the order of all votes.
+    fn needs_all_votes(self) -> bool {
+        matches!(self, Self::Elo | Self::Change)
+    }
+
+    fn usual_order(self) -> SortOrder {
+        if self == Self::Model { SortOrder::Asc } else { SortOrder::Desc }
+    }
+}
+
+impl SortOrder {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Asc => "asc",
+            Self::Desc => "desc",
+        }
+    }
+
+    /// As ARIA has it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Asc => "ascending",
+            Self::Desc => "descending",
+        }
+    }
+
+    fn reversed(self) -> Self {
+        match self {
+            Self::Asc => Self::Desc,
+            Self::Desc => Self::Asc,
+        }
+    }
+}
+
+impl LeaderboardPage {
+    /// How long ago the statistics were worked out, in words.
+    fn counted_ago(&self) -> String {
+        let ago = (self.board.as_of - self.board.stats.computed_at).whole_seconds().max(0);
+        match ago {
+            0..=1 => "a moment ago".to_owned(),
+            2..=119 => format!("{ago} seconds ago"),
+            _ => format!("{} minutes ago", ago / 60),
+        }
+    }
+
+    /// The most votes that any model has.
+    fn most_votes(&self) -> i64 {
+        self.board.rows.iter().map(|row| row.standing.votes()).max().unwrap_or(0)
+    }
+
+    fn shows_references(&self) -> bool {
+        self.lines.iter().any(|line| line.row.model.is_reference())
+    }
+
+    fn name_of(&self, key: &ModelKey) -> &str {
+        self.board.row(key).map_or("another model", |row| row.model.display_name.as_str())
+    }
+}

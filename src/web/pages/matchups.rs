@@ -1,0 +1,222 @@
+//! `/matchups/{id}`: voting without script; after the vote, a page to share.
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Form, Path, State};
+use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::arena::builds::{self, Build};
+use crate::arena::{ChoiceCounts, Reveal, RevealedSide, ServedMatchup, SkipError};
+use crate::limits::LimitedAction;
+use crate::web::api::arena::{TOO_SOON_MESSAGE, VoteRejection, cast_vote, id, no_matchup, open_matchup};
+use crate::web::filters::capitalised;
+use crate::web::pages::arena::{CHOICES, choice_label};
+use crate::web::pages::builds::formats_of_grid;
+use crate::web::query::PageQuery;
+use crate::web::voter::Visitor;
+use crate::web::{Error, Page, ShareCard, filters};
+use voxel::Format;
+
+const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
+
+/// Where a build is looked at from; the number of a picture is its place here.
+const ANGLES: [&str; 8] =
+    ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
+
+pub(in crate::web) fn routes() -> Router<App> {
+    Router::new()
+        .route("/matchup", post(start))
+        .route("/matchups/{id}", get(matchup))
+        .route("/matchups/{id}/vote", post(vote))
+        .route("/matchups/{id}/skip", post(skip))
+}
+
+/// Before the vote: for its voter alone, and without a name.
+#[derive(Template, WebTemplate)]
+#[template(path = "voting.html")]
+struct VotingPage {
+    page: Page,
+    id: Uuid,
+    served: ServedMatchup,
+    angle: usize,
+    notice: Option<&'static str>,
+}
+
+/// After it: for everybody.
+#[derive(Template, WebTemplate)]
+#[template(path = "matchup.html")]
+struct MatchupPage {
+    page: Page,
+    /// Either build tells what was asked.
+    asked: Build,
+    verdict: &'static str,
+    sides: [MatchupSideView; 2],
+    /// Both can be taken away as these.
+    formats: Vec<Format>,
+    votes: i64,
+    tally: [TallyBar; 4],
+    /// Whether it is the visitor's own vote.
+    own: bool,
+}
+
+struct MatchupSideView {
+    name: &'static str,
+    model: RevealedSide,
+    chosen: bool,
+}
+
+/// A part of a tally, in hundredths of its length.
+struct TallyBar {
+    words: &'static str,
+    count: i64,
+    start: f64,
+    length: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartMatchupForm {
+    prompt_id: Option<String>,
+}
+
+async fn start(
+    State(app): State<App>,
+    visitor: Visitor,
+    Form(form): Form<StartMatchupForm>,
+) -> Result<Redirect, Error> {
+    let prompt = form.prompt_id.filter(|id| !id.is_empty());
+    let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
+    Ok(redirect_to(matchup.id))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MatchupPageQuery {
+    angle: usize,
+}
+
+async fn matchup(
+    State(app): State<App>,
+    Path(matchup): Path<String>,
+    visitor: Visitor,
+    PageQuery(query): PageQuery<MatchupPageQuery>,
+) -> Result<Response, Error> {
+    let id = id(&matchup)?;
+    let served = served(&app, &visitor, id).await?;
+    if let Some(reveal) = app.arena.reveal(id).await? {
+        return Ok((NO_STORE, MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
+    }
+    let served = served.ok_or_else(no_matchup)?;
+    Ok((NO_STORE, VotingPage::new(id, served, query.angle)).into_response())
+}
+
+#[derive(Deserialize)]
+struct VoteForm {
+    choice: String,
+}
+
+async fn vote(
+    State(app): State<App>,
+    Path(matchup): Path<String>,
+    visitor: Visitor,
+    Form(form): Form<VoteForm>,
+) -> Result<Response, Error> {
+    let choice = form.choice.parse().map_err(|problem| Error::bad_request("bad_choice", problem))?;
+    let id = id(&matchup)?;
+    match cast_vote(&app, &visitor, &matchup, choice).await? {
+        Ok(_) | Err(VoteRejection::Already(_)) => Ok(redirect_to(id).into_response()),
+        Err(VoteRejection::TooSoon(wait)) => {
+            let served = served(&app, &visitor, id).await?.ok_or_else(no_matchup)?;
+            let page = VotingPage { notice: Some(TOO_SOON_MESSAGE), ..VotingPage::new(id, served, 0) };
+            let seconds = HeaderValue::from(wait.as_secs() + 1);
+            Ok((StatusCode::TOO_MANY_REQUESTS, NO_STORE, [(RETRY_AFTER, seconds)], page).into_response())
+        }
+    }
+}
+
+async fn skip(
+    State(app): State<App>,
+    Path(matchup): Path<String>,
+    visitor: Visitor,
+) -> Result<Redirect, Error> {
+    let id = id(&matchup)?;
+    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
+    visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
+    match app.arena.skip(voter, id).await {
+        Ok(()) => Ok(redirect_to(open_matchup(&app, &visitor, None).await?.id)),
+        Err(SkipError::AlreadyVoted) => Ok(redirect_to(id)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn redirect_to(matchup: Uuid) -> Redirect {
+    Redirect::to(&format!("/matchups/{matchup}"))
+}
+
+/// None for whoever it was not served to.
+async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedMatchup>, Error> {
+    match visitor.voter().await? {
+        Some(voter) => Ok(app.arena.served(voter, id).await?),
+        None => Ok(None),
+    }
+}
+
+impl VotingPage {
+    fn new(id: Uuid, served: ServedMatchup, angle: usize) -> Self {
+        Self { page: Page::at("/"), id, served, angle: angle % ANGLES.len(), notice: None }
+    }
+}
+
+impl MatchupPage {
+    async fn of(app: &App, reveal: Reveal, own: bool) -> Result<Self, Error> {
+        let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(no_matchup)?;
+        let all = reveal.others.with(reveal.choice);
+        let words = choice_label(reveal.choice);
+        let prompt = capitalised(&asked.prompt_text);
+        let title = format!("{prompt}: {} against {}", reveal.a.display_name, reveal.b.display_name);
+        let alt = format!("{title}. The vote: {words}.");
+        let card = ShareCard::of("matchups", reveal.matchup, title, alt);
+        let side = |name, model| MatchupSideView { name, model, chosen: reveal.choice.name() == name };
+        Ok(Self {
+            page: Page::at("/").with_card(card),
+            formats: formats_of_grid(asked.grid_size.unsigned_abs()),
+            asked,
+            verdict: words,
+            sides: [side("A", reveal.a), side("B", reveal.b)],
+            votes: all.sum(),
+            tally: tally(&all),
+            own,
+        })
+    }
+}
+
+impl MatchupSideView {
+    fn change(&self) -> f64 {
+        self.model.elo_after - self.model.elo_before
+    }
+
+    fn tone(&self) -> &'static str {
+        if self.change() < 0.0 { "bad" } else { "good" }
+    }
+
+    /// How long it took, where a model was asked for it.
+    fn made(&self) -> Option<String> {
+        self.model.generation_time_ms.map(|ms| format!("made in {:.1} s", ms as f64 / 1000.0))
+    }
+}
+
+fn tally(all: &ChoiceCounts) -> [TallyBar; 4] {
+    let mut start = 0.0;
+    [("A", all.a), ("Tie", all.tie), ("Both bad", all.both_bad), ("B", all.b)].map(|(words, count)| {
+        let length = 100.0 * count as f64 / all.sum().max(1) as f64;
+        start += length;
+        TallyBar { words, count, start: start - length, length }
+    })
+}

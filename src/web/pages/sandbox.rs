@@ -1,0 +1,233 @@
+//! `/sandbox`: two models side by side, stored builds side by side, a build that one brings, and runs that were kept.
+
+mod compare;
+
+use askama::Template;
+use askama_web::WebTemplate;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::{get, post};
+use serde::Deserialize;
+
+use crate::app::App;
+use crate::arena::Settings;
+use crate::arena::catalog::{self, MAX_PROMPT_CHARS, REFERENCE};
+use crate::arena::drafts::Draft;
+use crate::arena::gallery::{self, PromptCard};
+use crate::arena::kept_runs::{self, KeptRun, KeptRunSummary};
+use crate::web::api::generate::resolver::{lends_keys, route_for_visitors, takes_visitors};
+use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
+use crate::web::query::PageQuery;
+use crate::web::voter::Visitor;
+use crate::web::{Error, Page, filters};
+use voxel::{Format, GridSize, Palette};
+
+/// The two sides, as they are called.
+const SIDES: [(&str, &str); 2] = [("a", "A"), ("b", "B")];
+
+/// Each depends on who asks, or is none of a cache's business.
+const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
+
+pub(in crate::web) fn routes() -> Router<App> {
+    Router::new()
+        .route("/sandbox", get(live))
+        .route("/sandbox/compare", get(compare::page))
+        .route("/sandbox/paste", get(paste))
+        .route("/sandbox/runs/{id}", get(run))
+        .route("/sandbox/runs/{id}/delete", post(forget))
+}
+
+/// How the forms begin; what is not said is the arena's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct SandboxQuery {
+    prompt: String,
+    words: String,
+    grid: Option<GridSize>,
+    palette: Option<Palette>,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/live.html")]
+struct LivePage {
+    page: Page,
+    prompts: Vec<PromptCard>,
+    words: String,
+    settings: Settings,
+    model_groups: Vec<ModelGroupView>,
+    providers: Vec<SandboxProviderView>,
+    local: bool,
+    kept: Vec<KeptRunSummary>,
+}
+
+/// The models of one maker.
+struct ModelGroupView {
+    name: String,
+    models: Vec<SandboxModelView>,
+}
+
+struct SandboxModelView {
+    key: String,
+    name: String,
+    /// Whose key it takes.
+    provider: String,
+    /// Whether it can be asked without one of the visitor's own.
+    open: bool,
+}
+
+/// Where any model can be asked by its id there.
+struct SandboxProviderView {
+    key: String,
+    name: String,
+    open: bool,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/paste.html")]
+struct PastePage {
+    page: Page,
+    words: String,
+    settings: Settings,
+}
+
+#[derive(Template, WebTemplate)]
+#[template(path = "sandbox/run.html")]
+struct RunPage {
+    page: Page,
+    run: KeptRun,
+    own: bool,
+}
+
+async fn live(
+    State(app): State<App>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    PageQuery(query): PageQuery<SandboxQuery>,
+) -> Result<impl IntoResponse, Error> {
+    let lends_keys = lends_keys(&app, &headers);
+    let settings = query.settings(&app.config.arena);
+    let words = query.words(&app).await?;
+    let listed = catalog::models(&app.pool).await?;
+    let kept = match visitor.voter().await? {
+        Some(voter) => kept_runs::list(&app.pool, voter).await?,
+        None => Vec::new(),
+    };
+    let page = LivePage {
+        page: Page::at("/sandbox"),
+        prompts: gallery::prompts(&app.pool).await?,
+        words,
+        settings,
+        model_groups: group_models(&app, &listed, lends_keys),
+        providers: providers(&app, lends_keys),
+        local: app.config.sandbox.local,
+        kept,
+    };
+    Ok((NO_STORE, page))
+}
+
+/// Whoever can be asked, by maker; those first for whom this server has a key to lend.
+fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
+    let providers = app.worker.providers();
+    let mut model_groups: Vec<ModelGroupView> = Vec::new();
+    for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
+        let model = &listed.model;
+        let Some((asked, _)) = route_for_visitors(app, model, lends_keys) else { continue };
+        let model_view = SandboxModelView {
+            key: model.key.to_string(),
+            name: model.display_name.clone(),
+            provider: asked.key.clone(),
+            open: lends_keys && providers.can_generate(model),
+        };
+        match model_groups.iter_mut().find(|group| group.name == asked.display_name) {
+            Some(group) => group.models.push(model_view),
+            None => model_groups
+                .push(ModelGroupView { name: asked.display_name.clone(), models: vec![model_view] }),
+        }
+    }
+    model_groups.sort_by_key(|group| !group.is_open());
+    model_groups
+}
+
+fn providers(app: &App, lends_keys: bool) -> Vec<SandboxProviderView> {
+    let providers = app.worker.providers();
+    let known = providers.known().iter().filter(|known| takes_visitors(known, lends_keys));
+    let provider = |known: &catalog::Provider| SandboxProviderView {
+        key: known.key.clone(),
+        name: known.display_name.clone(),
+        open: lends_keys && providers.can_ask(&known.key),
+    };
+    let mut all: Vec<_> = known.map(provider).collect();
+    all.sort_by_key(|provider| provider.key != "openrouter");
+    all
+}
+
+async fn paste(
+    State(app): State<App>,
+    PageQuery(query): PageQuery<SandboxQuery>,
+) -> Result<PastePage, Error> {
+    let settings = query.settings(&app.config.arena);
+    Ok(PastePage { page: Page::at("/sandbox"), words: query.words(&app).await?, settings })
+}
+
+async fn run(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, Error> {
+    let run = find_run(&app, parse_run_id(&id)?).await?;
+    let own = visitor.voter().await? == Some(run.owner);
+    Ok((NO_STORE, RunPage { page: Page::at("/sandbox"), run, own }))
+}
+
+async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Redirect, Error> {
+    delete(&app, &visitor, parse_run_id(&id)?).await?;
+    Ok(Redirect::to("/sandbox"))
+}
+
+impl SandboxQuery {
+    fn settings(&self, arena: &Settings) -> Settings {
+        Settings {
+            grid: self.grid.unwrap_or(arena.grid),
+            palette: self.palette.unwrap_or(arena.palette),
+            mode: arena.mode.clone(),
+        }
+    }
+
+    /// What is to be built, in a prompt's words or the visitor's own.
+    async fn words(&self, app: &App) -> Result<String, Error> {
+        if !self.prompt.is_empty()
+            && let Some(prompt) = gallery::prompt(&app.pool, &self.prompt).await?
+        {
+            return Ok(prompt.text);
+        }
+        Ok(self.words.trim().chars().take(MAX_PROMPT_CHARS).collect())
+    }
+}
+
+impl LivePage {
+    /// Whether there is anybody who can be asked without a key of the visitor's own.
+    fn lends_keys(&self) -> bool {
+        self.model_groups.iter().any(ModelGroupView::is_open)
+            || self.providers.iter().any(|provider| provider.open)
+    }
+}
+
+impl ModelGroupView {
+    fn is_open(&self) -> bool {
+        self.models.iter().any(|model_view| model_view.open)
+    }
+}
+
+impl RunPage {
+    fn sides(&self) -> impl Iterator<Item = (&'static str, &Draft)> {
+        SIDES.into_iter().zip(&self.run.sides).filter_map(|((_, name), side)| Some((name, side.as_ref()?)))
+    }
+
+    fn expires(&self) -> String {
+        let at = self.run.expires_at;
+        format!("{} {} {}", at.day(), at.month(), at.year())
+    }
+}
