@@ -267,7 +267,7 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
             assert!(code == 0 && printed.contains(part), "{arguments:?} {how:?}: {printed}");
         }
         for (arguments, part) in [
-            (&["models", "enable", "nobody"][..], "nobody: There is no such model"),
+            (&["models", "enable", "nobody"][..], "nobody: This model does not exist"),
             (&["models", "add", "one", "--provider", "somebody", "--id", "x", "--name", "One"], "--replace"),
             (&["prompts", "add", "barn", "another barn"], "--replace"),
         ] {

@@ -64,7 +64,8 @@ async fn rejected_bodies_are_told_the_same_way() {
     let server = TestServer::start_with_routes(routes()).await;
 
     let too_much = server.post("/api/bytes").body(vec![0; 64 * 1024 + 1]).send().await.unwrap();
-    let too_large = json!({ "error": "That is more than this address accepts.", "code": "too_large" });
+    let too_large =
+        json!({ "error": "The request is larger than this address accepts.", "code": "too_large" });
     assert_eq!(json_error(too_much).await, (413, too_large));
     let enough = server.post("/api/bytes").body(vec![0; 64 * 1024]).send().await.unwrap();
     assert_eq!(enough.text().await.unwrap(), "65536");

@@ -136,7 +136,7 @@ async fn two_builds_grow_while_they_are_written_and_are_kept_under_a_link() {
     tab.click("#sure [value=yes]").await;
     wait_until(&tab, "location.pathname === '/sandbox'").await;
     other.goto(&link).await;
-    assert!(other.text("main").await.contains("There is no such run"));
+    assert!(other.text("main").await.contains("This run does not exist"));
 }
 
 #[tokio::test]
