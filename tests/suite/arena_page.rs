@@ -369,7 +369,7 @@ async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
     fixture.vote_on_every_pair(&page).await;
     page.goto(&fixture.url_for("/?prompt=treehouse")).await;
     wait_until(&page, "closed").await;
-    assert!(page.text("#all_voted").await.contains("Other prompts may be waiting."));
+    assert!(page.text("#all_voted").await.contains("Other prompts may still have new pairs."));
     page.click("#all_voted button").await;
     let every = "document.getElementById('asked').textContent === 'You have seen every pair'";
     wait_for_condition(&page, every, "All is seen").await;

@@ -255,9 +255,9 @@ async fn an_empty_installation_says_what_to_do_next() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let builds = server.get("/builds").send().await.unwrap().text().await.unwrap();
-    assert!(builds.contains("There are no builds yet") && builds.contains("buildoff import"));
+    assert!(builds.contains("No builds yet") && builds.contains("buildoff import"));
     let prompts = server.get("/prompts").send().await.unwrap().text().await.unwrap();
-    assert!(prompts.contains("There are no prompts yet"));
+    assert!(prompts.contains("No prompts yet"));
     assert_eq!(server.get("/").send().await.unwrap().status(), 200);
 }
 

@@ -153,7 +153,7 @@ async fn without_script_the_text_is_there_and_the_button_is_not() {
     page.screenshot("chat-without-script").await;
     let text: String = page.eval("document.getElementById('text').value").await;
     assert_eq!(text, expected("a lighthouse on a rocky island", GridSize::G32, Palette::Simple));
-    assert!(page.text("#copied").await.contains("select all of it"));
+    assert!(page.text("#copied").await.contains("select all and copy"));
     let button: String = page.eval("getComputedStyle(document.getElementById('copy')).display").await;
     assert_eq!(button, "none");
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());

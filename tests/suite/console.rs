@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 const TOKEN: &str = "a token for tests only";
-const SIGN_IN: &str = "Sign in with the value";
+const SIGN_IN: &str = "Sign in with the server’s";
 
 /// Sound by all rules: a block of stone.
 const BUILD: &str = r#"{ "version": "1.0", "boxes": [{ "x1": 0, "y1": 0, "z1": 0, "x2": 19, "y2": 7, "z2": 19, "type": "stone" }] }"#;

@@ -159,7 +159,7 @@ async fn the_keyboard_reaches_everything_in_reading_order() {
         page.press("Tab").await;
         order.push(focused(&page).await);
     }
-    assert_eq!(order[..2], ["Skip to the content", "Buildoff"]);
+    assert_eq!(order[..2], ["Skip to content", "Buildoff"]);
     assert_eq!(order[2..10], menu);
     assert_eq!(order[10], "Theme: System");
 }

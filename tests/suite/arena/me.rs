@@ -43,7 +43,7 @@ async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
         let answer = visitor.get("/me").await;
         assert_eq!((answer.status, answer.header("cache-control")), (200, "no-store"));
         let html = answer.text();
-        assert!(html.contains("You have not voted yet") && html.contains("href=\"/\">To the arena</a>"));
+        assert!(html.contains("You have not voted yet") && html.contains("href=\"/\">Go to the arena</a>"));
     }
     assert_eq!(stranger.cookie(), None);
 }
@@ -69,7 +69,7 @@ async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
     let text = main_text(&html);
     for part in [
         "4 votes since",
-        "2 of 3 times you chose as the others did.",
+        "2 of 3 times you agreed with the others.",
         "The Architect over The Sculptor",
         "A tie of ",
         "The Sculptor over The Architect",
@@ -112,7 +112,7 @@ async fn older_votes_are_on_further_pages() {
     let second = me.get(&format!("/me?before={third}")).await.text();
     assert_eq!(second.matches("<time").count(), 2);
     assert!(!second.contains("before=") && !second.contains("You and the others"));
-    assert!(me.get("/me?before=1").await.text().contains("There are no older ones"));
+    assert!(me.get("/me?before=1").await.text().contains("No older votes"));
     for query in ["before=x", "before=-1", "before=99999999999999999999"] {
         assert_eq!(me.get(&format!("/me?{query}")).await.text(), first, "{query}");
     }
@@ -127,7 +127,7 @@ async fn about_tells_the_numbers_of_this_installation() {
         "models 2",
         "prompts 5",
         "32 · simple · precise",
-        "all 2 who take part are references",
+        "all 2 models are references",
         "not enough votes yet",
     ] {
         assert!(empty.contains(part), "{part:?} is not in {empty}");
@@ -171,7 +171,7 @@ async fn about_is_worth_reading_without_the_database() {
     let answer = server.get("/about").send().await.unwrap();
     assert_eq!(answer.status(), 200);
     let text = main_text(&answer.text().await.unwrap());
-    assert!(text.contains("cannot be told just now") && text.contains("Why the two differ"), "{text}");
+    assert!(text.contains("Vote counts are unavailable") && text.contains("Why the two differ"), "{text}");
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn a_matchup_is_its_voters_until_the_vote_and_everybodys_after_it() {
         "Both builds are live",
     )
     .await;
-    assert!(page.text(".lede").await.contains("A blind vote said: Tie."));
+    assert!(page.text(".lede").await.contains("Result of a blind vote: Tie."));
     assert_eq!(page.text(".outcome h2").await, "The only vote on this pair so far");
     assert_eq!(
         page.text(".counts").await.split_whitespace().collect::<Vec<_>>().join(" "),

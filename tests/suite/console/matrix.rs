@@ -165,7 +165,7 @@ async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
             "document.querySelector('#panel [data-slot=brought]').innerText.includes('door.json is here')",
         )
         .await;
-        assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Bring it in");
+        assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Import");
         page.press("Enter").await;
         wait_until(&page, &format!("{STATE} === 'ready'")).await;
         page.press("Escape").await;

@@ -200,7 +200,7 @@ async fn a_retired_build_is_still_found_from_its_place() {
     let retired = fixture.api("DELETE", &format!("/api/admin/builds/{build}")).send().await.unwrap();
     assert_eq!(retired.status(), 204);
     let page = fixture.open_signed_in("/admin/places/blue-door/mason").await;
-    assert!(page.text("#now + p").await.starts_with("What was made here is retired."));
+    assert!(page.text("#now + p").await.starts_with("The build was retired."));
     let ways = format!("document.querySelectorAll('main a[href=\"/builds/{build}\"]').length");
     assert_eq!(page.eval::<usize>(&ways).await, 2, "beside the state, and beside the job");
 

@@ -31,18 +31,18 @@ async fn what_changed_in_a_day_is_told_in_points_and_ranks() {
 async fn an_empty_ladder_says_what_to_do_next() {
     let nobody = ladder(&[], &[]).await;
     let html = nobody.html("/leaderboard").await;
-    assert!(html.contains("Nobody is on the ladder yet") && html.contains("buildoff import"), "{html}");
-    assert!(nobody.html("/leaderboard/pairs").await.contains("No two models have met yet"));
+    assert!(html.contains("No models on the leaderboard yet") && html.contains("buildoff import"), "{html}");
+    assert!(nobody.html("/leaderboard/pairs").await.contains("No votes on any pair yet"));
 
     let alone = ladder(&[("elm", "north")], &[("castle", "house")]).await;
-    assert!(alone.html("/leaderboard").await.contains("One model alone cannot be compared"));
+    assert!(alone.html("/leaderboard").await.contains("Only one model so far"));
 
     let fixture = small_ladder().await;
     let html = fixture.html("/leaderboard").await;
-    assert!(html.contains("Nobody has voted yet") && !html.contains("Who beats whom"), "{html}");
-    assert!(fixture.html("/models/elm").await.contains("Nobody has voted on it yet"));
+    assert!(html.contains("No votes yet") && !html.contains("Who beats whom"), "{html}");
+    assert!(fixture.html("/models/elm").await.contains("No votes yet"));
     assert!(
-        fixture.html("/leaderboard/pairs?a=elm&b=fir").await.contains("Nobody has compared these two yet")
+        fixture.html("/leaderboard/pairs?a=elm&b=fir").await.contains("No votes on these two models yet")
     );
 
     fixture.vote("castle", "elm", "fir", Choice::A).await;
@@ -56,7 +56,7 @@ async fn the_lead_is_told_with_how_much_it_hangs_on() {
     let fixture = busy_ladder().await;
     let html = fixture.html("/leaderboard").await;
     assert!(
-        html.contains("First place by skill hangs on <strong>") && html.contains(" of 80</strong>"),
+        html.contains("First place by skill depends on <strong>") && html.contains(" of 80</strong>"),
         "{html}"
     );
 }
@@ -109,7 +109,7 @@ async fn many_votes_on_a_pair_fill_several_pages() {
         html.matches("/matchups/").count()
     };
     assert_eq!([links("").await, links("&page=2").await, links("&page=3").await], [50, 1, 0]);
-    assert!(fixture.html("/leaderboard/pairs?a=elm&b=fir&page=9").await.contains("There is no such page"));
+    assert!(fixture.html("/leaderboard/pairs?a=elm&b=fir&page=9").await.contains("This page does not exist"));
 }
 
 #[tokio::test]

@@ -118,7 +118,7 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
         .sum();
     assert_eq!(votes_now, 2 * (votes.len() as i64 + 1), "the vote that came after the first look is there");
     let html = fixture.html("/leaderboard?tag=animal").await;
-    assert!(html.contains("A ladder of its own") && html.contains("on prompts tagged animal"), "{html}");
+    assert!(html.contains("A separate leaderboard") && html.contains("on prompts tagged animal"), "{html}");
     assert_eq!(fixture.html("/leaderboard?tag=%3Cb%3E").await, fixture.html("/leaderboard?").await);
 }
 
@@ -181,7 +181,7 @@ async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
     let fir = fixture.html("/models/fir").await;
     assert!(fir.contains("Disabled.") && fir.contains("Not on the ladder"), "{fir}");
     let new = fixture.html("/models/new").await;
-    assert!(new.contains("neither a build at") && new.contains("It has built nothing yet"), "{new}");
+    assert!(new.contains("neither a build at") && new.contains("No builds yet"), "{new}");
 }
 
 #[tokio::test]
@@ -331,7 +331,7 @@ async fn a_models_record_adds_up_to_its_standing() {
     assert!(shares.is_sorted_by(|a, b| a >= b), "the best first: {shares:?}");
 
     let page = fixture.html("/models/elm").await;
-    for part in ["Strongest", "Weakest", "/leaderboard/pairs?a=elm&amp;b=fir", "Its builds", "Elo over time"]
+    for part in ["Strongest", "Weakest", "/leaderboard/pairs?a=elm&amp;b=fir", "Builds</h2>", "Elo over time"]
     {
         assert!(page.contains(part), "{part} is not in {page}");
     }

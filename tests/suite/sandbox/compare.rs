@@ -108,7 +108,7 @@ async fn what_cannot_be_compared_is_left_out_and_says_why() {
         (query(&all[..5]), 1, "Only four builds fit side by side"),
         (format!("build={nobody}"), 0, "Some of these builds could not be found"),
         (format!("build=x&{}", query(&all[..1])), 1, "Some of these builds could not be found"),
-        ("prompt=nothing".to_owned(), 0, "Choose what to compare"),
+        ("prompt=nothing".to_owned(), 0, "Choose builds to compare"),
     ] {
         let answer = server.get(&format!("/sandbox/compare?{query}")).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{query}");
@@ -120,5 +120,5 @@ async fn what_cannot_be_compared_is_left_out_and_says_why() {
     let retired = server.get(&format!("/sandbox/compare?{}", query(&all[..1]))).send().await.unwrap();
     assert!(retired.text().await.unwrap().contains("retired"));
     let empty = server.get("/sandbox/compare").send().await.unwrap();
-    assert!(empty.text().await.unwrap().contains("Nothing has been built here yet"));
+    assert!(empty.text().await.unwrap().contains("No builds yet"));
 }

@@ -36,11 +36,11 @@ async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_d
     assert_eq!(serde_json::from_slice::<Value>(&other.get(&address).await.bytes).unwrap(), kept);
     let page = other.get(kept["url"].as_str().unwrap()).await;
     assert_eq!(page.status, 200);
-    assert!(page.text().contains("A run that somebody keeps") && !page.text().contains("Delete it"));
+    assert!(page.text().contains("A shared run") && !page.text().contains("Delete this run?"));
     assert!(page.text().contains("noindex") && page.text().contains("Model one"));
-    assert!(maker.get(kept["url"].as_str().unwrap()).await.text().contains("Delete it"));
-    assert!(maker.get("/sandbox").await.text().contains("Runs that you keep"));
-    assert!(!other.get("/sandbox").await.text().contains("Runs that you keep"));
+    assert!(maker.get(kept["url"].as_str().unwrap()).await.text().contains("Delete this run?"));
+    assert!(maker.get("/sandbox").await.text().contains("Your kept runs"));
+    assert!(!other.get("/sandbox").await.text().contains("Your kept runs"));
     let picture = other.get(&format!("/api/sandbox/drafts/{a}/image?size=128")).await;
     assert_eq!((picture.status, picture.header("content-type")), (200, "image/webp"));
     let file = other.get(&format!("/api/sandbox/drafts/{a}/export?format=schem")).await;
