@@ -5,7 +5,7 @@
   const root = document.documentElement;
 
   // Storage throws where the visitor has forbidden it; the choice then lasts as long as the page.
-  function remembered() {
+  function storedTheme() {
     try {
       return localStorage.getItem("theme");
     } catch {
@@ -13,41 +13,41 @@
     }
   }
 
-  function remember(/** @type {string} */ theme) {
+  function storeTheme(/** @type {string} */ theme) {
     try {
       localStorage.setItem("theme", theme);
     } catch {}
   }
 
-  function worn() {
+  function currentTheme() {
     return root.dataset.theme ?? "system";
   }
 
-  function wear(/** @type {string | null} */ wanted) {
+  function applyTheme(/** @type {string | null} */ wanted) {
     const theme = wanted && THEMES.includes(wanted) ? wanted : "system";
     root.dataset.theme = theme;
     const name = document.getElementById("theme-name");
     if (name) name.textContent = theme.charAt(0).toUpperCase() + theme.slice(1);
   }
 
-  function next() {
-    const theme = THEMES[(THEMES.indexOf(worn()) + 1) % THEMES.length] ?? "system";
-    wear(theme);
-    remember(theme);
+  function switchTheme() {
+    const theme = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] ?? "system";
+    applyTheme(theme);
+    storeTheme(theme);
   }
 
-  wear(remembered());
+  applyTheme(storedTheme());
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
-    wear(worn());
+    applyTheme(currentTheme());
     // Where the menu is wider than the window, it begins at the page one is on.
     const here = document.querySelector("header.site li [aria-current]")?.parentElement;
     if (here?.parentElement) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2;
     if (!button) return;
     button.hidden = false;
-    button.addEventListener("click", next);
+    button.addEventListener("click", switchTheme);
   });
   addEventListener("storage", (event) => {
-    if (event.key === "theme" || event.key === null) wear(event.newValue);
+    if (event.key === "theme" || event.key === null) applyTheme(event.newValue);
   });
 })();

@@ -1,15 +1,15 @@
 /** A build's turntable, asked for, waited for and shown on its page. */
 
-/** @typedef {{ frame: number, of: number }} Making */
+/** @typedef {{ frame: number, of: number }} Progress */
 
 /**
  * Asks until it is made.
  * @param {string} address
- * @param {(making: Making) => void} tell
+ * @param {(making: Progress) => void} onProgress
  * @param {AbortSignal} signal
  * @returns {Promise<{ picture: Blob, file: string }>}
  */
-async function made(address, tell, signal) {
+async function waitForTurntable(address, onProgress, signal) {
   for (;;) {
     const response = await fetch(address, { headers: { prefer: "respond-async" }, signal });
     if (response.status === 200) {
@@ -20,7 +20,7 @@ async function made(address, tell, signal) {
       const told = await response.json().catch(() => null);
       throw new Error(told?.error ?? "The picture could not be made.");
     }
-    if (response.status === 202) tell(await response.json());
+    if (response.status === 202) onProgress(await response.json());
     const wait = Number(response.headers.get("retry-after") ?? 1);
     await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     signal.throwIfAborted();
@@ -28,7 +28,7 @@ async function made(address, tell, signal) {
 }
 
 /** What stands under the links: one turntable, or how far it is. */
-class Bench {
+class TurntablePanel {
   /** @param {HTMLElement} place */
   constructor(place) {
     this.name = place.dataset.name ?? "";
@@ -48,24 +48,24 @@ class Bench {
   /** @param {HTMLAnchorElement} link */
   async turn(link) {
     this.asking.abort();
-    const asking = this.asking = new AbortController();
+    const request = this.asking = new AbortController();
     this.clear();
     this.say("Waiting for its turn.");
     this.bar.removeAttribute("value");
     this.bar.hidden = false;
     try {
-      const { picture, file } = await made(link.href, (making) => this.tell(making), asking.signal);
+      const { picture, file } = await waitForTurntable(link.href, (making) => this.tell(making), request.signal);
       this.show(picture, file);
     } catch (problem) {
-      if (asking.signal.aborted) return;
+      if (request.signal.aborted) return;
       const known = problem instanceof Error && !(problem instanceof TypeError);
       this.say(known ? problem.message : "The server cannot be reached. Try again.");
     } finally {
-      if (this.asking === asking) this.bar.hidden = true;
+      if (this.asking === request) this.bar.hidden = true;
     }
   }
 
-  /** @param {Making} making */
+  /** @param {Progress} making */
   tell({ frame, of }) {
     this.bar.max = of;
     this.bar.value = frame;
@@ -115,7 +115,7 @@ class Bench {
 
 const place = document.getElementById("turntable");
 if (place) {
-  const bench = new Bench(place);
+  const bench = new TurntablePanel(place);
   for (const link of place.querySelectorAll("a")) {
     link.addEventListener("click", (event) => {
       if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

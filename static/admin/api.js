@@ -1,12 +1,12 @@
 /** What the console asks, and how it complains. */
-import { Trouble } from "../ask.js";
+import { ApiError } from "../api.js";
 
-export { Trouble, ask } from "../ask.js";
+export { ApiError, request } from "../api.js";
 
 /** Says what went wrong; where a session has ended, how to begin another. @param {HTMLElement} place @param {unknown} trouble */
-export function complain(place, trouble) {
+export function showError(place, trouble) {
   place.hidden = false;
-  if (!(trouble instanceof Trouble && trouble.status === 401)) {
+  if (!(trouble instanceof ApiError && trouble.status === 401)) {
     place.textContent = trouble instanceof Error ? trouble.message : String(trouble);
     return;
   }

@@ -1,10 +1,10 @@
 /** The cells of the matrix: what each says, and where they are. */
-import { clock, count, one, part } from "./parts.js";
+import { formatDuration, formatNumber, query, byId } from "./ui.js";
 
 const table = document.getElementById("matrix");
-const frame = one(document, ".coverage");
+const frame = query(document, ".coverage");
 /** Between the server's clock and this one. */
-const drift = Date.now() - Number(frame.dataset.now);
+const clockOffset = Date.now() - Number(frame.dataset.now);
 
 /** @type {Map<string, HTMLAnchorElement>} */
 const cells = new Map();
@@ -22,26 +22,26 @@ export function cellAt(place) {
   return cells.get(place);
 }
 
-export function all() {
+export function allCells() {
   return cells.values();
 }
 
-/** @param {HTMLAnchorElement} cell @returns {Place} */
-export function read(cell) {
-  return cell.dataset.cell ? JSON.parse(cell.dataset.cell) : nothing(cell);
+/** @param {HTMLAnchorElement} cell @returns {CellState} */
+export function readCell(cell) {
+  return cell.dataset.cell ? JSON.parse(cell.dataset.cell) : emptyPlace(cell);
 }
 
-/** The place of a cell, with nothing in it. @param {HTMLAnchorElement} cell @returns {Place} */
-export function nothing(cell) {
+/** The place of a cell, with nothing in it. @param {HTMLAnchorElement} cell @returns {CellState} */
+export function emptyPlace(cell) {
   const [promptId = "", modelKey = ""] = placeOf(cell).split("/");
   const empty = { jobId: null, buildId: null, blockCount: null, since: null, attempts: 0, chars: 0, note: null, code: null, error: null };
   return { promptId, modelKey, state: "missing", ...empty };
 }
 
 /** @param {HTMLAnchorElement} cell */
-export function heads(cell) {
+export function headings(cell) {
   const row = /** @type {HTMLTableRowElement} */ (cell.closest("tr"));
-  const column = one(document, `#matrix th[data-model="${read(cell).modelKey}"]`);
+  const column = query(document, `#matrix th[data-model="${readCell(cell).modelKey}"]`);
   return {
     prompt: row.dataset.text ?? "",
     model: column.dataset.name ?? "",
@@ -52,11 +52,11 @@ export function heads(cell) {
   };
 }
 
-/** @param {Place} place @returns {PlaceState | undefined} what it was, if there is such a cell */
-export function paint(place) {
+/** @param {CellState} place @returns {CellStatus | undefined} what it was, if there is such a cell */
+export function updateCell(place) {
   const cell = cells.get(`${place.promptId}/${place.modelKey}`);
   if (!cell) return undefined;
-  const before = read(cell).state;
+  const before = readCell(cell).state;
   // Where a build was retired, its job is still to be found.
   const told = place.state === "missing" && !place.jobId ? "" : JSON.stringify(place);
   if ((cell.dataset.cell ?? "") === told) return before;
@@ -65,20 +65,20 @@ export function paint(place) {
   cell.dataset.state = place.state;
   if (place.error) cell.title = place.error;
   else cell.removeAttribute("title");
-  if (place.buildId) cell.replaceChildren(picture(place.buildId), word("ready", true));
-  else fill(cell, place);
+  if (place.buildId) cell.replaceChildren(picture(place.buildId), label("ready", true));
+  else fillCell(cell, place);
   return before;
 }
 
-/** @param {HTMLAnchorElement} cell @param {Place} place */
-function fill(cell, place) {
+/** @param {HTMLAnchorElement} cell @param {CellState} place */
+function fillCell(cell, place) {
   const more = document.createElement("small");
-  more.textContent = moreOf(place);
-  cell.replaceChildren(word(wordOf(place)), " ", more);
+  more.textContent = detailOf(place);
+  cell.replaceChildren(label(labelOf(place)), " ", more);
 }
 
 /** @param {string} text */
-function word(text, spoken = false) {
+function label(text, spoken = false) {
   const element = document.createElement("b");
   element.textContent = text;
   element.classList.toggle("spoken", spoken);
@@ -94,51 +94,51 @@ function picture(build) {
   return image;
 }
 
-/** @param {Place} place */
-function wordOf({ state, since }) {
+/** @param {CellState} place */
+function labelOf({ state, since }) {
   return state === "running" && since ? elapsed(since) : state;
 }
 
 /** @param {number} since */
 export function elapsed(since) {
-  return clock(Date.now() - drift - since);
+  return formatDuration(Date.now() - clockOffset - since);
 }
 
-/** What else there is to say of it, briefly. @param {Place} place */
-function moreOf({ state, note, chars, attempts, code }) {
+/** What else there is to say of it, briefly. @param {CellState} place */
+function detailOf({ state, note, chars, attempts, code }) {
   if (state === "queued") return note ?? "";
   if (state === "failed") return (code ?? "").replaceAll("_", " ");
   if (state !== "running") return "";
-  return [note, chars && `${short(chars)} chars`, attempts > 1 && `try ${attempts}`].filter(Boolean).join(", ");
+  return [note, chars && `${abbreviate(chars)} chars`, attempts > 1 && `try ${attempts}`].filter(Boolean).join(", ");
 }
 
 /** 840, 3.2k @param {number} number */
-function short(number) {
+function abbreviate(number) {
   return number < 1000 ? String(number) : `${(number / 1000).toFixed(1)}k`;
 }
 
-/** What there is, in a sentence. @param {Place} place */
-export function sentence({ state, since, attempts, chars, note, blockCount }) {
-  if (state === "ready") return blockCount === null ? "" : `${count(blockCount)} blocks`;
+/** What there is, in a sentence. @param {CellState} place */
+export function describe({ state, since, attempts, chars, note, blockCount }) {
+  if (state === "ready") return blockCount === null ? "" : `${formatNumber(blockCount)} blocks`;
   if (state === "queued") return note ?? "waiting for its turn";
   if (state !== "running") return "";
-  const heard = chars ? `${count(chars)} characters of the answer` : "no answer yet";
+  const heard = chars ? `${formatNumber(chars)} characters of the answer` : "no answer yet";
   return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, heard, note].filter(Boolean).join(", ");
 }
 
 /** The clocks of what is running go on. */
-export function tick() {
+export function updateClocks() {
   for (const cell of table?.querySelectorAll("a[data-state=running]") ?? []) {
-    const { since } = read(/** @type {HTMLAnchorElement} */ (cell));
-    if (since) one(cell, "b").textContent = elapsed(since);
+    const { since } = readCell(/** @type {HTMLAnchorElement} */ (cell));
+    if (since) query(cell, "b").textContent = elapsed(since);
   }
 }
 
 /** One cell is in the order of tabs; arrows go from there. */
-export function walk() {
+export function enableArrowKeys() {
   if (!table) return;
   table.setAttribute("role", "grid");
-  const region = one(document, ".matrix");
+  const region = query(document, ".matrix");
   region.removeAttribute("tabindex");
   let here = [...cells.values()].find((cell) => cell.checkVisibility());
   for (const cell of cells.values()) cell.tabIndex = cell === here ? 0 : -1;
@@ -157,7 +157,7 @@ export function walk() {
     next.focus();
   });
   // What is shown may be changed so that the cell is not among it.
-  part("matrix-title").closest("section")?.addEventListener("change", () => {
+  byId("matrix-title").closest("section")?.addEventListener("change", () => {
     const shown = here?.checkVisibility() ? here : [...cells.values()].find((cell) => cell.checkVisibility());
     if (shown) go(shown);
   });
@@ -165,7 +165,7 @@ export function walk() {
 
 /** @param {HTMLAnchorElement} cell @param {string} key @param {boolean} far @returns {HTMLAnchorElement | undefined} */
 function neighbour(cell, key, far) {
-  const rows = [...one(document, "#matrix tbody").children].filter((row) => row.checkVisibility());
+  const rows = [...query(document, "#matrix tbody").children].filter((row) => row.checkVisibility());
   const row = /** @type {HTMLTableRowElement} */ (cell.closest("tr"));
   const shown = (/** @type {Element} */ line) => [...line.querySelectorAll("a")].filter((other) => other.checkVisibility());
   const line = shown(row);

@@ -1,57 +1,57 @@
 /** The coverage matrix, live. */
 import * as cells from "./cells.js";
-import * as orders from "./orders.js";
-import { Panel } from "./panel.js";
-import * as view from "./view.js";
-import { count, counted, dollars, part, say } from "./parts.js";
-import { listen } from "./stream.js";
+import * as orders from "./bulk-actions.js";
+import { CellPanel } from "./panel.js";
+import * as view from "./matrix-filter.js";
+import { formatNumber, formatCount, formatDollars, byId, announce } from "./ui.js";
+import { subscribe } from "./event-stream.js";
 
 const UNDER_WAY = ["queued", "running"];
 
-const panel = new Panel();
+const panel = new CellPanel();
 
-/** @param {Change} change */
-function hear({ whole, cells: changed, sum }) {
-  const before = changed.map((place) => cells.paint(place));
-  if (whole) empty(changed);
-  add(sum);
-  tell(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
-  view.renew();
+/** @param {MatrixChange} change */
+function applyChange({ whole, cells: changed, sum }) {
+  const before = changed.map((place) => cells.updateCell(place));
+  if (whole) clearMissing(changed);
+  showTotals(sum);
+  announceEnded(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
+  view.refresh();
   panel.refresh();
 }
 
-/** All cells but those in which there is something. @param {Place[]} full */
-function empty(full) {
+/** All cells but those in which there is something. @param {CellState[]} full */
+function clearMissing(full) {
   const places = new Set(full.map(({ promptId, modelKey }) => `${promptId}/${modelKey}`));
-  for (const cell of cells.all()) {
-    if (cell.dataset.cell && !places.has(cells.placeOf(cell))) cells.paint(cells.nothing(cell));
+  for (const cell of cells.allCells()) {
+    if (cell.dataset.cell && !places.has(cells.placeOf(cell))) cells.updateCell(cells.emptyPlace(cell));
   }
 }
 
-/** @param {Totals} sum */
-function add(sum) {
+/** @param {CoverageTotals} sum */
+function showTotals(sum) {
   for (const slot of document.querySelectorAll("[data-sum]")) {
-    const name = /** @type {keyof Totals} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
-    slot.textContent = name === "spent" ? dollars(sum.spent) : count(sum[name]);
+    const name = /** @type {keyof CoverageTotals} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
+    slot.textContent = name === "spent" ? formatDollars(sum.spent) : formatNumber(sum[name]);
     const some = /** @type {HTMLElement | null} */ (slot.closest("[data-some]"));
     if (some) some.hidden = sum[name] === 0;
   }
-  orders.offer(sum);
+  orders.updateButtons(sum);
 }
 
-/** The ends of jobs, for those who listen. @param {Place[]} ended */
-function tell(ended) {
-  if (ended.length > 3) return say(`${counted(ended.length, "job")} ended.`);
-  const sentence = (/** @type {Place} */ place) => {
+/** The ends of jobs, for those who listen. @param {CellState[]} ended */
+function announceEnded(ended) {
+  if (ended.length > 3) return announce(`${formatCount(ended.length, "job")} ended.`);
+  const sentence = (/** @type {CellState} */ place) => {
     const cell = cells.cellAt(`${place.promptId}/${place.modelKey}`);
-    const { prompt, model } = cell ? cells.heads(cell) : { prompt: place.promptId, model: place.modelKey };
+    const { prompt, model } = cell ? cells.headings(cell) : { prompt: place.promptId, model: place.modelKey };
     return `${prompt} by ${model}: ${place.state}.`;
   };
-  if (ended.length > 0) say(ended.map(sentence).join(" "));
+  if (ended.length > 0) announce(ended.map(sentence).join(" "));
 }
 
 /** An address may name a cell. */
-function follow() {
+function openFromHash() {
   const cell = cells.cellAt(decodeURIComponent(location.hash.slice(1)));
   if (!cell) return;
   history.replaceState(null, "", location.pathname + location.search);
@@ -76,14 +76,14 @@ for (const kind of ["dragover", "drop"]) {
     if (cell && kind === "drop") panel.open(cell, dataTransfer);
   });
 }
-for (const cell of cells.all()) cell.setAttribute("aria-haspopup", "dialog");
-cells.walk();
-view.follow();
-orders.take();
+for (const cell of cells.allCells()) cell.setAttribute("aria-haspopup", "dialog");
+cells.enableArrowKeys();
+view.setUp();
+orders.setUp();
 setInterval(() => {
-  cells.tick();
+  cells.updateClocks();
   panel.tick();
 }, 1000);
-panel.acted = listen("/api/admin/events", part("line"), "matrix", hear);
-addEventListener("hashchange", follow);
-follow();
+panel.onAction = subscribe("/api/admin/events", byId("line"), "matrix", applyChange);
+addEventListener("hashchange", openFromHash);
+openFromHash();

@@ -1,11 +1,11 @@
 /** What can be done about one cell. */
-import { ask, complain } from "./api.js";
-import { Bringer } from "./bring.js";
-import { heads, nothing, paint, placeOf, read, sentence } from "./cells.js";
-import { closable, made, one, part, sure } from "./parts.js";
+import { request, showError } from "./api.js";
+import { ImportForm } from "./import-form.js";
+import { headings, emptyPlace, updateCell, placeOf, readCell, describe } from "./cells.js";
+import { closeOnButtons, textElement, query, byId, confirmAction } from "./ui.js";
 
 /** What each state allows, as far as somebody can be asked. */
-const DOES = {
+const ACTIONS = {
   missing: ["generate"],
   queued: ["cancel"],
   running: ["cancel"],
@@ -13,127 +13,127 @@ const DOES = {
   cancelled: ["retry", "reread"],
   ready: ["retire"],
 };
-const ASKS = ["generate", "retry"];
+const NEED_MODEL = ["generate", "retry"];
 const UNDER_WAY = ["queued", "running"];
-const OFF = "It is switched off: a build would not be in the arena.";
+const SWITCHED_OFF = "It is switched off: a build would not be in the arena.";
 
-export class Panel {
-  #dialog = /** @type {HTMLDialogElement} */ (part("panel"));
-  #bringer = new Bringer(this.#dialog, {
-    begun: () => this.#quiet(),
-    done: (told, imported) => this.#brought(told, imported),
+export class CellPanel {
+  #dialog = /** @type {HTMLDialogElement} */ (byId("panel"));
+  #importForm = new ImportForm(this.#dialog, {
+    begun: () => this.#clearMessages(),
+    done: (told, imported) => this.#imported(told, imported),
   });
   /** @type {HTMLAnchorElement | undefined} */
   #cell;
   #busy = false;
   /** Asks how things stand: what undoes another change within a moment is no change to be told of. */
-  acted = () => {};
+  onAction = () => {};
   /** What was told of an action is over once the state has changed. */
-  #fleeting = false;
+  #isTransient = false;
 
   constructor() {
-    closable(this.#dialog);
+    closeOnButtons(this.#dialog);
     this.#dialog.addEventListener("close", () => {
       this.#cell?.focus();
       this.#cell = undefined;
     });
-    for (const button of this.#buttons()) button.addEventListener("click", () => this.#act(button.dataset.does ?? ""));
+    for (const button of this.#buttons()) button.addEventListener("click", () => this.#perform(button.dataset.does ?? ""));
   }
 
   /** @param {HTMLAnchorElement} cell @param {DataTransfer | null} [dropped] on it */
   open(cell, dropped = null) {
     this.#cell = cell;
-    const { prompt, model } = heads(cell);
+    const { prompt, model } = headings(cell);
     this.#slot("prompt").textContent = prompt;
     this.#slot("model").textContent = model;
-    this.#quiet();
-    this.#bringer.begin(read(cell));
+    this.#clearMessages();
+    this.#importForm.reset(readCell(cell));
     this.refresh();
     this.#dialog.showModal();
     this.#slot("prompt").focus();
-    this.#bringer.take(dropped);
+    this.#importForm.fillFromDrop(dropped);
   }
 
   /** As the cell has it now. */
   refresh() {
     if (!this.#cell) return;
-    const place = read(this.#cell);
-    const { why, off } = heads(this.#cell);
-    if (this.#fleeting && this.#slot("state").textContent !== place.state) this.#say("told", "");
+    const place = readCell(this.#cell);
+    const { why, off } = headings(this.#cell);
+    if (this.#isTransient && this.#slot("state").textContent !== place.state) this.#setText("told", "");
     this.#slot("state").textContent = place.state;
     this.#slot("state").dataset.state = place.state;
     this.tick();
-    this.#say("error", place.error ?? "");
+    this.#setText("error", place.error ?? "");
     if (!UNDER_WAY.includes(place.state) && place.state !== "ready") {
       const retired = place.state === "missing" && place.jobId && "What was made here is retired.";
-      this.#slot("more").textContent = [retired, why && `It cannot be asked: ${why}`, off && OFF].filter(Boolean).join(" ");
+      this.#slot("more").textContent = [retired, why && `It cannot be asked: ${why}`, off && SWITCHED_OFF].filter(Boolean).join(" ");
     }
-    this.#show(place);
+    this.#showPicture(place);
     let isPushedOff = false;
     for (const button of this.#buttons()) {
       const does = button.dataset.does ?? "";
-      const allowed = DOES[place.state].includes(does) && !(why && ASKS.includes(does));
+      const allowed = ACTIONS[place.state].includes(does) && !(why && NEED_MODEL.includes(does));
       isPushedOff ||= !allowed && button === document.activeElement;
       button.hidden = !allowed;
     }
     // Not to what costs or retires, where a second press would find it.
-    if (isPushedOff) (UNDER_WAY.includes(place.state) ? one(this.#dialog, "[data-does=cancel]") : this.#slot("prompt")).focus();
-    this.#way("build", place.buildId && `/builds/${place.buildId}`);
-    this.#way("job", place.jobId && `/admin/jobs/${place.jobId}`);
-    this.#way("place", `/admin/places/${placeOf(this.#cell)}`);
-    this.#bringer.fit(place);
+    if (isPushedOff) (UNDER_WAY.includes(place.state) ? query(this.#dialog, "[data-does=cancel]") : this.#slot("prompt")).focus();
+    this.#setLink("build", place.buildId && `/builds/${place.buildId}`);
+    this.#setLink("job", place.jobId && `/admin/jobs/${place.jobId}`);
+    this.#setLink("place", `/admin/places/${placeOf(this.#cell)}`);
+    this.#importForm.update(place);
   }
 
   tick() {
     if (!this.#cell) return;
-    const place = read(this.#cell);
-    if (UNDER_WAY.includes(place.state) || place.state === "ready") this.#slot("more").textContent = sentence(place);
+    const place = readCell(this.#cell);
+    if (UNDER_WAY.includes(place.state) || place.state === "ready") this.#slot("more").textContent = describe(place);
   }
 
   /** @param {string} does */
-  async #act(does) {
+  async #perform(does) {
     if (!this.#cell || this.#busy) return;
     const cell = this.#cell;
-    const place = read(cell);
-    const { prompt, model } = heads(cell);
-    if (does === "retire" && !(await sure("Retire this build?", [`Voters do not meet it any more. Votes on “${prompt}” by ${model} still count for it. Generating what is missing will have another one made.`], "Retire it"))) return;
+    const place = readCell(cell);
+    const { prompt, model } = headings(cell);
+    if (does === "retire" && !(await confirmAction("Retire this build?", [`Voters do not meet it any more. Votes on “${prompt}” by ${model} still count for it. Generating what is missing will have another one made.`], "Retire it"))) return;
     this.#busy = true;
-    this.#quiet();
+    this.#clearMessages();
     try {
-      const told = await perform(does, place);
-      this.acted();
-      this.#fleeting = does !== "retire";
-      if (cell === this.#cell) this.#say("told", told);
-      if (cell === this.#cell && does === "retire") this.#slot("told").append(" ", wayTo(place.buildId));
+      const told = await performAction(does, place);
+      this.onAction();
+      this.#isTransient = does !== "retire";
+      if (cell === this.#cell) this.#setText("told", told);
+      if (cell === this.#cell && does === "retire") this.#slot("told").append(" ", retiredBuildLink(place.buildId));
     } catch (trouble) {
-      if (cell === this.#cell) complain(this.#slot("trouble"), trouble);
+      if (cell === this.#cell) showError(this.#slot("trouble"), trouble);
     } finally {
       this.#busy = false;
     }
   }
 
-  /** The cell need not wait to be told. @param {string} told @param {Imported} imported */
-  #brought(told, { buildId, blockCount, warnings, hint }) {
+  /** The cell need not wait to be told. @param {string} told @param {ImportResult} imported */
+  #imported(told, { buildId, blockCount, warnings, hint }) {
     if (!this.#cell) return;
-    const { off } = heads(this.#cell);
-    paint({ ...nothing(this.#cell), state: "ready", buildId, blockCount });
+    const { off } = headings(this.#cell);
+    updateCell({ ...emptyPlace(this.#cell), state: "ready", buildId, blockCount });
     this.refresh();
-    this.acted();
-    this.#fleeting = false;
-    this.#say("told", `${told} ${off ? "Voters do not meet it, since its model or its prompt is switched off." : hint}`);
+    this.onAction();
+    this.#isTransient = false;
+    this.#setText("told", `${told} ${off ? "Voters do not meet it, since its model or its prompt is switched off." : hint}`);
     this.#slot("told").classList.toggle("warn", warnings.length > 0);
     this.#slot("told").scrollIntoView({ block: "nearest" });
   }
 
   /** What was said is over. */
-  #quiet() {
+  #clearMessages() {
     this.#slot("trouble").hidden = true;
-    this.#say("told", "");
+    this.#setText("told", "");
     this.#slot("told").classList.remove("warn");
   }
 
-  /** @param {Place} place */
-  #show({ buildId }) {
+  /** @param {CellState} place */
+  #showPicture({ buildId }) {
     const picture = /** @type {HTMLImageElement} */ (this.#slot("picture"));
     picture.hidden = !buildId;
     const address = buildId && `/api/builds/${buildId}/image?size=384&background=transparent`;
@@ -141,14 +141,14 @@ export class Panel {
   }
 
   /** @param {string} slot @param {string | null} address */
-  #way(slot, address) {
+  #setLink(slot, address) {
     const way = this.#slot(slot);
     way.hidden = !address;
     if (address) way.setAttribute("href", address);
   }
 
   /** @param {string} slot @param {string} words */
-  #say(slot, words) {
+  #setText(slot, words) {
     const place = this.#slot(slot);
     if (place.textContent !== words) place.textContent = words;
     place.hidden = !words;
@@ -156,7 +156,7 @@ export class Panel {
 
   /** @param {string} name */
   #slot(name) {
-    return one(this.#dialog, `[data-slot=${name}]`);
+    return query(this.#dialog, `[data-slot=${name}]`);
   }
 
   #buttons() {
@@ -165,27 +165,27 @@ export class Panel {
 }
 
 /** @param {string | null} build */
-function wayTo(build) {
-  const way = made("a", "The retired build");
+function retiredBuildLink(build) {
+  const way = textElement("a", "The retired build");
   way.setAttribute("href", `/builds/${build}`);
   return way;
 }
 
-/** @param {string} does @param {Place} place @returns {Promise<string>} what came of it */
-async function perform(does, { promptId, modelKey, jobId, buildId }) {
+/** @param {string} does @param {CellState} place @returns {Promise<string>} what came of it */
+async function performAction(does, { promptId, modelKey, jobId, buildId }) {
   switch (does) {
     case "generate":
     case "retry":
-      await ask("POST", "/api/admin/jobs", { json: { promptId, modelKey } });
+      await request("POST", "/api/admin/jobs", { json: { promptId, modelKey } });
       return "It is wanted, and begins when there is room.";
     case "cancel":
-      await ask("DELETE", `/api/admin/jobs/${jobId}`);
+      await request("DELETE", `/api/admin/jobs/${jobId}`);
       return "It is cancelled; what had come in is kept.";
     case "retire":
-      await ask("DELETE", `/api/admin/builds/${buildId}`);
+      await request("DELETE", `/api/admin/builds/${buildId}`);
       return "It is retired: voters do not meet it any more.";
     default: {
-      const told = await ask("POST", `/api/admin/jobs/${jobId}/reparse`);
+      const told = await request("POST", `/api/admin/jobs/${jobId}/reparse`);
       return told.ok ? `Answer ${told.attempt} holds a build, which is in now.` : `No answer holds a build. ${told.error ?? ""}`;
     }
   }

@@ -1,12 +1,12 @@
 /** What the admin's API answers. */
 
-type PlaceState = "missing" | "queued" | "running" | "failed" | "cancelled" | "ready";
+type CellStatus = "missing" | "queued" | "running" | "failed" | "cancelled" | "ready";
 
 /** What there is of a prompt by a model. */
-interface Place {
+interface CellState {
   promptId: string;
   modelKey: string;
-  state: PlaceState;
+  state: CellStatus;
   jobId: string | null;
   buildId: string | null;
   blockCount: number | null;
@@ -19,7 +19,7 @@ interface Place {
   error: string | null;
 }
 
-interface Totals {
+interface CoverageTotals {
   expected: number;
   existing: number;
   remaining: number;
@@ -31,13 +31,13 @@ interface Totals {
 }
 
 /** A `matrix` event: all there is, or what has changed. */
-interface Change {
+interface MatrixChange {
   whole: boolean;
-  cells: Place[];
-  sum: Totals;
+  cells: CellState[];
+  sum: CoverageTotals;
 }
 
-interface Imported {
+interface ImportResult {
   buildId: string;
   blockCount: number;
   warnings: { message: string }[];
@@ -45,7 +45,7 @@ interface Imported {
   hint: string;
 }
 
-interface Seeded {
+interface SeedResult {
   promptCount: number;
   modelCount: number;
   jobs: unknown[];

@@ -1,16 +1,16 @@
 /** The arena's API. Whatever goes wrong is a `Trouble`. */
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 /** When a server does not say how long to wait. */
-const WAIT_MS = 1000;
+const DEFAULT_RETRY_MS = 1000;
 
-export class Trouble extends Error {
+export class ArenaApiError extends Error {
   /**
    * @param {string} code the server's, or `unreachable`
    * @param {string} message for people
    * @param {{ wait?: number, told?: any }} [more] milliseconds to wait, and the whole answer
    */
-  constructor(code, message, { wait = WAIT_MS, told } = {}) {
+  constructor(code, message, { wait = DEFAULT_RETRY_MS, told } = {}) {
     super(message);
     this.code = code;
     this.wait = wait;
@@ -19,31 +19,31 @@ export class Trouble extends Error {
 }
 
 /** @param {string} prompt the id of one, or "" for any @returns {Promise<Matchup>} */
-export function matchup(prompt) {
-  return ask(`/api/arena/matchup${prompt && `?promptId=${encodeURIComponent(prompt)}`}`);
+export function fetchMatchup(prompt) {
+  return request(`/api/arena/matchup${prompt && `?promptId=${encodeURIComponent(prompt)}`}`);
 }
 
 /** @param {string} matchupId */
 export function skip(matchupId) {
-  return ask("/api/arena/skip", { matchupId });
+  return request("/api/arena/skip", { matchupId });
 }
 
-/** @param {string} matchupId @param {Choice} choice @returns {Promise<Told>} */
+/** @param {string} matchupId @param {Choice} choice @returns {Promise<VoteResult>} */
 export function vote(matchupId, choice) {
-  return ask("/api/arena/vote", { matchupId, choice });
+  return request("/api/arena/vote", { matchupId, choice });
 }
 
 /** @param {string} address @param {object} [body] to post */
-async function ask(address, body) {
+async function request(address, body) {
   const posting = body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   let response, told;
   try {
-    response = await fetch(address, { ...posting, signal: AbortSignal.timeout(PATIENCE_MS) });
+    response = await fetch(address, { ...posting, signal: AbortSignal.timeout(TIMEOUT_MS) });
     told = response.status === 204 ? {} : JSON.parse(await response.text());
   } catch {}
   if (response?.ok && told) return told;
   // A proxy in front may answer with something of its own.
-  if (response && told?.error) throw new Trouble(told.code, told.error, { wait: told.retryAfterMs, told });
-  if (response && !response.ok) throw new Trouble("broken", `The server answered ${response.status}.`);
-  throw new Trouble("unreachable", "The server cannot be reached.");
+  if (response && told?.error) throw new ArenaApiError(told.code, told.error, { wait: told.retryAfterMs, told });
+  if (response && !response.ok) throw new ArenaApiError("broken", `The server answered ${response.status}.`);
+  throw new ArenaApiError("unreachable", "The server cannot be reached.");
 }

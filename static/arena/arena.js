@@ -1,269 +1,269 @@
 /** The arena: one matchup after another, from the builds to the vote to the names. */
-import { Advance } from "./advance.js";
+import { AutoAdvance } from "./auto-advance.js";
 import * as api from "./api.js";
-import { Exhibit } from "./exhibit.js";
-import * as keys from "./keys.js";
-import { recall, remember } from "./memory.js";
-import { empty, fill } from "./reveal.js";
-import { slides } from "./swipe.js";
+import { MatchupView } from "./matchup-view.js";
+import * as keys from "./shortcuts.js";
+import { loadSetting, saveSetting } from "./settings.js";
+import { clearReveal, fillReveal } from "./reveal.js";
+import { setUpSlides } from "./swipe.js";
 
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 /** For a click that was meant for what stood there before the next pair came. */
 const SETTLE_MS = 800;
 /** Whether somebody ever turned a build. */
-const TURNED = "arena:turned";
-const BROKEN = "A build did not load. Retry it in its place, or skip this matchup.";
+const ROTATED_SETTING = "arena:turned";
+const LOAD_FAILED = "A build did not load. Retry it in its place, or skip this matchup.";
 
 /** @typedef {"loading" | "looking" | "settling" | "ready" | "sending" | "over" | "revealed" | "closed"} Phase */
 
-const main = part("main");
-const asked = part("asked");
-const stage = part("stage");
-const ballot = part("ballot");
-const reveal = part("reveal");
-const note = part("note");
-const said = part("said");
-const next = part("next");
-const skipper = /** @type {HTMLButtonElement} */ (part("skip"));
-const picker = /** @type {HTMLSelectElement} */ (part("prompt"));
-const help = /** @type {HTMLDialogElement} */ (part("help"));
+const main = byId("main");
+const promptHeading = byId("asked");
+const stage = byId("stage");
+const ballot = byId("ballot");
+const reveal = byId("reveal");
+const notice = byId("note");
+const liveRegion = byId("said");
+const nextButton = byId("next");
+const skipButton = /** @type {HTMLButtonElement} */ (byId("skip"));
+const promptSelect = /** @type {HTMLSelectElement} */ (byId("prompt"));
+const help = /** @type {HTMLDialogElement} */ (byId("help"));
 const choices = /** @type {NodeListOf<HTMLButtonElement>} */ (ballot.querySelectorAll("[data-choice]"));
-const closed = [...main.querySelectorAll(".closed")];
+const closedSections = [...main.querySelectorAll(".closed")];
 
 /** @type {Phase} */
 let phase = "loading";
-/** On screen. @type {Exhibit | undefined} */
-let exhibit;
-/** On its way, while a vote is revealed. @type {Promise<Exhibit> | undefined} */
-let coming;
+/** On screen. @type {MatchupView | undefined} */
+let current;
+/** On its way, while a vote is revealed. @type {Promise<MatchupView> | undefined} */
+let upcoming;
 /** What was begun before this changed has no say any more. */
-let turn = 0;
+let generation = 0;
 
-const front = slides(stage, part("tabs"));
-const advance = new Advance({
-  button: next,
-  stop: part("stay"),
-  box: /** @type {HTMLInputElement} */ (part("use-advance")),
+const slides = setUpSlides(stage, byId("tabs"));
+const autoAdvance = new AutoAdvance({
+  button: nextButton,
+  stop: byId("stay"),
+  box: /** @type {HTMLInputElement} */ (byId("use-advance")),
   exhibits: [stage, reveal],
-}, goOn);
+}, showNext);
 
-/** Shows the next matchup, once it is there. @param {Promise<Exhibit>} [arriving] @param {string} [words] */
-async function show(arriving = arrive(), words = "") {
-  const mine = ++turn;
-  coming = undefined;
-  advance.end();
-  enter("loading");
-  tell(words);
+/** Shows the next matchup, once it is there. @param {Promise<MatchupView>} [arriving] @param {string} [words] */
+async function showMatchup(arriving = loadMatchup(), words = "") {
+  const mine = ++generation;
+  upcoming = undefined;
+  autoAdvance.cancel();
+  setPhase("loading");
+  showNotice(words);
   try {
     const arrived = await arriving;
-    if (mine !== turn) return arrived === exhibit || arrived.remove();
-    const next = exhibit && arrived !== exhibit;
-    if (arrived !== exhibit) arrived.replace(exhibit);
-    exhibit = arrived;
-    introduce(arrived.matchup.prompt.text);
-    part("house").hidden = !arrived.matchup.houseOnly;
-    enter("looking");
-    if (arrived.broken) tell(BROKEN);
+    if (mine !== generation) return arrived === current || arrived.remove();
+    const next = current && arrived !== current;
+    if (arrived !== current) arrived.replace(current);
+    current = arrived;
+    setHeading(arrived.matchup.prompt.text);
+    byId("house").hidden = !arrived.matchup.houseOnly;
+    setPhase("looking");
+    if (arrived.broken) showNotice(LOAD_FAILED);
     await arrived.ready;
-    if (mine !== turn) return;
-    tell(words);
+    if (mine !== generation) return;
+    showNotice(words);
     if (next) {
-      enter("settling");
+      setPhase("settling");
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      if (mine !== turn) return;
+      if (mine !== generation) return;
     }
-    enter("ready");
-    said.textContent = `${words} Both builds are on screen. Which is better?`;
+    setPhase("ready");
+    liveRegion.textContent = `${words} Both builds are on screen. Which is better?`;
   } catch (error) {
     // Whether another prompt is left is not asked: that would use up a pair that nobody has seen.
-    if (mine === turn) close(/** @type {api.Trouble} */ (error), !picker.value);
+    if (mine === generation) showClosed(/** @type {api.ArenaApiError} */ (error), !promptSelect.value);
   }
 }
 
-async function arrive() {
-  const matchup = await api.matchup(picker.value);
-  if (exhibit && exhibit.matchup.id === matchup.id) return exhibit;
-  const arrived = new Exhibit(matchup);
-  arrived.failed = () => exhibit === arrived && phase === "looking" && tell(BROKEN);
+async function loadMatchup() {
+  const matchup = await api.fetchMatchup(promptSelect.value);
+  if (current && current.matchup.id === matchup.id) return current;
+  const arrived = new MatchupView(matchup);
+  arrived.onFailed = () => current === arrived && phase === "looking" && showNotice(LOAD_FAILED);
   return arrived;
 }
 
 /** @param {string} words */
-function introduce(words) {
-  asked.textContent = words;
+function setHeading(words) {
+  promptHeading.textContent = words;
   document.title = `${words} · Buildoff`;
   for (const one of main.querySelectorAll("[data-chosen]")) one.removeAttribute("data-chosen");
-  front.show("a", "instant");
+  slides.show("a", "instant");
 }
 
 /** @param {Choice} choice */
 async function vote(choice) {
-  if (phase !== "ready" || !exhibit) return;
-  const mine = turn;
-  enter("sending", choice);
-  tell("");
+  if (phase !== "ready" || !current) return;
+  const mine = generation;
+  setPhase("sending", choice);
+  showNotice("");
   try {
-    const told = await send(exhibit.matchup.id, choice);
-    if (mine === turn) bringToLight(told);
+    const told = await submitVote(current.matchup.id, choice);
+    if (mine === generation) showReveal(told);
   } catch (trouble) {
-    if (mine === turn) failed(/** @type {api.Trouble} */ (trouble), choice);
+    if (mine === generation) showVoteError(/** @type {api.ArenaApiError} */ (trouble), choice);
   }
 }
 
 /** Sends a vote again that came too soon; one that had come already is as good. @param {string} id @param {Choice} choice */
-async function send(id, choice) {
+async function submitVote(id, choice) {
   for (let tries = 1; ; tries++) {
     try {
       return await api.vote(id, choice);
     } catch (error) {
-      const { code, message, wait, told } = /** @type {api.Trouble} */ (error);
+      const { code, message, wait, told } = /** @type {api.ArenaApiError} */ (error);
       if (code === "already_voted" && told.reveal) return { ...told, before: message };
-      if (code !== "too_soon" || tries === TRIES) throw error;
-      tell(`${message} Your vote is on its way.`);
+      if (code !== "too_soon" || tries === MAX_ATTEMPTS) throw error;
+      showNotice(`${message} Your vote is on its way.`);
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
 }
 
-/** @param {Told} told */
-function bringToLight(told) {
-  tell("");
-  mark(told.choice);
-  enter("revealed");
-  said.textContent = `${told.before ?? ""} ${fill(reveal, told)}`;
-  next.focus({ preventScroll: true });
+/** @param {VoteResult} told */
+function showReveal(told) {
+  showNotice("");
+  markChosen(told.choice);
+  setPhase("revealed");
+  liveRegion.textContent = `${told.notice ?? ""} ${fillReveal(reveal, told)}`;
+  nextButton.focus({ preventScroll: true });
   reveal.scrollIntoView({ block: "nearest" });
-  coming = arrive();
-  coming.catch(() => {});
-  advance.begin();
+  upcoming = loadMatchup();
+  upcoming.catch(() => {});
+  autoAdvance.start();
 }
 
 /** The chosen build and its name, or both; and has it in view. @param {Choice} choice */
-function mark(choice) {
+function markChosen(choice) {
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("[data-side], [data-of]"))) {
     const name = (one.dataset.side ?? one.dataset.of ?? "").toUpperCase();
     if (choice === name || choice === "TIE" || choice === "BOTH_BAD") one.dataset.chosen = choice;
     else delete one.dataset.chosen;
   }
-  if (choice === "A" || choice === "B") front.show(choice.toLowerCase());
+  if (choice === "A" || choice === "B") slides.show(choice.toLowerCase());
 }
 
-/** @param {api.Trouble} trouble @param {Choice} choice */
-function failed({ code, message }, choice) {
+/** @param {api.ArenaApiError} trouble @param {Choice} choice */
+function showVoteError({ code, message }, choice) {
   if (code === "no_such_matchup") {
-    return show(undefined, "That matchup was not yours any more, so the vote did not count. Here is a fresh one.");
+    return showMatchup(undefined, "That matchup was not yours any more, so the vote did not count. Here is a fresh one.");
   }
   if (code === "matchup_over") {
-    enter("over");
-    return tell(message, "Next matchup", () => show());
+    setPhase("over");
+    return showNotice(message, "Next matchup", () => showMatchup());
   }
-  enter("ready");
-  tell(`${message} Your vote is not counted yet.`, "Send it again", () => vote(choice));
+  setPhase("ready");
+  showNotice(`${message} Your vote is not counted yet.`, "Send it again", () => vote(choice));
 }
 
-function goOn() {
+function showNext() {
   if (phase !== "revealed") return;
-  show(coming?.then(stillOpen, arrive));
-  asked.focus({ preventScroll: true });
+  showMatchup(upcoming?.then(unlessExpired, loadMatchup));
+  promptHeading.focus({ preventScroll: true });
 }
 
-/** @param {Exhibit} arrived a while ago, perhaps */
-function stillOpen(arrived) {
+/** @param {MatchupView} arrived a while ago, perhaps */
+function unlessExpired(arrived) {
   if (Date.parse(arrived.matchup.expiresAt) > Date.now()) return arrived;
   arrived.remove();
-  return arrive();
+  return loadMatchup();
 }
 
 async function skip() {
-  if (!exhibit || !["looking", "ready", "over"].includes(phase)) return;
-  const mine = turn;
+  if (!current || !["looking", "ready", "over"].includes(phase)) return;
+  const mine = generation;
   const before = phase;
-  enter("loading");
+  setPhase("loading");
   try {
-    await api.skip(exhibit.matchup.id);
+    await api.skip(current.matchup.id);
   } catch (error) {
-    const { code, message } = /** @type {api.Trouble} */ (error);
+    const { code, message } = /** @type {api.ArenaApiError} */ (error);
     // Whatever became of it, it is not open any more.
     const gone = ["already_voted", "no_such_matchup"].includes(code);
-    if (!gone && mine === turn) {
-      enter(before);
-      return tell(message, "Skip again", skip);
+    if (!gone && mine === generation) {
+      setPhase(before);
+      return showNotice(message, "Skip again", skip);
     }
   }
-  if (mine !== turn) return;
-  show();
-  asked.focus({ preventScroll: true });
+  if (mine !== generation) return;
+  showMatchup();
+  promptHeading.focus({ preventScroll: true });
 }
 
-/** When there is no matchup to show. @param {api.Trouble} trouble @param {boolean} over for any other prompt, too */
-function close({ code, message }, over) {
-  exhibit?.remove();
-  exhibit = undefined;
-  const reason = part(code === "all_voted" || code === "not_seeded" ? code : "trouble");
-  enter("closed");
+/** When there is no matchup to show. @param {api.ArenaApiError} trouble @param {boolean} over for any other prompt, too */
+function showClosed({ code, message }, over) {
+  current?.remove();
+  current = undefined;
+  const reason = byId(code === "all_voted" || code === "not_seeded" ? code : "trouble");
+  setPhase("closed");
   reason.hidden = false;
-  introduce((!over && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
-  said.textContent = asked.textContent;
-  part("why").textContent = message;
+  setHeading((!over && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
+  liveRegion.textContent = promptHeading.textContent;
+  byId("why").textContent = message;
   for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", over);
   for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !over);
   // Who has only just come is where they want to be.
-  if (turn > 1) asked.focus({ preventScroll: true });
+  if (generation > 1) promptHeading.focus({ preventScroll: true });
 }
 
 /** @param {Phase} to @param {Choice} [sent] */
-function enter(to, sent) {
+function setPhase(to, sent) {
   phase = to;
   main.dataset.phase = to;
   for (const button of choices) {
     button.disabled = to !== "ready";
     button.toggleAttribute("data-sent", button.dataset.choice === sent);
   }
-  skipper.disabled = !["looking", "ready", "over"].includes(to);
-  picker.disabled = to === "sending";
+  skipButton.disabled = !["looking", "ready", "over"].includes(to);
+  promptSelect.disabled = to === "sending";
   ballot.hidden = to === "revealed";
   reveal.hidden = to !== "revealed";
-  if (reveal.hidden) empty(reveal);
-  for (const section of closed) section.toggleAttribute("hidden", true);
+  if (reveal.hidden) clearReveal(reveal);
+  for (const section of closedSections) section.toggleAttribute("hidden", true);
 }
 
 /** Says something under the buttons. @param {string} words @param {string} [offer] @param {() => void} [take] */
-function tell(words, offer, take) {
+function showNotice(words, offer, take) {
   const text = document.createElement("span");
   text.textContent = words;
-  note.replaceChildren(...(words ? [text] : []));
-  if (words) said.textContent = words;
+  notice.replaceChildren(...(words ? [text] : []));
+  if (words) liveRegion.textContent = words;
   if (!offer || !take) return;
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = offer;
   button.addEventListener("click", take);
-  note.append(button);
+  notice.append(button);
   button.focus({ preventScroll: true });
 }
 
 /** Another prompt, or any; the address keeps the choice. */
-function pick() {
+function changePrompt() {
   const address = new URL(location.href);
-  if (picker.value) address.searchParams.set("prompt", picker.value);
+  if (promptSelect.value) address.searchParams.set("prompt", promptSelect.value);
   else address.searchParams.delete("prompt");
   history.replaceState(null, "", address);
-  coming?.then((arrived) => arrived.remove(), () => {});
-  show();
+  upcoming?.then((arrived) => arrived.remove(), () => {});
+  showMatchup();
 }
 
-function any() {
-  picker.value = "";
-  pick();
+function clearPrompt() {
+  promptSelect.value = "";
+  changePrompt();
 }
 
-function link() {
-  if (exhibit) said.textContent = exhibit.link() ? "Both builds turn together." : "Each build turns by itself.";
+function toggleLinked() {
+  if (current) liveRegion.textContent = current.toggleLinked() ? "Both builds turn together." : "Each build turns by itself.";
 }
 
-async function copy() {
-  const button = part("copy");
-  const { href } = /** @type {HTMLAnchorElement} */ (part("share"));
+async function copyLink() {
+  const button = byId("copy");
+  const { href } = /** @type {HTMLAnchorElement} */ (byId("share"));
   try {
     await navigator.clipboard.writeText(href);
     button.textContent = "Copied";
@@ -274,7 +274,7 @@ async function copy() {
 }
 
 /** @param {string} id @returns {HTMLElement} */
-function part(id) {
+function byId(id) {
   const found = document.getElementById(id);
   if (!found) throw new Error(`The page has no ${id}.`);
   return found;
@@ -283,34 +283,34 @@ function part(id) {
 for (const button of choices) {
   button.addEventListener("click", () => vote(/** @type {Choice} */ (button.dataset.choice)));
 }
-for (const button of main.querySelectorAll("button[data-one]")) button.addEventListener("click", any);
-skipper.addEventListener("click", skip);
-next.addEventListener("click", goOn);
-picker.addEventListener("change", pick);
-part("pick").addEventListener("submit", (event) => event.preventDefault());
-part("ask").addEventListener("click", () => help.showModal());
-part("again").addEventListener("click", () => show());
-part("copy").addEventListener("click", copy);
-part("copy").hidden = !navigator.clipboard;
-stage.toggleAttribute("data-unturned", !recall(TURNED));
+for (const button of main.querySelectorAll("button[data-one]")) button.addEventListener("click", clearPrompt);
+skipButton.addEventListener("click", skip);
+nextButton.addEventListener("click", showNext);
+promptSelect.addEventListener("change", changePrompt);
+byId("pick").addEventListener("submit", (event) => event.preventDefault());
+byId("ask").addEventListener("click", () => help.showModal());
+byId("again").addEventListener("click", () => showMatchup());
+byId("copy").addEventListener("click", copyLink);
+byId("copy").hidden = !navigator.clipboard;
+stage.toggleAttribute("data-unturned", !loadSetting(ROTATED_SETTING));
 stage.addEventListener("pointerdown", ({ target }) => {
   if (!(target instanceof HTMLCanvasElement)) return;
-  remember(TURNED, "yes");
+  saveSetting(ROTATED_SETTING, "yes");
   stage.removeAttribute("data-unturned");
 });
 addEventListener("online", () => {
-  if (phase === "closed" && !part("trouble").hidden) show();
-  else if (phase === "ready") note.querySelector("button")?.click();
+  if (phase === "closed" && !byId("trouble").hidden) showMatchup();
+  else if (phase === "ready") notice.querySelector("button")?.click();
 });
-keys.offer(help, /** @type {HTMLInputElement} */ (part("use-keys")));
-keys.listen({
+keys.setUpHelp(help, /** @type {HTMLInputElement} */ (byId("use-keys")));
+keys.listenForShortcuts({
   1: () => vote("A"),
   2: () => vote("B"),
   3: () => vote("TIE"),
   0: () => vote("BOTH_BAD"),
-  n: () => (phase === "revealed" ? goOn() : skip()),
-  enter: goOn,
-  l: link,
+  n: () => (phase === "revealed" ? showNext() : skip()),
+  enter: showNext,
+  l: toggleLinked,
   "?": () => help.showModal(),
 });
-show();
+showMatchup();

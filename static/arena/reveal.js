@@ -1,51 +1,51 @@
 /** What comes to light with a vote, in words and numbers. */
 
 const CHOICES = { A: "A is better", TIE: "A tie", BOTH_BAD: "Both bad", B: "B is better" };
-const change = new Intl.NumberFormat("en", { maximumFractionDigits: 1, signDisplay: "exceptZero" });
-const whole = new Intl.NumberFormat("en");
+const formatChange = new Intl.NumberFormat("en", { maximumFractionDigits: 1, signDisplay: "exceptZero" });
+const wholeNumber = new Intl.NumberFormat("en");
 
 /**
  * Fills the section that the page holds ready.
- * @param {HTMLElement} section @param {Told} told
+ * @param {HTMLElement} section @param {VoteResult} told
  * @returns {string} the same for those who listen
  */
-export function fill(section, told) {
+export function fillReveal(section, told) {
   const { reveal, others, choice } = told;
   for (const side of /** @type {SideName[]} */ (["a", "b"])) {
-    contestant(/** @type {HTMLElement} */ (section.querySelector(`[data-of=${side}]`)), reveal[side]);
+    fillContestant(/** @type {HTMLElement} */ (section.querySelector(`[data-of=${side}]`)), reveal[side]);
   }
   slot(section, "choice").textContent = `${CHOICES[choice]}.`;
   slot(section, "others").textContent = agreement(told);
-  tally(section, others, choice);
+  drawTally(section, others, choice);
   const share = /** @type {HTMLAnchorElement} */ (section.querySelector("#share"));
   share.href = told.shareUrl;
-  return `Voted: ${CHOICES[choice]}. ${spoken("A", reveal.a)} ${spoken("B", reveal.b)} ${agreement(told)}`;
+  return `Voted: ${CHOICES[choice]}. ${spokenResult("A", reveal.a)} ${spokenResult("B", reveal.b)} ${agreement(told)}`;
 }
 
 /** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
-export function empty(section) {
+export function clearReveal(section) {
   // One that stays open comes back with the next one, and holds it up.
   for (const open of /** @type {NodeListOf<HTMLElement>} */ (section.querySelectorAll(":popover-open"))) open.hidePopover();
   for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
   for (const link of section.querySelectorAll("[data-format], [data-own]")) link.removeAttribute("href");
 }
 
-/** @param {Told} told */
+/** @param {VoteResult} told */
 function agreement({ others, choice }) {
   const { a, b, tie, bothBad } = others;
   const all = a + b + tie + bothBad;
   const same = { A: a, B: b, TIE: tie, BOTH_BAD: bothBad }[choice];
   if (all === 0) return "The first vote on this pair.";
   if (all === 1) return same ? "One other agrees." : "One other saw it differently.";
-  const agreeing = same === all ? "All" : same === 0 ? "None" : whole.format(same);
-  return `${agreeing} of ${whole.format(all)} others agree${same === 1 ? "s" : ""}.`;
+  const agreeing = same === all ? "All" : same === 0 ? "None" : wholeNumber.format(same);
+  return `${agreeing} of ${wholeNumber.format(all)} others agree${same === 1 ? "s" : ""}.`;
 }
 
 /**
  * All votes on the pair from left to right, this one among them, so that there is always something to see.
- * @param {HTMLElement} section @param {Told["others"]} others @param {Choice} choice
+ * @param {HTMLElement} section @param {VoteResult["others"]} others @param {Choice} choice
  */
-function tally(section, others, choice) {
+function drawTally(section, others, choice) {
   const choices = /** @type {Choice[]} */ (["A", "TIE", "BOTH_BAD", "B"]);
   const counts = [others.a, others.tie, others.bothBad, others.b];
   counts[choices.indexOf(choice)]++;
@@ -57,24 +57,24 @@ function tally(section, others, choice) {
     const width = (100 * count) / all;
     bars[index].setAttribute("x", String(start));
     bars[index].setAttribute("width", String(width));
-    numbers[index].textContent = whole.format(count);
+    numbers[index].textContent = wholeNumber.format(count);
     start += width;
   });
 }
 
 /** @param {HTMLElement} section @param {Contestant} one */
-function contestant(section, { key, provider, displayName, elo, build }) {
+function fillContestant(section, { key, provider, displayName, elo, build }) {
   const name = document.createElement("a");
   name.textContent = displayName;
   name.href = `/models/${key}`;
   slot(section, "name").replaceChildren(name);
   slot(section, "elo").textContent = String(Math.round(elo.after));
   const moved = slot(section, "change");
-  moved.textContent = change.format(elo.after - elo.before).replace("-", "−");
+  moved.textContent = formatChange.format(elo.after - elo.before).replace("-", "−");
   moved.className = { "+": "good", "−": "bad" }[moved.textContent[0]] ?? "soft";
   slot(section, "provider").textContent = provider;
-  const made = build.generationTimeMs === null ? "" : ` · made in ${time(build.generationTimeMs)}`;
-  slot(section, "facts").textContent = `${whole.format(build.blockCount)} blocks${made}`;
+  const made = build.generationTimeMs === null ? "" : ` · made in ${formatTime(build.generationTimeMs)}`;
+  slot(section, "facts").textContent = `${wholeNumber.format(build.blockCount)} blocks${made}`;
   const own = /** @type {HTMLAnchorElement} */ (section.querySelector("[data-own]"));
   own.href = `/builds/${build.id}`;
   for (const file of /** @type {NodeListOf<HTMLAnchorElement>} */ (section.querySelectorAll("[data-format]"))) {
@@ -92,14 +92,14 @@ function contestant(section, { key, provider, displayName, elo, build }) {
 }
 
 /** @param {string} side @param {Contestant} one */
-function spoken(side, { displayName, elo }) {
+function spokenResult(side, { displayName, elo }) {
   const points = Math.abs(elo.after - elo.before).toFixed(1).replace(".0", "");
   const way = elo.after > elo.before ? "up" : "down";
   return `${side} is ${displayName}, now at ${Math.round(elo.after)}${points === "0" ? "" : `, ${way} ${points}`}.`;
 }
 
 /** @param {number} ms */
-function time(ms) {
+function formatTime(ms) {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 90) return `${Math.round(seconds)} s`;

@@ -1,7 +1,7 @@
 /** On a phone, A and B are slides: swiped at their edge, or shown by a tap on their name. */
 
 /** @param {HTMLElement} stage @param {HTMLElement} tabs */
-export function slides(stage, tabs) {
+export function setUpSlides(stage, tabs) {
   const sides = /** @type {HTMLElement[]} */ ([...stage.querySelectorAll(".side")]);
   const buttons = /** @type {HTMLElement[]} */ ([...tabs.querySelectorAll("[data-show]")]);
 

@@ -21,12 +21,12 @@ interface Contestant {
   build: { id: string; blockCount: number; generationTimeMs: number | null; warnings: { message: string }[] };
 }
 
-interface Told {
+interface VoteResult {
   choice: Choice;
   reveal: Record<SideName, Contestant>;
   /** All other votes on these two builds. */
   others: { a: number; b: number; tie: number; bothBad: number };
   shareUrl: string;
   /** What to say when it was voted on before. */
-  before?: string;
+  notice?: string;
 }

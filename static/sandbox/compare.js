@@ -1,5 +1,5 @@
 /** Builds side by side: choosing two to four, and taking the address along. */
-const MOST = 4;
+const MAX_BUILDS = 4;
 
 const copy = document.getElementById("copy");
 const copied = document.getElementById("copied");
@@ -20,16 +20,16 @@ if (copy && copied) {
 if (builds) {
   const boxes = /** @type {HTMLInputElement[]} */ ([...builds.querySelectorAll("[name=build]")]);
   const button = /** @type {HTMLButtonElement} */ (document.getElementById("compare"));
-  const told = document.getElementById("chosen");
-  const fit = () => {
+  const chosenStatus = document.getElementById("chosen");
+  const update = () => {
     const chosen = boxes.filter((box) => box.checked).length;
-    for (const box of boxes) box.disabled = !box.checked && chosen >= MOST;
+    for (const box of boxes) box.disabled = !box.checked && chosen >= MAX_BUILDS;
     button.disabled = chosen < 2;
-    if (told) told.textContent = chosen < 2 ? "Choose at least two." : chosen === MOST ? "Four of four chosen." : `${chosen} of four chosen.`;
+    if (chosenStatus) chosenStatus.textContent = chosen < 2 ? "Choose at least two." : chosen === MAX_BUILDS ? "Four of four chosen." : `${chosen} of four chosen.`;
   };
-  builds.addEventListener("change", fit);
-  addEventListener("pageshow", fit);
-  fit();
+  builds.addEventListener("change", update);
+  addEventListener("pageshow", update);
+  update();
 }
 
 export {};

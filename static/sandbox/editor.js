@@ -1,19 +1,19 @@
 /** A text with line numbers, in which lines can be marked and gone to. Only what is in sight has numbers. */
-import { made, one } from "../parts.js";
+import { textElement, query } from "../dom.js";
 
 export class Editor {
   #text;
   #gutter;
   /** Where each line begins. @type {number[] | undefined} */
-  #starts;
+  #lineStarts;
   /** @type {Map<number, string>} */
   #marks = new Map();
-  #asked = 0;
+  #frameRequest = 0;
 
   /** @param {HTMLElement} element */
   constructor(element) {
-    this.#text = /** @type {HTMLTextAreaElement} */ (one(element, "textarea"));
-    this.#gutter = one(element, ".gutter");
+    this.#text = /** @type {HTMLTextAreaElement} */ (query(element, "textarea"));
+    this.#gutter = query(element, ".gutter");
     this.#text.addEventListener("input", () => this.#changed());
     this.#text.addEventListener("scroll", () => this.#draw());
     new ResizeObserver(() => this.#draw()).observe(this.#text);
@@ -39,23 +39,23 @@ export class Editor {
   select(from, to) {
     this.#text.focus({ preventScroll: true });
     this.#text.setSelectionRange(from, to);
-    const { line, column } = this.place(from);
-    const { height } = this.#line();
+    const { line, column } = this.position(from);
+    const { height } = this.#lineMetrics();
     this.#text.scrollTop = Math.max(0, (line - 1) * height - this.#text.clientHeight / 3);
     this.#text.scrollLeft = column > 60 ? (column - 20) * 8 : 0;
     this.#text.scrollIntoView({ block: "nearest" });
   }
 
   /** Where a line is. @param {number} line from 1 @returns {[number, number]} */
-  span(line) {
-    const starts = this.#lines();
+  lineRange(line) {
+    const starts = this.#getLineStarts();
     const from = starts[Math.min(line, starts.length) - 1] ?? 0;
     return [from, (starts[line] ?? this.#text.value.length + 1) - 1];
   }
 
   /** The line and column of a letter, from 1. @param {number} at */
-  place(at) {
-    const starts = this.#lines();
+  position(at) {
+    const starts = this.#getLineStarts();
     let [low, high] = [0, starts.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;
@@ -65,35 +65,35 @@ export class Editor {
     return { line: low + 1, column: at - starts[low] + 1 };
   }
 
-  #lines() {
-    if (this.#starts) return this.#starts;
+  #getLineStarts() {
+    if (this.#lineStarts) return this.#lineStarts;
     const starts = [0];
     const { value } = this.#text;
     for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) starts.push(at + 1);
-    return (this.#starts = starts);
+    return (this.#lineStarts = starts);
   }
 
   #changed() {
-    this.#starts = undefined;
+    this.#lineStarts = undefined;
     this.#marks = new Map();
     this.#draw();
   }
 
-  #line() {
+  #lineMetrics() {
     const style = getComputedStyle(this.#text);
     return { height: parseFloat(style.lineHeight), above: parseFloat(style.paddingBlockStart) };
   }
 
   #draw() {
-    this.#asked ||= requestAnimationFrame(() => {
-      this.#asked = 0;
-      const { height, above } = this.#line();
+    this.#frameRequest ||= requestAnimationFrame(() => {
+      this.#frameRequest = 0;
+      const { height, above } = this.#lineMetrics();
       const { scrollTop, clientHeight } = this.#text;
       const first = Math.max(0, Math.floor((scrollTop - above) / height));
-      const last = Math.min(this.#lines().length, first + Math.ceil(clientHeight / height) + 1);
+      const last = Math.min(this.#getLineStarts().length, first + Math.ceil(clientHeight / height) + 1);
       const numbers = [];
       for (let line = first + 1; line <= last; line++) {
-        const number = made("span", String(line));
+        const number = textElement("span", String(line));
         number.className = this.#marks.get(line) ?? "";
         numbers.push(number);
       }

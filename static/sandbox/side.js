@@ -1,37 +1,37 @@
 /** One side of a run: what it is doing, the build while it grows, and what came of it. */
-import { clock, count, counted, made, one } from "../parts.js";
-import { Exhibit } from "./exhibit.js";
+import { formatDuration, formatNumber, formatCount, textElement, query } from "../dom.js";
+import { LiveBuild } from "./live-build.js";
 
 /** @typedef {"waiting" | "thinking" | "building" | "ready" | "failed" | "stopped"} State */
 
 /** @type {Record<State, string>} */
-const WORDS = { waiting: "Waiting", thinking: "Thinking", building: "Building", ready: "Done", failed: "Failed", stopped: "Stopped" };
+const STATE_LABELS = { waiting: "Waiting", thinking: "Thinking", building: "Building", ready: "Done", failed: "Failed", stopped: "Stopped" };
 
 /** No more of an answer is shown, from its end. */
-const READABLE = 1 << 18;
+const MAX_SHOWN = 1 << 18;
 
-export class Side {
+export class RunSide {
   /** What came of it. @type {string | undefined} */
   draft;
   /** @type {State | ""} */
   #state = "";
-  #exhibit;
+  #build;
   #text = "";
-  #begun = 0;
+  #startedAt = 0;
   #tokens = 0;
   #note = "";
   #title = "";
   /** How many are before it. */
-  #line = "";
+  #queueText = "";
   /** @type {ReturnType<typeof setInterval> | undefined} */
-  #clock;
+  #timer;
 
-  /** @param {HTMLElement} element @param {(words: string) => void} say to those who listen */
-  constructor(element, say) {
+  /** @param {HTMLElement} element @param {(words: string) => void} announce to those who listen */
+  constructor(element, announce) {
     this.element = element;
-    this.say = say;
-    this.#exhibit = new Exhibit(this.#slot("hang"));
-    this.#answer.addEventListener("toggle", () => this.#read());
+    this.say = announce;
+    this.#build = new LiveBuild(this.#slot("hang"));
+    this.#answer.addEventListener("toggle", () => this.#showAnswer());
   }
 
   get isOver() {
@@ -39,34 +39,34 @@ export class Side {
   }
 
   /** @param {string} title @param {Task} task */
-  begin(title, task) {
+  start(title, task) {
     // The button that was pressed is hidden below.
     if (this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
     this.draft = undefined;
     this.#title = title;
-    this.#line = "";
-    this.#begun = performance.now();
+    this.#queueText = "";
+    this.#startedAt = performance.now();
     this.#slot("who").textContent = title;
     this.#slot("notes").replaceChildren();
     this.#slot("facts").textContent = "";
     for (const button of this.element.querySelectorAll("[data-does]")) /** @type {HTMLElement} */ (button).hidden = true;
-    this.#again();
-    this.#exhibit.begin(`${task.prompt} by ${title}`, task);
-    this.#become("waiting");
-    clearInterval(this.#clock);
-    this.#clock = setInterval(() => this.#tell(), 1000);
+    this.#resetAnswer();
+    this.#build.start(`${task.prompt} by ${title}`, task);
+    this.#setState("waiting");
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => this.#showProgress(), 1000);
   }
 
   /** It has to wait. @param {string} words for how many are before it */
   queue(words) {
-    this.#line = words;
-    this.#become("waiting");
-    this.#tell();
+    this.#queueText = words;
+    this.#setState("waiting");
+    this.#showProgress();
   }
 
   /** @param {SideEvent} event */
-  hear(event) {
-    if (event.type === "start") this.#become("thinking");
+  handle(event) {
+    if (event.type === "start") this.#setState("thinking");
     else if (event.type === "progress") this.#progress(event);
     else if (event.type === "retry") this.#retry(event);
     else if (event.type === "result") this.#ready(event);
@@ -82,14 +82,14 @@ export class Side {
     const sentence = message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?)]$/.test(message) ? "" : ".");
     this.#slot("more").textContent = sentence;
     this.say(`${this.#title} failed: ${sentence}`);
-    this.#exhibit.rest();
+    this.#build.stop();
   }
 
   stop() {
     if (this.isOver) return;
     this.#end("stopped");
     this.say(`${this.#title} stopped.`);
-    this.#exhibit.rest();
+    this.#build.stop();
   }
 
   /** @param {Extract<SideEvent, { type: "progress" }>} event */
@@ -98,20 +98,20 @@ export class Side {
     this.#tokens = tokens;
     if (delta) {
       this.#text += delta;
-      this.#exhibit.feed(delta);
-      this.#become("building");
-      this.#read();
-    } else if (note === "thinking") this.#become("thinking");
-    this.#tell();
+      this.#build.feed(delta);
+      this.#setState("building");
+      this.#showAnswer();
+    } else if (note === "thinking") this.#setState("thinking");
+    this.#showProgress();
   }
 
   /** @param {Extract<SideEvent, { type: "retry" }>} event */
   #retry({ attempt, reason }) {
-    this.#slot("notes").append(made("li", `Attempt ${attempt}, because ${reason}`));
+    this.#slot("notes").append(textElement("li", `Attempt ${attempt}, because ${reason}`));
     this.say(`${this.#title}: attempt ${attempt}.`);
-    this.#again();
-    this.#exhibit.again();
-    this.#become("thinking");
+    this.#resetAnswer();
+    this.#build.restart();
+    this.#setState("thinking");
   }
 
   /** @param {Extract<SideEvent, { type: "result" }>} event */
@@ -119,56 +119,56 @@ export class Side {
     this.draft = draftId;
     this.#end("ready");
     const ms = metrics.generationTimeMs;
-    this.#slot("more").textContent = ms < 60_000 ? `in ${(ms / 1000).toFixed(1)} s` : `in ${clock(ms)}`;
+    this.#slot("more").textContent = ms < 60_000 ? `in ${(ms / 1000).toFixed(1)} s` : `in ${formatDuration(ms)}`;
     const { warnings } = metrics;
-    const facts = [counted(metrics.blockCount, "block"), `about ${counted(this.#tokens, "token")}`];
+    const facts = [formatCount(metrics.blockCount, "block"), `about ${formatCount(this.#tokens, "token")}`];
     if (metrics.attempts > 1) facts.push(`attempt ${metrics.attempts}`);
     this.#slot("facts").textContent = facts.join(" · ");
-    this.#slot("notes").append(...warnings.map(({ message }) => made("li", message)));
-    this.#exhibit.settle(gridUrl, `/api/sandbox/drafts/${draftId}/image?size=768&background=transparent`, `${facts[0]}.`);
+    this.#slot("notes").append(...warnings.map(({ message }) => textElement("li", message)));
+    this.#build.settle(gridUrl, `/api/sandbox/drafts/${draftId}/image?size=768&background=transparent`, `${facts[0]}.`);
     for (const link of this.element.querySelectorAll("a[data-format]")) {
       link.setAttribute("href", `/api/sandbox/drafts/${draftId}/export?format=${link.getAttribute("data-format")}`);
     }
-    one(this.element, "[data-does=take]").hidden = false;
+    query(this.element, "[data-does=take]").hidden = false;
     this.say(`${this.#title} is done: ${facts[0]}.`);
   }
 
   /** @param {State} state */
-  #become(state) {
+  #setState(state) {
     if (state === this.#state) return;
     this.#state = state;
     this.element.dataset.state = state;
-    this.#slot("state").textContent = WORDS[state];
-    this.#tell();
+    this.#slot("state").textContent = STATE_LABELS[state];
+    this.#showProgress();
   }
 
   /** @param {State} state */
   #end(state) {
-    clearInterval(this.#clock);
-    this.#become(state);
+    clearInterval(this.#timer);
+    this.#setState(state);
     this.#slot("more").textContent = "";
-    one(this.element, "[data-does=retry]").hidden = state === "ready";
-    this.#read();
+    query(this.element, "[data-does=retry]").hidden = state === "ready";
+    this.#showAnswer();
   }
 
   /** What it is doing, and for how long. */
-  #tell() {
+  #showProgress() {
     if (this.isOver) return;
-    if (this.#state === "waiting" && this.#line) {
-      this.#slot("more").textContent = this.#line;
+    if (this.#state === "waiting" && this.#queueText) {
+      this.#slot("more").textContent = this.#queueText;
       return;
     }
-    const parts = [clock(performance.now() - this.#begun)];
-    if (this.#state === "building") parts.unshift(`about ${count(this.#tokens)} tokens`, this.#exhibit.count);
+    const parts = [formatDuration(performance.now() - this.#startedAt)];
+    if (this.#state === "building") parts.unshift(`about ${formatNumber(this.#tokens)} tokens`, this.#build.count);
     if (this.#note) parts.unshift(this.#note);
     this.#slot("more").textContent = parts.filter(Boolean).join(" · ");
   }
 
-  #again() {
+  #resetAnswer() {
     this.#text = "";
     this.#tokens = 0;
     this.#note = "";
-    this.#read();
+    this.#showAnswer();
   }
 
   get #answer() {
@@ -176,19 +176,19 @@ export class Side {
   }
 
   /** The answer so far, where somebody looks at it. */
-  #read() {
+  #showAnswer() {
     const answer = this.#answer;
     answer.hidden = this.#text === "";
     if (!answer.open || answer.hidden) return;
     const raw = this.#slot("raw");
     const pane = /** @type {HTMLElement} */ (raw.parentElement);
     const follows = pane.scrollHeight - pane.scrollTop - pane.clientHeight < 40;
-    raw.textContent = this.#text.length > READABLE ? `… ${this.#text.slice(-READABLE)}` : this.#text;
+    raw.textContent = this.#text.length > MAX_SHOWN ? `… ${this.#text.slice(-MAX_SHOWN)}` : this.#text;
     if (follows && !this.isOver) pane.scrollTop = pane.scrollHeight;
   }
 
   /** @param {string} name */
   #slot(name) {
-    return one(this.element, `[data-slot=${name}]`);
+    return query(this.element, `[data-slot=${name}]`);
   }
 }

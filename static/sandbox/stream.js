@@ -1,20 +1,20 @@
 /** A run as the server tells it: one JSON a line. */
-import { Trouble } from "../ask.js";
+import { ApiError } from "../api.js";
 
 /** The server says something every fifteen seconds, if only that it is there. */
-const SILENCE_MS = 45_000;
+const SILENCE_TIMEOUT_MS = 45_000;
 
 /**
- * @param {Task & { models: Named[], only?: Slot }} wanted
+ * @param {Task & { models: ModelChoice[], only?: Slot }} wanted
  * @param {AbortSignal} stop hangs up, which ends the questions at the providers
  * @returns {AsyncGenerator<RunEvent, void>}
  */
-export async function* run(wanted, stop) {
+export async function* streamRun(wanted, stop) {
   const silence = new AbortController();
-  let watch = setTimeout(() => silence.abort(), SILENCE_MS);
-  const heard = () => {
-    clearTimeout(watch);
-    watch = setTimeout(() => silence.abort(), SILENCE_MS);
+  let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
+  const resetTimer = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
   };
   const signal = AbortSignal.any([stop, silence.signal]);
   try {
@@ -24,19 +24,19 @@ export async function* run(wanted, stop) {
       body: JSON.stringify(wanted),
       signal,
     });
-    if (!response.ok || !response.body) throw await refusal(response);
-    for await (const line of lines(response.body, heard)) {
+    if (!response.ok || !response.body) throw await toError(response);
+    for await (const line of lines(response.body, resetTimer)) {
       /** @type {RunEvent} */
       const event = JSON.parse(line);
       yield event;
       if (event.type === "done") return;
     }
-    throw new Trouble("The connection was lost.");
+    throw new ApiError("The connection was lost.");
   } catch (error) {
-    if (error instanceof Trouble || stop.aborted) throw error;
-    throw new Trouble(silence.signal.aborted ? "The server fell silent." : "The connection was lost.");
+    if (error instanceof ApiError || stop.aborted) throw error;
+    throw new ApiError(silence.signal.aborted ? "The server fell silent." : "The connection was lost.");
   } finally {
-    clearTimeout(watch);
+    clearTimeout(timer);
     silence.abort();
   }
 }
@@ -63,11 +63,11 @@ async function* lines(body, heard) {
 }
 
 /** @param {Response} response */
-async function refusal(response) {
+async function toError(response) {
   try {
     const told = JSON.parse(await response.text());
-    return new Trouble(told.error, response.status, told.code);
+    return new ApiError(told.error, response.status, told.code);
   } catch {
-    return new Trouble(`The server answered ${response.status}.`, response.status, "broken");
+    return new ApiError(`The server answered ${response.status}.`, response.status, "broken");
   }
 }

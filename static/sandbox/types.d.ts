@@ -1,7 +1,7 @@
 /** What `POST /api/generate` tells, one line at a time. */
 type Slot = "a" | "b";
 
-interface Warning {
+interface BuildWarning {
   code: string;
   type?: string;
   count?: number;
@@ -17,13 +17,13 @@ type SideEvent = { slot: Slot; modelKey: string } & (
   | { type: "start" }
   | { type: "progress"; chars: number; tokens: number; delta: string; note?: string }
   | { type: "retry"; attempt: number; reason: string }
-  | { type: "result"; metrics: Metrics; gridUrl: string; draftId: string }
+  | { type: "result"; metrics: RunMetrics; gridUrl: string; draftId: string }
   | { type: "error"; code: string; message: string; raw?: string }
 );
 
-interface Metrics {
+interface RunMetrics {
   blockCount: number;
-  warnings: Warning[];
+  warnings: BuildWarning[];
   generationTimeMs: number;
   attempts: number;
 }
@@ -36,7 +36,7 @@ interface Task {
 }
 
 /** A model, as the API takes it. */
-interface Named {
+interface ModelChoice {
   key?: string;
   provider?: string;
   baseUrl?: string;
@@ -45,21 +45,21 @@ interface Named {
 }
 
 /** What is asked of both sides, and how they are shown. */
-interface Play {
+interface RunSetup {
   task: Task;
-  models: Named[];
+  models: ModelChoice[];
   titles: string[];
 }
 
 /** What `POST /api/check` says. */
-interface Report {
+interface CheckReport {
   ok: boolean;
   gridSize: number;
   palette: string;
   blockCount: number;
   bounds: { min: number[]; max: number[] } | null;
   blocks: Record<string, number>;
-  warnings: Warning[];
+  warnings: BuildWarning[];
   error: { code: string; message: string; line?: number; column?: number } | null;
   grid?: string;
 }

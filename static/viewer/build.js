@@ -1,4 +1,4 @@
-/** A build in the page's one worker. */
+/** The page's side of a build that lives in the worker. All builds of a page share one worker. */
 
 /** @type {Worker | undefined} */
 let worker;
@@ -8,55 +8,59 @@ const builds = new Map();
 
 export class Build {
   #id = ++lastId;
-  /** What was asked last while the worker was busy with the same. @type {Map<string, object | null>} */
-  #waiting = new Map();
-  /** @type {Map<number, (answer: { said?: any, error?: string }) => void>} */
-  #asked = new Map();
+  /**
+   * The latest request of each kind that came while the worker was busy with an earlier one. Only the latest is
+   * sent when the worker is free, so that a fast pointer or slider cannot build up a queue.
+   * @type {Map<string, object | null>}
+   */
+  #queued = new Map();
+  /** @type {Map<number, (handleResponse: { said?: any, error?: string }) => void>} */
+  #calls = new Map();
 
   /** @param {string} src @param {Promise<{ blocks: Block[] }>} textures @param {BuildListener} listener */
   constructor(src, textures, listener) {
     this.listener = listener;
     builds.set(this.#id, this);
-    started(textures);
+    startWorker(textures);
     this.open(src);
     textures.catch((error) => this.answer({ type: "error", id: this.#id, message: error.message }));
   }
 
-  /** Shows another, or none yet. @param {string} src */
+  /** Shows another build; an empty address shows nothing yet. @param {string} src */
   open(src) {
     this.#post({ type: "open", src: src && new URL(src, document.baseURI).href });
   }
 
   /**
-   * Asks a module that the worker loads for it.
-   * @param {string} module @param {object | null} what @returns {Promise<any>}
+   * Calls `handle` of a module that the worker loads on first use.
+   * @param {string} module @param {object | null} args @returns {Promise<any>}
    */
-  more(module, what) {
+  callModule(module, args) {
     if (!builds.has(this.#id)) return Promise.reject(new Error("closed"));
     const token = ++lastId;
-    this.#post({ type: "more", token, module, what });
-    return new Promise((resolve, reject) => this.#asked.set(token, ({ said, error }) => (error ? reject(new Error(error)) : resolve(said))));
+    this.#post({ type: "call", token, module, args });
+    return new Promise((resolve, reject) => this.#calls.set(token, ({ said, error }) => (error ? reject(new Error(error)) : resolve(said))));
   }
 
-  /** Shows this many layers from below. @param {number} top */
-  cut(top) {
-    this.#ask("mesh", { type: "cut", top });
+  /** Shows only this many layers, from the bottom. @param {number} top */
+  setTop(top) {
+    this.#request("mesh", { type: "cut", top });
   }
 
   /** @param {number[]} from @param {number[]} along */
   pick(from, along) {
-    this.#ask("pick", { type: "pick", from, along });
+    this.#request("pick", { type: "pick", from, along });
   }
 
   close() {
     if (builds.delete(this.#id)) this.#post({ type: "close" });
-    for (const settle of this.#asked.values()) settle({ error: "closed" });
+    for (const settle of this.#calls.values()) settle({ error: "closed" });
   }
 
   /** @param {string} answer @param {object} request */
-  #ask(answer, request) {
-    const busy = this.#waiting.has(answer);
-    this.#waiting.set(answer, busy ? request : null);
+  #request(answer, request) {
+    const busy = this.#queued.has(answer);
+    this.#queued.set(answer, busy ? request : null);
     if (!busy) this.#post(request);
   }
 
@@ -65,17 +69,17 @@ export class Build {
     worker?.postMessage({ ...request, id: this.#id });
   }
 
-  /** @param {Answer} answer */
+  /** @param {WorkerResponse} answer */
   answer(answer) {
-    const next = this.#waiting.get(answer.type);
-    this.#waiting.delete(answer.type);
-    if (next) this.#ask(answer.type, next);
+    const next = this.#queued.get(answer.type);
+    this.#queued.delete(answer.type);
+    if (next) this.#request(answer.type, next);
     if (answer.type === "progress") this.listener.progress(answer.bytes, answer.total);
     else if (answer.type === "mesh") this.listener.meshed(answer);
     else if (answer.type === "pick") this.listener.picked(answer.block);
-    else if (answer.type === "more") {
-      this.#asked.get(answer.token)?.(answer);
-      this.#asked.delete(answer.token);
+    else if (answer.type === "call") {
+      this.#calls.get(answer.token)?.(answer);
+      this.#calls.delete(answer.token);
     } else {
       this.close();
       this.listener.failed(answer.message);
@@ -84,20 +88,20 @@ export class Build {
 }
 
 /** @param {Promise<{ blocks: Block[] }>} textures */
-function started(textures) {
+function startWorker(textures) {
   if (worker) return;
   const fresh = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker = fresh;
-  textures.then(({ blocks }) => fresh.postMessage({ type: "blocks", blocks })).catch(() => dropped(fresh));
-  fresh.addEventListener("message", (/** @type {MessageEvent<Answer>} */ { data }) => builds.get(data.id)?.answer(data));
+  textures.then(({ blocks }) => fresh.postMessage({ type: "blocks", blocks })).catch(() => dropWorker(fresh));
+  fresh.addEventListener("message", (/** @type {MessageEvent<WorkerResponse>} */ { data }) => builds.get(data.id)?.answer(data));
   fresh.addEventListener("error", () => {
-    dropped(fresh);
-    for (const [id, build] of builds) build.answer({ type: "error", id, message: "The viewer's worker stopped." });
+    dropWorker(fresh);
+    for (const [id, build] of builds) build.answer({ type: "error", id, message: "The viewer stopped working. Retry." });
   });
 }
 
-/** The next build starts another. @param {Worker} old */
-function dropped(old) {
+/** Terminates a broken worker; the next build starts a new one. @param {Worker} old */
+function dropWorker(old) {
   old.terminate();
   if (worker === old) worker = undefined;
 }

@@ -7,13 +7,13 @@
 const DEGREE = Math.PI / 180;
 const FIRST_TURN = 30 * DEGREE;
 const TILT = 27 * DEGREE;
-const MOST_TILT = 88 * DEGREE;
+const MAX_TILT = 88 * DEGREE;
 /** Half the height of what is seen at distance 1, and of what the build may fill. */
-const REACH = Math.tan(15 * DEGREE);
-const FILLED = 0.96 * REACH;
+const TAN_HALF_VIEW = Math.tan(15 * DEGREE);
+const TAN_FILLED = 0.96 * TAN_HALF_VIEW;
 /** Milliseconds in which a glide does two thirds of what is left. */
-const GLIDE = 70;
-const [TURN, TILTED, ZOOM, X, Y, Z] = [0, 1, 2, 3, 4, 5];
+const GLIDE_MS = 70;
+const [TURN_AT, TILT_AT, ZOOM_AT, X_AT, Y_AT, Z_AT] = [0, 1, 2, 3, 4, 5];
 
 export class Camera {
   /** Turn, tilt, logarithm of the zoom, shift along x, y and z. */
@@ -22,7 +22,7 @@ export class Camera {
   /** Turning by itself, in radians a second. */
   spin = 0;
   /** When it last moved, as the time of a frame. */
-  moved = 0;
+  movedAt = 0;
   #stepped = 0;
   /** Called when there is something to draw. @type {() => void} */
   changed = () => {};
@@ -32,15 +32,15 @@ export class Camera {
   }
 
   get turn() {
-    return this.#now[TURN];
+    return this.#now[TURN_AT];
   }
 
   get tilt() {
-    return this.#now[TILTED];
+    return this.#now[TILT_AT];
   }
 
   get zoom() {
-    return Math.exp(this.#now[ZOOM]);
+    return Math.exp(this.#now[ZOOM_AT]);
   }
 
   get moving() {
@@ -61,67 +61,67 @@ export class Camera {
   /** @param {boolean} [jump] */
   reset(jump) {
     this.#goal.fill(0);
-    this.look(0, jump);
-    this.#goal[TILTED] = TILT;
+    this.lookFrom(0, jump);
+    this.#goal[TILT_AT] = TILT;
     this.#settle(jump);
   }
 
   /** Goes the short way round to one of the eight angles. @param {number} angle @param {boolean} [jump] */
-  look(angle, jump) {
+  lookFrom(angle, jump) {
     const full = 2 * Math.PI;
     const turn = FIRST_TURN + 45 * DEGREE * angle;
-    this.#goal[TURN] = turn + full * Math.round((this.#now[TURN] - turn) / full);
-    this.#goal[TILTED] = TILT;
+    this.#goal[TURN_AT] = turn + full * Math.round((this.#now[TURN_AT] - turn) / full);
+    this.#goal[TILT_AT] = TILT;
     this.#settle(jump);
   }
 
   /** @param {number} turn @param {number} tilt @param {boolean} [jump] */
   orbit(turn, tilt, jump) {
-    this.#goal[TURN] += turn;
-    this.#goal[TILTED] = clamp(this.#goal[TILTED] + tilt, -MOST_TILT, MOST_TILT);
+    this.#goal[TURN_AT] += turn;
+    this.#goal[TILT_AT] = clamp(this.#goal[TILT_AT] + tilt, -MAX_TILT, MAX_TILT);
     this.#settle(jump);
   }
 
   /** @param {number} factor @param {boolean} [jump] */
   zoomBy(factor, jump) {
-    this.#goal[ZOOM] = clamp(this.#goal[ZOOM] + Math.log(factor), -1.2, 3.4);
+    this.#goal[ZOOM_AT] = clamp(this.#goal[ZOOM_AT] + Math.log(factor), -1.2, 3.4);
     this.#settle(jump);
   }
 
   /** Shifts the view by parts of its height. @param {number} right @param {number} up @param {boolean} [jump] */
   pan(right, up, jump) {
-    const scale = 2 / Math.exp(this.#goal[ZOOM]);
-    const sinTurn = Math.sin(this.#now[TURN]);
-    const cosTurn = Math.cos(this.#now[TURN]);
-    const back = up * Math.sin(this.#now[TILTED]);
-    this.#goal[X] = clamp(this.#goal[X] + (right * cosTurn - back * sinTurn) * scale, -1, 1);
-    this.#goal[Y] = clamp(this.#goal[Y] + up * Math.cos(this.#now[TILTED]) * scale, -1, 1);
-    this.#goal[Z] = clamp(this.#goal[Z] + (-right * sinTurn - back * cosTurn) * scale, -1, 1);
+    const scale = 2 / Math.exp(this.#goal[ZOOM_AT]);
+    const sinTurn = Math.sin(this.#now[TURN_AT]);
+    const cosTurn = Math.cos(this.#now[TURN_AT]);
+    const back = up * Math.sin(this.#now[TILT_AT]);
+    this.#goal[X_AT] = clamp(this.#goal[X_AT] + (right * cosTurn - back * sinTurn) * scale, -1, 1);
+    this.#goal[Y_AT] = clamp(this.#goal[Y_AT] + up * Math.cos(this.#now[TILT_AT]) * scale, -1, 1);
+    this.#goal[Z_AT] = clamp(this.#goal[Z_AT] + (-right * sinTurn - back * cosTurn) * scale, -1, 1);
     this.#settle(jump);
   }
 
   /** @param {boolean} [jump] */
   #settle(jump) {
     if (jump || matchMedia("(prefers-reduced-motion: reduce)").matches) this.#now.set(this.#goal);
-    this.moved = -1;
+    this.movedAt = -1;
     this.changed();
   }
 
   /** Goes on to the time of a frame; once, however many viewers it serves. @param {number} time */
   step(time) {
-    if (this.moved < 0) this.moved = time;
+    if (this.movedAt < 0) this.movedAt = time;
     const passed = Math.min(50, time - this.#stepped);
     if (passed <= 0) return;
     this.#stepped = time;
     if (!this.moving) return;
-    this.#now[TURN] += (this.spin * passed) / 1000;
-    this.#goal[TURN] += (this.spin * passed) / 1000;
-    const share = 1 - Math.exp(-passed / GLIDE);
+    this.#now[TURN_AT] += (this.spin * passed) / 1000;
+    this.#goal[TURN_AT] += (this.spin * passed) / 1000;
+    const share = 1 - Math.exp(-passed / GLIDE_MS);
     for (let index = 0; index < 6; index++) {
       const left = this.#goal[index] - this.#now[index];
       this.#now[index] = Math.abs(left) < 5e-4 ? this.#goal[index] : this.#now[index] + left * share;
     }
-    this.moved = time;
+    this.movedAt = time;
   }
 
   /**
@@ -130,38 +130,38 @@ export class Camera {
    * @param {Eye} eye @param {Box} box @param {number} aspect
    */
   aim(eye, { min, span }, aspect) {
-    const turn = this.#now[TURN];
-    const tilt = this.#now[TILTED];
+    const turn = this.#now[TURN_AT];
+    const tilt = this.#now[TILT_AT];
     const sin = Math.sin(tilt);
     const cos = Math.cos(tilt);
     const { position, back, right, up } = eye;
     back[0] = Math.sin(turn) * cos;
     back[1] = sin;
     back[2] = Math.cos(turn) * cos;
-    sides(back, right, up);
+    setAxes(back, right, up);
 
     const radius = Math.hypot(span[0], span[2]) / 2;
     const half = span[1] / 2;
-    const over = half * Math.abs(sin + cos / FILLED) + radius * Math.abs(cos - sin / FILLED);
-    const under = half * Math.abs(sin - cos / FILLED) + radius * Math.abs(cos + sin / FILLED);
-    const beside = half * Math.abs(sin) + radius * Math.hypot(cos, 1 / (FILLED * aspect));
-    const away = Math.max((over + under) / 2, beside) / Math.exp(this.#now[ZOOM]);
-    const raise = (FILLED * (over - under)) / 2;
+    const over = half * Math.abs(sin + cos / TAN_FILLED) + radius * Math.abs(cos - sin / TAN_FILLED);
+    const under = half * Math.abs(sin - cos / TAN_FILLED) + radius * Math.abs(cos + sin / TAN_FILLED);
+    const beside = half * Math.abs(sin) + radius * Math.hypot(cos, 1 / (TAN_FILLED * aspect));
+    const away = Math.max((over + under) / 2, beside) / Math.exp(this.#now[ZOOM_AT]);
+    const raise = (TAN_FILLED * (over - under)) / 2;
     const reach = Math.hypot(radius, half);
     for (let axis = 0; axis < 3; axis++) {
-      const target = min[axis] + span[axis] / 2 + up[axis] * raise + this.#now[X + axis] * reach;
+      const target = min[axis] + span[axis] / 2 + up[axis] * raise + this.#now[X_AT + axis] * reach;
       position[axis] = target + back[axis] * away;
     }
     const far = away + 4 * reach;
-    sight(eye, REACH, aspect, Math.max(far / 2000, away - 3 * reach), far);
+    project(eye, TAN_HALF_VIEW, aspect, Math.max(far / 2000, away - 3 * reach), far);
   }
 }
 
 /** What an eye sees from its position. @param {Eye} eye @param {number} reach @param {number} aspect @param {number} near @param {number} far */
-export function sight(eye, reach, aspect, near, far) {
-  sides(eye.back, eye.right, eye.up);
+export function project(eye, reach, aspect, near, far) {
+  setAxes(eye.back, eye.right, eye.up);
   perspective(eye.projection, reach, aspect, near, far);
-  place(eye.view, eye.position, eye.back, eye.right, eye.up);
+  setView(eye.view, eye.position, eye.back, eye.right, eye.up);
   multiply(eye.matrix, eye.projection, eye.view);
   eye.aspect = aspect;
 }
@@ -179,8 +179,8 @@ export class Eye {
 
   /** The direction through a point of the picture, from -1 to 1. @param {number} x @param {number} y */
   ray(x, y) {
-    const across = x * REACH * this.aspect;
-    return [0, 1, 2].map((axis) => this.right[axis] * across + this.up[axis] * y * REACH - this.back[axis]);
+    const across = x * TAN_HALF_VIEW * this.aspect;
+    return [0, 1, 2].map((axis) => this.right[axis] * across + this.up[axis] * y * TAN_HALF_VIEW - this.back[axis]);
   }
 }
 
@@ -200,7 +200,7 @@ function perspective(out, tan, aspect, near, far) {
 }
 
 /** The directions to the right and up of one that looks back. @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up */
-function sides(back, right, up) {
+function setAxes(back, right, up) {
   const flat = Math.hypot(back[0], back[2]);
   right[0] = back[2] / flat;
   right[1] = 0;
@@ -215,16 +215,16 @@ function sides(back, right, up) {
  * @param {Float32Array} out @param {Float32Array} position
  * @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up
  */
-function place(out, position, back, right, up) {
-  row(out, 0, right, position);
-  row(out, 1, up, position);
-  row(out, 2, back, position);
+function setView(out, position, back, right, up) {
+  setRow(out, 0, right, position);
+  setRow(out, 1, up, position);
+  setRow(out, 2, back, position);
   out[3] = out[7] = out[11] = 0;
   out[15] = 1;
 }
 
 /** @param {Float32Array} out @param {number} at @param {Float32Array} axis @param {Float32Array} position */
-function row(out, at, axis, position) {
+function setRow(out, at, axis, position) {
   out[at] = axis[0];
   out[at + 4] = axis[1];
   out[at + 8] = axis[2];
@@ -249,8 +249,8 @@ function multiply(out, a, b) {
 export function sunlight(out, { min, span }, sun) {
   const view = new Float32Array(16);
   const [right, up] = [new Float32Array(3), new Float32Array(3)];
-  sides(sun, right, up);
-  place(view, Float32Array.from([0, 1, 2], (axis) => min[axis] + span[axis] / 2), sun, right, up);
+  setAxes(sun, right, up);
+  setView(view, Float32Array.from([0, 1, 2], (axis) => min[axis] + span[axis] / 2), sun, right, up);
   out.fill(0);
   for (let line = 0; line < 3; line++) {
     let reach = 0;

@@ -6,23 +6,23 @@ const ICONS = {
   reset: "M4 9l6-5 6 5M6 8v8h8V8",
   rotate: "M3.5 10c0-2 3-3.5 6.5-3.5s6.5 1.5 6.5 3.5-3 3.5-6.5 3.5M12.5 11l-2.5 2.5 2.5 2.5",
   link: "M8.5 11.500l3-3M9 6.500l1.5-1.500a3.2 3.2 0 014.5 4.500L13.5 11M11 13.500L9.5 15A3.2 3.2 0 015 10.500L6.5 9",
-  full: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
+  fullscreen: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
   replay: "M4 10a6 6 0 106-6H5M8 1L5 4l3 3",
   walk: "M11 3.500a1 1 0 100-.1M8 18l2-5-2-2 1-4 3 2 2 1M12 18l-1-4",
   night: "M16 12.500A7 7 0 017.500 4 7 7 0 1016 12.500z",
   more: "M4 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M9.400 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M14.800 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0",
 };
-const SPIN = 0.35;
+const SPIN_SPEED = 0.35;
 
 /**
  * @param {import("./viewer.js").BuildViewer} element
- * @param {import("./company.js").Pair} pair
+ * @param {import("./page-viewers.js").Pair} pair
  */
-export function controls(element, pair) {
+export function createControls(element, pair) {
   const camera = () => element.camera;
   const reset = iconButton("reset", "Reset the view", () => camera().reset());
   const rotate = iconButton("rotate", "Turn by itself", () => {
-    camera().spin = camera().spin ? 0 : SPIN;
+    camera().spin = camera().spin ? 0 : SPIN_SPEED;
     camera().changed();
     pair.sync();
   });
@@ -32,10 +32,10 @@ export function controls(element, pair) {
     else element.requestFullscreen();
   });
   /** What is loaded when somebody wants it. @param {keyof typeof ICONS} tool @param {string} name */
-  const later = (tool, name) => {
+  const lazyTool = (tool, name) => {
     const button = iconButton(tool, name, async () => {
       const loaded = await import(`./${tool}.js`).catch(() => {});
-      if (loaded) loaded.press(element, button, pair);
+      if (loaded) loaded.activate(element, button, pair);
       else element.querySelector(":scope > [role=status]")?.replaceChildren(`${name}: this could not be loaded.`);
     });
     button.setAttribute(tool === "more" ? "aria-expanded" : "aria-pressed", "false");
@@ -43,10 +43,10 @@ export function controls(element, pair) {
   };
   const slider = make("input", { type: "range", min: "1", step: "1" });
   slider.addEventListener("input", () => {
-    element.viewer?.cut(slider.valueAsNumber);
-    tell();
+    element.viewer?.setTop(slider.valueAsNumber);
+    showLayers();
   });
-  const tell = () => {
+  const showLayers = () => {
     const all = slider.value === slider.max;
     slider.setAttribute("aria-valuetext", all ? "nothing hidden" : `layer ${slider.value} of ${slider.max}`);
   };
@@ -56,8 +56,8 @@ export function controls(element, pair) {
   full.hidden = !document.fullscreenEnabled;
   link.hidden = !element.hasAttribute("pair");
   const bar = make("div", { class: "bar", role: "group", "aria-label": "View" }, reset, rotate, link);
-  if (element.hasAttribute("spec")) bar.append(later("replay", "Replay how it was built"));
-  bar.append(later("walk", "Walk through it"), later("night", "Night"), full, later("more", "More"), label);
+  if (element.hasAttribute("spec")) bar.append(lazyTool("replay", "Replay how it was built"));
+  bar.append(lazyTool("walk", "Walk through it"), lazyTool("night", "Night"), full, lazyTool("more", "More"), label);
   return {
     bar,
     sync() {
@@ -68,7 +68,7 @@ export function controls(element, pair) {
     setLayers(layers) {
       slider.max = String(layers);
       slider.value = slider.max;
-      tell();
+      showLayers();
     },
   };
 }
@@ -87,8 +87,8 @@ export function make(tag, attributes, ...children) {
   return element;
 }
 
-/** @param {string} icon @param {string} name @param {() => void} press @param {string} [drawn] where it is none of ours */
-export function iconButton(icon, name, press, drawn = ICONS[/** @type {keyof typeof ICONS} */ (icon)]) {
+/** @param {string} icon @param {string} name @param {() => void} onClick @param {string} [drawn] where it is none of ours */
+export function iconButton(icon, name, onClick, drawn = ICONS[/** @type {keyof typeof ICONS} */ (icon)]) {
   const picture = document.createElementNS(SVG, "svg");
   picture.setAttribute("viewBox", "0 0 20 20");
   picture.setAttribute("aria-hidden", "true");
@@ -96,6 +96,6 @@ export function iconButton(icon, name, press, drawn = ICONS[/** @type {keyof typ
   path.setAttribute("d", drawn);
   picture.append(path);
   const button = make("button", { type: "button", "aria-label": name, title: name, "data-tool": icon }, picture);
-  button.addEventListener("click", press);
+  button.addEventListener("click", onClick);
   return button;
 }

@@ -1,7 +1,7 @@
 /** The few things that WebGL makes long-winded. */
 
 /** @param {GL} gl @param {string} vertex @param {string} fragment @returns {Program} */
-export function program(gl, vertex, fragment) {
+export function createProgram(gl, vertex, fragment) {
   const made = gl.createProgram();
   for (const [type, source] of /** @type {const} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
     const shader = /** @type {WebGLShader} */ (gl.createShader(type));
@@ -17,7 +17,7 @@ export function program(gl, vertex, fragment) {
  * Waits for the compiler and names what the program takes.
  * @param {GL} gl @param {Program} made @param {Record<string, number>} samplers
  */
-export function finish(gl, made, samplers) {
+export function linkProgram(gl, made, samplers) {
   const { program, uniforms } = made;
   if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
     const logs = (gl.getAttachedShaders(program) ?? []).map((shader) => gl.getShaderInfoLog(shader));
@@ -33,7 +33,7 @@ export function finish(gl, made, samplers) {
 }
 
 /** @param {GL} gl @param {number} target @param {number} unit @param {Record<number, number>} [parameters] */
-export function texture(gl, target, unit, parameters = {}) {
+export function createTexture(gl, target, unit, parameters = {}) {
   const made = gl.createTexture();
   gl.activeTexture(gl.TEXTURE0 + unit);
   gl.bindTexture(target, made);
@@ -42,15 +42,15 @@ export function texture(gl, target, unit, parameters = {}) {
   return made;
 }
 
-const WIDE = 2048;
+const TEXTURE_WIDTH = 2048;
 
 /** Words of quads, two a texel. @param {GL} gl @param {Uint32Array} words */
-export function fillQuads(gl, words) {
+export function uploadQuads(gl, words) {
   const full = words.length >> 12;
-  const rest = (words.length >> 1) % WIDE;
-  gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RG32UI, WIDE, full + 1);
-  if (full) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, WIDE, full, gl.RG_INTEGER, gl.UNSIGNED_INT, words, 0);
-  if (rest) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, full, rest, 1, gl.RG_INTEGER, gl.UNSIGNED_INT, words, 2 * WIDE * full);
+  const rest = (words.length >> 1) % TEXTURE_WIDTH;
+  gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RG32UI, TEXTURE_WIDTH, full + 1);
+  if (full) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, TEXTURE_WIDTH, full, gl.RG_INTEGER, gl.UNSIGNED_INT, words, 0);
+  if (rest) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, full, rest, 1, gl.RG_INTEGER, gl.UNSIGNED_INT, words, 2 * TEXTURE_WIDTH * full);
 }
 
 /** Two triangles for each quad of four vertices. @param {number} quads */

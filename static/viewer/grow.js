@@ -3,12 +3,12 @@
  * says so far stands in the viewer.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  */
-import { Frame } from "./frame.js";
+import { Framing } from "./framing.js";
 
 /** Milliseconds between two looks at the text. */
-const PAUSE = 60;
+const PAUSE_MS = 60;
 /** What a build takes of the grid's height at first. */
-const LOW = 0.45;
+const INITIAL_HEIGHT = 0.45;
 
 /**
  * Has a viewer show what is being written, whatever it shows now.
@@ -21,10 +21,10 @@ export function grow(element, { size, palette, grown }) {
 
 export class Growth {
   #text = "";
-  #fresh = true;
-  #busy = false;
-  #over = false;
-  /** @type {Frame} */
+  #isNew = true;
+  #isBusy = false;
+  #isOver = false;
+  /** @type {Framing} */
   #frame;
 
   /**
@@ -41,7 +41,7 @@ export class Growth {
     element.start();
     element.querySelector(":scope > .loading")?.remove();
     this.view = element.viewer;
-    this.#frame = new Frame(this.view, [0, 0, 0], [size, LOW * size, size]);
+    this.#frame = new Framing(this.view, [0, 0, 0], [size, INITIAL_HEIGHT * size, size]);
   }
 
   /** Goes on with the model's answer. @param {string} text */
@@ -54,7 +54,7 @@ export class Growth {
   /** What follows is another answer; the old one stays until then. */
   restart() {
     this.#text = "";
-    this.#fresh = true;
+    this.#isNew = true;
   }
 
   /**
@@ -81,24 +81,24 @@ export class Growth {
 
   /** Leaves it as it is. */
   stop() {
-    this.#over = true;
+    this.#isOver = true;
     delete this.element.dataset.growing;
   }
 
   async #pump() {
     const { view } = this;
-    if (this.#busy) return;
-    this.#busy = true;
-    while (view && this.#text && !this.#over && this.element.viewer === view) {
-      const what = { text: this.#text, size: this.size, palette: this.palette, fresh: this.#fresh };
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    while (view && this.#text && !this.#isOver && this.element.viewer === view) {
+      const what = { text: this.#text, size: this.size, palette: this.palette, fresh: this.#isNew };
       this.#text = "";
-      this.#fresh = false;
-      const said = await view.build.more("growing.js", what).catch(() => undefined);
-      if (!said || this.#over) break;
+      this.#isNew = false;
+      const said = await view.build.callModule("grow-worker.js", what).catch(() => undefined);
+      if (!said || this.#isOver) break;
       this.grown?.(said);
-      this.#frame.go([0, 0, 0], [this.size, Math.max(LOW * this.size, said.height), this.size]);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      this.#frame.go([0, 0, 0], [this.size, Math.max(INITIAL_HEIGHT * this.size, said.height), this.size]);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    this.#busy = false;
+    this.#isBusy = false;
   }
 }

@@ -13,10 +13,10 @@ export const PASSES = 4;
 const CLASSES = ["opaque", "cutout", "liquid", "transparent", "emissive"];
 
 /** A mask's stride: wider than any grid, and a shift. */
-const LOG = 9;
-const COLUMN = (1 << LOG) - 1;
+const STRIDE_BITS = 9;
+const COLUMN_MASK = (1 << STRIDE_BITS) - 1;
 
-/** @param {{ class: string }[]} blocks in the order of their numbers, from 1 @returns {Kinds} */
+/** @param {{ class: string }[]} blocks in the order of their numbers, from 1 @returns {BlockKinds} */
 export function kindsOf(blocks) {
   const pass = new Uint8Array(256);
   const occludes = new Uint8Array(256);
@@ -30,19 +30,19 @@ export function kindsOf(blocks) {
 
 /**
  * @param {Grid} grid
- * @param {Kinds} kinds
+ * @param {BlockKinds} kinds
  * @param {number} [top] layers of the bounds that are shown, from below
- * @returns {Mesh}
+ * @returns {QuadMesh}
  */
 export function mesh(grid, kinds, top = grid.span[1]) {
   const [width, , depth] = grid.dims;
   const layer = width * depth;
-  const cells = lowered(grid, layer, top);
+  const cells = cutAbove(grid, layer, top);
   const sight = sightTable(kinds);
   const spans = [grid.span[0], top, grid.span[2]];
   const longest = Math.max(...spans) + 2;
-  const front = { mask: new Int32Array(longest << LOG), list: new Int32Array(longest * longest), count: 0 };
-  const back = { mask: new Int32Array(longest << LOG), list: new Int32Array(longest * longest), count: 0 };
+  const front = { mask: new Int32Array(longest << STRIDE_BITS), list: new Int32Array(longest * longest), count: 0 };
+  const back = { mask: new Int32Array(longest << STRIDE_BITS), list: new Int32Array(longest * longest), count: 0 };
   const rects = new Int32Array(4 * longest * longest);
   const buckets = Array.from({ length: 6 * PASSES }, () => new Bucket());
   // By axis: what a step along it, along a row and between rows is, and how many there are.
@@ -66,7 +66,7 @@ export function mesh(grid, kinds, top = grid.span[1]) {
  * The cells up to a layer, with air above.
  * @param {Grid} grid @param {number} layer @param {number} top
  */
-function lowered(grid, layer, top) {
+function cutAbove(grid, layer, top) {
   if (top >= grid.span[1]) return grid.cells;
   const cells = new Uint8Array((top + 2) * layer);
   cells.set(grid.cells.subarray(0, (top + 1) * layer));
@@ -75,7 +75,7 @@ function lowered(grid, layer, top) {
 
 /**
  * For each pair of neighbours: 1 when the face of the first is seen, 2 of the second.
- * @param {Kinds} kinds
+ * @param {BlockKinds} kinds
  */
 function sightTable({ occludes }) {
   const table = new Uint8Array(1 << 16);
@@ -91,7 +91,7 @@ function sightTable({ occludes }) {
  * Collects the seen faces of the plane between a layer and the next.
  * @param {Uint8Array} cells @param {Uint8Array} sight @param {Uint8Array} occludes @param {number} base
  * @param {number} step @param {number} across @param {number} down @param {number} columns @param {number} rows
- * @param {Side} front @param {Side} back
+ * @param {FacePlane} front @param {FacePlane} back
  */
 function scan(cells, sight, occludes, base, step, across, down, columns, rows, front, back) {
   const frontMask = front.mask;
@@ -102,7 +102,7 @@ function scan(cells, sight, occludes, base, step, across, down, columns, rows, f
   let backs = 0;
   for (let row = 0; row < rows; row++) {
     let at = base + row * down;
-    let place = row << LOG;
+    let place = row << STRIDE_BITS;
     for (const end = place + columns; place < end; place++, at += across) {
       const a = cells[at];
       const b = cells[at + step];
@@ -143,7 +143,7 @@ function light(cells, occludes, at, u, v) {
  * Merges the faces of a side into rectangles of four numbers each (place, width and
  * height less one, key) and clears its mask. A face grows only along a direction in
  * which its own light does not change.
- * @param {Side} side @param {Int32Array} rects
+ * @param {FacePlane} side @param {Int32Array} rects
  */
 function merge({ mask, list, count }, rects) {
   let n = 0;
@@ -156,8 +156,8 @@ function merge({ mask, list, count }, rects) {
     let width = 1;
     let height = 1;
     if (low % 5 === 0 && high % 5 === 0) while (mask[place + width] === key) width++;
-    if (low === high) while (same(mask, place + (height << LOG), width, key)) height++;
-    for (let row = 0; row < height; row++) mask.fill(0, place + (row << LOG), place + (row << LOG) + width);
+    if (low === high) while (same(mask, place + (height << STRIDE_BITS), width, key)) height++;
+    for (let row = 0; row < height; row++) mask.fill(0, place + (row << STRIDE_BITS), place + (row << STRIDE_BITS) + width);
     rects[n++] = place;
     rects[n++] = width - 1;
     rects[n++] = height - 1;
@@ -179,8 +179,8 @@ function same(mask, place, width, key) {
  */
 function emit(rects, n, face, plane, [minX, minY, minZ], pass, buckets) {
   for (let at = 0; at < n; at += 4) {
-    const column = rects[at] & COLUMN;
-    const row = rects[at] >> LOG;
+    const column = rects[at] & COLUMN_MASK;
+    const row = rects[at] >> STRIDE_BITS;
     const w = rects[at + 1];
     const h = rects[at + 2];
     const key = rects[at + 3];
@@ -209,7 +209,7 @@ class Bucket {
   }
 }
 
-/** @param {Bucket[]} buckets @returns {Mesh} */
+/** @param {Bucket[]} buckets @returns {QuadMesh} */
 function joined(buckets) {
   const ranges = Uint32Array.from(buckets, (bucket) => bucket.length / 2);
   const data = new Uint32Array(buckets.reduce((sum, bucket) => sum + bucket.length, 0));

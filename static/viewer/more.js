@@ -1,8 +1,8 @@
 /** What one wants of a viewer now and then. */
-import { canRecord, record } from "./clip.js";
+import { canRecord, recordTurn } from "./video.js";
 import { iconButton, make } from "./controls.js";
-import { style } from "./scene.js";
-import { save } from "./shot.js";
+import { loadStyles } from "./scene.js";
+import { saveScreenshot } from "./screenshot.js";
 
 /** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
 
@@ -12,21 +12,21 @@ const ICONS = {
 };
 
 /** Opens the menu, or closes it. @param {BuildViewer} element @param {HTMLElement} button */
-export async function press(element, button) {
+export async function activate(element, button) {
   const { viewer } = element;
-  await style();
+  await loadStyles();
   if (!viewer || viewer !== element.viewer) return;
   const open = element.querySelector(":scope > .menu");
   if (open) open.dispatchEvent(new Event("shut"));
-  else show(element, button);
+  else openMenu(element, button);
 }
 
 /** @param {BuildViewer} element @param {HTMLElement} button */
-function show(element, button) {
+function openMenu(element, button) {
   const over = new AbortController();
   const { signal } = over;
   const menu = make("div", { class: "menu", role: "group", "aria-label": "More" });
-  const shut = () => {
+  const closeMenu = () => {
     const hadFocus = menu.contains(document.activeElement);
     over.abort();
     menu.remove();
@@ -35,31 +35,31 @@ function show(element, button) {
   };
   const entry = (/** @type {keyof typeof ICONS} */ tool, /** @type {string} */ words, /** @type {() => void} */ act) => {
     const made = iconButton(tool, words, () => {
-      shut();
+      closeMenu();
       act();
     }, ICONS[tool]);
     made.removeAttribute("title");
     made.append(words);
     menu.append(made);
   };
-  entry("shot", "Save a picture", () => save(element));
+  entry("shot", "Save a picture", () => saveScreenshot(element));
   // Only the camera from outside can be turned.
-  if (canRecord() && !element.matches("[data-walking], [data-recording]")) entry("clip", "Record a turn", () => record(element));
-  menu.addEventListener("shut", shut);
+  if (canRecord() && !element.matches("[data-walking], [data-recording]")) entry("clip", "Record a turn", () => recordTurn(element));
+  menu.addEventListener("shut", closeMenu);
   // Before all else that one could leave by the same key.
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopImmediatePropagation();
-    shut();
+    closeMenu();
   }, { signal, capture: true });
   document.addEventListener("pointerdown", (event) => {
     const { target } = event;
-    if (target instanceof Node && !menu.contains(target) && !button.contains(target)) shut();
+    if (target instanceof Node && !menu.contains(target) && !button.contains(target)) closeMenu();
   }, { signal });
   menu.addEventListener("focusout", ({ relatedTarget }) => {
-    if (relatedTarget instanceof Node && !menu.contains(relatedTarget) && relatedTarget !== button) shut();
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget) && relatedTarget !== button) closeMenu();
   });
-  element.viewer?.stop.signal.addEventListener("abort", shut, { signal });
+  element.viewer?.aborter.signal.addEventListener("abort", closeMenu, { signal });
   button.setAttribute("aria-expanded", "true");
   element.append(menu);
   const room = element.clientWidth - menu.offsetWidth - 16;

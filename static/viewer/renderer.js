@@ -4,8 +4,8 @@
  * @typedef {import("./camera.js").Eye} Eye
  */
 import { sunlight } from "./camera.js";
-import { fillQuads, finish, program, quadIndices, texture } from "./gl.js";
-import { DEPTH, GROUND, QUADS, SHADOWED_GROUND, SURFACE } from "./shaders.js";
+import { uploadQuads, linkProgram, createProgram, quadIndices, createTexture } from "./gl.js";
+import { DEPTH_FRAGMENT, GROUND_VERTEX, QUAD_VERTEX, GROUND_FRAGMENT, SURFACE_FRAGMENT } from "./shaders.js";
 
 /** Left of and behind an eye at the first angle. */
 const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
@@ -21,21 +21,21 @@ export class Renderer {
   drawCalls = 0;
   /** @type {Meshed | undefined} */
   build;
-  /** @type {Contact | undefined} */
+  /** @type {ContactShadow | undefined} */
   #contact;
   #starts = new Uint32Array(25);
   #sunMatrix = new Float32Array(16);
   #bias = 0;
-  #shaded = 0;
-  #indexed = 0;
+  #shadowed = 0;
+  #indexedQuads = 0;
   /** @type {Program | undefined} */
-  #depth;
+  #depthProgram;
   /** @type {WebGLTexture | null} */
-  #quads = null;
+  #quadTexture = null;
   /** @type {WebGLTexture | null} */
-  #shadow = null;
+  #shadowTexture = null;
   /** @type {WebGLTexture | null} */
-  #foot = null;
+  #contactTexture = null;
 
   /**
    * @param {HTMLCanvasElement} canvas
@@ -46,28 +46,28 @@ export class Renderer {
     if (!gl) throw new Error("WebGL is not available.");
     this.gl = gl;
     this.low = low;
-    this.#start();
+    this.#createResources();
   }
 
-  #start() {
+  #createResources() {
     const { gl } = this;
-    this.surface = program(gl, QUADS, SURFACE);
-    this.ground = program(gl, GROUND, SHADOWED_GROUND);
-    this.finished = false;
-    this.#depth = undefined;
-    this.#indexed = this.#shaded = 0;
-    this.#quads = this.#foot = null;
+    this.surface = createProgram(gl, QUAD_VERTEX, SURFACE_FRAGMENT);
+    this.ground = createProgram(gl, GROUND_VERTEX, GROUND_FRAGMENT);
+    this.linked = false;
+    this.#depthProgram = undefined;
+    this.#indexedQuads = this.#shadowed = 0;
+    this.#quadTexture = this.#contactTexture = null;
     gl.bindVertexArray(gl.createVertexArray());
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-    this.#shadow = this.#shadowMap(1);
+    this.#shadowTexture = this.#createShadowMap(1);
   }
 
   /** After the context came back. */
   restore() {
-    this.#start();
+    this.#createResources();
     if (this.textures) this.setTextures(this.textures);
     if (this.build) this.setBuild(this.build);
-    this.#fillContact();
+    this.#uploadContact();
   }
 
   /** @param {Textures} textures */
@@ -75,7 +75,7 @@ export class Renderer {
     const { gl } = this;
     this.textures = textures;
     const target = gl.TEXTURE_2D_ARRAY;
-    texture(gl, target, UNITS.uTiles, {
+    createTexture(gl, target, UNITS.uTiles, {
       [gl.TEXTURE_MIN_FILTER]: gl.LINEAR_MIPMAP_LINEAR,
       [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
     });
@@ -93,13 +93,13 @@ export class Renderer {
         table.set([first, variants, +(block.class === "emissive"), 0], 4 * (256 * face + index + 1));
       });
     });
-    texture(gl, gl.TEXTURE_2D, UNITS.uBlocks);
+    createTexture(gl, gl.TEXTURE_2D, UNITS.uBlocks);
     gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8UI, 256, 3);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 3, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, table);
   }
 
   /** Draws a quad of each kind that nobody sees, so that all is compiled when the build comes. @param {Eye} eye */
-  warm(eye) {
+  warmUp(eye) {
     const mesh = { data: new Uint32Array(2 * PASSES), ranges: new Uint32Array(6 * PASSES), quads: PASSES };
     for (let pass = 0; pass < PASSES; pass++) mesh.ranges[6 * pass] = 1;
     const contact = { data: new Uint8Array(1), width: 1, depth: 1, margin: 0 };
@@ -114,26 +114,26 @@ export class Renderer {
     const { data, ranges, quads } = build.mesh;
     this.build = build;
     ranges.forEach((count, index) => (this.#starts[index + 1] = this.#starts[index] + count));
-    gl.deleteTexture(this.#quads);
-    this.#quads = texture(gl, gl.TEXTURE_2D, UNITS.uQuads);
-    fillQuads(gl, data);
-    if (quads > this.#indexed) {
-      this.#indexed = quads;
+    gl.deleteTexture(this.#quadTexture);
+    this.#quadTexture = createTexture(gl, gl.TEXTURE_2D, UNITS.uQuads);
+    uploadQuads(gl, data);
+    if (quads > this.#indexedQuads) {
+      this.#indexedQuads = quads;
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, quadIndices(quads), gl.STATIC_DRAW);
     }
     if (build.contact) {
       this.#contact = build.contact;
-      this.#fillContact();
+      this.#uploadContact();
     }
-    if (this.#shaded) this.castShadows();
+    if (this.#shadowed) this.castShadows();
   }
 
-  #fillContact() {
+  #uploadContact() {
     const { gl } = this;
     if (!this.#contact) return;
     const { data, width, depth } = this.#contact;
-    gl.deleteTexture(this.#foot);
-    this.#foot = texture(gl, gl.TEXTURE_2D, UNITS.uContact, {
+    gl.deleteTexture(this.#contactTexture);
+    this.#contactTexture = createTexture(gl, gl.TEXTURE_2D, UNITS.uContact, {
       [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
       [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
       [gl.TEXTURE_WRAP_S]: gl.CLAMP_TO_EDGE,
@@ -145,9 +145,9 @@ export class Renderer {
   }
 
   /** @param {number} edge */
-  #shadowMap(edge) {
+  #createShadowMap(edge) {
     const { gl } = this;
-    const made = texture(gl, gl.TEXTURE_2D, UNITS.uShadow, {
+    const made = createTexture(gl, gl.TEXTURE_2D, UNITS.uShadow, {
       [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
       [gl.TEXTURE_MAG_FILTER]: gl.LINEAR,
       [gl.TEXTURE_COMPARE_MODE]: gl.COMPARE_REF_TO_TEXTURE,
@@ -160,16 +160,16 @@ export class Renderer {
   castShadows() {
     const { gl, build } = this;
     if (this.low || !build || gl.isContextLost()) return;
-    const depth = (this.#depth ??= finish(gl, program(gl, QUADS, DEPTH), UNITS));
-    if (!this.#shaded) {
-      gl.deleteTexture(this.#shadow);
-      this.#shadow = this.#shadowMap(SHADOW_EDGE);
+    const depth = (this.#depthProgram ??= linkProgram(gl, createProgram(gl, QUAD_VERTEX, DEPTH_FRAGMENT), UNITS));
+    if (!this.#shadowed) {
+      gl.deleteTexture(this.#shadowTexture);
+      this.#shadowTexture = this.#createShadowMap(SHADOW_EDGE);
     }
     sunlight(this.#sunMatrix, build, SUN);
     this.#bias = (2.5 * Math.hypot(...build.span)) / SHADOW_EDGE;
     const frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.#shadow, 0);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.#shadowTexture, 0);
     gl.viewport(0, 0, SHADOW_EDGE, SHADOW_EDGE);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
@@ -182,19 +182,19 @@ export class Renderer {
     gl.uniform1f(depth.uniforms.uGrow, 0);
     for (const pass of [SOLID, CUTOUT]) {
       gl.uniform1i(depth.uniforms.uPass, pass);
-      this.#pass(pass, SUNNY_FACES);
+      this.#drawPass(pass, SUNNY_FACES);
     }
     gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.deleteFramebuffer(frame);
-    this.#shaded = 1;
+    this.#shadowed = 1;
   }
 
   /** @param {Eye} eye */
   draw(eye) {
     const { gl, surface, build } = this;
     if (!surface || !build || gl.isContextLost()) return;
-    this.#finish();
+    this.#linkPrograms();
     this.drawCalls = 0;
     gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
     gl.depthMask(true);
@@ -208,35 +208,35 @@ export class Renderer {
     gl.uniform3fv(surface.uniforms.uSun, SUN);
     gl.uniform1f(surface.uniforms.uGrow, 3e-5);
     gl.uniform1f(surface.uniforms.uBias, this.#bias);
-    gl.uniform1f(surface.uniforms.uShaded, this.#shaded);
-    const faces = this.#facing(eye);
+    gl.uniform1f(surface.uniforms.uShaded, this.#shadowed);
+    const faces = this.#visibleFaces(eye);
     gl.uniform1i(surface.uniforms.uPass, SOLID);
-    this.#pass(SOLID, faces);
+    this.#drawPass(SOLID, faces);
     gl.uniform1i(surface.uniforms.uPass, CUTOUT);
     gl.disable(gl.CULL_FACE);
-    this.#pass(CUTOUT, ALL_FACES);
+    this.#drawPass(CUTOUT, ALL_FACES);
     gl.enable(gl.CULL_FACE);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     if (eye.position[1] > build.min[1]) this.#drawGround(eye);
     gl.useProgram(surface.program);
-    this.#nearest(LIQUID, faces);
-    this.#nearest(CLEAR, faces);
+    this.#drawNearest(LIQUID, faces);
+    this.#drawNearest(CLEAR, faces);
   }
 
   /** Only the nearest layer, in whatever order its quads come. @param {number} pass @param {number} faces */
-  #nearest(pass, faces) {
+  #drawNearest(pass, faces) {
     const { gl } = this;
     if (this.#starts[6 * pass] === this.#starts[6 * pass + 6]) return;
     gl.uniform1i(this.surface?.uniforms.uPass ?? null, pass);
     gl.disable(gl.BLEND);
     gl.depthMask(true);
     gl.colorMask(false, false, false, false);
-    this.#pass(pass, faces);
+    this.#drawPass(pass, faces);
     gl.colorMask(true, true, true, true);
     gl.depthMask(false);
     gl.depthFunc(gl.EQUAL);
     gl.enable(gl.BLEND);
-    this.#pass(pass, faces);
+    this.#drawPass(pass, faces);
     gl.depthFunc(gl.LESS);
   }
 
@@ -249,7 +249,7 @@ export class Renderer {
     gl.useProgram(ground.program);
     gl.uniformMatrix4fv(ground.uniforms.uMatrix, false, eye.matrix);
     gl.uniformMatrix4fv(ground.uniforms.uSunMatrix, false, this.#sunMatrix);
-    gl.uniform1f(ground.uniforms.uShaded, this.#shaded);
+    gl.uniform1f(ground.uniforms.uShaded, this.#shadowed);
     const radius = Math.hypot(span[0], span[2]) / 2 + span[1];
     gl.uniform4f(ground.uniforms.uDisc, min[0] + span[0] / 2, min[1] - 0.01, min[2] + span[2] / 2, radius);
     gl.uniform2f(ground.uniforms.uReach, span[0] / 2 + margin, span[2] / 2 + margin);
@@ -262,7 +262,7 @@ export class Renderer {
   }
 
   /** The faces of which any can be seen, a bit each. @param {Eye} eye */
-  #facing({ position }) {
+  #visibleFaces({ position }) {
     let faces = 0;
     const { min, span } = /** @type {Meshed} */ (this.build);
     for (let axis = 0; axis < 3; axis++) {
@@ -273,7 +273,7 @@ export class Renderer {
   }
 
   /** Draws those faces of a pass, neighbours at once. @param {number} pass @param {number} faces */
-  #pass(pass, faces) {
+  #drawPass(pass, faces) {
     const { gl } = this;
     const starts = this.#starts;
     for (let face = 0; face < 6; face++) {
@@ -287,14 +287,14 @@ export class Renderer {
     }
   }
 
-  #finish() {
-    if (this.finished || !this.surface || !this.ground) return;
-    for (const made of [this.surface, this.ground]) finish(this.gl, made, UNITS);
-    this.finished = true;
+  #linkPrograms() {
+    if (this.linked || !this.surface || !this.ground) return;
+    for (const made of [this.surface, this.ground]) linkProgram(this.gl, made, UNITS);
+    this.linked = true;
   }
 
   /** Gives the context back; a page has only so many. */
-  drop() {
+  loseContext() {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 }

@@ -4,16 +4,16 @@
  * @typedef {import("./view.js").View} View
  */
 import { iconButton, make } from "./controls.js";
-import { Frame } from "./frame.js";
-import { style } from "./scene.js";
-import { say } from "./status.js";
-import { keep, toolsOf } from "./tools.js";
+import { Framing } from "./framing.js";
+import { loadStyles } from "./scene.js";
+import { announce } from "./status.js";
+import { disableControls, toolSelector } from "./disable-controls.js";
 
 /** Seconds that a replay takes: of few entries, and of many. */
 const [SHORT, LONG] = [6, 24];
 /** Bytes that go to the worker at once. */
-const PIECE = 1 << 18;
-const MOST_BYTES = 64 << 20;
+const CHUNK_BYTES = 1 << 18;
+const MAX_BYTES = 64 << 20;
 const ICONS = { play: "M7 4.500l8 5.500-8 5.500z", pause: "M7 4.500v11M13 4.500v11", close: "M5 5l10 10M15 5L5 15" };
 const LISTS = ["box", "line", "block"];
 const whole = new Intl.NumberFormat("en");
@@ -22,12 +22,12 @@ const whole = new Intl.NumberFormat("en");
 const replays = new WeakMap();
 
 /** Opens it, or closes it. @param {BuildViewer} element @param {HTMLElement} button */
-export async function press(element, button) {
+export async function activate(element, button) {
   const replay = replays.get(element);
   if (replay) return replay.close();
   const { viewer } = element;
   if (!viewer?.renderer.build) return;
-  await style();
+  await loadStyles();
   if (viewer !== element.viewer || replays.has(element) || element.matches("[data-walking], [data-recording]")) return;
   const fresh = new Replay(element, viewer, button);
   replays.set(element, fresh);
@@ -38,16 +38,16 @@ class Replay {
   #entries = 0;
   /** Entries that are drawn; a fraction while it plays. */
   #at = 0;
-  #plays = false;
+  #isPlaying = false;
   /** Asked for while the worker drew another. */
-  #wanted = -1;
+  #pending = -1;
   #busy = false;
   #time = 0;
   /** The frame it goes on with. */
-  #asked = 0;
+  #frameRequest = 0;
   /** Gives back those tools that change what is drawn, or who looks. */
-  #free = () => {};
-  #over = new AbortController();
+  #enableControls = () => {};
+  #aborter = new AbortController();
   /** @type {string[]} */
   #names = [];
 
@@ -57,40 +57,40 @@ class Replay {
     this.view = view;
     this.button = button;
     this.bounds = /** @type {Meshed} */ (view.renderer.build);
-    this.frame = new Frame(view, [...this.bounds.min], [...this.bounds.span]);
+    this.frame = new Framing(view, [...this.bounds.min], [...this.bounds.span]);
     this.slider = make("input", { type: "range", min: "0", max: "0", step: "1", value: "0", "aria-label": "Entries drawn" });
     this.caption = make("p", { class: "caption" }, "Reading the spec");
     this.play = iconButton("play", "Play", () => this.toggle(), ICONS.play);
     const close = iconButton("replay-close", "Close the replay", () => this.close(), ICONS.close);
     this.panel = make("div", { class: "replay", role: "group", "aria-label": "Replay" }, this.play, this.slider, close, this.caption);
-    const { signal } = this.#over;
+    const { signal } = this.#aborter;
     this.slider.addEventListener("input", () => this.seek(this.slider.valueAsNumber));
     // Whoever takes hold of it goes through by hand.
-    this.slider.addEventListener("pointerdown", () => this.#plays && this.toggle());
+    this.slider.addEventListener("pointerdown", () => this.#isPlaying && this.toggle());
     element.addEventListener("keydown", (event) => event.key === "Escape" && this.close(), { signal });
-    view.stop.signal.addEventListener("abort", () => this.close(), { signal });
+    view.aborter.signal.addEventListener("abort", () => this.close(), { signal });
   }
 
   async start() {
     const { element, view, panel, button } = this;
     button.setAttribute("aria-pressed", "true");
     element.setAttribute("data-replaying", "");
-    this.#free = keep(element, `${toolsOf("walk")}, .cut input`);
+    this.#enableControls = disableControls(element, `${toolSelector("walk")}, .cut input`);
     this.play.disabled = this.slider.disabled = true;
     element.append(panel);
-    this.#lift(view);
+    this.#makeRoom(view);
     try {
-      await this.#read();
+      await this.#readSpec();
     } catch (error) {
-      if (this.#over.signal.aborted) return;
+      if (this.#aborter.signal.aborted) return;
       this.caption.textContent = error instanceof Error ? error.message : String(error);
-      return say(element, this.caption.textContent);
+      return announce(element, this.caption.textContent);
     }
-    if (this.#over.signal.aborted) return;
+    if (this.#aborter.signal.aborted) return;
     this.#names = await blockNames(view);
     this.play.disabled = this.slider.disabled = false;
     this.slider.max = String(this.#entries);
-    say(element, `Replay of ${whole.format(this.#entries)} entries.`);
+    announce(element, `Replay of ${whole.format(this.#entries)} entries.`);
     this.seek(0);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.slider.focus();
     else {
@@ -100,7 +100,7 @@ class Replay {
   }
 
   /** Makes room for the panel below the build. @param {View} view */
-  #lift(view) {
+  #makeRoom(view) {
     const { min, span } = this.bounds;
     const covered = (this.panel.offsetHeight + 24) / view.canvas.clientHeight;
     const more = Math.min(0.6, covered) * Math.hypot(span[0], span[1], span[2]);
@@ -108,40 +108,40 @@ class Replay {
   }
 
   /** Sends the spec to the worker, piece by piece as it comes. */
-  async #read() {
+  async #readSpec() {
     const { element, view, caption } = this;
     const [size, palette] = [Number(element.getAttribute("size")), element.getAttribute("palette")];
-    const response = await fetch(element.getAttribute("spec") ?? "", { signal: this.#over.signal });
+    const response = await fetch(element.getAttribute("spec") ?? "", { signal: this.#aborter.signal });
     if (!response.ok || !response.body) throw new Error("The spec could not be loaded.");
     let bytes = 0;
     const reader = response.body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      for (let at = 0; at < value.length; at += PIECE) {
-        const read = value.slice(at, at + PIECE);
-        this.#entries = (await view.build.more("replaying.js", { read, size, palette })).entries;
-        if (this.#over.signal.aborted) throw new Error("closed");
+      for (let at = 0; at < value.length; at += CHUNK_BYTES) {
+        const read = value.slice(at, at + CHUNK_BYTES);
+        this.#entries = (await view.build.callModule("replay-worker.js", { read, size, palette })).entries;
+        if (this.#aborter.signal.aborted) throw new Error("closed");
       }
       bytes += value.length;
-      if (bytes > MOST_BYTES) throw new Error("The spec is too large to be replayed.");
+      if (bytes > MAX_BYTES) throw new Error("The spec is too large to be replayed.");
       if (bytes > 1e6) caption.textContent = `Reading the spec: ${(bytes / 1e6).toFixed(1)} MB`;
     }
     if (!this.#entries) throw new Error("There is nothing in the spec to replay.");
   }
 
   toggle() {
-    this.#plays = !this.#plays;
-    if (this.#plays && this.#at >= this.#entries) this.seek(0);
-    this.#label();
-    cancelAnimationFrame(this.#asked);
-    if (!this.#plays) return;
+    this.#isPlaying = !this.#isPlaying;
+    if (this.#isPlaying && this.#at >= this.#entries) this.seek(0);
+    this.#updateButton();
+    cancelAnimationFrame(this.#frameRequest);
+    if (!this.#isPlaying) return;
     this.#time = performance.now();
-    this.#asked = requestAnimationFrame(this.#step);
+    this.#frameRequest = requestAnimationFrame(this.#step);
   }
 
-  #label() {
-    const [name, icon] = this.#plays ? /** @type {const} */ (["Pause", "pause"]) : /** @type {const} */ (["Play", "play"]);
+  #updateButton() {
+    const [name, icon] = this.#isPlaying ? /** @type {const} */ (["Pause", "pause"]) : /** @type {const} */ (["Play", "play"]);
     this.play.setAttribute("aria-label", name);
     this.play.title = name;
     this.play.querySelector("path")?.setAttribute("d", ICONS[icon]);
@@ -149,16 +149,16 @@ class Replay {
 
   /** @param {number} time */
   #step = (time) => {
-    if (!this.#plays || this.#over.signal.aborted) return;
+    if (!this.#isPlaying || this.#aborter.signal.aborted) return;
     const seconds = Math.max(0, Math.min(1500, time - this.#time)) / 1000;
     this.#time = time;
     const pace = this.#entries / Math.min(LONG, SHORT + this.#entries / 60);
     if (!this.#busy) this.seek(Math.min(this.#entries, this.#at + pace * seconds));
-    this.#plays = this.#at < this.#entries;
-    if (this.#plays) this.#asked = requestAnimationFrame(this.#step);
+    this.#isPlaying = this.#at < this.#entries;
+    if (this.#isPlaying) this.#frameRequest = requestAnimationFrame(this.#step);
     else {
-      this.#label();
-      say(this.element, "The build is complete.");
+      this.#updateButton();
+      announce(this.element, "The build is complete.");
     }
   };
 
@@ -167,23 +167,23 @@ class Replay {
     this.#at = at;
     const count = Math.floor(at);
     this.slider.value = String(count);
-    this.#wanted = count;
+    this.#pending = count;
     if (!this.#busy) this.#draw();
   }
 
   async #draw() {
     this.#busy = true;
-    while (this.#wanted >= 0 && !this.#over.signal.aborted) {
-      const show = this.#wanted;
-      this.#wanted = -1;
-      const said = await this.view.build.more("replaying.js", { show }).catch(() => undefined);
-      if (said && !this.#over.signal.aborted) this.#tell(said);
+    while (this.#pending >= 0 && !this.#aborter.signal.aborted) {
+      const show = this.#pending;
+      this.#pending = -1;
+      const said = await this.view.build.callModule("replay-worker.js", { show }).catch(() => undefined);
+      if (said && !this.#aborter.signal.aborted) this.#showEntry(said);
     }
     this.#busy = false;
   }
 
   /** @param {{ count: number, list?: number, number?: number, of?: number, block?: number }} said */
-  #tell({ list, number = 0, of = 0, block = 0 }) {
+  #showEntry({ list, number = 0, of = 0, block = 0 }) {
     const words = list === undefined ? "Nothing yet" : `${LISTS[list]} ${whole.format(number)} of ${whole.format(of)}: ${this.#names[block - 1] ?? ""}`;
     this.caption.textContent = words;
     this.slider.setAttribute("aria-valuetext", words);
@@ -191,20 +191,20 @@ class Replay {
 
   close() {
     const { element, view, button, panel } = this;
-    if (this.#over.signal.aborted) return;
+    if (this.#aborter.signal.aborted) return;
     const hadFocus = panel.contains(document.activeElement);
-    this.#over.abort();
-    this.#plays = false;
+    this.#aborter.abort();
+    this.#isPlaying = false;
     replays.delete(element);
     panel.remove();
     element.removeAttribute("data-replaying");
     button.setAttribute("aria-pressed", "false");
-    this.#free();
-    if (element.viewer !== view || view.stop.signal.aborted) return;
+    this.#enableControls();
+    if (element.viewer !== view || view.aborter.signal.aborted) return;
     this.frame.go(this.bounds.min, this.bounds.span).then(() => {
       if (view.frame === this.frame.box) view.frame = undefined;
     });
-    view.build.more("replaying.js", { over: true }).catch(() => {});
+    view.build.callModule("replay-worker.js", { over: true }).catch(() => {});
     if (hadFocus) button.focus({ preventScroll: true });
   }
 }

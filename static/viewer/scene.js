@@ -2,12 +2,12 @@
  * What a renderer draws with instead of its own shaders: night, lit by the build's
  * glowing blocks and a moon, and ground to stand on.
  */
-import { finish, program, texture } from "./gl.js";
+import { linkProgram, createProgram, createTexture } from "./gl.js";
 import { UNITS } from "./renderer.js";
-import { HEAD, QUADS, SHADE, TEXEL } from "./shaders.js";
+import { FRAGMENT_HEAD, QUAD_VERTEX, SUN_LOOKUP, TEXEL_LOOKUP } from "./shaders.js";
 
 /** Light at a place in the middle of a layer of cells, by the four around it; walls give and take nothing. */
-const GLOW = `
+const GLOW_LOOKUP = `
 precision mediump sampler3D;
 uniform sampler3D uGlow;
 uniform vec3 uGlowMin;
@@ -31,15 +31,15 @@ float glow(vec3 at, vec3 wide, vec3 high) {
   return light * light * (.35 + .65 * light);
 }`;
 
-const ALONG = `
+const FACE_AXES = `
   vec3 wide = vFace < 2 ? vec3(0, 0, 1) : vec3(1, 0, 0), tall = vFace == 2 || vFace == 3 ? vec3(0, 0, 1) : vec3(0, 1, 0);`;
-const SCREEN = `
+const TO_SCREEN = `
 vec3 screen(vec3 linear) {
   linear = min(linear, 1.);
   return mix(12.92 * linear, 1.055 * pow(linear, vec3(1. / 2.4)) - .055, step(.0031308, linear));
 }`;
 
-const NIGHT = `${HEAD}${TEXEL}${SHADE}${GLOW}${SCREEN}
+const NIGHT_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}${SUN_LOOKUP}${GLOW_LOOKUP}${TO_SCREEN}
 uniform vec3 uSun;
 uniform int uPass;
 const float CORNER[4] = float[4](.42, .64, .84, 1.);
@@ -53,14 +53,14 @@ void main() {
   vec3 normal = NORMALS[vFace];
   float facing = max(dot(normal, uSun), 0.);
   vec3 light = DARK * (.8 + .2 * normal.y) * open;
-  if (gl_FrontFacing && facing > 0.) light += MOON * facing * sun(vSun) * (.5 + .5 * open);${ALONG}
+  if (gl_FrontFacing && facing > 0.) light += MOON * facing * sun(vSun) * (.5 + .5 * open);${FACE_AXES}
   light += LAMP * glow(vPlace + normal * .5, wide, tall) * (.35 + .65 * open);
   if ((vLight >> 8u) == 1u) light = vec3(1.4, 1.22, .95);
   colour = vec4(screen(tile.rgb * light) * tile.a, tile.a);
 }`;
 
 /** A square under the build, as wide as one can see. */
-const FLOOR = `#version 300 es
+const FLOOR_VERTEX = `#version 300 es
 precision highp float;
 uniform mat4 uMatrix, uSunMatrix;
 uniform vec4 uDisc;
@@ -77,7 +77,7 @@ void main() {
   gl_Position = uMatrix * vec4(vPlace, 1);
 }`;
 
-const SOIL = `#version 300 es
+const FLOOR_FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
 uniform sampler2D uContact;
@@ -86,7 +86,7 @@ uniform float uNight, uWide;
 in vec2 vAt, vContact;
 in vec3 vSun, vPlace;
 out vec4 colour;
-${SHADE}${GLOW}${SCREEN}
+${SUN_LOOKUP}${GLOW_LOOKUP}${TO_SCREEN}
 void main() {
   float fade = 1. - smoothstep(uWide > 1. ? .2 : .55, 1., length(vAt));
   float lit = sun(vSun), open = 1. - .42 * texture(uContact, vContact).r;
@@ -103,13 +103,13 @@ void main() {
 }`;
 
 /** How far the ground goes for those who stand on it, against those who look from afar. */
-const WIDE = 6;
+const FLOOR_SCALE = 6;
 
 /** @type {WeakMap<import("./view.js").View, Scene>} */
 const scenes = new WeakMap();
 
 /** @param {import("./viewer.js").BuildViewer} element that is live */
-export function sceneOf(element) {
+export function getScene(element) {
   const view = /** @type {import("./view.js").View} */ (element.viewer);
   const scene = scenes.get(view) ?? new Scene(element, view);
   scenes.set(view, scene);
@@ -121,9 +121,9 @@ class Scene {
   /** Whether somebody stands on the ground. */
   solid = false;
   /** The renderer's own. @type {(Program | undefined)[]} */
-  #day = [];
+  #dayPrograms = [];
   /** @type {Program[]} */
-  #own = [];
+  #programs = [];
   /** @type {WebGLTexture | null} */
   #glow = null;
 
@@ -131,8 +131,8 @@ class Scene {
   constructor(element, view) {
     this.element = element;
     this.view = view;
-    const { signal } = view.stop;
-    view.changed.add((meshed) => this.#changed(meshed));
+    const { signal } = view.aborter;
+    view.meshListeners.add((meshed) => this.#changed(meshed));
     view.canvas.addEventListener("webglcontextrestored", () => this.#restore(), { signal });
     // The ground of those who walk by day goes with the sky.
     const themed = () => this.solid && this.apply();
@@ -154,7 +154,7 @@ class Scene {
   async setNight(night) {
     this.night = night;
     this.element.toggleAttribute("data-night", night);
-    const light = this.#light();
+    const light = this.#requestLight();
     this.apply();
     await light;
   }
@@ -170,54 +170,54 @@ class Scene {
     const { renderer } = this.view;
     const { gl } = renderer;
     if (gl.isContextLost()) return;
-    if (!this.#own.length) {
-      this.#day = [renderer.surface, renderer.ground];
-      this.#own = [program(gl, QUADS, NIGHT), program(gl, FLOOR, SOIL)].map((made) => finish(gl, made, UNITS));
-      this.#fill();
+    if (!this.#programs.length) {
+      this.#dayPrograms = [renderer.surface, renderer.ground];
+      this.#programs = [createProgram(gl, QUAD_VERTEX, NIGHT_FRAGMENT), createProgram(gl, FLOOR_VERTEX, FLOOR_FRAGMENT)].map((made) => linkProgram(gl, made, UNITS));
+      this.#uploadGlow();
     }
-    const [surface, ground] = this.#own;
-    renderer.surface = this.night ? surface : this.#day[0];
-    renderer.ground = this.night || this.solid ? ground : this.#day[1];
-    renderer.finished = false;
+    const [surface, ground] = this.#programs;
+    renderer.surface = this.night ? surface : this.#dayPrograms[0];
+    renderer.ground = this.night || this.solid ? ground : this.#dayPrograms[1];
+    renderer.linked = false;
     gl.useProgram(ground.program);
-    gl.uniform1f(ground.uniforms.uWide, this.solid ? WIDE : 1);
+    gl.uniform1f(ground.uniforms.uWide, this.solid ? FLOOR_SCALE : 1);
     gl.uniform1f(ground.uniforms.uNight, +this.night);
-    gl.uniform3fv(ground.uniforms.uSoil, this.night ? [0.2, 0.21, 0.2] : soil(this.element));
+    gl.uniform3fv(ground.uniforms.uSoil, this.night ? [0.2, 0.21, 0.2] : floorColour(this.element));
     this.view.redraw();
   }
 
   /** The renderer has made its own anew. */
   #restore() {
-    if (!this.#own.length && !this.night && !this.solid) return;
-    this.#own = [];
+    if (!this.#programs.length && !this.night && !this.solid) return;
+    this.#programs = [];
     this.#glow = null;
     this.apply();
   }
 
   /** @param {Meshed} meshed */
   #changed(meshed) {
-    if (meshed.glow) this.#fill();
-    else if (this.night) this.#light();
+    if (meshed.glow) this.#uploadGlow();
+    else if (this.night) this.#requestLight();
   }
 
   /** @returns {Promise<unknown>} also where the build is closed before */
-  #light() {
+  #requestLight() {
     const { build, renderer } = this.view;
     // Nothing is said of a lost context; what every card can is enough then.
     const most = renderer.gl.getParameter(renderer.gl.MAX_3D_TEXTURE_SIZE) || 256;
-    return build.more("light.js", this.night ? { most } : null).catch(() => {});
+    return build.callModule("light-worker.js", this.night ? { most } : null).catch(() => {});
   }
 
   /** Takes over the light that came with the mesh. */
-  #fill() {
+  #uploadGlow() {
     const { gl, build } = this.view.renderer;
     const { data, min, span } = build?.glow ?? { data: Uint8Array.of(1), min: [0, 0, 0], span: [1, 1, 1] };
     gl.deleteTexture(this.#glow);
-    this.#glow = texture(gl, gl.TEXTURE_3D, UNITS.uGlow);
+    this.#glow = createTexture(gl, gl.TEXTURE_3D, UNITS.uGlow);
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.texStorage3D(gl.TEXTURE_3D, 1, gl.R8, span[0], span[2], span[1]);
     gl.texSubImage3D(gl.TEXTURE_3D, 0, 0, 0, 0, span[0], span[2], span[1], gl.RED, gl.UNSIGNED_BYTE, data);
-    for (const made of this.#own) {
+    for (const made of this.#programs) {
       gl.useProgram(made.program);
       gl.uniform3fv(made.uniforms.uGlowMin, Float32Array.from(min));
     }
@@ -225,28 +225,28 @@ class Scene {
 }
 
 /** Ground that goes with the sky above it, in linear light. @param {Element} element */
-function soil(element) {
+function floorColour(element) {
   const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? [];
   const channels = (colours.at(-1) ?? "rgb(243 246 246)").match(/[\d.]+/g) ?? [];
   return [0, 1, 2].map((channel) => 0.62 * (Number(channels[channel]) / 255) ** 2.2);
 }
 
 /** @type {Promise<void> | undefined} */
-let styled;
+let stylesLoaded;
 
 /** Styles of what is loaded later. @returns when they are there, or cannot be had */
-export function style() {
-  styled ??= new Promise((resolve) => {
+export function loadStyles() {
+  stylesLoaded ??= new Promise((resolve) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
     link.href = new URL("./more.css", import.meta.url).href;
     link.addEventListener("load", () => resolve());
     link.addEventListener("error", () => {
       link.remove();
-      styled = undefined;
+      stylesLoaded = undefined;
       resolve();
     });
     document.head.append(link);
   });
-  return styled;
+  return stylesLoaded;
 }

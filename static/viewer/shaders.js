@@ -4,7 +4,7 @@ const NORMALS = `const vec3 NORMALS[6] = vec3[6](
   vec3(1, 0, 0), vec3(-1, 0, 0), vec3(0, 1, 0), vec3(0, -1, 0), vec3(0, 0, 1), vec3(0, 0, -1));`;
 
 /** Takes a quad apart, four vertices each; see the mesher for its bits. */
-export const QUADS = `#version 300 es
+export const QUAD_VERTEX = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp usampler2D;
@@ -46,7 +46,7 @@ void main() {
 }`;
 
 /** The texel of this cell's variant, its edges as soft as a pixel. */
-export const TEXEL = `
+export const TEXEL_LOOKUP = `
 uniform mediump sampler2DArray uTiles;
 uint variantHash(uvec3 cell) {
   uint h = cell.x * 0x8da6b343u ^ cell.y * 0xd8163841u ^ cell.z * 0xcb1ab31fu;
@@ -62,7 +62,7 @@ vec4 texel() {
   return textureGrad(uTiles, vec3(mix(vTile, at / 16., lessThan(soft, vec2(1))), layer), alongX, alongY);
 }`;
 
-export const HEAD = `#version 300 es
+export const FRAGMENT_HEAD = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp sampler2DShadow;
@@ -74,7 +74,7 @@ out vec4 colour;
 ${NORMALS}`;
 
 /** How much sun gets to a place, by sixteen points of the shadow map. */
-export const SHADE = `
+export const SUN_LOOKUP = `
 uniform sampler2DShadow uShadow;
 uniform float uShaded;
 float sun(vec3 at) {
@@ -85,7 +85,7 @@ float sun(vec3 at) {
   return mix(1., lit * .25, uShaded);
 }`;
 
-export const SURFACE = `${HEAD}${TEXEL}${SHADE}
+export const SURFACE_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}${SUN_LOOKUP}
 uniform vec3 uSun;
 uniform int uPass;
 const vec3 SUN = vec3(.92, .86, .75), SKY = vec3(.41, .45, .51), BOUNCE = vec3(.31, .3, .29);
@@ -110,7 +110,7 @@ void main() {
 }`;
 
 /** Depth alone, for the shadow map. */
-export const DEPTH = `${HEAD}${TEXEL}
+export const DEPTH_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}
 uniform int uPass;
 void main() {
   if (uPass == 1 && texel().a < .5) discard;
@@ -118,7 +118,7 @@ void main() {
 }`;
 
 /** A square under the build. */
-export const GROUND = `#version 300 es
+export const GROUND_VERTEX = `#version 300 es
 precision highp float;
 uniform mat4 uMatrix, uSunMatrix;
 uniform vec4 uDisc;
@@ -133,14 +133,14 @@ void main() {
   gl_Position = uMatrix * vec4(place, 1);
 }`;
 
-export const SHADOWED_GROUND = `#version 300 es
+export const GROUND_FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
 uniform sampler2D uContact;
 in vec2 vAt, vContact;
 in vec3 vSun;
 out vec4 colour;
-${SHADE}
+${SUN_LOOKUP}
 void main() {
   float fade = 1. - smoothstep(.55, 1., length(vAt));
   float light = (1. - .42 * texture(uContact, vContact).r) * (.7 + .3 * sun(vSun));

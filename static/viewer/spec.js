@@ -12,29 +12,29 @@ export const LISTS = ["boxes", "lines", "blocks"];
 const FIELDS = [["x1", "y1", "z1", "x2", "y2", "z2"], [], ["x", "y", "z"]];
 const AXES = ["x", "y", "z"];
 
-const MOST_ENTRIES = 1_000_000;
-const MOST_TEXT = 1 << 28;
-const MOST_DEPTH = 32;
+const MAX_ENTRIES = 1_000_000;
+const MAX_TEXT = 1 << 28;
+const MAX_DEPTH = 32;
 /** Bytes of a block's name. */
-const MOST_NAME = 256;
-const MOST_WORD = 4096;
+const MAX_NAME_BYTES = 256;
+const MAX_TOKEN = 4096;
 /** So much of an object is kept to look for another in it, should it break. */
-const KEPT = 1 << 16;
-const SPARE = 1 << 20;
+const MAX_KEPT = 1 << 16;
+const RESCAN_ALLOWANCE = 1 << 20;
 
 /** Where in the text the reader is. */
 const [PROSE, OPENED, KEY_OR_END, KEY, COLON, VALUE, VALUE_OR_END, COMMA_OR_END, STRING, ESCAPE, UNICODE, NUMBER, LITERAL] =
   Array.from({ length: 13 }, (_, state) => state);
 /** What an open object or list is: one that a spec may be or be in, a list of entries, an entry, an end of a line, or nothing to us. */
-const [SEARCHED, LIST, ENTRY, POINT, PASSED] = [0, 1, 2, 3, 4];
+const [SEARCHABLE, LIST, ENTRY, POINT, SKIPPED] = [0, 1, 2, 3, 4];
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-class Frame {
+class Container {
   key = "";
   /** Of a list or an entry: which list. */
   list = -1;
@@ -63,13 +63,13 @@ export class SpecReader {
   /** Some were left out, since there were too many. */
   full = false;
   #state = PROSE;
-  /** @type {Frame[]} */
+  /** @type {Container[]} */
   #stack = [];
-  #word = "";
+  #token = "";
   #isKey = false;
-  #wanted = false;
+  #collects = false;
   #hex = "";
-  /** The spec that is open. @type {Frame | undefined} */
+  /** The spec that is open. @type {Container | undefined} */
   #spec;
   /** The entries of the best finished one. */
   #best = 0;
@@ -79,9 +79,9 @@ export class SpecReader {
   /** The text since the first brace of the outermost object. @type {string | undefined} */
   #kept;
   #length = 0;
-  #budget = SPARE;
+  #rescanBudget = RESCAN_ALLOWANCE;
   /** @type {SpecEvent[]} */
-  #out = [];
+  #events = [];
 
   /**
    * Goes on with the text.
@@ -89,10 +89,10 @@ export class SpecReader {
    * @returns {SpecEvent[]} what it brought, in order
    */
   feed(chunk) {
-    this.#out = [];
-    if (this.#length > MOST_TEXT) return [];
+    this.#events = [];
+    if (this.#length > MAX_TEXT) return [];
     this.#length += chunk.length;
-    this.#budget += 4 * chunk.length;
+    this.#rescanBudget += 4 * chunk.length;
     let text = chunk;
     let start = 0;
     for (let at = 0; at < text.length; ) {
@@ -111,17 +111,17 @@ export class SpecReader {
       }
       const kept = this.#kept;
       this.#abandon();
-      if (kept === undefined || at - start > KEPT) continue;
-      this.#budget -= at - start + (kept ? kept.length + text.length : 0);
-      if (this.#budget < 0) continue;
+      if (kept === undefined || at - start > MAX_KEPT) continue;
+      this.#rescanBudget -= at - start + (kept ? kept.length + text.length : 0);
+      if (this.#rescanBudget < 0) continue;
       if (kept) text = kept + text;
       at = kept ? 1 : start + 1;
     }
     if (this.#state !== PROSE && this.#kept !== undefined) {
       this.#kept += text.slice(start);
-      if (this.#kept.length > KEPT) this.#kept = undefined;
+      if (this.#kept.length > MAX_KEPT) this.#kept = undefined;
     }
-    return this.#out;
+    return this.#events;
   }
 
   /** Reads on from a place; returns the next, or -1 where it is no JSON. @param {string} text @param {number} at */
@@ -129,7 +129,7 @@ export class SpecReader {
     const code = text.charCodeAt(at);
     switch (this.#state) {
       case STRING:
-        return this.#inString(text, at);
+        return this.#readString(text, at);
       case ESCAPE:
         return this.#escape(text[at]) ? at + 1 : -1;
       case UNICODE:
@@ -145,25 +145,25 @@ export class SpecReader {
           this.#collect(text[at]);
           return at + 1;
         }
-        return JSON_NUMBER.test(this.#word) && this.#value(whole(this.#word)) ? at : -1;
+        return JSON_NUMBER.test(this.#token) && this.#value(parseInteger(this.#token)) ? at : -1;
       case LITERAL:
-        if (code >= 97 && code <= 122 && this.#word.length < 6) {
-          this.#word += text[at];
+        if (code >= 97 && code <= 122 && this.#token.length < 6) {
+          this.#token += text[at];
           return at + 1;
         }
-        return ["true", "false", "null"].includes(this.#word) && this.#value(undefined) ? at : -1;
+        return ["true", "false", "null"].includes(this.#token) && this.#value(undefined) ? at : -1;
     }
     if (code === 32 || code === 10 || code === 13 || code === 9) return at + 1;
-    return this.#mark(text[at]) ? at + 1 : -1;
+    return this.#punctuation(text[at]) ? at + 1 : -1;
   }
 
   /** @param {string} mark what stands between strings, numbers and words @returns {boolean} */
-  #mark(mark) {
+  #punctuation(mark) {
     const state = this.#state;
     const frame = this.#stack[this.#stack.length - 1];
     if (state === OPENED && (mark === '"' || mark === "}")) {
       this.#open("{");
-      return this.#mark(mark);
+      return this.#punctuation(mark);
     }
     if (state === COLON) {
       this.#state = VALUE;
@@ -178,35 +178,35 @@ export class SpecReader {
       if (isEnd && state !== KEY) return this.#close();
       if (state === COMMA_OR_END) return false;
       if (state !== VALUE_OR_END) {
-        this.#begin(STRING, "", true);
+        this.#beginToken(STRING, "", true);
         return mark === '"';
       }
     }
     if (state === OPENED) return false;
     if (mark === "{" || mark === "[") return this.#open(mark);
-    if (mark === '"') this.#begin(STRING, "", false);
-    else if (/[-\d]/.test(mark)) this.#begin(NUMBER, mark, false);
-    else if (/[a-z]/.test(mark)) this.#begin(LITERAL, mark, false);
+    if (mark === '"') this.#beginToken(STRING, "", false);
+    else if (/[-\d]/.test(mark)) this.#beginToken(NUMBER, mark, false);
+    else if (/[a-z]/.test(mark)) this.#beginToken(LITERAL, mark, false);
     else return false;
     return true;
   }
 
   /** @param {number} state @param {string} word @param {boolean} isKey */
-  #begin(state, word, isKey) {
+  #beginToken(state, word, isKey) {
     const frame = this.#stack[this.#stack.length - 1];
     this.#state = state;
-    this.#word = word;
+    this.#token = word;
     this.#isKey = isKey;
-    this.#wanted = state !== STRING || isKey || (frame.role !== PASSED && (frame.key === "type" || frame.key === "version"));
+    this.#collects = state !== STRING || isKey || (frame.role !== SKIPPED && (frame.key === "type" || frame.key === "version"));
   }
 
   /** @param {string} text */
   #collect(text) {
-    if (this.#wanted && this.#word.length < MOST_WORD) this.#word += text;
+    if (this.#collects && this.#token.length < MAX_TOKEN) this.#token += text;
   }
 
   /** @param {string} text @param {number} at */
-  #inString(text, at) {
+  #readString(text, at) {
     let end = at;
     let code = 0;
     for (; end < text.length; end++) {
@@ -217,9 +217,9 @@ export class SpecReader {
     if (end === text.length) return end;
     if (code === BACKSLASH) this.#state = ESCAPE;
     else if (code !== QUOTE) return -1;
-    else if (!this.#isKey) this.#value(this.#word);
+    else if (!this.#isKey) this.#value(this.#token);
     else {
-      this.#stack[this.#stack.length - 1].key = this.#word;
+      this.#stack[this.#stack.length - 1].key = this.#token;
       this.#state = COLON;
     }
     return end + 1;
@@ -239,7 +239,7 @@ export class SpecReader {
   #open(mark) {
     const parent = this.#stack[this.#stack.length - 1];
     const isList = mark === "[";
-    const frame = new Frame(this.#role(parent, isList), isList, this.#best);
+    const frame = new Container(this.#role(parent, isList), isList, this.#best);
     if (frame.role === LIST) {
       frame.list = LISTS.indexOf(parent.key);
       this.#beginList(parent, frame.list);
@@ -249,32 +249,32 @@ export class SpecReader {
     } else if (frame.role === POINT) {
       frame.first = parent.key === "to" ? 3 : 0;
       parent.at.fill(undefined, frame.first, frame.first + 3);
-    } else if (parent) this.#spoil(parent);
+    } else if (parent) this.#rejectContainer(parent);
     this.#stack.push(frame);
     this.#state = isList ? VALUE_OR_END : KEY_OR_END;
-    return this.#stack.length <= MOST_DEPTH;
+    return this.#stack.length <= MAX_DEPTH;
   }
 
-  /** @param {Frame | undefined} parent @param {boolean} isList */
+  /** @param {Container | undefined} parent @param {boolean} isList */
   #role(parent, isList) {
-    if (!parent) return SEARCHED;
-    if (parent.role === SEARCHED && !parent.isList && LISTS.includes(parent.key) && (!this.#spec || this.#spec === parent)) {
-      return isList ? LIST : PASSED;
+    if (!parent) return SEARCHABLE;
+    if (parent.role === SEARCHABLE && !parent.isList && LISTS.includes(parent.key) && (!this.#spec || this.#spec === parent)) {
+      return isList ? LIST : SKIPPED;
     }
-    if (parent.role === SEARCHED && !this.#spec) return SEARCHED;
+    if (parent.role === SEARCHABLE && !this.#spec) return SEARCHABLE;
     if (parent.role === LIST && !isList) return ENTRY;
     if (parent.role === ENTRY && parent.list === 1 && !isList && /^(from|to)$/.test(parent.key)) return POINT;
-    return PASSED;
+    return SKIPPED;
   }
 
-  /** A list or object stands where none should. @param {Frame} parent */
-  #spoil(parent) {
-    if (parent.role === ENTRY || parent.role === POINT) this.#put(parent, undefined);
-    else if (parent.role === LIST) this.#fault();
-    else parent.bad ||= parent.role === SEARCHED && [...LISTS, "version"].includes(parent.key);
+  /** A list or object stands where none should. @param {Container} parent */
+  #rejectContainer(parent) {
+    if (parent.role === ENTRY || parent.role === POINT) this.#setField(parent, undefined);
+    else if (parent.role === LIST) this.#markBad();
+    else parent.bad ||= parent.role === SEARCHABLE && [...LISTS, "version"].includes(parent.key);
   }
 
-  /** @param {Frame} spec @param {number} list */
+  /** @param {Container} spec @param {number} list */
   #beginList(spec, list) {
     if (!this.#spec) {
       this.#spec = spec;
@@ -293,17 +293,17 @@ export class SpecReader {
       this.#held = this.#held.filter((event) => "at" in event && !lists.includes(event.list));
       this.#heldEntries = this.#held.length;
     } else if (lists.some((list) => this.counts[list])) {
-      this.#out.push({ drop: lists });
+      this.#events.push({ drop: lists });
       for (const list of lists) this.counts[list] = 0;
     }
   }
 
-  #fault() {
+  #markBad() {
     if (this.#spec) this.#spec.bad = true;
   }
 
   #close() {
-    const frame = /** @type {Frame} */ (this.#stack.pop());
+    const frame = /** @type {Container} */ (this.#stack.pop());
     if (frame.role === ENTRY) this.#entry(frame);
     if (frame === this.#spec) {
       const entries = this.#held ? this.#heldEntries : this.counts[0] + this.counts[1] + this.counts[2];
@@ -314,42 +314,42 @@ export class SpecReader {
     return true;
   }
 
-  /** @param {Frame} frame */
+  /** @param {Container} frame */
   #entry({ list, at, type }) {
     const given = /** @type {(number | bigint)[]} */ (at);
-    if (type === undefined || at.includes(undefined)) return this.#fault();
+    if (type === undefined || at.includes(undefined)) return this.#markBad();
     if (this.#held) {
-      if (this.#held.length < MOST_ENTRIES) this.#held.push({ list, at: given, type });
+      if (this.#held.length < MAX_ENTRIES) this.#held.push({ list, at: given, type });
       this.#heldEntries++;
       if (this.#heldEntries < this.#best) return;
       const held = this.#held;
       this.#held = undefined;
       this.#drop([0, 1, 2]);
-      for (const event of held) if ("at" in event) this.#tell(event);
-    } else this.#tell({ list, at: given, type });
+      for (const event of held) if ("at" in event) this.#emit(event);
+    } else this.#emit({ list, at: given, type });
   }
 
   /** @param {SpecEntry} entry */
-  #tell(entry) {
-    this.full ||= this.counts[0] + this.counts[1] + this.counts[2] >= MOST_ENTRIES;
+  #emit(entry) {
+    this.full ||= this.counts[0] + this.counts[1] + this.counts[2] >= MAX_ENTRIES;
     if (this.full) return;
     this.counts[entry.list]++;
-    this.#out.push(entry);
+    this.#events.push(entry);
   }
 
   /** A string, a whole number, or something else. @param {string | number | bigint | undefined} value */
   #value(value) {
     const frame = this.#stack[this.#stack.length - 1];
     this.#state = COMMA_OR_END;
-    if (frame.role === ENTRY || frame.role === POINT) this.#put(frame, value);
-    else if (frame.role === LIST) this.#fault();
-    else if (frame.role === SEARCHED && !frame.isList && LISTS.includes(frame.key)) frame.bad = true;
-    else if (frame.role === SEARCHED && frame.key === "version") frame.bad ||= value !== "1.0";
+    if (frame.role === ENTRY || frame.role === POINT) this.#setField(frame, value);
+    else if (frame.role === LIST) this.#markBad();
+    else if (frame.role === SEARCHABLE && !frame.isList && LISTS.includes(frame.key)) frame.bad = true;
+    else if (frame.role === SEARCHABLE && frame.key === "version") frame.bad ||= value !== "1.0";
     return true;
   }
 
-  /** @param {Frame} frame @param {string | number | bigint | undefined} value */
-  #put(frame, value) {
+  /** @param {Container} frame @param {string | number | bigint | undefined} value */
+  #setField(frame, value) {
     const number = typeof value === "string" ? undefined : value;
     if (frame.role === POINT) {
       const axis = AXES.indexOf(frame.key);
@@ -358,7 +358,7 @@ export class SpecReader {
     }
     const field = FIELDS[frame.list].indexOf(frame.key);
     if (field >= 0) frame.at[field] = number;
-    else if (frame.key === "type") frame.type = typeof value === "string" && isName(value) ? value : undefined;
+    else if (frame.key === "type") frame.type = typeof value === "string" && isBlockName(value) ? value : undefined;
     else if (frame.list === 1 && /^(from|to)$/.test(frame.key)) frame.at[frame.key === "to" ? 3 : 0] = undefined;
   }
 
@@ -372,12 +372,12 @@ export class SpecReader {
 }
 
 /** @param {string} name */
-function isName(name) {
-  return !HALF.test(name) && name.length <= MOST_NAME && new TextEncoder().encode(name).length <= MOST_NAME;
+function isBlockName(name) {
+  return !LONE_SURROGATE.test(name) && name.length <= MAX_NAME_BYTES && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
 }
 
 /** @param {string} text of a number @returns {number | bigint | undefined} nothing where it is not whole, or beyond 64 bits */
-function whole(text) {
+function parseInteger(text) {
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number || 0;
   if (!Number.isInteger(number) || Math.abs(number) > 2 ** 63) return undefined;

@@ -2,7 +2,7 @@
 import { make } from "./controls.js";
 
 /** @param {HTMLElement} element @param {string} words */
-export function say(element, words) {
+export function announce(element, words) {
   let status = element.querySelector(":scope > .said[role=status]");
   if (!status) {
     status = make("p", { class: "said", role: "status" });

@@ -19,15 +19,15 @@ export function loadTextures(base) {
 /** @param {string} base @returns {Promise<Textures>} */
 async function load(base) {
   const [blocks, tiles] = await Promise.all([
-    got(`${base}/blocks.json`).then((response) => response.json()),
-    got(`${base}/tiles.bin`).then((response) => response.arrayBuffer()),
+    fetchOk(`${base}/blocks.json`).then((response) => response.json()),
+    fetchOk(`${base}/tiles.bin`).then((response) => response.arrayBuffer()),
   ]);
   const bytes = new Uint8Array(tiles);
   return { blocks, tiles: bytes.length / (4 * EDGE * EDGE), levels: mipmaps(bytes, cutouts(blocks)) };
 }
 
 /** @param {string} url */
-async function got(url) {
+async function fetchOk(url) {
   const response = await fetch(url);
   if (!response.ok) throw new Error("The textures could not be loaded.");
   return response;

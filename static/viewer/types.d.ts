@@ -28,14 +28,14 @@ interface Block {
 }
 
 /** How blocks are drawn, by number. */
-interface Kinds {
+interface BlockKinds {
   /** 0 solid, 1 cutout, 2 liquid, 3 transparent. */
   pass: Uint8Array;
   /** 1 for those that hide what is behind. */
   occludes: Uint8Array;
 }
 
-interface Mesh {
+interface QuadMesh {
   /** Two words a quad, pass by pass and face by face. */
   data: Uint32Array;
   /** Quads of each pass and face. */
@@ -44,7 +44,7 @@ interface Mesh {
 }
 
 /** The faces of one plane that look one way. */
-interface Side {
+interface FacePlane {
   /** Block, light and a mark; 0 where there is no face. */
   mask: Int32Array;
   /** The places in the mask that are set. */
@@ -53,7 +53,7 @@ interface Side {
 }
 
 /** The soft shadow where a build meets the ground: a byte for each cell of its footprint and of a margin around it. */
-interface Contact {
+interface ContactShadow {
   data: Uint8Array;
   width: number;
   depth: number;
@@ -91,57 +91,57 @@ interface SpecEntry {
 type SpecEvent = SpecEntry | { drop: number[] };
 
 /** What the page asks of the worker. */
-type Ask =
+type WorkerRequest =
   | { type: "blocks"; blocks: Block[] }
   | { type: "open"; id: number; src: string }
   | { type: "cut"; id: number; top: number }
   | { type: "pick"; id: number; from: number[]; along: number[] }
-  | ({ type: "more" } & More)
+  | ({ type: "call" } & ModuleCall)
   | { type: "close"; id: number };
 
 /** For a module that the worker loads when it is first asked for. */
-interface More {
+interface ModuleCall {
   id: number;
   token: number;
   module: string;
-  what: any;
+  args: any;
 }
 
 /** A build in the worker. */
-interface Held {
-  abort: AbortController;
+interface WorkerBuild {
+  aborter: AbortController;
   grid?: Grid;
   /** Layers that are shown. */
   top: number;
   /** What else goes with every mesh. */
-  also?: (grid: Grid, top: number) => object;
+  extra?: (grid: Grid, top: number) => object;
   /** What modules that were loaded later keep of it. */
   drawing?: any;
 }
 
 /** What the worker gives to a module it loads later. */
-interface Bench {
+interface WorkerContext {
   blocks: Block[];
-  kinds: Kinds;
+  kinds: BlockKinds;
   /** Meshes the build again and sends it; with its foot, and as another one than before. */
-  show(foot?: boolean, fresh?: boolean): void;
+  sendMesh(foot?: boolean, fresh?: boolean): void;
 }
 
 /** What the worker answers. A total of 0 is not known; block 0 is air. */
-type Answer = { id: number } & (
+type WorkerResponse = { id: number } & (
   | { type: "progress"; bytes: number; total: number }
   | ({ type: "mesh" } & Meshed)
   | { type: "pick"; block: number }
-  | { type: "more"; token: number; said?: any; error?: string }
+  | { type: "call"; token: number; result?: any; error?: string }
   | { type: "error"; message: string }
 );
 
 interface Meshed {
   min: number[];
   span: number[];
-  mesh: Mesh;
+  mesh: QuadMesh;
   /** Where that is not as it was. */
-  contact?: Contact;
+  contact?: ContactShadow;
   /** Where the light of glowing blocks was asked for. */
   glow?: Glow;
   /** With a new grid only: when its bytes were there, then milliseconds. */

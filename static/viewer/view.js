@@ -1,33 +1,33 @@
 /** A build on a canvas: what the element wraps in its controls. */
 import { Build } from "./build.js";
 import { Camera, Eye } from "./camera.js";
-import { listen } from "./input.js";
+import { listenForInput } from "./input.js";
 import { Renderer } from "./renderer.js";
 import { loadTextures } from "./textures.js";
 
-const MOST_DENSITY = 2;
+const MAX_PIXEL_RATIO = 2;
 /** Milliseconds in which the other builds of a page get their first frame, too. */
-const SHADOWS_AFTER = 120;
+const SHADOW_DELAY_MS = 120;
 
 /** All that draw, in one loop, which runs only while there is something to draw. @type {View[]} */
 const views = [];
-let asked = 0;
+let frameRequest = 0;
 
 export class View {
   /** @type {Stats} */
   stats = { frames: 0, drawCalls: 0, quads: 0, decodeMs: 0, meshMs: 0, firstFrameMs: 0 };
-  shown = true;
+  isVisible = true;
   dirty = false;
   /** Layers of the bounds. */
   height = 0;
   /** What the camera looks at instead of the bounds. @type {Box | undefined} */
   frame;
   /** Hear of every mesh. @type {Set<(meshed: Meshed) => void>} */
-  changed = new Set();
+  meshListeners = new Set();
   #eye = new Eye();
   /** @type {Block[]} */
   #blocks = [];
-  stop = new AbortController();
+  aborter = new AbortController();
   /** @type {Camera} */
   #camera;
 
@@ -41,9 +41,9 @@ export class View {
     this.listener = listener;
     this.low = low;
     this.#camera = camera;
-    camera.changed = askFrame;
+    camera.changed = requestFrame;
     this.renderer = new Renderer(canvas, low);
-    const { signal } = this.stop;
+    const { signal } = this.aborter;
     const fetched = loadTextures(textures);
     this.build = new Build(src, fetched, {
       progress: listener.progress,
@@ -55,8 +55,8 @@ export class View {
     prepared.catch(() => {});
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault(), { signal });
     canvas.addEventListener("webglcontextrestored", this.#restore, { signal });
-    listen(this, signal);
-    this.#watch(signal);
+    listenForInput(this, signal);
+    this.#observe(signal);
   }
 
   get camera() {
@@ -65,22 +65,22 @@ export class View {
 
   set camera(camera) {
     this.#camera = camera;
-    camera.changed = askFrame;
+    camera.changed = requestFrame;
     this.redraw();
   }
 
   redraw() {
     this.dirty = true;
-    askFrame();
+    requestFrame();
   }
 
   /** Hides all but so many layers. @param {number} top */
-  cut(top) {
-    this.build.cut(top);
+  setTop(top) {
+    this.build.setTop(top);
   }
 
   /** Asks which block is at a point of the canvas, from -1 to 1. @param {number} x @param {number} y */
-  point(x, y) {
+  pickAt(x, y) {
     if (this.renderer.build) this.build.pick([...this.#eye.position], this.#eye.ray(x, y));
   }
 
@@ -106,24 +106,24 @@ export class View {
   }
 
   close() {
-    this.stop.abort();
+    this.aborter.abort();
     this.build.close();
     if (views.includes(this)) views.splice(views.indexOf(this), 1);
-    this.renderer.drop();
+    this.renderer.loseContext();
   }
 
   /** @param {Textures} textures */
   #prepare(textures) {
     this.#blocks = textures.blocks;
     this.renderer.setTextures(textures);
-    this.renderer.warm(this.#eye);
+    this.renderer.warmUp(this.#eye);
   }
 
   /** @param {Meshed} meshed */
   #meshed(meshed) {
     const first = meshed.times;
     this.renderer.setBuild(meshed);
-    this.changed.forEach((hear) => hear(meshed));
+    this.meshListeners.forEach((hear) => hear(meshed));
     this.stats.quads = meshed.mesh.quads;
     if (!first) return this.redraw();
     this.height = meshed.span[1];
@@ -133,7 +133,7 @@ export class View {
     this.stats.meshMs = first.mesh;
     this.stats.firstFrameMs = performance.timeOrigin + performance.now() - first.arrived;
     this.listener.ready(this.stats);
-    this.#shade();
+    this.#castShadowsLater();
   }
 
   #fail = (/** @type {unknown} */ error) => {
@@ -141,27 +141,27 @@ export class View {
   };
 
   /** Shadows come once the first frame is on screen. */
-  #shade() {
+  #castShadowsLater() {
     if (this.low) return;
-    const { signal } = this.stop;
+    const { signal } = this.aborter;
     setTimeout(() => {
       if (signal.aborted) return;
       this.renderer.castShadows();
       this.redraw();
-    }, SHADOWS_AFTER);
+    }, SHADOW_DELAY_MS);
   }
 
   #restore = () => {
     this.renderer.restore();
     this.redraw();
-    this.#shade();
+    this.#castShadowsLater();
   };
 
   /** @param {AbortSignal} signal */
-  #watch(signal) {
+  #observe(signal) {
     const { canvas } = this;
     const sizes = new ResizeObserver(() => {
-      const density = Math.min(devicePixelRatio, MOST_DENSITY);
+      const density = Math.min(devicePixelRatio, MAX_PIXEL_RATIO);
       const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((edge) => Math.round(edge * density));
       if (canvas.width === width && canvas.height === height) return;
       canvas.width = width;
@@ -169,8 +169,8 @@ export class View {
       this.draw();
     });
     const sight = new IntersectionObserver(([entry]) => {
-      this.shown = entry.isIntersecting;
-      if (this.shown) this.redraw();
+      this.isVisible = entry.isIntersecting;
+      if (this.isVisible) this.redraw();
     });
     sizes.observe(canvas);
     sight.observe(canvas);
@@ -181,20 +181,20 @@ export class View {
   }
 }
 
-function askFrame() {
-  asked ||= requestAnimationFrame(frame);
+function requestFrame() {
+  frameRequest ||= requestAnimationFrame(drawFrame);
 }
 
 /** @param {number} time */
-function frame(time) {
-  asked = 0;
+function drawFrame(time) {
+  frameRequest = 0;
   let again = false;
   for (let index = 0; index < views.length; index++) {
     const view = views[index];
-    if (!view.shown) continue;
+    if (!view.isVisible) continue;
     view.camera.step(time);
-    if (view.dirty || view.camera.moved === time) view.draw();
+    if (view.dirty || view.camera.movedAt === time) view.draw();
     again ||= view.camera.moving;
   }
-  if (again) askFrame();
+  if (again) requestFrame();
 }

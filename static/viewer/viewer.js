@@ -4,24 +4,24 @@
  * without WebGL. Says `viewer:ready` and `viewer:error`.
  */
 import { Camera } from "./camera.js";
-import { hasRoom, pairOf, release, use } from "./company.js";
-import { controls, make } from "./controls.js";
+import { hasCapacity, getPair, release, markUsed } from "./page-viewers.js";
+import { createControls, make } from "./controls.js";
 import { View } from "./view.js";
 
 /** Start loading this far before a viewer scrolls in. */
-const AHEAD = "200px";
-const KEYS = "Arrow keys turn, plus and minus zoom, Shift with arrow keys moves, R resets, 1 to 8 go around.";
-let count = 0;
+const PRELOAD_MARGIN = "200px";
+const KEY_HELP = "Arrow keys turn, plus and minus zoom, Shift with arrow keys moves, R resets, 1 to 8 go around.";
+let viewerCount = 0;
 
-const near = new IntersectionObserver((entries) => {
+const visibility = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting || !(target instanceof BuildViewer)) continue;
-    near.unobserve(target);
+    visibility.unobserve(target);
     if (!target.getAttribute("src")) continue;
-    if (hasRoom()) target.start();
-    else target.rest();
+    if (hasCapacity()) target.start();
+    else target.showPoster();
   }
-}, { rootMargin: AHEAD });
+}, { rootMargin: PRELOAD_MARGIN });
 
 /**
  * Puts a viewer into an element, around what is in it.
@@ -48,10 +48,10 @@ export class BuildViewer extends HTMLElement {
   /** @type {View | undefined} */
   viewer;
   #camera = new Camera();
-  #number = ++count;
-  /** @type {import("./company.js").Pair} */
-  #pair = pairOf(null);
-  /** @type {ReturnType<typeof controls> | undefined} */
+  #number = ++viewerCount;
+  /** @type {import("./page-viewers.js").Pair} */
+  #pair = getPair(null);
+  /** @type {ReturnType<typeof createControls> | undefined} */
   #controls;
   /** What this script added, by its part. @type {Map<string, HTMLElement>} */
   #parts = new Map();
@@ -67,14 +67,14 @@ export class BuildViewer extends HTMLElement {
   }
 
   connectedCallback() {
-    this.#pair = pairOf(this.getAttribute("pair"));
+    this.#pair = getPair(this.getAttribute("pair"));
     this.#pair.join(this);
-    this.#picture();
-    near.observe(this);
+    this.#getPicture();
+    visibility.observe(this);
   }
 
   disconnectedCallback() {
-    near.unobserve(this);
+    visibility.unobserve(this);
     this.#pair.members.delete(this);
     this.#clear();
   }
@@ -87,27 +87,27 @@ export class BuildViewer extends HTMLElement {
   start() {
     this.#clear();
     this.dataset.state = "loading";
-    const canvas = this.#put("canvas", this.#canvas());
+    const canvas = this.#setPart("canvas", this.#createCanvas());
     const bar = make("div", { class: "loading", role: "progressbar", "aria-label": `Loading ${this.#name}` }, make("span", {}, "Loading"));
-    this.#put("loading", bar);
+    this.#setPart("loading", bar);
     const textures = document.querySelector('meta[name="textures"]')?.getAttribute("content") ?? "/textures";
     const low = this.getAttribute("quality") === "low" || new URLSearchParams(location.search).get("q") === "low";
     try {
       this.viewer = new View(canvas, { src: this.getAttribute("src") ?? "", textures, low, camera: this.#camera }, {
-        progress: (bytes, total) => progress(bar, bytes, total),
+        progress: (bytes, total) => showProgress(bar, bytes, total),
         ready: (stats) => this.#ready(stats),
-        pointed: (name) => this.#point(name),
+        pointed: (name) => this.#showBlockName(name),
         failed: (message) => this.#fail(message),
-        used: () => use(this),
+        used: () => markUsed(this),
       });
-      use(this);
+      markUsed(this);
     } catch {
-      this.#flat();
+      this.#showFallback();
     }
   }
 
   /** Back to the picture, with a button to go live again. */
-  rest() {
+  showPoster() {
     const focused = this.contains(document.activeElement);
     this.#clear();
     this.dataset.state = "resting";
@@ -116,7 +116,7 @@ export class BuildViewer extends HTMLElement {
       this.start();
       this.#parts.get("canvas")?.focus();
     });
-    this.#put("start", button);
+    this.#setPart("start", button);
     if (focused) button.focus({ preventScroll: true });
   }
 
@@ -128,10 +128,10 @@ export class BuildViewer extends HTMLElement {
   #ready(stats) {
     this.#parts.get("loading")?.remove();
     this.dataset.state = "live";
-    this.#controls ??= controls(this, this.#pair);
+    this.#controls ??= createControls(this, this.#pair);
     this.#controls.setLayers(this.viewer?.height ?? 1);
     this.#controls.sync();
-    if (!this.#parts.has("bar")) this.#put("bar", this.#controls.bar);
+    if (!this.#parts.has("bar")) this.#setPart("bar", this.#controls.bar);
     this.dispatchEvent(new CustomEvent("viewer:ready", { bubbles: true, detail: stats }));
   }
 
@@ -141,24 +141,24 @@ export class BuildViewer extends HTMLElement {
     this.dataset.state = "error";
     const retry = make("button", { type: "button" }, "Retry");
     retry.addEventListener("click", () => this.start());
-    this.#put("failed", make("div", { class: "failed", role: "alert" }, make("p", {}, message), retry));
+    this.#setPart("failed", make("div", { class: "failed", role: "alert" }, make("p", {}, message), retry));
     this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message } }));
   }
 
   /** Without WebGL. */
-  async #flat() {
+  async #showFallback() {
     this.#clear();
     const angles = this.getAttribute("angles");
     if (angles) {
-      const { turntable } = await import("./flat.js");
-      this.#put("bar", turntable(this.#picture(), angles));
+      const { showAngles } = await import("./fallback.js");
+      this.#setPart("bar", showAngles(this.#getPicture(), angles));
     }
     this.dataset.state = "flat";
     this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message: "WebGL is not available." } }));
   }
 
   /** The picture the server put inside, or one made from the attributes. */
-  #picture() {
+  #getPicture() {
     const found = this.querySelector("img");
     if (found) return found;
     const picture = make("img", { alt: `${this.#name}. ${this.getAttribute("summary") ?? ""}` });
@@ -168,10 +168,10 @@ export class BuildViewer extends HTMLElement {
     return picture;
   }
 
-  #canvas() {
+  #createCanvas() {
     const id = `viewer-${this.#number}`;
-    this.#put("said", make("p", { id, class: "said" }, `${this.getAttribute("summary") ?? ""} ${KEYS}`));
-    this.#put("status", make("p", { class: "said", role: "status" }));
+    this.#setPart("said", make("p", { id, class: "said" }, `${this.getAttribute("summary") ?? ""} ${KEY_HELP}`));
+    this.#setPart("status", make("p", { class: "said", role: "status" }));
     return make("canvas", {
       tabindex: "0",
       role: "application",
@@ -182,13 +182,13 @@ export class BuildViewer extends HTMLElement {
   }
 
   /** Names a block without telling screen readers, who did not ask. @param {string} name */
-  #point(name) {
-    const part = this.#parts.get("pointed") ?? this.#put("pointed", make("p", { class: "pointed", "aria-hidden": "true" }));
+  #showBlockName(name) {
+    const part = this.#parts.get("pointed") ?? this.#setPart("pointed", make("p", { class: "pointed", "aria-hidden": "true" }));
     part.textContent = name;
   }
 
   /** @template {HTMLElement} T @param {string} part @param {T} element @returns {T} */
-  #put(part, element) {
+  #setPart(part, element) {
     this.#parts.get(part)?.remove();
     this.#parts.set(part, element);
     this.append(element);
@@ -205,7 +205,7 @@ export class BuildViewer extends HTMLElement {
 }
 
 /** @param {HTMLElement} bar @param {number} bytes @param {number} total */
-function progress(bar, bytes, total) {
+function showProgress(bar, bytes, total) {
   const share = Math.round((100 * bytes) / total);
   const text = total ? `${share} %` : `${Math.ceil(bytes / 1000)} kB`;
   bar.setAttribute("aria-valuetext", text);

@@ -4,28 +4,28 @@
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  * @typedef {import("./view.js").View} View
  */
-import { sight } from "./camera.js";
+import { project } from "./camera.js";
 import { iconButton, make } from "./controls.js";
-import { Body, advance, entrance, stuck, worldOf } from "./motion.js";
-import { sceneOf, style } from "./scene.js";
-import { say } from "./status.js";
-import { keep, toolsOf } from "./tools.js";
+import { Body, advance, startPosition, overlapsBlock, worldOf } from "./physics.js";
+import { getScene, loadStyles } from "./scene.js";
+import { announce } from "./status.js";
+import { disableControls, toolSelector } from "./disable-controls.js";
 
-const EYES = 1.6;
-const MOST_TILT = 1.5;
+const EYE_HEIGHT = 1.6;
+const MAX_TILT = 1.5;
 /** Radians a second by keys, and for a drag over the height of the canvas. */
-const TURN = 2.1;
-const DRAG = 2.6;
+const KEY_TURN_SPEED = 2.1;
+const DRAG_TURN = 2.6;
 /** Radians a pixel of a locked mouse. */
-const MOUSE = 0.0023;
+const MOUSE_TURN = 0.0023;
 /** Pixels from where a thumb came down to full pace. */
-const STICK = 56;
-const NAME_MS = 160;
-const KEYS =
+const STICK_RADIUS = 56;
+const PICK_INTERVAL_MS = 160;
+const KEY_HELP =
   "W, A, S and D or the up and down arrows walk, the left and right arrows turn, Page Up and Page Down look up and down. " +
   "Space jumps, F flies: then Space rises and Shift sinks. Escape leaves.";
 const ICONS = { up: "M5 12l5-5 5 5", down: "M5 8l5 5 5-5", fly: "M3 8c3-2 5-1 7 2 2-3 4-4 7-2M10 10v5" };
-const USED = new Set([
+const HANDLED_KEYS = new Set([
   "KeyW", "KeyA", "KeyS", "KeyD", "KeyF", "Space", "ShiftLeft", "ShiftRight", "Escape",
   "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown",
 ]);
@@ -34,13 +34,13 @@ const USED = new Set([
 const walks = new WeakMap();
 
 /** Goes in, or out again. @param {BuildViewer} element @param {HTMLElement} button */
-export async function press(element, button) {
+export async function activate(element, button) {
   const walk = walks.get(element);
   if (walk) return walk.leave();
   const { viewer } = element;
   if (!viewer) return;
-  const asked = viewer.build.more("cells.js", null).catch(() => viewer === element.viewer && say(element, "The blocks could not be had."));
-  const [shown] = await Promise.all([asked, style()]);
+  const asked = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be had."));
+  const [shown] = await Promise.all([asked, loadStyles()]);
   // What has begun in the meantime has the view to itself.
   const taken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
   if (!shown || viewer !== element.viewer || taken) return;
@@ -50,18 +50,18 @@ export async function press(element, button) {
 /** To the view it is another camera. */
 export class Walk {
   /** When it last moved, as the time of a frame. */
-  moved = 0;
+  movedAt = 0;
   /** @type {() => void} */
   changed = () => {};
   body = new Body();
   turn = 0;
   tilt = 0;
   #time = 0;
-  #named = 0;
+  #pickedAt = 0;
   #turned = true;
-  #reach = 1;
+  #tanHalfView = 1;
   /** By their codes. @type {Set<string>} */
-  #held = new Set();
+  #pressedKeys = new Set();
   /** Of a thumb, from -1 to 1. */
   #stick = [0, 0];
   /** What each finger or button does. @type {Map<number, { walks: boolean, x: number, y: number }>} */
@@ -70,40 +70,40 @@ export class Walk {
   #locked = false;
   /** Whether blocks have changed, and whether they are being asked for. */
   #stale = false;
-  #asking = false;
+  #isLoading = false;
   /** Gives back the tools that move the other camera. */
-  #free = () => {};
-  #over = new AbortController();
+  #enableControls = () => {};
+  #aborter = new AbortController();
   /** @type {HTMLElement[]} */
   #parts = [];
   /** @type {HTMLElement | null} */
-  #described;
-  #words = "";
+  #description;
+  #outsideHelp = "";
 
-  /** @param {BuildViewer} element @param {View} view @param {HTMLElement} button @param {Grid & { kinds: Kinds }} shown */
+  /** @param {BuildViewer} element @param {View} view @param {HTMLElement} button @param {Grid & { kinds: BlockKinds }} shown */
   constructor(element, view, button, shown) {
     this.element = element;
     this.view = view;
     this.button = button;
     this.world = worldOf(shown, shown.kinds);
     this.turn = element.camera.turn;
-    this.body.at = entrance(this.world, shown, this.turn);
+    this.body.at = startPosition(this.world, shown, this.turn);
     // Eyes on the lower half of what is high.
-    this.tilt = Math.atan((EYES - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
-    this.#described = element.querySelector(":scope > p.said[id]");
-    this.#words = this.#described?.textContent ?? "";
+    this.tilt = Math.atan((EYE_HEIGHT - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
+    this.#description = element.querySelector(":scope > p.said[id]");
+    this.#outsideHelp = this.#description?.textContent ?? "";
     this.#listen();
-    this.#dress();
-    sceneOf(element).setSolid(true);
+    this.#addControls();
+    getScene(element).setSolid(true);
     view.camera = /** @type {import("./camera.js").Camera} */ (/** @type {unknown} */ (this));
     view.canvas.focus({ preventScroll: true });
-    say(element, `You stand before the build. ${KEYS}`);
+    announce(element, `You stand before the build. ${KEY_HELP}`);
   }
 
   get moving() {
     const { speed, grounded, flying, sunk } = this.body;
     const still = grounded || flying ? Math.hypot(...speed.map((part, axis) => (axis === 1 && grounded ? 0 : part))) < 0.02 : false;
-    return !still || sunk > 0 || this.#held.size > 0 || this.#fingers.size > 0;
+    return !still || sunk > 0 || this.#pressedKeys.size > 0 || this.#fingers.size > 0;
   }
 
   /** @param {number} time */
@@ -112,18 +112,18 @@ export class Walk {
     this.#time = time;
     if (seconds === 0 || !(this.moving || this.#turned)) return;
     this.#turned = false;
-    const key = (/** @type {string[]} */ ...codes) => +codes.some((code) => this.#held.has(code));
-    this.look((key("ArrowLeft") - key("ArrowRight")) * TURN * seconds, (key("PageDown") - key("PageUp")) * TURN * seconds);
+    const key = (/** @type {string[]} */ ...codes) => +codes.some((code) => this.#pressedKeys.has(code));
+    this.look((key("ArrowLeft") - key("ArrowRight")) * KEY_TURN_SPEED * seconds, (key("PageDown") - key("PageUp")) * KEY_TURN_SPEED * seconds);
     const ahead = key("KeyW", "ArrowUp") - key("KeyS", "ArrowDown") - this.#stick[1];
     const aside = key("KeyD") - key("KeyA") + this.#stick[0];
     const scale = 1 / Math.max(1, Math.hypot(ahead, aside));
     const [sin, cos] = [Math.sin(this.turn), Math.cos(this.turn)];
     const along = [(aside * cos - ahead * sin) * scale, (-aside * sin - ahead * cos) * scale];
     advance(this.body, { along, up: key("Space") - key("ShiftLeft", "ShiftRight") }, seconds, this.world);
-    this.moved = time;
-    if (time - this.#named > NAME_MS) {
-      this.#named = time;
-      this.view.point(0, 0);
+    this.movedAt = time;
+    if (time - this.#pickedAt > PICK_INTERVAL_MS) {
+      this.#pickedAt = time;
+      this.view.pickAt(0, 0);
     }
   }
 
@@ -132,10 +132,10 @@ export class Walk {
     const cos = Math.cos(this.tilt);
     eye.back.set([Math.sin(this.turn) * cos, Math.sin(this.tilt), Math.cos(this.turn) * cos]);
     const [x, y, z] = this.body.at;
-    eye.position.set([x, y + EYES - this.body.sunk, z]);
-    this.#reach = Math.min(1.1, Math.max(0.68, 0.5 / aspect));
-    sight(eye, this.#reach, aspect, 0.08, 8 * (Math.hypot(span[0], span[1], span[2]) + 16));
-    const horizon = 50 - (50 * Math.tan(this.tilt)) / this.#reach;
+    eye.position.set([x, y + EYE_HEIGHT - this.body.sunk, z]);
+    this.#tanHalfView = Math.min(1.1, Math.max(0.68, 0.5 / aspect));
+    project(eye, this.#tanHalfView, aspect, 0.08, 8 * (Math.hypot(span[0], span[1], span[2]) + 16));
+    const horizon = 50 - (50 * Math.tan(this.tilt)) / this.#tanHalfView;
     this.element.style.setProperty("--horizon", `${Math.max(-200, Math.min(300, horizon)).toFixed(1)}%`);
   }
 
@@ -143,7 +143,7 @@ export class Walk {
   look(turn, tilt) {
     if (!turn && !tilt) return;
     this.turn += turn;
-    this.tilt = Math.max(-MOST_TILT, Math.min(MOST_TILT, this.tilt + tilt));
+    this.tilt = Math.max(-MAX_TILT, Math.min(MAX_TILT, this.tilt + tilt));
     this.#turned = true;
     this.changed();
   }
@@ -153,38 +153,38 @@ export class Walk {
     this.body.speed[1] = 0;
     this.element.querySelector('[data-walk="fly"]')?.setAttribute("aria-pressed", String(this.body.flying));
     this.element.toggleAttribute("data-flying", this.body.flying);
-    say(this.element, this.body.flying ? "Flying." : "On foot.");
+    announce(this.element, this.body.flying ? "Flying." : "On foot.");
     this.#wake();
   }
 
   leave() {
     const { element, view, button } = this;
-    if (this.#over.signal.aborted) return;
+    if (this.#aborter.signal.aborted) return;
     const hadFocus = element.contains(document.activeElement);
-    this.#over.abort();
+    this.#aborter.abort();
     walks.delete(element);
     for (const part of this.#parts) part.remove();
-    this.#free();
+    this.#enableControls();
     element.removeAttribute("data-walking");
     element.removeAttribute("data-flying");
     element.style.removeProperty("--horizon");
-    if (this.#described) this.#described.textContent = this.#words;
+    if (this.#description) this.#description.textContent = this.#outsideHelp;
     button.setAttribute("aria-pressed", "false");
     if (document.pointerLockElement === view.canvas) document.exitPointerLock();
-    if (element.viewer !== view || view.stop.signal.aborted) return;
+    if (element.viewer !== view || view.aborter.signal.aborted) return;
     view.listener.pointed("");
     view.camera = element.camera;
-    sceneOf(element).setSolid(false);
+    getScene(element).setSolid(false);
     if (hadFocus) button.focus({ preventScroll: true });
-    say(element, "You look at it from outside again.");
+    announce(element, "You look at it from outside again.");
   }
 
-  #dress() {
+  #addControls() {
     const { element } = this;
     element.setAttribute("data-walking", "");
     this.button.setAttribute("aria-pressed", "true");
-    if (this.#described) this.#described.textContent = KEYS;
-    this.#free = keep(element, toolsOf("reset", "rotate", "link", "replay"));
+    if (this.#description) this.#description.textContent = KEY_HELP;
+    this.#enableControls = disableControls(element, toolSelector("reset", "rotate", "link", "replay"));
     const keys = make("p", { class: "keys", "aria-hidden": "true" }, "Click to look with the mouse. WASD walk, Space jumps, F flies, Esc leaves.");
     const touch = make("p", { class: "keys thumbs", "aria-hidden": "true" }, "Left thumb walks, right thumb looks.");
     const stick = make("div", { class: "stick", "aria-hidden": "true", hidden: "" }, make("div", {}));
@@ -192,7 +192,7 @@ export class Walk {
     const fly = iconButton("walk-fly", "Fly", () => this.fly(), ICONS.fly);
     fly.dataset.walk = "fly";
     fly.setAttribute("aria-pressed", "false");
-    pad.append(fly, this.#holding("up", "Jump, or rise while flying", "Space"), this.#holding("down", "Sink while flying", "ShiftLeft"));
+    pad.append(fly, this.#holdButton("up", "Jump, or rise while flying", "Space"), this.#holdButton("down", "Sink while flying", "ShiftLeft"));
     this.#parts = [make("div", { class: "sight", "aria-hidden": "true" }), keys, touch, stick, pad];
     element.append(...this.#parts);
     // Where the bar lies over the picture, above the bar.
@@ -202,10 +202,10 @@ export class Walk {
   }
 
   /** A button that is a key, for as long as it is held. @param {"up" | "down"} icon @param {string} name @param {string} code */
-  #holding(icon, name, code) {
+  #holdButton(icon, name, code) {
     const hold = (/** @type {boolean} */ down) => {
-      if (down) this.#held.add(code);
-      else this.#held.delete(code);
+      if (down) this.#pressedKeys.add(code);
+      else this.#pressedKeys.delete(code);
       this.#wake();
     };
     const button = iconButton(`walk-${icon}`, name, () => {}, ICONS[icon]);
@@ -228,7 +228,7 @@ export class Walk {
 
   #listen() {
     const { element, view } = this;
-    const { signal } = this.#over;
+    const { signal } = this.#aborter;
     const { canvas } = view;
     const options = { signal, capture: true, passive: false };
     /** Before the canvas hears of it. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} heard */
@@ -240,14 +240,14 @@ export class Walk {
       };
       element.addEventListener(name, listener, options);
     };
-    on("keydown", (event) => this.#pressed(event));
-    on("keyup", (event) => this.#held.delete(event.code));
+    on("keydown", (event) => this.#keyDown(event));
+    on("keyup", (event) => this.#pressedKeys.delete(event.code));
     on("wheel", (event) => event.preventDefault());
     on("contextmenu", (event) => event.preventDefault());
-    on("pointerdown", (event) => this.#down(event));
-    on("pointermove", (event) => this.#drag(event));
+    on("pointerdown", (event) => this.#pointerDown(event));
+    on("pointermove", (event) => this.#pointerMove(event));
     on("pointerleave", () => {});
-    for (const end of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) on(end, (event) => this.#lifted(event));
+    for (const end of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) on(end, (event) => this.#pointerUp(event));
     // From its buttons, too.
     element.addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && this.leave(), { signal });
     document.addEventListener("keydown", ({ key, target }) => key === "Escape" && target === document.body && this.leave(), { signal });
@@ -255,33 +255,33 @@ export class Walk {
     element.addEventListener("click", ({ detail, target }) => {
       if (detail && target instanceof Element && target.closest(".bar button, .menu button")) canvas.focus({ preventScroll: true });
     }, { signal });
-    canvas.addEventListener("blur", () => this.#held.clear(), { signal });
+    canvas.addEventListener("blur", () => this.#pressedKeys.clear(), { signal });
     document.addEventListener("pointerlockchange", () => {
       // Escape, which the browser keeps to itself; not another viewer, or another window.
       const left = this.#locked && !document.pointerLockElement && document.hasFocus();
       this.#locked = document.pointerLockElement === canvas;
       if (left) this.leave();
     }, { signal });
-    const changed = () => this.#rebuild();
-    view.changed.add(changed);
-    signal.addEventListener("abort", () => view.changed.delete(changed));
-    view.stop.signal.addEventListener("abort", () => this.leave(), { signal });
+    const changed = () => this.#reloadBlocks();
+    view.meshListeners.add(changed);
+    signal.addEventListener("abort", () => view.meshListeners.delete(changed));
+    view.aborter.signal.addEventListener("abort", () => this.leave(), { signal });
   }
 
   /** @param {KeyboardEvent} event */
-  #pressed(event) {
+  #keyDown(event) {
     const { code, ctrlKey, metaKey, altKey } = event;
-    if (ctrlKey || metaKey || altKey || !USED.has(code)) return;
+    if (ctrlKey || metaKey || altKey || !HANDLED_KEYS.has(code)) return;
     event.preventDefault();
     const camera = /** @type {unknown} */ (this.view.camera);
     if (camera !== this || code === "Escape") return this.leave();
     if (code === "KeyF") return event.repeat || this.fly();
-    this.#held.add(code);
+    this.#pressedKeys.add(code);
     this.#wake();
   }
 
   /** @param {PointerEvent} event */
-  #down(event) {
+  #pointerDown(event) {
     const { canvas } = this.view;
     canvas.focus({ preventScroll: true });
     this.view.listener.used();
@@ -292,28 +292,28 @@ export class Walk {
     if (pointerType === "mouse") Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
     const walks = pointerType === "touch" && offsetX < canvas.clientWidth / 2 && ![...this.#fingers.values()].some((finger) => finger.walks);
     this.#fingers.set(pointerId, { walks, x, y });
-    if (walks) this.#thumb(x, y, 0, 0);
+    if (walks) this.#showStick(x, y, 0, 0);
     this.#wake();
   }
 
   /** @param {PointerEvent} event */
-  #drag(event) {
+  #pointerMove(event) {
     const { canvas } = this.view;
-    if (document.pointerLockElement === canvas) return this.look(-event.movementX * MOUSE, event.movementY * MOUSE);
+    if (document.pointerLockElement === canvas) return this.look(-event.movementX * MOUSE_TURN, event.movementY * MOUSE_TURN);
     const finger = this.#fingers.get(event.pointerId);
     if (!finger) return;
     const { clientX: x, clientY: y } = event;
     if (finger.walks) {
-      const far = Math.max(STICK, Math.hypot(x - finger.x, y - finger.y));
+      const far = Math.max(STICK_RADIUS, Math.hypot(x - finger.x, y - finger.y));
       this.#stick = [(x - finger.x) / far, (y - finger.y) / far];
-      return this.#thumb(finger.x, finger.y, this.#stick[0], this.#stick[1]);
+      return this.#showStick(finger.x, finger.y, this.#stick[0], this.#stick[1]);
     }
-    this.look(((finger.x - x) * DRAG) / canvas.clientHeight, ((y - finger.y) * DRAG) / canvas.clientHeight);
+    this.look(((finger.x - x) * DRAG_TURN) / canvas.clientHeight, ((y - finger.y) * DRAG_TURN) / canvas.clientHeight);
     Object.assign(finger, { x, y });
   }
 
   /** @param {PointerEvent} event */
-  #lifted({ pointerId }) {
+  #pointerUp({ pointerId }) {
     const finger = this.#fingers.get(pointerId);
     this.#fingers.delete(pointerId);
     if (!finger?.walks) return;
@@ -322,7 +322,7 @@ export class Walk {
   }
 
   /** Shows where the thumb came down, and which way it pushes. @param {number} x @param {number} y @param {number} right @param {number} down */
-  #thumb(x, y, right, down) {
+  #showStick(x, y, right, down) {
     const stick = this.#parts[3];
     const { left, top } = this.element.getBoundingClientRect();
     stick.hidden = false;
@@ -331,22 +331,22 @@ export class Walk {
   }
 
   /** Other blocks are shown now. */
-  async #rebuild() {
+  async #reloadBlocks() {
     this.#stale = true;
-    if (this.#asking) return;
-    this.#asking = true;
-    while (this.#stale && !this.#over.signal.aborted) {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    while (this.#stale && !this.#aborter.signal.aborted) {
       this.#stale = false;
-      const shown = await this.view.build.more("cells.js", null).catch(() => undefined);
-      if (shown && !this.#over.signal.aborted) this.#stand(shown);
+      const shown = await this.view.build.callModule("walk-worker.js", null).catch(() => undefined);
+      if (shown && !this.#aborter.signal.aborted) this.#replaceWorld(shown);
     }
-    this.#asking = false;
+    this.#isLoading = false;
   }
 
-  /** Goes on among these blocks. @param {Grid & { kinds: Kinds }} shown */
-  #stand(shown) {
+  /** Goes on among these blocks. @param {Grid & { kinds: BlockKinds }} shown */
+  #replaceWorld(shown) {
     this.world = worldOf(shown, shown.kinds);
-    while (stuck(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
+    while (overlapsBlock(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
     this.body.grounded = false;
     this.#wake();
   }

@@ -1,7 +1,7 @@
 /** The light of glowing blocks against a spread that looks at every cell until nothing changes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { glow } from "../../static/viewer/light.js";
+import { glow } from "../../static/viewer/light-worker.js";
 import { blocks, chance, index, inside, kinds, numbers, randomGrid } from "./samples.mjs";
 
 const glows = Uint8Array.from({ length: 256 }, (_, number) => +(blocks[number - 1]?.class === "emissive"));

@@ -4,13 +4,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
-import { Drawing, finder, normalise } from "../../static/viewer/drawing.js";
+import { Rasterizer, blockLookup, normaliseName } from "../../static/viewer/rasterizer.js";
 import { SpecReader } from "../../static/viewer/spec.js";
 import { blocks, chance, inside } from "./samples.mjs";
 
 const root = new URL("../../", import.meta.url);
 const buildoff = process.env.BUILDOFF ?? fileURLToPath(new URL("target/debug/buildoff", root));
-const finders = { simple: finder(blocks, "simple"), advanced: finder(blocks, "advanced") };
+const finders = { simple: blockLookup(blocks, "simple"), advanced: blockLookup(blocks, "advanced") };
 const NOTHING = '{"version":"1.0","boxes":[],"lines":[],"blocks":[]}';
 
 /** What the program makes of a text. */
@@ -26,7 +26,7 @@ function checked(text, size, palette) {
 /** What the browser draws of a text that comes in pieces. */
 function drawn(pieces, size, palette) {
   const reader = new SpecReader();
-  const drawing = new Drawing(size, finders[palette]);
+  const drawing = new Rasterizer(size, finders[palette]);
   for (const piece of pieces) {
     drawing.add(reader.feed(piece));
     drawing.draw();
@@ -148,7 +148,7 @@ test("any part of a build can be drawn, forwards and backwards", () => {
   const text = readFileSync(new URL("builds/32-simple/lighthouse/reference_architect.json", root), "utf8");
   const { drawing } = drawn([text], 32, "simple");
   const parts = [];
-  const fresh = new Drawing(32, finders.simple);
+  const fresh = new Rasterizer(32, finders.simple);
   fresh.add(new SpecReader().feed(text));
   for (let count = 0; count <= fresh.entries; count++) {
     fresh.draw(count);
@@ -211,6 +211,6 @@ test("names are brought to one spelling", () => {
     ["blac\u212a_wool", "blac\u212a_wool"],
     ["", ""],
   ]) {
-    assert.equal(normalise(raw), name);
+    assert.equal(normaliseName(raw), name);
   }
 });

@@ -1,7 +1,7 @@
 /** Moving among blocks, as pure functions of grid, wish and time. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Body, advance, entrance, stuck, worldOf } from "../../static/viewer/motion.js";
+import { Body, advance, startPosition, overlapsBlock, worldOf } from "../../static/viewer/physics.js";
 import { chance, index, inside, kinds, numbers, randomGrid } from "./samples.mjs";
 
 const FRAME = 1 / 60;
@@ -103,14 +103,14 @@ test("nobody gets into a block, out of the world, or anywhere by great speed or 
     const grid = randomGrid(random, [8, 8, 8], [numbers.get("stone"), numbers.get("glass"), numbers.get("water")]);
     grid.cells.forEach((_, at) => random() < 0.6 && (grid.cells[at] = 0));
     const around = worldOf(grid, kinds);
-    const body = standing(entrance(around, grid, random() * 7));
-    assert.equal(stuck(around, body.at), false);
+    const body = standing(startPosition(around, grid, random() * 7));
+    assert.equal(overlapsBlock(around, body.at), false);
     body.flying = random() < 0.3;
     for (let frame = 0; frame < 300; frame++) {
       const turn = random() * 7;
       const wish = { along: [Math.cos(turn), Math.sin(turn)], up: Math.floor(random() * 3) - 1 };
       advance(body, wish, random() < 0.1 ? 0.25 : FRAME, around);
-      assert.equal(stuck(around, body.at), false, `round ${round}, frame ${frame}, at ${body.at}`);
+      assert.equal(overlapsBlock(around, body.at), false, `round ${round}, frame ${frame}, at ${body.at}`);
       body.at.forEach((part, axis) => assert.ok(part >= Math.max(around.low[axis], axis === 1 ? grid.min[1] : -1e9) - 1e-3 && part <= around.high[axis]));
     }
   }

@@ -300,7 +300,7 @@ async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywh
     page.run(
         "window.steps = 0;
          const ask = window.requestAnimationFrame.bind(window);
-         window.requestAnimationFrame = (step) => ask((time) => { steps += /plays/.test(step); step(time); });
+         window.requestAnimationFrame = (step) => ask((time) => { steps += /isPlaying/.test(step); step(time); });
          for (let times = 0; times < 6; times++) document.querySelector('.replay button').click()",
     )
     .await;

@@ -1,46 +1,46 @@
 /** Keys that a visitor types: in this page, and beyond it only where the visitor says so. */
 
-const NAME = "sandbox-keys";
+const STORAGE_KEY = "sandbox-keys";
 
 /** By provider, or by the address of an endpoint. @type {Map<string, string>} */
-const keys = new Map(stored());
-let keeping = keys.size > 0;
+const keys = new Map(readStorage());
+let isStoring = keys.size > 0;
 
 /** Whether they outlive the page. */
-export function areKept() {
-  return keeping;
+export function areStored() {
+  return isStoring;
 }
 
 /** @param {boolean} on */
-export function keep(on) {
-  keeping = on;
-  write();
+export function setStored(on) {
+  isStoring = on;
+  writeStorage();
 }
 
 /** @param {string} whose */
-export function recall(whose) {
+export function loadKey(whose) {
   return keys.get(whose) ?? "";
 }
 
 /** @param {string} whose @param {string} key */
-export function remember(whose, key) {
+export function saveKey(whose, key) {
   if (!whose) return;
   if (key) keys.set(whose, key);
   else keys.delete(whose);
-  if (keeping) write();
+  if (isStoring) writeStorage();
 }
 
-function write() {
+function writeStorage() {
   try {
-    if (keeping && keys.size) localStorage.setItem(NAME, JSON.stringify(Object.fromEntries(keys)));
-    else localStorage.removeItem(NAME);
+    if (isStoring && keys.size) localStorage.setItem(STORAGE_KEY, JSON.stringify(Object.fromEntries(keys)));
+    else localStorage.removeItem(STORAGE_KEY);
   } catch {}
 }
 
 /** @returns {[string, string][]} */
-function stored() {
+function readStorage() {
   try {
-    const all = JSON.parse(localStorage.getItem(NAME) ?? "{}");
+    const all = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
     return Object.entries(all).map(([whose, key]) => [whose, String(key)]);
   } catch {
     return [];

@@ -1,9 +1,9 @@
 /** Who builds on a side: a model of the catalog, any at a provider, or an endpoint of one's own. */
-import { one } from "../parts.js";
-import { recall, remember } from "./keys.js";
+import { query } from "../dom.js";
+import { loadKey, saveKey } from "./api-keys.js";
 
 /** Something typed that will not do, and where. */
-export class Wrong extends Error {
+export class InvalidField extends Error {
   /** @param {string} message @param {HTMLElement} place */
   constructor(message, place) {
     super(message);
@@ -11,44 +11,44 @@ export class Wrong extends Error {
   }
 }
 
-export class Rival {
-  #set;
+export class ModelPicker {
+  #fieldset;
   #model;
   #base;
   #name;
   #key;
   #problem;
   /** The key that was put into the field, rather than typed there. */
-  #recalled = "";
+  #loadedKey = "";
 
   /** @param {HTMLElement} set of fields */
   constructor(set) {
-    this.#set = set;
-    this.#model = /** @type {HTMLSelectElement} */ (one(set, "[data-field=model]"));
-    const input = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (one(set, `[data-field=${name}]`));
+    this.#fieldset = set;
+    this.#model = /** @type {HTMLSelectElement} */ (query(set, "[data-field=model]"));
+    const input = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (query(set, `[data-field=${name}]`));
     this.#base = input("base");
     this.#name = input("name");
     this.#key = input("key");
-    this.#problem = one(set, "[data-slot=problem]");
-    this.#model.addEventListener("change", () => this.#fit());
-    this.#base.addEventListener("change", () => this.#move());
-    this.#key.addEventListener("input", () => remember(this.#whose, this.#key.value.trim()));
-    set.addEventListener("input", () => this.clear());
-    this.#fit();
+    this.#problem = query(set, "[data-slot=problem]");
+    this.#model.addEventListener("change", () => this.#showFields());
+    this.#base.addEventListener("change", () => this.#baseChanged());
+    this.#key.addEventListener("input", () => saveKey(this.#keyOwner, this.#key.value.trim()));
+    set.addEventListener("input", () => this.clearError());
+    this.#showFields();
   }
 
-  /** Chooses another than the first of the list. @param {Rival} other */
-  differ(other) {
+  /** Chooses another than the first of the list. @param {ModelPicker} other */
+  chooseDifferentFrom(other) {
     const taken = other.#model.selectedIndex;
     const next = [...this.#model.options].findIndex((option, index) => index !== taken && option.dataset.kind === "catalog");
     if (next >= 0 && this.#model.selectedIndex === taken) this.#model.selectedIndex = next;
-    this.#fit();
+    this.#showFields();
   }
 
   /** Takes over a key that was typed elsewhere, where none was typed here. */
-  refresh() {
+  refreshKey() {
     const key = this.#key.value;
-    if (key === "" || key === this.#recalled) this.#recall();
+    if (key === "" || key === this.#loadedKey) this.#loadKey();
   }
 
   /** As it is shown. */
@@ -56,19 +56,19 @@ export class Rival {
     return this.#kind === "catalog" ? this.#option.text : this.#name.value.trim();
   }
 
-  /** As the API takes it; throws what is `Wrong`. @returns {Named} */
+  /** As the API takes it; throws what is `Wrong`. @returns {ModelChoice} */
   check() {
     const kind = this.#kind;
-    if (kind === "endpoint" && !this.#base.value.trim()) throw new Wrong("Where is the endpoint?", this.#base);
-    if (kind === "endpoint" && !this.#base.checkValidity()) throw new Wrong("An address begins with https://.", this.#base);
-    if (kind !== "catalog" && !this.#name.value.trim()) throw new Wrong("Which model is it?", this.#name);
-    const needs = kind !== "endpoint" && !this.#isOpen;
-    if (needs && !this.#apiKey) throw new Wrong(`It takes your key for ${this.#owner}.`, this.#key);
-    return this.named;
+    if (kind === "endpoint" && !this.#base.value.trim()) throw new InvalidField("Where is the endpoint?", this.#base);
+    if (kind === "endpoint" && !this.#base.checkValidity()) throw new InvalidField("An address begins with https://.", this.#base);
+    if (kind !== "catalog" && !this.#name.value.trim()) throw new InvalidField("Which model is it?", this.#name);
+    const needs = kind !== "endpoint" && !this.#hasServerKey;
+    if (needs && !this.#apiKey) throw new InvalidField(`It takes your key for ${this.#providerName}.`, this.#key);
+    return this.choice;
   }
 
-  /** As the API takes it, be it right or wrong. @returns {Named} */
-  get named() {
+  /** As the API takes it, be it right or wrong. @returns {ModelChoice} */
+  get choice() {
     const apiKey = this.#apiKey;
     const model = this.#name.value.trim();
     if (this.#kind === "catalog") return { key: this.#model.value, apiKey };
@@ -77,7 +77,7 @@ export class Rival {
   }
 
   /** @param {string} message @param {HTMLElement} [place] */
-  complain(message, place = this.#model) {
+  showError(message, place = this.#model) {
     this.#problem.textContent = message;
     this.#problem.hidden = false;
     place.setAttribute("aria-invalid", "true");
@@ -85,7 +85,7 @@ export class Rival {
     place.focus();
   }
 
-  clear() {
+  clearError() {
     this.#problem.hidden = true;
     this.#problem.textContent = "";
     for (const field of [this.#model, this.#base, this.#name, this.#key]) {
@@ -102,50 +102,50 @@ export class Rival {
     return this.#option?.dataset.kind ?? "endpoint";
   }
 
-  get #owner() {
+  get #providerName() {
     return this.#option?.dataset.owner ?? "";
   }
 
-  get #isOpen() {
+  get #hasServerKey() {
     return this.#option?.hasAttribute("data-open") ?? false;
   }
 
   /** Whose key it takes. */
-  get #whose() {
+  get #keyOwner() {
     return this.#kind === "endpoint" ? this.#base.value.trim() : (this.#option?.dataset.provider ?? "");
   }
 
   /** A model of the catalog that the server lends its key for shows no field for another. */
   get #takesKey() {
-    return this.#kind !== "catalog" || !this.#isOpen;
+    return this.#kind !== "catalog" || !this.#hasServerKey;
   }
 
   get #apiKey() {
     return (this.#takesKey && this.#key.value.trim()) || undefined;
   }
 
-  #recall() {
-    this.#recalled = this.#key.value = recall(this.#whose);
+  #loadKey() {
+    this.#loadedKey = this.#key.value = loadKey(this.#keyOwner);
   }
 
   /** The endpoint is elsewhere. What was typed for it stays, unless its key is known. */
-  #move() {
-    const typed = this.#key.value !== this.#recalled;
-    if (recall(this.#whose) || !typed) this.#recall();
-    else remember(this.#whose, this.#key.value.trim());
-    this.clear();
+  #baseChanged() {
+    const typed = this.#key.value !== this.#loadedKey;
+    if (loadKey(this.#keyOwner) || !typed) this.#loadKey();
+    else saveKey(this.#keyOwner, this.#key.value.trim());
+    this.clearError();
   }
 
   /** Shows the fields that this kind takes. */
-  #fit() {
+  #showFields() {
     const kind = this.#kind;
-    for (const row of this.#set.querySelectorAll("[data-for]")) {
+    for (const row of this.#fieldset.querySelectorAll("[data-for]")) {
       /** @type {HTMLElement} */ (row).hidden = !row.getAttribute("data-for")?.split(" ").includes(kind);
     }
-    one(this.#set, "[data-slot=key]").hidden = !this.#takesKey;
-    one(this.#set, "[data-slot=owner]").textContent = this.#owner;
-    one(this.#set, "[data-slot=lent]").hidden = !this.#isOpen;
-    this.#recall();
-    this.clear();
+    query(this.#fieldset, "[data-slot=key]").hidden = !this.#takesKey;
+    query(this.#fieldset, "[data-slot=owner]").textContent = this.#providerName;
+    query(this.#fieldset, "[data-slot=lent]").hidden = !this.#hasServerKey;
+    this.#loadKey();
+    this.clearError();
   }
 }

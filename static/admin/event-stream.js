@@ -2,19 +2,19 @@
  * A stream of events that is kept up while somebody looks, and a notice for when it is not. Out of sight it is closed:
  * a browser opens only six connections to a server, for all its tabs together.
  */
-import { Trouble, ask, complain } from "./api.js";
+import { ApiError, request, showError } from "./api.js";
 
 /** A server that restarts, or a stream that ends in due time, is back before anybody needs to know. */
 const GRACE_MS = 3000;
-const AGAIN_MS = 5000;
+const RECONNECT_MS = 5000;
 
 /**
  * @param {string} address @param {HTMLElement} notice
- * @param {string} name of the events @param {(told: any) => void} hear
+ * @param {string} name of the events @param {(told: any) => void} onEvent
  * @returns {() => void} begins anew, for who cannot wait for what changes next
  */
-export function listen(address, notice, name, hear) {
-  let missing = 0;
+export function subscribe(address, notice, name, onEvent) {
+  let lostTimer = 0;
   /** @type {EventSource | undefined} */
   let current;
   const open = () => {
@@ -23,37 +23,37 @@ export function listen(address, notice, name, hear) {
     const source = new EventSource(address);
     current = source;
     source.addEventListener("open", () => {
-      clearTimeout(missing);
-      missing = 0;
+      clearTimeout(lostTimer);
+      lostTimer = 0;
       notice.hidden = true;
     });
-    source.addEventListener(name, (event) => hear(JSON.parse(event.data)));
+    source.addEventListener(name, (event) => onEvent(JSON.parse(event.data)));
     source.addEventListener("error", () => {
-      missing ||= setTimeout(lost, GRACE_MS);
+      lostTimer ||= setTimeout(showLost, GRACE_MS);
       // Otherwise the browser asks again by itself.
-      if (source === current && source.readyState === EventSource.CLOSED) setTimeout(reopen, AGAIN_MS);
+      if (source === current && source.readyState === EventSource.CLOSED) setTimeout(reopen, RECONNECT_MS);
     });
   };
-  const lost = () => {
+  const showLost = () => {
     notice.hidden = false;
     notice.textContent = "The connection is lost, so this is how things stood a moment ago. It is being tried again.";
   };
   const reopen = async () => {
     try {
-      await ask("GET", "/api/admin/status");
+      await request("GET", "/api/admin/status");
     } catch (trouble) {
-      if (trouble instanceof Trouble && [401, 403].includes(trouble.status)) return complain(notice, trouble);
+      if (trouble instanceof ApiError && [401, 403].includes(trouble.status)) return showError(notice, trouble);
     }
     open();
   };
-  const rest = () => {
-    clearTimeout(missing);
-    missing = 0;
+  const pause = () => {
+    clearTimeout(lostTimer);
+    lostTimer = 0;
     current?.close();
   };
   open();
-  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : open()));
-  addEventListener("pagehide", rest);
+  document.addEventListener("visibilitychange", () => (document.hidden ? pause() : open()));
+  addEventListener("pagehide", pause);
   addEventListener("pageshow", (event) => event.persisted && open());
   return open;
 }

@@ -5,23 +5,23 @@
  */
 import { Camera } from "./camera.js";
 
-const MOST = 4;
+const MAX_LIVE = 4;
 
-/** Those that draw, the least recently used first. @type {{ rest: () => void }[]} */
+/** Those that draw, the least recently used first. @type {{ showPoster: () => void }[]} */
 const live = [];
 
-export function hasRoom() {
-  return live.length < MOST;
+export function hasCapacity() {
+  return live.length < MAX_LIVE;
 }
 
-/** Goes live, or was just used. @param {{ rest: () => void }} viewer */
-export function use(viewer) {
+/** Goes live, or was just used. @param {{ showPoster: () => void }} viewer */
+export function markUsed(viewer) {
   release(viewer);
   live.push(viewer);
-  while (live.length > MOST) live[0].rest();
+  while (live.length > MAX_LIVE) live[0].showPoster();
 }
 
-/** @param {{ rest: () => void }} viewer */
+/** @param {{ showPoster: () => void }} viewer */
 export function release(viewer) {
   const index = live.indexOf(viewer);
   if (index >= 0) live.splice(index, 1);
@@ -65,7 +65,7 @@ export class Pair {
 const pairs = new Map();
 
 /** @param {string | null} name */
-export function pairOf(name) {
+export function getPair(name) {
   if (name === null) return new Pair();
   const pair = pairs.get(name) ?? new Pair();
   pairs.set(name, pair);

@@ -2,13 +2,13 @@
 import { make } from "./controls.js";
 
 /** Saves the picture with the sky behind it. @param {import("./viewer.js").BuildViewer} element */
-export function save(element) {
+export function saveScreenshot(element) {
   const { viewer } = element;
   if (!viewer) return;
   const { width, height } = viewer.canvas;
   const sheet = make("canvas", { width: String(width), height: String(height) });
   const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  paper.fillStyle = skyOf(element, paper, height);
+  paper.fillStyle = skyGradient(element, paper, height);
   paper.fillRect(0, 0, width, height);
   viewer.draw();
   paper.drawImage(viewer.canvas, 0, 0);
@@ -21,7 +21,7 @@ export function save(element) {
 }
 
 /** @param {Element} element @param {CanvasRenderingContext2D} paper @param {number} height */
-export function skyOf(element, paper, height) {
+export function skyGradient(element, paper, height) {
   const sky = paper.createLinearGradient(0, 0, 0, height);
   const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? ["#fff"];
   colours.forEach((colour, index) => sky.addColorStop(Math.min(1, index), colour));

@@ -3,16 +3,16 @@
 /** What a glowing block gives; each step away it is one less. */
 export const BRIGHTEST = 15;
 /** So far beyond the build, on each side, light is worked out. */
-const BEYOND = 14;
+const MARGIN = 14;
 
 /**
  * Says how light it is in every cell in and around a grid: 0 where nothing shines
  * through, else 1, and 16 more for each level.
- * @param {Grid} grid @param {Kinds & { glows: Uint8Array }} kinds @param {number} top layers that are shown @param {number} most cells along an edge
+ * @param {Grid} grid @param {BlockKinds & { glows: Uint8Array }} kinds @param {number} top layers that are shown @param {number} most cells along an edge
  * @returns {Glow}
  */
 export function glow({ cells, dims, min, span }, kinds, top, most) {
-  const beyond = [0, 1, 2].map((axis) => (axis === 1 ? 1 : Math.max(1, Math.min(BEYOND, (most - span[axis]) >> 1))));
+  const beyond = [0, 1, 2].map((axis) => (axis === 1 ? 1 : Math.max(1, Math.min(MARGIN, (most - span[axis]) >> 1))));
   const [width, height, depth] = [span[0] + 2 * beyond[0], top + 2, span[2] + 2 * beyond[2]];
   const layer = width * depth;
   const levels = new Uint8Array(layer * height);
@@ -85,11 +85,11 @@ class Queue {
 
 /**
  * Has light go with every mesh from now on, or no more.
- * @param {Held} build @param {{ most: number } | null} what @param {Bench} bench
+ * @param {WorkerBuild} build @param {{ most: number } | null} what @param {WorkerContext} bench
  */
-export function answer(build, what, { blocks, kinds, show }) {
+export function handle(build, what, { blocks, kinds, sendMesh: show }) {
   const glows = new Uint8Array(256);
   blocks.forEach((block, index) => (glows[index + 1] = +(block.class === "emissive")));
-  build.also = what ? (grid, top) => ({ glow: glow(grid, { ...kinds, glows }, top, what.most) }) : undefined;
+  build.extra = what ? (grid, top) => ({ glow: glow(grid, { ...kinds, glows }, top, what.most) }) : undefined;
   if (what) show();
 }

@@ -1,18 +1,18 @@
 /** The two viewers of a matchup: fetched and drawn behind the scenes, then hung. */
 import { Camera } from "../viewer/camera.js";
-import { pairOf } from "../viewer/company.js";
+import { getPair } from "../viewer/page-viewers.js";
 import { BuildViewer } from "../viewer/viewer.js";
 
-const PICTURE = "image?size=768&background=transparent";
+const POSTER_PATH = "image?size=768&background=transparent";
 /** One on screen and one behind it; each pair of viewers has its own camera. */
-let count = 0;
+let viewCount = 0;
 
 /** @param {SideName} side */
-function place(side) {
+function sideElement(side) {
   return /** @type {HTMLElement} */ (document.querySelector(`.side[data-side=${side}]`));
 }
 
-export class Exhibit {
+export class MatchupView {
   /** @type {BuildViewer[]} */
   #viewers = [];
   #pair;
@@ -21,40 +21,40 @@ export class Exhibit {
   /** Whether a build did not load. */
   broken = false;
   /** Hears of it. @type {() => void} */
-  failed = () => {};
+  onFailed = () => {};
 
   /** @param {Matchup} matchup */
   constructor(matchup) {
     this.matchup = matchup;
-    const name = `arena-${count++ % 2}`;
-    this.#pair = pairOf(name);
+    const name = `arena-${viewCount++ % 2}`;
+    this.#pair = getPair(name);
     this.#pair.camera = new Camera();
-    const hang = (/** @type {SideName} */ side) => {
+    const addViewer = (/** @type {SideName} */ side) => {
       const { url } = matchup[side].build;
       const viewer = new BuildViewer();
       viewer.inert = true;
-      set(viewer, { src: url, angles: `${url}/${PICTURE}`, pair: name, name: `Build ${side.toUpperCase()}` });
-      viewer.addEventListener("mousedown", keepFocus);
+      setAttributes(viewer, { src: url, angles: `${url}/${POSTER_PATH}`, pair: name, name: `Build ${side.toUpperCase()}` });
+      viewer.addEventListener("mousedown", leaveFocus);
       this.#viewers.push(viewer);
-      const shown = onScreen(viewer, () => {
+      const shown = whenShown(viewer, () => {
         this.broken = true;
-        this.failed();
+        this.onFailed();
       });
-      place(side).append(viewer);
+      sideElement(side).append(viewer);
       return shown;
     };
-    this.ready = Promise.all([hang("a"), hang("b")]);
+    this.ready = Promise.all([addViewer("a"), addViewer("b")]);
   }
 
-  /** Shows it, in the place of another. @param {Exhibit | undefined} before */
+  /** Shows it, in the place of another. @param {MatchupView | undefined} before */
   replace(before) {
-    if (before && before.#pair.linked !== this.#pair.linked) this.link();
+    if (before && before.#pair.linked !== this.#pair.linked) this.toggleLinked();
     before?.remove();
     for (const viewer of this.#viewers) viewer.inert = false;
   }
 
   /** Turns both together from now on, or each by itself. @returns whether together */
-  link() {
+  toggleLinked() {
     this.#pair.toggle(this.#viewers[0]);
     return this.#pair.linked;
   }
@@ -65,7 +65,7 @@ export class Exhibit {
 }
 
 /** Who turns a build by pointer goes on to vote by key; who walks in it needs them there. @param {MouseEvent} event */
-function keepFocus(event) {
+function leaveFocus(event) {
   const { target } = event;
   if (!(target instanceof HTMLCanvasElement) || target.closest("[data-walking]")) return;
   event.preventDefault();
@@ -76,7 +76,7 @@ function keepFocus(event) {
  * Once a viewer draws, or its picture is there where nothing can draw.
  * @param {BuildViewer} viewer @param {() => void} failed
  */
-function onScreen(viewer, failed) {
+function whenShown(viewer, failed) {
   return new Promise((resolve) => {
     viewer.addEventListener("viewer:ready", resolve);
     viewer.addEventListener("viewer:error", () => {
@@ -90,6 +90,6 @@ function onScreen(viewer, failed) {
 }
 
 /** @param {Element} element @param {Record<string, string>} attributes */
-function set(element, attributes) {
+function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
 }

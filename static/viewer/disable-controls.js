@@ -1,19 +1,19 @@
 /** What cannot be had for as long as something else is under way. */
 
 /** How many keep a control from being used. @type {WeakMap<HTMLElement, number>} */
-const keepers = new WeakMap();
+const holdCounts = new WeakMap();
 
 /**
  * Disables controls of a viewer.
  * @param {HTMLElement} element @param {string} which as a selector
  * @returns {() => void} gives them back
  */
-export function keep(element, which) {
+export function disableControls(element, which) {
   const controls = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(which)]);
   const count = (/** @type {number} */ more) => {
     for (const control of controls) {
-      const kept = (keepers.get(control) ?? 0) + more;
-      keepers.set(control, kept);
+      const kept = (holdCounts.get(control) ?? 0) + more;
+      holdCounts.set(control, kept);
       control.disabled = kept > 0;
     }
   };
@@ -22,6 +22,6 @@ export function keep(element, which) {
 }
 
 /** @param {...string} names */
-export function toolsOf(...names) {
+export function toolSelector(...names) {
   return names.map((name) => `[data-tool="${name}"]`).join();
 }

@@ -1,7 +1,7 @@
 /** In the worker: the blocks that are shown, for those who walk among them. */
 
-/** @param {Held} build @param {null} _what @param {Bench} bench */
-export function answer({ grid, top }, _what, { kinds }) {
+/** @param {WorkerBuild} build @param {null} _what @param {WorkerContext} bench */
+export function handle({ grid, top }, _what, { kinds }) {
   if (!grid) return undefined;
   const layer = grid.dims[0] * grid.dims[2];
   return { ...grid, span: [grid.span[0], top, grid.span[2]], cells: grid.cells.slice(0, (top + 2) * layer), kinds };

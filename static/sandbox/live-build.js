@@ -1,9 +1,9 @@
 /** The build of a side: while it is written, and when it is done. */
-import { counted } from "../parts.js";
+import { formatCount } from "../dom.js";
 import { grow } from "../viewer/grow.js";
 import { BuildViewer } from "../viewer/viewer.js";
 
-export class Exhibit {
+export class LiveBuild {
   /** How much of it there is, in words. */
   count = "";
   /** @type {BuildViewer | undefined} */
@@ -17,8 +17,8 @@ export class Exhibit {
   }
 
   /** @param {string} name @param {Task} task */
-  begin(name, { gridSize, palette }) {
-    this.rest();
+  start(name, { gridSize, palette }) {
+    this.stop();
     const viewer = new BuildViewer();
     viewer.setAttribute("name", name);
     viewer.setAttribute("pair", "sandbox");
@@ -30,7 +30,7 @@ export class Exhibit {
       palette,
       grown: ({ counts, full }) => {
         const [boxes, lines, blocks] = counts;
-        const parts = [boxes && counted(boxes, "box", "boxes"), lines && counted(lines, "line"), blocks && counted(blocks, "block")];
+        const parts = [boxes && formatCount(boxes, "box", "boxes"), lines && formatCount(lines, "line"), blocks && formatCount(blocks, "block")];
         this.count = parts.filter(Boolean).join(", ") + (full ? ", more than can be drawn here" : "");
       },
     });
@@ -42,7 +42,7 @@ export class Exhibit {
   }
 
   /** It begins anew. */
-  again() {
+  restart() {
     this.count = "";
     this.#growth?.restart();
   }
@@ -56,7 +56,7 @@ export class Exhibit {
   }
 
   /** It stays as it is. */
-  rest() {
+  stop() {
     this.#growth?.stop();
     this.#growth = undefined;
   }

@@ -4,8 +4,8 @@
 const OVERDRAW = 8;
 /** Lines with ends out here are few, and take longer. */
 const FAR = 1 << 20;
-const MOST_FAR = 10_000;
-const MOST_NAMES = 1 << 16;
+const MAX_FAR = 10_000;
+const MAX_NAMES = 1 << 16;
 /** Numbers of an entry: its coordinates, or the place of a far line; then its block. */
 const STRIDE = 7;
 const FAR_MARK = -0x80000000;
@@ -13,7 +13,7 @@ const SPACE = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202
 const ENDS = new RegExp(`^${SPACE}|${SPACE}$`, "g");
 
 /** Brings the many spellings of a block's name to one. @param {string} raw */
-export function normalise(raw) {
+export function normaliseName(raw) {
   let name = raw.replace(ENDS, "").replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   if (name.startsWith("minecraft:")) name = name.slice(10);
   const state = name.endsWith("]") ? name.indexOf("[") : -1;
@@ -22,7 +22,7 @@ export function normalise(raw) {
 }
 
 /** Which number a name in a spec means; 0 for none. @param {Block[]} blocks @param {string} palette */
-export function finder(blocks, palette) {
+export function blockLookup(blocks, palette) {
   const numbers = new Map();
   blocks.forEach((block, index) => {
     if (palette === "simple" && block.palette !== "simple") return;
@@ -33,14 +33,14 @@ export function finder(blocks, palette) {
   return (/** @type {string} */ raw) => {
     let number = known.get(raw);
     if (number === undefined) {
-      number = /** @type {number} */ (numbers.get(normalise(raw)) ?? 0);
-      if (known.size < MOST_NAMES) known.set(raw, number);
+      number = /** @type {number} */ (numbers.get(normaliseName(raw)) ?? 0);
+      if (known.size < MAX_NAMES) known.set(raw, number);
     }
     return number;
   };
 }
 
-export class Drawing {
+export class Rasterizer {
   /** The spec would write too much; the rest is left out. */
   full = false;
   /** The layers from below up to the highest block. */
@@ -48,7 +48,7 @@ export class Drawing {
   #lists = [new Entries(), new Entries(), new Entries()];
   /** @type {bigint[][]} */
   #far = [];
-  #left;
+  #budget;
   #stale = false;
   /** The last list that was drawn from, and how many entries of all. */
   #drawn = 0;
@@ -65,7 +65,7 @@ export class Drawing {
     this.span = Array.from(box.span);
     this.dims = this.span.map((cells) => cells + 2);
     this.cells = new Uint8Array(this.dims[0] * this.dims[1] * this.dims[2]);
-    this.#left = OVERDRAW * size ** 3;
+    this.#budget = OVERDRAW * size ** 3;
   }
 
   /** How many entries there are that draw something. */
@@ -78,19 +78,19 @@ export class Drawing {
     for (const event of events) {
       if ("drop" in event) {
         for (const list of event.drop) this.#lists[list] = new Entries();
-        this.#left = OVERDRAW * this.size ** 3;
+        this.#budget = OVERDRAW * this.size ** 3;
         this.#stale = true;
-      } else this.#keep(event);
+      } else this.#addEntry(event);
     }
   }
 
   /** @param {SpecEntry} entry */
-  #keep({ list, at, type }) {
+  #addEntry({ list, at, type }) {
     const block = this.find(type);
     if (!block) return;
     const numbers = at.map((v) => Math.max(-FAR, Math.min(FAR, Number(v))));
     if (list === 1 && at.some((v) => v > FAR || v < -FAR)) {
-      if (this.#far.length === MOST_FAR) return;
+      if (this.#far.length === MAX_FAR) return;
       numbers[0] = FAR_MARK;
       numbers[1] = this.#far.push(at.map(BigInt)) - 1;
     }
@@ -105,14 +105,14 @@ export class Drawing {
   draw(wanted = this.entries) {
     if (this.#stale || wanted < this.#drawn) {
       this.cells.fill(0);
-      this.#left = OVERDRAW * this.size ** 3;
+      this.#budget = OVERDRAW * this.size ** 3;
       this.#drawn = this.#list = this.height = 0;
       this.#stale = this.full = false;
     }
     let before = 0;
     this.#lists.forEach((entries, list) => {
       const end = Math.min(wanted - before, entries.count);
-      for (let index = Math.max(0, this.#drawn - before); index < end && !this.full; index++) this.#one(list, entries.values, index * STRIDE);
+      for (let index = Math.max(0, this.#drawn - before); index < end && !this.full; index++) this.#drawEntry(list, entries.values, index * STRIDE);
       if (end > 0) this.#list = list;
       before += entries.count;
     });
@@ -141,7 +141,7 @@ export class Drawing {
   }
 
   /** @param {number} list @param {Int32Array} values @param {number} at */
-  #one(list, values, at) {
+  #drawEntry(list, values, at) {
     const block = values[at + 6];
     if (list === 0) this.#box(values, at, block);
     else if (list === 2) this.#row(values[at], values[at + 1], values[at + 2], 1, block);
@@ -159,7 +159,7 @@ export class Drawing {
       if (low[axis] > high[axis]) return;
     }
     const width = high[0] - low[0] + 1;
-    if (this.#spent(width * (high[1] - low[1] + 1) * (high[2] - low[2] + 1))) return;
+    if (this.#overspends(width * (high[1] - low[1] + 1) * (high[2] - low[2] + 1))) return;
     for (let y = low[1]; y <= high[1]; y++) for (let z = low[2]; z <= high[2]; z++) this.#fill(low[0], y, z, width, block);
   }
 
@@ -175,12 +175,12 @@ export class Drawing {
       const [one, other] = [ends[axis], ends[3 + axis]];
       if (Math.min(one, other) >= 0 && Math.max(one, other) < this.size) continue;
       const rises = way[axis] >= 0;
-      const enters = first(steps + 1, (i) => (rises ? point(axis, i) >= 0 : point(axis, i) < this.size));
-      const leaves = first(steps + 1, (i) => (rises ? point(axis, i) >= this.size : point(axis, i) < 0));
+      const enters = firstWhere(steps + 1, (i) => (rises ? point(axis, i) >= 0 : point(axis, i) < this.size));
+      const leaves = firstWhere(steps + 1, (i) => (rises ? point(axis, i) >= this.size : point(axis, i) < 0));
       start = Math.max(start, enters);
       end = Math.min(end, leaves);
     }
-    if (start >= end || this.#spent(end - start)) return;
+    if (start >= end || this.#overspends(end - start)) return;
     for (let i = start; i < end; i++) this.#fill(point(0, i), point(1, i), point(2, i), 1, block);
   }
 
@@ -198,26 +198,26 @@ export class Drawing {
     let [start, end] = [0n, steps + 1n];
     for (let axis = 0; axis < 3; axis++) {
       const rises = way[axis] >= 0n;
-      const enters = firstFar(steps + 1n, (i) => (rises ? point(axis, i) >= 0n : point(axis, i) < size));
-      const leaves = firstFar(steps + 1n, (i) => (rises ? point(axis, i) >= size : point(axis, i) < 0n));
+      const enters = firstWhereFar(steps + 1n, (i) => (rises ? point(axis, i) >= 0n : point(axis, i) < size));
+      const leaves = firstWhereFar(steps + 1n, (i) => (rises ? point(axis, i) >= size : point(axis, i) < 0n));
       if (enters > start) start = enters;
       if (leaves < end) end = leaves;
     }
-    if (start >= end || this.#spent(Number(end - start))) return;
+    if (start >= end || this.#overspends(Number(end - start))) return;
     for (let i = start; i < end; i++) this.#fill(Number(point(0, i)), Number(point(1, i)), Number(point(2, i)), 1, block);
   }
 
   /** @param {number} x @param {number} y @param {number} z @param {number} width @param {number} block */
   #row(x, y, z, width, block) {
     const { size } = this;
-    if (x < 0 || y < 0 || z < 0 || x >= size || y >= size || z >= size || this.#spent(width)) return;
+    if (x < 0 || y < 0 || z < 0 || x >= size || y >= size || z >= size || this.#overspends(width)) return;
     this.#fill(x, y, z, width, block);
   }
 
   /** @param {number} cells */
-  #spent(cells) {
-    this.full = cells > this.#left;
-    if (!this.full) this.#left -= cells;
+  #overspends(cells) {
+    this.full = cells > this.#budget;
+    if (!this.full) this.#budget -= cells;
     return this.full;
   }
 
@@ -253,7 +253,7 @@ class Entries {
 }
 
 /** The first of so many that holds, where all after it hold too. @param {number} count @param {(i: number) => boolean} holds */
-function first(count, holds) {
+function firstWhere(count, holds) {
   let low = 0;
   while (low < count) {
     const middle = Math.floor((low + count) / 2);
@@ -264,7 +264,7 @@ function first(count, holds) {
 }
 
 /** @param {bigint} count @param {(i: bigint) => boolean} holds */
-function firstFar(count, holds) {
+function firstWhereFar(count, holds) {
   let low = 0n;
   while (low < count) {
     const middle = (low + count) / 2n;

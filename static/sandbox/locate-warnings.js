@@ -1,14 +1,14 @@
 /** Finds what in a text the server warns of, so that it can be shown at its place. */
-import { finder, normalise } from "../viewer/drawing.js";
+import { blockLookup, normaliseName } from "../viewer/rasterizer.js";
 import { SpecReader } from "../viewer/spec.js";
 
 /** No more are listed one by one. */
-export const MOST = 200;
+export const MAX_LISTED = 200;
 /** A longer text is not searched. */
-const LONGEST = 1 << 23;
+const MAX_TEXT_LENGTH = 1 << 23;
 
 /**
- * @typedef {object} Fault
+ * @typedef {object} LocatedWarning
  * @property {number} from where the entry ends and begins, at least its last part
  * @property {number} to
  * @property {string} message
@@ -17,20 +17,20 @@ const LONGEST = 1 << 23;
 /**
  * What lies outside the grid, or is of no known block.
  * @param {string} text @param {Block[]} blocks @param {string} palette @param {number} size
- * @returns {Fault[]}
+ * @returns {LocatedWarning[]}
  */
-export function faults(text, blocks, palette, size) {
-  if (text.length > LONGEST) return [];
+export function locateWarnings(text, blocks, palette, size) {
+  if (text.length > MAX_TEXT_LENGTH) return [];
   const reader = new SpecReader();
-  const find = finder(blocks, palette);
-  /** @type {(Fault & { list: number })[]} */
+  const find = blockLookup(blocks, palette);
+  /** @type {(LocatedWarning & { list: number })[]} */
   let found = [];
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf("}", from) + 1 || text.length;
     for (const event of reader.feed(text.slice(from, end))) {
       if ("drop" in event) found = found.filter(({ list }) => !event.drop.includes(list));
       else {
-        const message = fault(event, find(event.type), size) ?? unknown(event.type, blocks, palette);
+        const message = outsideMessage(event, find(event.type), size) ?? unknownBlockMessage(event.type, blocks, palette);
         const begins = Math.max(from, text.lastIndexOf("{", end));
         if (message) found.push({ list: event.list, from: begins, to: end, message });
       }
@@ -41,20 +41,20 @@ export function faults(text, blocks, palette, size) {
 }
 
 /** None where there is no such block. @param {SpecEntry} entry @param {number} block @param {number} size */
-function fault({ at }, block, size) {
+function outsideMessage({ at }, block, size) {
   if (!block) return undefined;
   const outside = at.some((number) => number < 0 || number >= size);
   return outside ? `It reaches outside the grid, which goes from 0 to ${size - 1}.` : "";
 }
 
 /** @param {string} type @param {Block[]} blocks @param {string} palette */
-function unknown(type, blocks, palette) {
-  const near = alike(normalise(type), blocks.filter((block) => palette === "advanced" || block.palette === palette));
+function unknownBlockMessage(type, blocks, palette) {
+  const near = closestBlock(normaliseName(type), blocks.filter((block) => palette === "advanced" || block.palette === palette));
   return `There is no block “${type.slice(0, 60)}” in this palette.${near ? ` Did you mean “${near}”?` : ""}`;
 }
 
 /** The block whose name shares most with another: either holds the other, or they have words in common. @param {string} name @param {Block[]} blocks */
-function alike(name, blocks) {
+function closestBlock(name, blocks) {
   const words = name.split("_").filter((word) => word.length > 2 && word !== "block");
   const likeness = (/** @type {string} */ id) =>
     (id.includes(name) || name.includes(id) ? 2 : 0) + id.split("_").filter((word) => words.includes(word)).length;

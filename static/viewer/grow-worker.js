@@ -1,18 +1,18 @@
 /** In the worker: a build that is drawn while its spec is being written. */
-import { Drawing, finder } from "./drawing.js";
+import { Rasterizer, blockLookup } from "./rasterizer.js";
 import { SpecReader } from "./spec.js";
 
 /**
  * Goes on with a spec's text, and shows what there is.
- * @param {Held} build
+ * @param {WorkerBuild} build
  * @param {{ text: string, size: number, palette: string, fresh: boolean }} what
- * @param {Bench} bench
+ * @param {WorkerContext} bench
  */
-export function answer(build, { text, size, palette, fresh }, { blocks, show }) {
+export function handle(build, { text, size, palette, fresh }, { blocks, sendMesh: show }) {
   if (fresh || !build.drawing) {
-    build.drawing = { reader: new SpecReader(), drawing: new Drawing(size, finder(blocks, palette)) };
+    build.drawing = { reader: new SpecReader(), drawing: new Rasterizer(size, blockLookup(blocks, palette)) };
   }
-  /** @type {{ reader: SpecReader, drawing: Drawing }} */
+  /** @type {{ reader: SpecReader, drawing: Rasterizer }} */
   const { reader, drawing } = build.drawing;
   const events = reader.feed(text);
   if (events.length) {

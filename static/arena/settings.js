@@ -1,20 +1,20 @@
 /** What a browser keeps of a visitor's habits. Storage throws where it is forbidden; habits then last as long as the page. */
 
 /** @type {Map<string, string>} */
-const kept = new Map();
+const fallback = new Map();
 
 /** @param {string} name */
-export function recall(name) {
+export function loadSetting(name) {
   try {
-    return localStorage.getItem(name) ?? kept.get(name);
+    return localStorage.getItem(name) ?? fallback.get(name);
   } catch {
-    return kept.get(name);
+    return fallback.get(name);
   }
 }
 
 /** @param {string} name @param {string} value */
-export function remember(name, value) {
-  kept.set(name, value);
+export function saveSetting(name, value) {
+  fallback.set(name, value);
   try {
     localStorage.setItem(name, value);
   } catch {}

@@ -1,19 +1,19 @@
 /** Going on by itself after a vote: a countdown that starts over while somebody looks, and can be stopped for good. */
-import { recall, remember } from "./memory.js";
+import { loadSetting, saveSetting } from "./settings.js";
 
-const HABIT = "arena:advance";
-const AFTER_MS = 8000;
+const SETTING = "arena:advance";
+const DELAY_MS = 8000;
 const TICK_MS = 100;
 /** Pixels by which a mouse may drift without looking at something. */
-const DRIFT = 24;
+const MOUSE_TOLERANCE = 24;
 /** What else one does with what is looked at. */
-const USES = ["pointerdown", "keydown", "wheel", "touchmove"];
+const ACTIVITY_EVENTS = ["pointerdown", "keydown", "wheel", "touchmove"];
 
-export class Advance {
-  #left = 0;
+export class AutoAdvance {
+  #remainingMs = 0;
   #timer = 0;
   /** @type {{ x: number, y: number } | undefined} */
-  #rest;
+  #lastPointer;
 
   /**
    * @param {{ button: HTMLElement, stop: HTMLElement, box: HTMLInputElement, exhibits: HTMLElement[] }} parts
@@ -26,77 +26,77 @@ export class Advance {
     this.go = go;
     this.box = box;
     this.exhibits = exhibits;
-    box.checked = wanted();
-    box.addEventListener("change", () => this.#switch(box.checked));
+    box.checked = isEnabled();
+    box.addEventListener("change", () => this.#setEnabled(box.checked));
     stop.addEventListener("click", () => {
-      this.#switch(false);
+      this.#setEnabled(false);
       button.focus({ preventScroll: true });
     });
     document.addEventListener("pointermove", ({ clientX: x, clientY: y, target }) => {
-      this.#rest ??= { x, y };
-      if (Math.hypot(x - this.#rest.x, y - this.#rest.y) < DRIFT) return;
-      this.#rest = { x, y };
-      if (this.#isLookedAt(target)) this.#startOver();
+      this.#lastPointer ??= { x, y };
+      if (Math.hypot(x - this.#lastPointer.x, y - this.#lastPointer.y) < MOUSE_TOLERANCE) return;
+      this.#lastPointer = { x, y };
+      if (this.#isWatched(target)) this.#restart();
     });
-    for (const use of USES) {
-      document.addEventListener(use, ({ target }) => this.#isLookedAt(target) && this.#startOver(), { passive: true });
+    for (const use of ACTIVITY_EVENTS) {
+      document.addEventListener(use, ({ target }) => this.#isWatched(target) && this.#restart(), { passive: true });
     }
-    addEventListener("scroll", () => this.#startOver(), { passive: true, capture: true });
+    addEventListener("scroll", () => this.#restart(), { passive: true, capture: true });
   }
 
-  begin() {
-    this.end();
-    if (!wanted()) return;
-    this.#left = AFTER_MS;
-    this.#rest = undefined;
+  start() {
+    this.cancel();
+    if (!isEnabled()) return;
+    this.#remainingMs = DELAY_MS;
+    this.#lastPointer = undefined;
     this.stop.hidden = false;
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#show();
+    this.#render();
   }
 
-  end() {
+  cancel() {
     clearInterval(this.#timer);
     this.#timer = 0;
     this.stop.hidden = true;
     delete this.button.dataset.left;
   }
 
-  #startOver() {
-    this.#left = AFTER_MS;
-    if (this.#timer) this.#show();
+  #restart() {
+    this.#remainingMs = DELAY_MS;
+    if (this.#timer) this.#render();
   }
 
   #tick() {
     // A button that was clicked keeps the focus, too, but nobody is at it any more.
     const focused = document.activeElement;
-    if (focused?.matches(":focus-visible") && this.#isLookedAt(focused)) this.#startOver();
-    else if (!document.hidden && !document.querySelector("dialog[open], :popover-open")) this.#left -= TICK_MS;
-    if (this.#left > 0) return this.#show();
-    this.end();
+    if (focused?.matches(":focus-visible") && this.#isWatched(focused)) this.#restart();
+    else if (!document.hidden && !document.querySelector("dialog[open], :popover-open")) this.#remainingMs -= TICK_MS;
+    if (this.#remainingMs > 0) return this.#render();
+    this.cancel();
     this.go();
   }
 
-  #show() {
-    this.button.dataset.left = String(Math.ceil(this.#left / 1000));
-    this.button.style.setProperty("--left", String(this.#left / AFTER_MS));
+  #render() {
+    this.button.dataset.left = String(Math.ceil(this.#remainingMs / 1000));
+    this.button.style.setProperty("--left", String(this.#remainingMs / DELAY_MS));
   }
 
   /** @param {boolean} on */
-  #switch(on) {
-    remember(HABIT, on ? "on" : "off");
+  #setEnabled(on) {
+    saveSetting(SETTING, on ? "on" : "off");
     this.box.checked = on;
-    if (!on) this.end();
+    if (!on) this.cancel();
   }
 
   /** Its own buttons aside. @param {EventTarget | null} target */
-  #isLookedAt(target) {
+  #isWatched(target) {
     if (!(target instanceof Element) || this.button.contains(target) || this.stop.contains(target)) return false;
     return this.exhibits.some((exhibit) => exhibit.contains(target));
   }
 }
 
 /** Unless somebody chose, as the system has it. */
-function wanted() {
-  const chosen = recall(HABIT);
+function isEnabled() {
+  const chosen = loadSetting(SETTING);
   return chosen ? chosen === "on" : !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

@@ -1,11 +1,11 @@
 /** Framing that does not jump. */
 
 /** Milliseconds in which it goes two thirds of its way. */
-const EASE = 260;
+const EASE_MS = 260;
 
 /** What a view looks at instead of a build's bounds, and goes to softly. */
-export class Frame {
-  #asked = 0;
+export class Framing {
+  #frameRequest = 0;
   #time = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
@@ -21,14 +21,14 @@ export class Frame {
   /** @param {number[]} min @param {number[]} span @returns {Promise<void>} when it is there */
   go(min, span) {
     this.goal = [...min, ...span];
-    if (!this.#asked) this.#time = performance.now();
-    this.#asked ||= requestAnimationFrame(this.#step);
+    if (!this.#frameRequest) this.#time = performance.now();
+    this.#frameRequest ||= requestAnimationFrame(this.#step);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #step = (/** @type {number} */ time) => {
     const jump = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const share = jump ? 1 : 1 - Math.exp(-Math.max(0, time - this.#time) / EASE);
+    const share = jump ? 1 : 1 - Math.exp(-Math.max(0, time - this.#time) / EASE_MS);
     this.#time = time;
     let left = 0;
     this.goal.forEach((goal, index) => {
@@ -37,8 +37,8 @@ export class Frame {
       left = Math.max(left, Math.abs(goal - part[index % 3]));
     });
     this.view?.redraw();
-    this.#asked = left > 0.01 ? requestAnimationFrame(this.#step) : 0;
-    if (this.#asked) return;
+    this.#frameRequest = left > 0.01 ? requestAnimationFrame(this.#step) : 0;
+    if (this.#frameRequest) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   };
 }

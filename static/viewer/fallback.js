@@ -10,7 +10,7 @@ const ANGLES = ["front", "front right", "right", "back right", "back", "back lef
  * @param {string} address of the pictures; the angle is added
  * @returns {HTMLElement} its controls
  */
-export function turntable(picture, address) {
+export function showAngles(picture, address) {
   const alt = picture.alt;
   let angle = 0;
   const said = make("span", { class: "said-angle", "aria-live": "polite" });

@@ -1,20 +1,20 @@
 /** How somebody moves among blocks: pure, in steps of time. */
 
-const WIDE = 0.3;
-const TALL = 1.8;
+const HALF_WIDTH = 0.3;
+const HEIGHT = 1.8;
 const GRAVITY = 27;
-const JUMP = 8.6;
+const JUMP_SPEED = 8.6;
 const FASTEST_FALL = 40;
 /** What is stepped up without a jump. */
-const STEP = 1;
-const WALK = 4.8;
-const FLY = 9;
-const SWIM = 2.4;
+const STEP_HEIGHT = 1;
+const WALK_SPEED = 4.8;
+const FLY_SPEED = 9;
+const SWIM_SPEED = 2.4;
 /** Seconds in which a change of pace is two thirds done. */
-const GRIP = 0.06;
+const ACCELERATION_S = 0.06;
 /** The longest way at once; less than any block. */
-const MOST = 0.4;
-const HAIR = 1e-4;
+const MAX_STEP = 0.4;
+const EPSILON = 1e-4;
 
 /**
  * @typedef {object} World
@@ -22,7 +22,7 @@ const HAIR = 1e-4;
  * @property {(x: number, y: number, z: number) => boolean} wet
  * @property {number} floor the height of the ground
  * @property {number[]} low @property {number[]} high how far one may go
- * @property {number} pace
+ * @property {number} speedFactor
  */
 
 export class Body {
@@ -37,7 +37,7 @@ export class Body {
 
 /**
  * The world that a grid is, on a plain without end.
- * @param {Grid} grid @param {Kinds} kinds
+ * @param {Grid} grid @param {BlockKinds} kinds
  * @returns {World}
  */
 export function worldOf({ min, span, dims, cells }, kinds) {
@@ -54,20 +54,20 @@ export function worldOf({ min, span, dims, cells }, kinds) {
     floor: min[1],
     low: [min[0] - around, -Infinity, min[2] - around],
     high: [min[0] + span[0] + around, min[1] + span[1] + around, min[2] + span[2] + around],
-    pace: Math.max(1, Math.min(2.5, Math.max(...span) / 64)),
+    speedFactor: Math.max(1, Math.min(2.5, Math.max(...span) / 64)),
   };
 }
 
 /** Whether nobody could stand there. @param {World} world @param {number[]} at */
-export function stuck(world, at) {
-  return touches(world.solid, at);
+export function overlapsBlock(world, at) {
+  return overlapsSolid(world.solid, at);
 }
 
 /**
  * Where somebody looks at a build from who comes to see it: on the ground before it.
  * @param {World} world @param {Box} box @param {number} turn the side they come from
  */
-export function entrance(world, { min, span }, turn) {
+export function startPosition(world, { min, span }, turn) {
   const [x, z] = [min[0] + span[0] / 2, min[2] + span[2] / 2];
   const away = Math.hypot(span[0], span[2]) / 2 + Math.min(10, 2 + span[1] / 4);
   const at = [x + Math.sin(turn) * away, world.floor, z + Math.cos(turn) * away];
@@ -82,62 +82,62 @@ export function entrance(world, { min, span }, turn) {
 export function advance(body, { along, up }, seconds, world) {
   const { at, speed } = body;
   const swims = !body.flying && world.wet(...cellOf([at[0], at[1] + 0.4, at[2]]));
-  const pace = world.pace * (body.flying ? FLY : swims ? SWIM : WALK);
-  const share = 1 - Math.exp(-seconds / GRIP);
+  const pace = world.speedFactor * (body.flying ? FLY_SPEED : swims ? SWIM_SPEED : WALK_SPEED);
+  const share = 1 - Math.exp(-seconds / ACCELERATION_S);
   speed[0] += (along[0] * pace - speed[0]) * share;
   speed[2] += (along[1] * pace - speed[2]) * share;
   if (body.flying) speed[1] += (up * pace - speed[1]) * share;
   else if (swims) speed[1] += ((up > 0 ? 3 : -1.5) - speed[1]) * share;
   else {
-    if (up > 0 && body.grounded) speed[1] = JUMP;
+    if (up > 0 && body.grounded) speed[1] = JUMP_SPEED;
     speed[1] = Math.max(-FASTEST_FALL, speed[1] - GRAVITY * seconds);
   }
 
   const way = speed.map((part) => part * seconds);
-  const steps = Math.max(1, Math.ceil(Math.max(...way.map(Math.abs)) / MOST));
+  const steps = Math.max(1, Math.ceil(Math.max(...way.map(Math.abs)) / MAX_STEP));
   body.grounded = false;
   for (let step = 0; step < steps; step++) {
-    for (const axis of [1, 0, 2]) go(body, axis, way[axis] / steps, world);
+    for (const axis of [1, 0, 2]) moveAlong(body, axis, way[axis] / steps, world);
   }
   body.sunk *= Math.exp(-seconds / 0.09);
   if (body.sunk < 1e-3) body.sunk = 0;
 }
 
 /** @param {Body} body @param {number} axis @param {number} way @param {World} world */
-function go(body, axis, way, world) {
+function moveAlong(body, axis, way, world) {
   const { at, speed } = body;
   if (way === 0) return;
   const before = at[axis];
   at[axis] = clamp(before + way, world.low[axis], world.high[axis]);
-  if (!touches(world.solid, at)) return;
-  if (axis !== 1 && climbs(body, world)) return;
+  if (!overlapsSolid(world.solid, at)) return;
+  if (axis !== 1 && tryStepUp(body, world)) return;
   at[axis] = before;
   // Up to what is in the way: the edge of a cell, less half of one's own width.
-  const [under, over] = axis === 1 ? [0, TALL] : [WIDE, WIDE];
-  const edge = way > 0 ? Math.ceil(before + over - HAIR) - over - HAIR : Math.floor(before - under + HAIR) + under + (axis === 1 ? 0 : HAIR);
+  const [under, over] = axis === 1 ? [0, HEIGHT] : [HALF_WIDTH, HALF_WIDTH];
+  const edge = way > 0 ? Math.ceil(before + over - EPSILON) - over - EPSILON : Math.floor(before - under + EPSILON) + under + (axis === 1 ? 0 : EPSILON);
   if (way > 0 ? edge > before : edge < before) at[axis] = edge;
-  if (touches(world.solid, at)) at[axis] = before;
+  if (overlapsSolid(world.solid, at)) at[axis] = before;
   if (axis === 1 && way < 0) body.grounded = true;
   speed[axis] = 0;
 }
 
 /** A step up of one block, where there is room for it. @param {Body} body @param {World} world */
-function climbs(body, { solid }) {
+function tryStepUp(body, { solid }) {
   const { at } = body;
   if (!body.grounded) return false;
-  const top = Math.floor(at[1] + HAIR) + STEP;
+  const top = Math.floor(at[1] + EPSILON) + STEP_HEIGHT;
   const raised = [at[0], top, at[2]];
-  if (touches(solid, raised)) return false;
+  if (overlapsSolid(solid, raised)) return false;
   body.sunk += top - at[1];
   at[1] = top;
   return true;
 }
 
 /** @param {(x: number, y: number, z: number) => boolean} solid @param {number[]} at */
-function touches(solid, [x, y, z]) {
-  const [left, right] = [Math.floor(x - WIDE), Math.floor(x + WIDE)];
-  const [near, far] = [Math.floor(z - WIDE), Math.floor(z + WIDE)];
-  const [low, high] = [Math.floor(y + HAIR), Math.floor(y + TALL - HAIR)];
+function overlapsSolid(solid, [x, y, z]) {
+  const [left, right] = [Math.floor(x - HALF_WIDTH), Math.floor(x + HALF_WIDTH)];
+  const [near, far] = [Math.floor(z - HALF_WIDTH), Math.floor(z + HALF_WIDTH)];
+  const [low, high] = [Math.floor(y + EPSILON), Math.floor(y + HEIGHT - EPSILON)];
   for (let row = low; row <= high; row++) {
     for (let line = near; line <= far; line++) {
       for (let column = left; column <= right; column++) if (solid(column, row, line)) return true;

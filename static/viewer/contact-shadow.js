@@ -1,7 +1,7 @@
 /** Where a grid stands. */
 
-/** The shadow of its foot. @param {Grid} grid @param {Kinds} kinds @returns {Contact} */
-export function contact({ cells, span, dims }, kinds) {
+/** The shadow of its foot. @param {Grid} grid @param {BlockKinds} kinds @returns {ContactShadow} */
+export function contactShadow({ cells, span, dims }, kinds) {
   const [width, height, depth] = span;
   const radius = Math.max(1, Math.floor(Math.max(width, depth) / 14));
   const margin = 3 * radius + 1;
@@ -19,7 +19,7 @@ export function contact({ cells, span, dims }, kinds) {
     }
   }
   for (let round = 0; round < 3; round++) {
-    field = blurred(blurred(field, wide, deep, radius), deep, wide, radius);
+    field = blurTransposed(blurTransposed(field, wide, deep, radius), deep, wide, radius);
   }
   return { data: Uint8Array.from(field, (value) => 255 * value), width: wide, depth: deep, margin };
 }
@@ -28,7 +28,7 @@ export function contact({ cells, span, dims }, kinds) {
  * Each row averaged over a window, and rows made columns.
  * @param {Float32Array} field @param {number} width @param {number} rows @param {number} radius
  */
-function blurred(field, width, rows, radius) {
+function blurTransposed(field, width, rows, radius) {
   const out = new Float32Array(field.length);
   for (let row = 0; row < rows; row++) {
     let sum = 0;

@@ -1,27 +1,27 @@
 /** Bringing a build: pasted, dropped or chosen. */
-import { Trouble, ask, complain } from "./api.js";
-import { count, counted, field, made, one, part } from "./parts.js";
+import { ApiError, request, showError } from "./api.js";
+import { formatNumber, formatCount, inputById, textElement, query, byId } from "./ui.js";
 
-const TAKEN = "There is a build already. To have this one in its place, tick “Retire the build that is there”.";
+const ALREADY_THERE = "There is a build already. To have this one in its place, tick “Retire the build that is there”.";
 
-export class Bringer {
+export class ImportForm {
   #form;
-  #pasted = field("pasted");
-  #file = field("file");
-  #over = field("over");
-  #trouble = part("bring-trouble");
-  /** @type {Place | undefined} */
+  #pasted = inputById("pasted");
+  #file = inputById("file");
+  #overwrite = inputById("over");
+  #trouble = byId("bring-trouble");
+  /** @type {CellState | undefined} */
   #place;
   #busy = false;
 
-  /** @param {HTMLDialogElement} dialog @param {{ begun: () => void, done: (told: string, imported: Imported) => void }} hear */
-  constructor(dialog, hear) {
-    this.hear = hear;
+  /** @param {HTMLDialogElement} dialog @param {{ begun: () => void, done: (told: string, imported: ImportResult) => void }} callbacks */
+  constructor(dialog, callbacks) {
+    this.hear = callbacks;
     this.dialog = dialog;
-    this.#form = one(dialog, "form.bring");
+    this.#form = query(dialog, "form.bring");
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#bring();
+      this.#submit();
     });
     for (const kind of ["dragenter", "dragover"]) {
       dialog.addEventListener(kind, (event) => {
@@ -33,30 +33,30 @@ export class Bringer {
     dialog.addEventListener("drop", (event) => {
       event.preventDefault();
       dialog.removeAttribute("data-over");
-      this.take(event.dataTransfer);
+      this.fillFromDrop(event.dataTransfer);
     });
     this.#pasted.addEventListener("input", () => this.#clear(this.#file));
     this.#file.addEventListener("input", () => this.#clear(this.#pasted));
   }
 
-  /** @param {Place} place */
-  begin(place) {
+  /** @param {CellState} place */
+  reset(place) {
     this.#place = place;
     this.#pasted.value = "";
     this.#file.value = "";
-    this.#over.checked = false;
+    this.#overwrite.checked = false;
     this.#clear();
   }
 
-  /** @param {Place} place as it is now */
-  fit(place) {
+  /** @param {CellState} place as it is now */
+  update(place) {
     this.#place = place;
     this.#slot("over").hidden = place.state !== "ready";
-    if (place.state !== "ready" && !this.#trouble.hidden && this.#trouble.textContent === TAKEN) this.#clear();
+    if (place.state !== "ready" && !this.#trouble.hidden && this.#trouble.textContent === ALREADY_THERE) this.#clear();
   }
 
   /** What was dropped, wherever: one more press brings it in. @param {DataTransfer | null} dropped */
-  take(dropped) {
+  fillFromDrop(dropped) {
     const file = dropped?.files[0];
     const text = dropped?.getData("text") ?? "";
     if (!file && !text) return;
@@ -64,54 +64,54 @@ export class Bringer {
     else this.#pasted.value = text;
     this.#clear(file ? this.#pasted : this.#file);
     this.#slot("brought").replaceChildren(file ? `${file.name} is here, and not in yet.` : "The text is here, and not in yet.");
-    const button = one(this.#form, "[type=submit]");
+    const button = query(this.#form, "[type=submit]");
     button.focus();
     button.scrollIntoView({ block: "center" });
   }
 
-  async #bring() {
+  async #submit() {
     const place = this.#place;
     const body = this.#file.files?.[0] ?? this.#pasted.value;
     if (!place || this.#busy) return;
-    if (body === "") return this.#refuse(new Error("There is nothing to bring in yet."));
+    if (body === "") return this.#showFailure(new Error("There is nothing to bring in yet."));
     this.#busy = true;
     this.#clear();
     this.hear.begun();
     this.#slot("brought").replaceChildren("It is being read …");
     const asked = new URLSearchParams({ promptId: place.promptId, modelKey: place.modelKey });
-    if (this.#over.checked && place.state === "ready") asked.set("overwrite", "1");
+    if (this.#overwrite.checked && place.state === "ready") asked.set("overwrite", "1");
     try {
-      const told = await ask("POST", `/api/admin/import-build?${asked}`, { body });
-      if (isSame(place, this.#place)) this.#tell(told);
+      const told = await request("POST", `/api/admin/import-build?${asked}`, { body });
+      if (isSamePlace(place, this.#place)) this.#showResult(told);
     } catch (trouble) {
-      if (isSame(place, this.#place)) this.#refuse(trouble);
+      if (isSamePlace(place, this.#place)) this.#showFailure(trouble);
     } finally {
       this.#busy = false;
     }
   }
 
-  /** @param {Imported} imported */
-  #tell(imported) {
+  /** @param {ImportResult} imported */
+  #showResult(imported) {
     const { blockCount, warnings, overwritten } = imported;
     const [first, ...more] = warnings.map(({ message }) => message);
-    const but = first ? ` and ${counted(warnings.length, "warning")}: ${first}${more.length ? " … (all of them below)" : ""}` : "";
+    const but = first ? ` and ${formatCount(warnings.length, "warning")}: ${first}${more.length ? " … (all of them below)" : ""}` : "";
     this.#pasted.value = "";
     this.#file.value = "";
-    this.#over.checked = false;
-    this.hear.done(`It is in, with ${count(blockCount)} blocks${but}.${overwritten ? " The one before is retired." : ""}`, imported);
+    this.#overwrite.checked = false;
+    this.hear.done(`It is in, with ${formatNumber(blockCount)} blocks${but}.${overwritten ? " The one before is retired." : ""}`, imported);
     const list = document.createElement("ul");
-    list.append(...warnings.map(({ message }) => made("li", message)));
-    this.#slot("brought").replaceChildren(...(more.length ? [made("p", "Its warnings:"), list] : []));
+    list.append(...warnings.map(({ message }) => textElement("li", message)));
+    this.#slot("brought").replaceChildren(...(more.length ? [textElement("p", "Its warnings:"), list] : []));
   }
 
   /** @param {unknown} trouble */
-  #refuse(trouble) {
+  #showFailure(trouble) {
     this.#slot("brought").replaceChildren();
-    if (trouble instanceof Trouble && trouble.code === "exists") {
-      complain(this.#trouble, TAKEN);
-      return this.#over.focus();
+    if (trouble instanceof ApiError && trouble.code === "exists") {
+      showError(this.#trouble, ALREADY_THERE);
+      return this.#overwrite.focus();
     }
-    complain(this.#trouble, trouble);
+    showError(this.#trouble, trouble);
     this.#pasted.setAttribute("aria-invalid", "true");
     this.#trouble.scrollIntoView({ block: "nearest" });
   }
@@ -126,11 +126,11 @@ export class Bringer {
 
   /** @param {string} name */
   #slot(name) {
-    return one(this.dialog, `[data-slot=${name}]`);
+    return query(this.dialog, `[data-slot=${name}]`);
   }
 }
 
-/** @param {Place} one @param {Place} [other] */
-function isSame(one, other) {
+/** @param {CellState} one @param {CellState} [other] */
+function isSamePlace(one, other) {
   return one.promptId === other?.promptId && one.modelKey === other.modelKey;
 }

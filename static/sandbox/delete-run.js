@@ -1,15 +1,15 @@
 /** Asks once more before a kept run is deleted. */
-import { part } from "../parts.js";
+import { byId } from "../dom.js";
 
 const form = /** @type {HTMLFormElement | null} */ (document.getElementById("forget"));
 
 if (form) {
-  const sure = /** @type {HTMLDialogElement} */ (part("sure"));
+  const dialog = /** @type {HTMLDialogElement} */ (byId("sure"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    sure.returnValue = "";
-    sure.showModal();
+    dialog.returnValue = "";
+    dialog.showModal();
   });
   // Without asking again.
-  sure.addEventListener("close", () => sure.returnValue === "yes" && form.submit());
+  dialog.addEventListener("close", () => dialog.returnValue === "yes" && form.submit());
 }

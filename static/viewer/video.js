@@ -1,31 +1,31 @@
 /** A turn of the build, recorded as a film. */
 import { make } from "./controls.js";
-import { fileName, skyOf } from "./shot.js";
-import { style } from "./scene.js";
-import { say } from "./status.js";
-import { keep, toolsOf } from "./tools.js";
+import { fileName, skyGradient } from "./screenshot.js";
+import { loadStyles } from "./scene.js";
+import { announce } from "./status.js";
+import { disableControls, toolSelector } from "./disable-controls.js";
 
 /** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
 
-const SECONDS = 8;
-const RATE = 30;
-const BITS = 8_000_000;
+const TURN_SECONDS = 8;
+const FRAME_RATE = 30;
+const BITS_PER_SECOND = 8_000_000;
 /** Pixels along the longer edge. */
-const MOST = 1280;
-const KINDS = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
+const MAX_EDGE = 1280;
+const TYPES = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
 
 export function canRecord() {
-  return kind() !== undefined && "captureStream" in HTMLCanvasElement.prototype;
+  return supportedType() !== undefined && "captureStream" in HTMLCanvasElement.prototype;
 }
 
-function kind() {
-  return KINDS.find((name) => globalThis.MediaRecorder?.isTypeSupported(name));
+function supportedType() {
+  return TYPES.find((name) => globalThis.MediaRecorder?.isTypeSupported(name));
 }
 
 /** One that records already, where the browser keeps its word. @param {HTMLCanvasElement} sheet */
-function recorderOf(sheet) {
+function startRecorder(sheet) {
   try {
-    const recorder = new MediaRecorder(sheet.captureStream(RATE), { mimeType: kind(), videoBitsPerSecond: BITS });
+    const recorder = new MediaRecorder(sheet.captureStream(FRAME_RATE), { mimeType: supportedType(), videoBitsPerSecond: BITS_PER_SECOND });
     recorder.start(1000);
     return recorder;
   } catch {
@@ -34,25 +34,25 @@ function recorderOf(sheet) {
 }
 
 /** Records one turn, from where the camera is. @param {BuildViewer} element */
-export async function record(element) {
-  await style();
+export async function recordTurn(element) {
+  await loadStyles();
   const { viewer: view, camera } = element;
   if (!view || element.matches("[data-walking], [data-recording]")) return;
   const stop = make("button", { type: "button" }, "Stop");
   const bar = make("progress", { max: "1", value: "0", "aria-label": "Recorded" });
   const panel = make("div", { class: "recording", role: "group", "aria-label": "Recording" }, make("span", {}, "Recording a turn"), bar, stop);
   const { width, height } = view.canvas;
-  const scale = Math.min(1, MOST / Math.max(width, height));
+  const scale = Math.min(1, MAX_EDGE / Math.max(width, height));
   const even = (/** @type {number} */ edge) => String(2 * Math.max(1, Math.round((edge * scale) / 2)));
   const sheet = make("canvas", { width: even(width), height: even(height) });
   const paper = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-  const recorder = recorderOf(sheet);
-  if (!recorder) return say(element, "This browser cannot record it.");
+  const recorder = startRecorder(sheet);
+  if (!recorder) return announce(element, "This browser cannot record it.");
   element.setAttribute("data-recording", "");
-  const free = keep(element, toolsOf("walk", "link", "replay"));
+  const free = disableControls(element, toolSelector("walk", "link", "replay"));
   element.append(panel);
   stop.focus();
-  say(element, "Recording a turn.");
+  announce(element, "Recording a turn.");
   /** @type {Blob[]} */
   const pieces = [];
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
@@ -78,7 +78,7 @@ export async function record(element) {
     event.stopPropagation();
     finish("stopped");
   });
-  view.stop.signal.addEventListener("abort", () => finish("gone"));
+  view.aborter.signal.addEventListener("abort", () => finish("gone"));
   // Nothing turns on a page that nobody sees.
   const seen = () => {
     if (over) return;
@@ -88,11 +88,11 @@ export async function record(element) {
   document.addEventListener("visibilitychange", seen);
   const frame = (/** @type {number} */ time) => {
     if (over) return;
-    const share = Math.min(1 - turned, Math.max(0, Math.min(100, time - before)) / 1000 / SECONDS);
+    const share = Math.min(1 - turned, Math.max(0, Math.min(100, time - before)) / 1000 / TURN_SECONDS);
     before = time;
     turned += share;
     element.camera.orbit(2 * Math.PI * share, 0, true);
-    paper.fillStyle = skyOf(element, paper, sheet.height);
+    paper.fillStyle = skyGradient(element, paper, sheet.height);
     paper.fillRect(0, 0, sheet.width, sheet.height);
     view.draw();
     paper.drawImage(view.canvas, 0, 0, sheet.width, sheet.height);
@@ -112,9 +112,9 @@ export async function record(element) {
   panel.remove();
   if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector('[data-tool="more"]'))?.focus({ preventScroll: true });
   if (/** @type {string} */ (end) === "gone") return;
-  if (/** @type {string} */ (end) === "broken") return say(element, "This browser cannot record it.");
+  if (/** @type {string} */ (end) === "broken") return announce(element, "This browser cannot record it.");
   const anchor = make("a", { href: URL.createObjectURL(new Blob(pieces, { type: "video/webm" })), download: fileName(element, "webm") });
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
-  say(element, "The clip is saved.");
+  announce(element, "The clip is saved.");
 }

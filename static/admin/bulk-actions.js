@@ -1,0 +1,121 @@
+/** What is done to the whole matrix: bringing in the catalog, generating, trying again, cancelling. */
+import { request, showError } from "./api.js";
+import { formatNumber, formatCount, textElement, query, byId, confirmAction } from "./ui.js";
+
+const attempts = Number(query(document, ".coverage").dataset.attempts);
+const outcome = byId("outcome");
+const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-order]"));
+
+export function setUp() {
+  byId("orders").hidden = false;
+  for (const button of buttons) button.addEventListener("click", () => run(button));
+  const there = (/** @type {string} */ name) => Number(query(document, `[data-sum=${name}]`).textContent?.replaceAll(",", ""));
+  toggleButton("failed", there("failed") + there("cancelled"));
+  toggleButton("stop", there("underWay"));
+}
+
+/** Nothing is offered that would do nothing. @param {CoverageTotals} sum */
+export function updateButtons(sum) {
+  toggleButton("failed", sum.failed + sum.cancelled);
+  toggleButton("stop", sum.underWay);
+}
+
+/** @param {string} order @param {number} many how many it would be about */
+function toggleButton(order, many) {
+  const button = query(document, `[data-order=${order}]`);
+  // Whoever stands on it is not to be pushed off.
+  if (document.activeElement !== button) button.hidden = many === 0;
+}
+
+/** @param {HTMLButtonElement} button */
+async function run(button) {
+  if (button.getAttribute("aria-disabled")) return;
+  const order = button.dataset.order;
+  for (const each of buttons) each.setAttribute("aria-disabled", "true");
+  outcome.hidden = true;
+  try {
+    if (order === "catalog") await importCatalog();
+    else if (order === "stop") await cancelAll();
+    else await generate(order === "failed");
+  } catch (trouble) {
+    showError(outcome, trouble);
+    outcome.classList.add("bad");
+  } finally {
+    for (const each of buttons) each.removeAttribute("aria-disabled");
+  }
+}
+
+async function importCatalog() {
+  const known = document.querySelectorAll("#matrix :is([data-model], [data-prompt])").length;
+  const told = /** @type {SeedResult} */ (await request("POST", "/api/admin/seed?generateBuilds=0"));
+  showOutcome(`The catalog is in: ${formatCount(told.promptCount, "active prompt")}, and ${formatCount(told.modelCount, "model")} that can be asked. `);
+  const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await request("GET", "/api/admin/coverage"));
+  if (now.prompts.length + now.models.length === known) return;
+  const again = textElement("a", "Show what is new");
+  again.setAttribute("href", location.pathname + location.search);
+  outcome.append(again);
+}
+
+/** @param {boolean} again what has failed, too */
+async function generate(again) {
+  const retry = again ? "&retryFailed=1" : "";
+  const plan = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?dryRun=1${retry}`));
+  const next = plan.next ?? [];
+  if (next.length === 0) return showOutcome(await explainNothingToDo());
+  const failed = next.filter(({ promptId, modelKey }) => {
+    const cell = document.querySelector(`#matrix a[href="/admin/places/${promptId}/${modelKey}"]`);
+    return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
+  }).length;
+  const title = `Ask for ${formatCount(next.length, "build")}?`;
+  if (!(await confirmAction(title, [...words(next, failed), costText(plan.estimate)], "Ask"))) return;
+  const told = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${retry}`));
+  showOutcome(`${formatCount(told.jobs.length, "build")} under way. They go on when this page is closed.`);
+}
+
+async function cancelAll() {
+  const confirmationText = "What is queued or running ends, on every server. What has come in so far is kept, and may still be billed.";
+  if (!(await confirmAction("Cancel all that is under way?", [textElement("p", confirmationText)], "Cancel all"))) return;
+  const { cancelled } = await request("DELETE", "/api/admin/jobs");
+  showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
+}
+
+/** Why nobody would be asked. */
+async function explainNothingToDo() {
+  const { coverage, providers } = await request("GET", "/api/admin/status");
+  if (!providers.some((/** @type {{ hasKey: boolean }} */ { hasKey }) => hasKey)) return "No provider can be asked: none has a key.";
+  if (coverage.expected === 0) return "There is nobody to ask: no active prompt, or no enabled model with a key.";
+  if (coverage.underWay > 0) return "Nothing else is missing; the rest is under way.";
+  return coverage.failed + coverage.cancelled > 0 ? "What is missing was tried, and failed; retry it." : "Nothing is missing.";
+}
+
+/** @param {SeedResult["estimate"]} estimate */
+function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
+  const besides = unknown > 0 ? `, beside ${formatCount(unknown, "build")} at unknown prices` : "";
+  return textElement("p", `Going by what such builds have cost, this may cost about $${dollars.toFixed(2)}${besides}.`);
+}
+
+/** What it means, before it is done. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
+function words(next, failed) {
+  const asked = new Map();
+  for (const { modelKey } of next) {
+    const column = document.querySelector(`#matrix th[data-model="${modelKey}"]`);
+    const name = column?.getAttribute("data-asked") ?? "others";
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+  }
+  const list = document.createElement("ul");
+  for (const [name, builds] of asked) {
+    const most = builds * attempts;
+    list.append(textElement("li", `${name}: ${formatCount(builds, "build")}, at most ${formatCount(most, "request")}`));
+  }
+  const cost = textElement("p", `A model is asked up to ${formatCount(attempts, "time")} for each, and every request is billed by its provider.`);
+  const missing = next.length - failed;
+  const both = failed && missing ? [textElement("p", `${formatNumber(failed)} failed or were cancelled; the other ${formatNumber(missing)} were never tried.`)] : [];
+  return [...both, list, cost];
+}
+
+/** @param {string} words */
+function showOutcome(words) {
+  outcome.classList.remove("bad");
+  outcome.hidden = false;
+  outcome.textContent = words;
+}

@@ -1,0 +1,49 @@
+/** What is shown of the matrix, which the address remembers; and what there is beside the sum. */
+import { formatNumber, query, byId } from "./ui.js";
+
+const frame = query(document, ".coverage");
+const select = /** @type {HTMLSelectElement | null} */ (document.getElementById("only"));
+
+/** The address may say what is shown. */
+export function setUp() {
+  const asked = new URLSearchParams(location.search).get("show");
+  if (select && asked && [...select.options].some(({ value }) => value === asked)) select.value = asked;
+  select?.addEventListener("change", saveToAddress);
+  frame.addEventListener("change", showEmptyState);
+  showEmptyState();
+}
+
+/** As the cells are now. */
+export function refresh() {
+  showEmptyState();
+  for (const beside of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-beside]"))) {
+    const builds = countShown(`a[data-state=ready][data-shut="${beside.dataset.beside}"]`);
+    query(beside, "span").textContent = formatNumber(builds);
+    beside.hidden = builds === 0;
+  }
+}
+
+function saveToAddress() {
+  const address = new URL(location.href);
+  if (select?.value) address.searchParams.set("show", select.value);
+  else address.searchParams.delete("show");
+  history.replaceState(null, "", address);
+}
+
+/** A grid without a row does not say that there is nothing. */
+function showEmptyState() {
+  if (!select) return;
+  const state = select.value;
+  const all = document.querySelector("#all:checked") !== null;
+  const nothing = state !== "" && countShown(`a[data-state=${state}]${state === "missing" ? ":not([data-shut])" : ""}`, all) === 0;
+  byId("none").hidden = !nothing;
+  query(document, ".matrix").hidden = nothing;
+  // The options say "what failed", "what is missing".
+  byId("none").textContent = nothing ? `${select.selectedOptions[0]?.textContent?.replace("what", "Nothing")}.` : "";
+}
+
+/** How many there are of these. @param {string} cell @param {boolean} [all] what is switched off, too */
+function countShown(cell, all = false) {
+  const on = all ? "" : ":not([data-off])";
+  return document.querySelectorAll(`#matrix tbody tr${on} td${on} ${cell}`).length;
+}
