@@ -3,6 +3,8 @@
 //! They live under `/static/<hash of the whole folder>/…`: any change moves all of them, so that a file can be
 //! kept forever, and modules that import each other by relative paths stay on one version.
 
+mod comments;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
@@ -18,6 +20,7 @@ use rust_embed::Embed;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
+use self::comments::strip_comments;
 use super::Error;
 use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
@@ -114,26 +117,15 @@ impl AssetStore {
             whole.update(name.as_bytes());
             whole.update([0]);
             whole.update(digest);
-            let data =
-                if name.ends_with(".js") { without_comments(&found.data) } else { found.data.into_owned() };
+            let data = if name.ends_with(".js") {
+                strip_comments(&String::from_utf8_lossy(&found.data)).into_bytes()
+            } else {
+                found.data.into_owned()
+            };
             files.insert(name.to_string(), Arc::new(Asset::new(&name, &digest, data.into())));
         }
         Self { hash: short(&whole.finalize()), files }
     }
-}
-
-/// A script without the lines that are only comment, and without indentation: types and reasons are for those who
-/// read the source.
-fn without_comments(script: &[u8]) -> Vec<u8> {
-    let script = String::from_utf8_lossy(script);
-    let mut in_comment = false;
-    let kept = script.lines().map(str::trim).filter(|line| {
-        let starts = line.starts_with("/**");
-        let is_comment = in_comment || (starts && (line.ends_with("*/") || !line.contains("*/")));
-        in_comment = is_comment && !line.ends_with("*/");
-        !is_comment && !line.starts_with("//") && !line.is_empty()
-    });
-    kept.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
 impl Asset {

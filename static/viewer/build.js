@@ -43,7 +43,7 @@ export class Build {
   }
 
   /** Shows only this many layers, from the bottom. @param {number} top */
-  setTop(top) {
+  cut(top) {
     this.#request("mesh", { type: "cut", top });
   }
 

@@ -200,7 +200,7 @@ function perspective(out, tan, aspect, near, far) {
 }
 
 /** The directions to the right and up of one that looks back. @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up */
-function setAxes(back, right, up) {
+export function setAxes(back, right, up) {
   const flat = Math.hypot(back[0], back[2]);
   right[0] = back[2] / flat;
   right[1] = 0;
@@ -215,7 +215,7 @@ function setAxes(back, right, up) {
  * @param {Float32Array} out @param {Float32Array} position
  * @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up
  */
-function setView(out, position, back, right, up) {
+export function setView(out, position, back, right, up) {
   setRow(out, 0, right, position);
   setRow(out, 1, up, position);
   setRow(out, 2, back, position);
@@ -240,23 +240,4 @@ function multiply(out, a, b) {
       out[column + line] = sum;
     }
   }
-}
-
-/**
- * Parallel light from a direction, fitted to a box.
- * @param {Float32Array} out @param {Box} box @param {Float32Array} sun
- */
-export function sunlight(out, { min, span }, sun) {
-  const view = new Float32Array(16);
-  const [right, up] = [new Float32Array(3), new Float32Array(3)];
-  setAxes(sun, right, up);
-  setView(view, Float32Array.from([0, 1, 2], (axis) => min[axis] + span[axis] / 2), sun, right, up);
-  out.fill(0);
-  for (let line = 0; line < 3; line++) {
-    let reach = 0;
-    for (let axis = 0; axis < 3; axis++) reach += (Math.abs(view[4 * axis + line]) * span[axis]) / 2;
-    const scale = (line === 2 ? -1 : 1) / (reach + 0.5);
-    for (let column = 0; column < 4; column++) out[4 * column + line] = scale * view[4 * column + line];
-  }
-  out[15] = 1;
 }

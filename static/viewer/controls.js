@@ -5,12 +5,12 @@ const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   reset: "M4 9l6-5 6 5M6 8v8h8V8",
   rotate: "M3.5 10c0-2 3-3.5 6.5-3.5s6.5 1.5 6.5 3.5-3 3.5-6.5 3.5M12.5 11l-2.5 2.5 2.5 2.5",
-  link: "M8.5 11.500l3-3M9 6.500l1.5-1.500a3.2 3.2 0 014.5 4.500L13.5 11M11 13.500L9.5 15A3.2 3.2 0 015 10.500L6.5 9",
+  link: "M8.5 11.5l3-3M9 6.5l1.5-1.5a3.2 3.2 0 014.5 4.5L13.5 11M11 13.5L9.5 15A3.2 3.2 0 015 10.5L6.5 9",
   fullscreen: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
   replay: "M4 10a6 6 0 106-6H5M8 1L5 4l3 3",
-  walk: "M11 3.500a1 1 0 100-.1M8 18l2-5-2-2 1-4 3 2 2 1M12 18l-1-4",
-  night: "M16 12.500A7 7 0 017.500 4 7 7 0 1016 12.500z",
-  more: "M4 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M9.400 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M14.800 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0",
+  walk: "M11 3.5a1 1 0 100-.1M8 18l2-5-2-2 1-4 3 2 2 1M12 18l-1-4",
+  night: "M16 12.5A7 7 0 017.5 4 7 7 0 1016 12.5z",
+  more: "M4 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M9.4 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0M14.8 10a.6.6 0 101.2 0 .6.6 0 00-1.2 0",
 };
 const SPIN_SPEED = 0.35;
 
@@ -43,7 +43,7 @@ export function createControls(element, pair) {
   };
   const slider = make("input", { type: "range", min: "1", step: "1" });
   slider.addEventListener("input", () => {
-    element.viewer?.setTop(slider.valueAsNumber);
+    element.viewer?.cut(slider.valueAsNumber);
     showLayers();
   });
   const showLayers = () => {

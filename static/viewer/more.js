@@ -7,8 +7,8 @@ import { saveScreenshot } from "./screenshot.js";
 /** @typedef {import("./viewer.js").BuildViewer} BuildViewer */
 
 const ICONS = {
-  shot: "M3.5 6.500h3L8 4.500h4l1.5 2h3v9h-13zM10 8.200a2.6 2.6 0 100 5.2 2.6 2.6 0 000-5.2",
-  clip: "M3.5 6h9v8h-9zM12.500 9l4-2v6l-4-2z",
+  shot: "M3.5 6.5h3L8 4.5h4l1.5 2h3v9h-13zM10 8.2a2.6 2.6 0 100 5.2 2.6 2.6 0 000-5.2",
+  clip: "M3.5 6h9v8h-9zM12.5 9l4-2v6l-4-2z",
 };
 
 /** Opens the menu, or closes it. @param {BuildViewer} element @param {HTMLElement} button */

@@ -3,19 +3,15 @@
  * be filled again.
  * @typedef {import("./camera.js").Eye} Eye
  */
-import { sunlight } from "./camera.js";
 import { uploadQuads, linkProgram, createProgram, quadIndices, createTexture } from "./gl.js";
-import { DEPTH_FRAGMENT, GROUND_VERTEX, QUAD_VERTEX, GROUND_FRAGMENT, SURFACE_FRAGMENT } from "./shaders.js";
+import { GROUND_VERTEX, QUAD_VERTEX, GROUND_FRAGMENT, SURFACE_FRAGMENT } from "./shaders.js";
 
 /** Left of and behind an eye at the first angle. */
-const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
-const SHADOW_EDGE = 2048;
+export const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
 /** Texture units, by the samplers that read them. */
 export const UNITS = { uQuads: 0, uTiles: 1, uBlocks: 2, uShadow: 3, uContact: 4, uGlow: 5 };
-const [SOLID, CUTOUT, LIQUID, CLEAR, PASSES] = [0, 1, 2, 3, 4];
+export const [SOLID, CUTOUT, LIQUID, CLEAR, PASSES] = [0, 1, 2, 3, 4];
 const ALL_FACES = 63;
-/** -x, +y and +z. */
-const SUNNY_FACES = 0b010110;
 
 export class Renderer {
   drawCalls = 0;
@@ -24,16 +20,18 @@ export class Renderer {
   /** @type {ContactShadow | undefined} */
   #contact;
   #starts = new Uint32Array(25);
-  #sunMatrix = new Float32Array(16);
-  #bias = 0;
-  #shadowed = 0;
+  sunMatrix = new Float32Array(16);
+  bias = 0;
+  shadowed = 0;
   #indexedQuads = 0;
   /** @type {Program | undefined} */
-  #depthProgram;
+  depthProgram;
+  /** What draws the shadow map, once shadows.js is loaded. @type {((renderer: Renderer) => void) | undefined} */
+  castShadows;
   /** @type {WebGLTexture | null} */
   #quadTexture = null;
   /** @type {WebGLTexture | null} */
-  #shadowTexture = null;
+  shadowTexture = null;
   /** @type {WebGLTexture | null} */
   #contactTexture = null;
 
@@ -54,12 +52,12 @@ export class Renderer {
     this.surface = createProgram(gl, QUAD_VERTEX, SURFACE_FRAGMENT);
     this.ground = createProgram(gl, GROUND_VERTEX, GROUND_FRAGMENT);
     this.linked = false;
-    this.#depthProgram = undefined;
-    this.#indexedQuads = this.#shadowed = 0;
+    this.depthProgram = undefined;
+    this.#indexedQuads = this.shadowed = 0;
     this.#quadTexture = this.#contactTexture = null;
     gl.bindVertexArray(gl.createVertexArray());
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-    this.#shadowTexture = this.#createShadowMap(1);
+    this.shadowTexture = this.createShadowMap(1);
   }
 
   /** After the context came back. */
@@ -125,7 +123,7 @@ export class Renderer {
       this.#contact = build.contact;
       this.#uploadContact();
     }
-    if (this.#shadowed) this.castShadows();
+    if (this.shadowed) this.castShadows?.(this);
   }
 
   #uploadContact() {
@@ -145,7 +143,7 @@ export class Renderer {
   }
 
   /** @param {number} edge */
-  #createShadowMap(edge) {
+  createShadowMap(edge) {
     const { gl } = this;
     const made = createTexture(gl, gl.TEXTURE_2D, UNITS.uShadow, {
       [gl.TEXTURE_MIN_FILTER]: gl.LINEAR,
@@ -154,40 +152,6 @@ export class Renderer {
     });
     gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, edge, edge);
     return made;
-  }
-
-  /** Draws the shadow map; from then on there are shadows. */
-  castShadows() {
-    const { gl, build } = this;
-    if (this.low || !build || gl.isContextLost()) return;
-    const depth = (this.#depthProgram ??= linkProgram(gl, createProgram(gl, QUAD_VERTEX, DEPTH_FRAGMENT), UNITS));
-    if (!this.#shadowed) {
-      gl.deleteTexture(this.#shadowTexture);
-      this.#shadowTexture = this.#createShadowMap(SHADOW_EDGE);
-    }
-    sunlight(this.#sunMatrix, build, SUN);
-    this.#bias = (2.5 * Math.hypot(...build.span)) / SHADOW_EDGE;
-    const frame = gl.createFramebuffer();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.#shadowTexture, 0);
-    gl.viewport(0, 0, SHADOW_EDGE, SHADOW_EDGE);
-    gl.enable(gl.DEPTH_TEST);
-    gl.enable(gl.CULL_FACE);
-    gl.depthMask(true);
-    gl.enable(gl.POLYGON_OFFSET_FILL);
-    gl.polygonOffset(1.5, 2);
-    gl.clear(gl.DEPTH_BUFFER_BIT);
-    gl.useProgram(depth.program);
-    gl.uniformMatrix4fv(depth.uniforms.uMatrix, false, this.#sunMatrix);
-    gl.uniform1f(depth.uniforms.uGrow, 0);
-    for (const pass of [SOLID, CUTOUT]) {
-      gl.uniform1i(depth.uniforms.uPass, pass);
-      this.#drawPass(pass, SUNNY_FACES);
-    }
-    gl.disable(gl.POLYGON_OFFSET_FILL);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.deleteFramebuffer(frame);
-    this.#shadowed = 1;
   }
 
   /** @param {Eye} eye */
@@ -204,17 +168,17 @@ export class Renderer {
     gl.disable(gl.BLEND);
     gl.useProgram(surface.program);
     gl.uniformMatrix4fv(surface.uniforms.uMatrix, false, eye.matrix);
-    gl.uniformMatrix4fv(surface.uniforms.uSunMatrix, false, this.#sunMatrix);
+    gl.uniformMatrix4fv(surface.uniforms.uSunMatrix, false, this.sunMatrix);
     gl.uniform3fv(surface.uniforms.uSun, SUN);
     gl.uniform1f(surface.uniforms.uGrow, 3e-5);
-    gl.uniform1f(surface.uniforms.uBias, this.#bias);
-    gl.uniform1f(surface.uniforms.uShaded, this.#shadowed);
+    gl.uniform1f(surface.uniforms.uBias, this.bias);
+    gl.uniform1f(surface.uniforms.uShaded, this.shadowed);
     const faces = this.#visibleFaces(eye);
     gl.uniform1i(surface.uniforms.uPass, SOLID);
-    this.#drawPass(SOLID, faces);
+    this.drawPass(SOLID, faces);
     gl.uniform1i(surface.uniforms.uPass, CUTOUT);
     gl.disable(gl.CULL_FACE);
-    this.#drawPass(CUTOUT, ALL_FACES);
+    this.drawPass(CUTOUT, ALL_FACES);
     gl.enable(gl.CULL_FACE);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     if (eye.position[1] > build.min[1]) this.#drawGround(eye);
@@ -231,12 +195,12 @@ export class Renderer {
     gl.disable(gl.BLEND);
     gl.depthMask(true);
     gl.colorMask(false, false, false, false);
-    this.#drawPass(pass, faces);
+    this.drawPass(pass, faces);
     gl.colorMask(true, true, true, true);
     gl.depthMask(false);
     gl.depthFunc(gl.EQUAL);
     gl.enable(gl.BLEND);
-    this.#drawPass(pass, faces);
+    this.drawPass(pass, faces);
     gl.depthFunc(gl.LESS);
   }
 
@@ -248,8 +212,8 @@ export class Renderer {
     const { margin } = this.#contact;
     gl.useProgram(ground.program);
     gl.uniformMatrix4fv(ground.uniforms.uMatrix, false, eye.matrix);
-    gl.uniformMatrix4fv(ground.uniforms.uSunMatrix, false, this.#sunMatrix);
-    gl.uniform1f(ground.uniforms.uShaded, this.#shadowed);
+    gl.uniformMatrix4fv(ground.uniforms.uSunMatrix, false, this.sunMatrix);
+    gl.uniform1f(ground.uniforms.uShaded, this.shadowed);
     const radius = Math.hypot(span[0], span[2]) / 2 + span[1];
     gl.uniform4f(ground.uniforms.uDisc, min[0] + span[0] / 2, min[1] - 0.01, min[2] + span[2] / 2, radius);
     gl.uniform2f(ground.uniforms.uReach, span[0] / 2 + margin, span[2] / 2 + margin);
@@ -273,7 +237,7 @@ export class Renderer {
   }
 
   /** Draws those faces of a pass, neighbours at once. @param {number} pass @param {number} faces */
-  #drawPass(pass, faces) {
+  drawPass(pass, faces) {
     const { gl } = this;
     const starts = this.#starts;
     for (let face = 0; face < 6; face++) {

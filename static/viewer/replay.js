@@ -14,7 +14,7 @@ const [SHORT, LONG] = [6, 24];
 /** Bytes that go to the worker at once. */
 const CHUNK_BYTES = 1 << 18;
 const MAX_BYTES = 64 << 20;
-const ICONS = { play: "M7 4.500l8 5.500-8 5.500z", pause: "M7 4.500v11M13 4.500v11", close: "M5 5l10 10M15 5L5 15" };
+const ICONS = { play: "M7 4.5l8 5.5-8 5.5z", pause: "M7 4.5v11M13 4.5v11", close: "M5 5l10 10M15 5L5 15" };
 const LISTS = ["box", "line", "block"];
 const whole = new Intl.NumberFormat("en");
 

@@ -1,9 +1,12 @@
-/** What the graphics card runs. Light is linear until the last line. */
+/** The shaders of a build and its ground. They compute light in linear space and convert it to sRGB at the end. */
 
 const NORMALS = `const vec3 NORMALS[6] = vec3[6](
   vec3(1, 0, 0), vec3(-1, 0, 0), vec3(0, 1, 0), vec3(0, -1, 0), vec3(0, 0, 1), vec3(0, 0, -1));`;
 
-/** Takes a quad apart, four vertices each; see the mesher for its bits. */
+/**
+ * Unpacks a quad into its four vertices; mesher.js describes the bits. Each quad is drawn slightly wider than it is:
+ * where a large quad meets small ones their edges are rounded differently, and the background would show through.
+ */
 export const QUAD_VERTEX = `#version 300 es
 precision highp float;
 precision highp int;
@@ -40,12 +43,11 @@ void main() {
   vFace = face;
   vSun = (uSunMatrix * vec4(place + normal * uBias, 1)).xyz * .5 + .5;
   gl_Position = uMatrix * vec4(place, 1);
-  // A little wider than it is, for quads of unlike size do not meet to the bit.
   vec2 grow = (corner * 2. - 1.) * uGrow * gl_Position.w;
   gl_Position = uMatrix * vec4(place + wide * grow.x + high * grow.y, 1);
 }`;
 
-/** The texel of this cell's variant, its edges as soft as a pixel. */
+/** Samples the tile variant that the cell's position selects. Texel edges are blurred over one screen pixel. */
 export const TEXEL_LOOKUP = `
 uniform mediump sampler2DArray uTiles;
 uint variantHash(uvec3 cell) {
@@ -73,7 +75,7 @@ flat in int vFace;
 out vec4 colour;
 ${NORMALS}`;
 
-/** How much sun gets to a place, by sixteen points of the shadow map. */
+/** How much sun reaches a place: four filtered lookups in the shadow map, sixteen texels in all. */
 export const SUN_LOOKUP = `
 uniform sampler2DShadow uShadow;
 uniform float uShaded;
@@ -85,6 +87,7 @@ float sun(vec3 at) {
   return mix(1., lit * .25, uShaded);
 }`;
 
+/** The faces of blocks. Back faces are seen only on cutouts, from inside leaves, and are drawn darker. */
 export const SURFACE_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}${SUN_LOOKUP}
 uniform vec3 uSun;
 uniform int uPass;
@@ -100,7 +103,6 @@ void main() {
   vec3 normal = NORMALS[vFace];
   float facing = max(dot(normal, uSun), 0.);
   vec3 light = mix(BOUNCE, SKY, normal.y * .5 + .5) * open;
-  // Leaves from within.
   if (!gl_FrontFacing) light *= .45;
   else if (facing > 0.) light += SUN * facing * sun(vSun) * (.5 + .5 * open);
   if ((vLight >> 8u) == 1u) light = vec3(1.15);
@@ -109,15 +111,7 @@ void main() {
   colour = vec4(screen * tile.a, tile.a);
 }`;
 
-/** Depth alone, for the shadow map. */
-export const DEPTH_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}
-uniform int uPass;
-void main() {
-  if (uPass == 1 && texel().a < .5) discard;
-  colour = vec4(0);
-}`;
-
-/** A square under the build. */
+/** A square under the build, on which its shadow is drawn. */
 export const GROUND_VERTEX = `#version 300 es
 precision highp float;
 uniform mat4 uMatrix, uSunMatrix;

@@ -75,8 +75,8 @@ export class View {
   }
 
   /** Hides all but so many layers. @param {number} top */
-  setTop(top) {
-    this.build.setTop(top);
+  cut(top) {
+    this.build.cut(top);
   }
 
   /** Asks which block is at a point of the canvas, from -1 to 1. @param {number} x @param {number} y */
@@ -140,13 +140,15 @@ export class View {
     this.listener.failed(error instanceof Error ? error.message : String(error));
   };
 
-  /** Shadows come once the first frame is on screen. */
+  /** Shadows come after the first frame; where their module cannot be loaded, the build stays without. */
   #castShadowsLater() {
     if (this.low) return;
     const { signal } = this.aborter;
-    setTimeout(() => {
-      if (signal.aborted) return;
-      this.renderer.castShadows();
+    setTimeout(async () => {
+      const { castShadows } = await import("./shadows.js").catch(() => ({ castShadows: undefined }));
+      if (signal.aborted || !castShadows) return;
+      this.renderer.castShadows = castShadows;
+      castShadows(this.renderer);
       this.redraw();
     }, SHADOW_DELAY_MS);
   }

@@ -23,27 +23,6 @@ const visibility = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: PRELOAD_MARGIN });
 
-/**
- * Puts a viewer into an element, around what is in it.
- * @param {HTMLElement} element
- * @param {Record<string, string | boolean | undefined>} options the attributes of the viewer
- * @returns {Promise<BuildViewer>} once the first frame is drawn
- */
-export async function mount(element, options) {
-  const viewer = new BuildViewer();
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && value !== false) viewer.setAttribute(name, value === true ? "" : value);
-  }
-  viewer.append(...element.childNodes);
-  const ready = new Promise((resolve, reject) => {
-    viewer.addEventListener("viewer:ready", resolve, { once: true });
-    viewer.addEventListener("viewer:error", (event) => reject(new Error(/** @type {CustomEvent} */ (event).detail.message)), { once: true });
-  });
-  element.append(viewer);
-  await ready;
-  return viewer;
-}
-
 export class BuildViewer extends HTMLElement {
   /** @type {View | undefined} */
   viewer;

@@ -20,7 +20,7 @@ const table = new Promise((/** @type {(blocks: Block[]) => void} */ resolve) => 
 addEventListener("message", (/** @type {MessageEvent<WorkerRequest>} */ { data }) => {
   if (data.type === "blocks") resolveBlocks(data.blocks);
   else if (data.type === "open") open(data.id, data.src).catch((error) => sendError(data.id, error));
-  else if (data.type === "cut") setTop(data.id, data.top).catch((error) => sendError(data.id, error));
+  else if (data.type === "cut") cut(data.id, data.top).catch((error) => sendError(data.id, error));
   else if (data.type === "pick") pickBlock(data.id, data.from, data.along);
   else if (data.type === "call") callModule(data);
   else close(data.id);
@@ -61,7 +61,7 @@ async function open(id, src) {
 }
 
 /** @param {number} id @param {number} top */
-async function setTop(id, top) {
+async function cut(id, top) {
   const { kinds } = await table;
   const build = builds.get(id);
   if (!build?.grid) return;
