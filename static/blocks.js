@@ -14,7 +14,7 @@ function filter() {
   for (const section of document.querySelectorAll("main > section")) {
     if (section instanceof HTMLElement) section.hidden = !section.querySelector("[data-words]:not([hidden])");
   }
-  if (found) found.textContent = words.length ? (count ? `${count} of ${blocks.length} blocks` : "No block is called that.") : "";
+  if (found) found.textContent = words.length ? (count ? `${count} of ${blocks.length} blocks` : "No blocks match this filter.") : "";
 }
 
 if (field?.parentElement) {

@@ -19,6 +19,6 @@ if (button && text && told) {
   told.textContent = "";
   button.hidden = false;
   button.addEventListener("click", async () => {
-    told.textContent = (await copy(text)) ? "Copied." : "Your browser does not allow it. The text is selected: copy it by hand.";
+    told.textContent = (await copy(text)) ? "Copied." : "Your browser blocked copying. The text is selected; copy it manually.";
   });
 }

@@ -18,7 +18,7 @@ async function waitForTurntable(address, onProgress, signal) {
     }
     if (response.status !== 202 && !response.headers.has("retry-after")) {
       const told = await response.json().catch(() => null);
-      throw new Error(told?.error ?? "The picture could not be made.");
+      throw new Error(told?.error ?? "The turntable could not be created.");
     }
     if (response.status === 202) onProgress(await response.json());
     const wait = Number(response.headers.get("retry-after") ?? 1);
@@ -50,7 +50,7 @@ class TurntablePanel {
     this.asking.abort();
     const request = this.asking = new AbortController();
     this.clear();
-    this.say("Waiting for its turn.");
+    this.say("Queued; starts when a slot is free.");
     this.bar.removeAttribute("value");
     this.bar.hidden = false;
     try {
@@ -85,7 +85,7 @@ class TurntablePanel {
     save.className = "button";
     save.href = this.address;
     save.download = file;
-    save.textContent = "Save";
+    save.textContent = "Download";
     const hide = document.createElement("button");
     hide.type = "button";
     hide.textContent = "Hide";

@@ -48,7 +48,7 @@ async function run(button) {
 async function importCatalog() {
   const known = document.querySelectorAll("#matrix :is([data-model], [data-prompt])").length;
   const told = /** @type {SeedResult} */ (await request("POST", "/api/admin/seed?generateBuilds=0"));
-  showOutcome(`The catalog is in: ${formatCount(told.promptCount, "active prompt")}, and ${formatCount(told.modelCount, "model")} that can be asked. `);
+  showOutcome(`Catalog imported: ${formatCount(told.promptCount, "active prompt")}, and ${formatCount(told.modelCount, "model")} that can be asked. `);
   const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await request("GET", "/api/admin/coverage"));
   if (now.prompts.length + now.models.length === known) return;
   const again = textElement("a", "Show what is new");
@@ -66,15 +66,15 @@ async function generate(again) {
     const cell = document.querySelector(`#matrix a[href="/admin/places/${promptId}/${modelKey}"]`);
     return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
   }).length;
-  const title = `Ask for ${formatCount(next.length, "build")}?`;
-  if (!(await confirmAction(title, [...words(next, failed), costText(plan.estimate)], "Ask"))) return;
+  const title = `Generate ${formatCount(next.length, "build")}?`;
+  if (!(await confirmAction(title, [...words(next, failed), costText(plan.estimate)], "Generate"))) return;
   const told = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${retry}`));
-  showOutcome(`${formatCount(told.jobs.length, "build")} under way. They go on when this page is closed.`);
+  showOutcome(`${formatCount(told.jobs.length, "build")} queued. They continue when you close this page.`);
 }
 
 async function cancelAll() {
-  const confirmationText = "What is queued or running ends, on every server. What has come in so far is kept, and may still be billed.";
-  if (!(await confirmAction("Cancel all that is under way?", [textElement("p", confirmationText)], "Cancel all"))) return;
+  const confirmationText = "Everything queued or running stops, on every server. Answers received so far are kept, and may still be billed.";
+  if (!(await confirmAction("Cancel all builds in progress?", [textElement("p", confirmationText)], "Cancel all"))) return;
   const { cancelled } = await request("DELETE", "/api/admin/jobs");
   showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
 }
@@ -82,16 +82,16 @@ async function cancelAll() {
 /** Why nobody would be asked. */
 async function explainNothingToDo() {
   const { coverage, providers } = await request("GET", "/api/admin/status");
-  if (!providers.some((/** @type {{ hasKey: boolean }} */ { hasKey }) => hasKey)) return "No provider can be asked: none has a key.";
-  if (coverage.expected === 0) return "There is nobody to ask: no active prompt, or no enabled model with a key.";
-  if (coverage.underWay > 0) return "Nothing else is missing; the rest is under way.";
-  return coverage.failed + coverage.cancelled > 0 ? "What is missing was tried, and failed; retry it." : "Nothing is missing.";
+  if (!providers.some((/** @type {{ hasKey: boolean }} */ { hasKey }) => hasKey)) return "No provider has a key.";
+  if (coverage.expected === 0) return "Nothing to generate: there is no active prompt, or no enabled model with a key.";
+  if (coverage.underWay > 0) return "Nothing else is missing; the rest is in progress.";
+  return coverage.failed + coverage.cancelled > 0 ? "The missing builds failed or were cancelled; retry them." : "Nothing is missing.";
 }
 
 /** @param {SeedResult["estimate"]} estimate */
 function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
-  const besides = unknown > 0 ? `, beside ${formatCount(unknown, "build")} at unknown prices` : "";
-  return textElement("p", `Going by what such builds have cost, this may cost about $${dollars.toFixed(2)}${besides}.`);
+  const besides = unknown > 0 ? `, plus ${formatCount(unknown, "build")} at unknown prices` : "";
+  return textElement("p", `Estimated cost, going by earlier builds: about $${dollars.toFixed(2)}${besides}.`);
 }
 
 /** What it means, before it is done. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
@@ -107,7 +107,7 @@ function words(next, failed) {
     const most = builds * attempts;
     list.append(textElement("li", `${name}: ${formatCount(builds, "build")}, at most ${formatCount(most, "request")}`));
   }
-  const cost = textElement("p", `A model is asked up to ${formatCount(attempts, "time")} for each, and every request is billed by its provider.`);
+  const cost = textElement("p", `Each build takes up to ${formatCount(attempts, "request")}, and providers bill every request.`);
   const missing = next.length - failed;
   const both = failed && missing ? [textElement("p", `${formatNumber(failed)} failed or were cancelled; the other ${formatNumber(missing)} were never tried.`)] : [];
   return [...both, list, cost];

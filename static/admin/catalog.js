@@ -58,7 +58,7 @@ async function confirmSwitchOff(isOf) {
   const queued = jobs.filter(({ state }) => state === "queued").length;
   const running = jobs.length - queued;
   if (queued === 0) return true;
-  const words = [`What is queued, ${formatCount(queued, "build")}, will be cancelled.`, running ? `What is running, ${formatCount(running, "build")}, goes on: it is paid for.` : ""];
+  const words = [`This cancels ${formatCount(queued, "queued build")}.`, running ? `It lets ${formatCount(running, "running build")} finish, billed in any case.` : ""];
   return confirmAction("Switch it off?", [textElement("p", words.join(" "))], "Switch it off");
 }
 
@@ -109,7 +109,7 @@ function invalidFields() {
 function isComplete() {
   const wanted = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[required]"));
   const empty = [...wanted].filter((input) => input.checkVisibility() && !input.value.trim());
-  for (const { id } of empty) markField(id, new Error("This is wanted."));
+  for (const { id } of empty) markField(id, new Error("Required."));
   return empty.length === 0;
 }
 

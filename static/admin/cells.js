@@ -120,7 +120,7 @@ function abbreviate(number) {
 /** What there is, in a sentence. @param {CellState} place */
 export function describe({ state, since, attempts, chars, note, blockCount }) {
   if (state === "ready") return blockCount === null ? "" : `${formatNumber(blockCount)} blocks`;
-  if (state === "queued") return note ?? "waiting for its turn";
+  if (state === "queued") return note ?? "waiting for a free slot";
   if (state !== "running") return "";
   const heard = chars ? `${formatNumber(chars)} characters of the answer` : "no answer yet";
   return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, heard, note].filter(Boolean).join(", ");

@@ -36,7 +36,7 @@ export function subscribe(address, notice, name, onEvent) {
   };
   const showLost = () => {
     notice.hidden = false;
-    notice.textContent = "The connection is lost, so this is how things stood a moment ago. It is being tried again.";
+    notice.textContent = "Connection lost; this page may be out of date. Reconnecting …";
   };
   const reopen = async () => {
     try {

@@ -2,7 +2,7 @@
 import { ApiError, request, showError } from "./api.js";
 import { formatNumber, formatCount, inputById, textElement, query, byId } from "./ui.js";
 
-const ALREADY_THERE = "There is a build already. To have this one in its place, tick “Retire the build that is there”.";
+const ALREADY_THERE = "There is already a build here. To replace it, tick “Retire the build that is there”.";
 
 export class ImportForm {
   #form;
@@ -63,7 +63,7 @@ export class ImportForm {
     if (file) this.#file.files = /** @type {DataTransfer} */ (dropped).files;
     else this.#pasted.value = text;
     this.#clear(file ? this.#pasted : this.#file);
-    this.#slot("brought").replaceChildren(file ? `${file.name} is here, and not in yet.` : "The text is here, and not in yet.");
+    this.#slot("brought").replaceChildren(file ? `${file.name} is ready to import.` : "The text is ready to import.");
     const button = query(this.#form, "[type=submit]");
     button.focus();
     button.scrollIntoView({ block: "center" });
@@ -73,11 +73,11 @@ export class ImportForm {
     const place = this.#place;
     const body = this.#file.files?.[0] ?? this.#pasted.value;
     if (!place || this.#busy) return;
-    if (body === "") return this.#showFailure(new Error("There is nothing to bring in yet."));
+    if (body === "") return this.#showFailure(new Error("Nothing to import yet. Paste a build or choose a file."));
     this.#busy = true;
     this.#clear();
     this.hear.begun();
-    this.#slot("brought").replaceChildren("It is being read …");
+    this.#slot("brought").replaceChildren("Importing …");
     const asked = new URLSearchParams({ promptId: place.promptId, modelKey: place.modelKey });
     if (this.#overwrite.checked && place.state === "ready") asked.set("overwrite", "1");
     try {
@@ -94,14 +94,14 @@ export class ImportForm {
   #showResult(imported) {
     const { blockCount, warnings, overwritten } = imported;
     const [first, ...more] = warnings.map(({ message }) => message);
-    const but = first ? ` and ${formatCount(warnings.length, "warning")}: ${first}${more.length ? " … (all of them below)" : ""}` : "";
+    const but = first ? `, ${formatCount(warnings.length, "warning")}: ${first}${more.length ? " … (all listed below)" : ""}` : "";
     this.#pasted.value = "";
     this.#file.value = "";
     this.#overwrite.checked = false;
-    this.hear.done(`It is in, with ${formatNumber(blockCount)} blocks${but}.${overwritten ? " The one before is retired." : ""}`, imported);
+    this.hear.done(`Imported: ${formatNumber(blockCount)} blocks${but}.${overwritten ? " The previous build was retired." : ""}`, imported);
     const list = document.createElement("ul");
     list.append(...warnings.map(({ message }) => textElement("li", message)));
-    this.#slot("brought").replaceChildren(...(more.length ? [textElement("p", "Its warnings:"), list] : []));
+    this.#slot("brought").replaceChildren(...(more.length ? [textElement("p", "Warnings:"), list] : []));
   }
 
   /** @param {unknown} trouble */

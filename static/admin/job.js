@@ -46,7 +46,7 @@ async function perform(does) {
 function showOutcome({ ok, attempt, error }) {
   outcome.hidden = false;
   outcome.classList.toggle("good", ok);
-  outcome.textContent = ok ? `Answer ${attempt} holds a build, which is in now.` : `No answer holds a build. ${error ?? ""}`;
+  outcome.textContent = ok ? `Answer ${attempt} contained a valid build, which is now imported.` : `No answer contained a valid build. ${error ?? ""}`;
 }
 
 /** The page as it is now; what is open stays open. */
@@ -62,7 +62,7 @@ async function refresh() {
   } catch (reason) {
     trouble.dataset.lost = "yes";
     const known = reason instanceof ApiError;
-    showError(trouble, known ? reason : "The connection is lost, so this is how things stood a moment ago. It is being tried again.");
+    showError(trouble, known ? reason : "Connection lost; this page may be out of date. Reconnecting …");
     if (known && reason.status === 401) return;
   }
   schedulePoll();
@@ -117,11 +117,11 @@ async function fetchBeginning(address) {
   let text = "";
   while (text.length <= MAX_SHOWN) {
     const { done, value } = await reader.read();
-    if (done) return text || "Nothing was said.";
+    if (done) return text || "The answer is empty.";
     text += value;
   }
   reader.cancel();
-  return `${text.slice(0, MAX_SHOWN)}\n\n… and so on. These are the first ${formatNumber(MAX_SHOWN)} characters; the link above leads to the rest.`;
+  return `${text.slice(0, MAX_SHOWN)}\n\n… These are the first ${formatNumber(MAX_SHOWN)} characters. Use the link above for the full answer.`;
 }
 
 function buttons() {

@@ -40,13 +40,13 @@ function save(model) {
 /** A key that is taken already is not taken over unawares. @param {string} key @param {object} model */
 function add(key, model) {
   const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).key === key);
-  if (taken) throw new FieldError("key", `There is a model with the key ${key} already.`);
+  if (taken) throw new FieldError("key", `A model with the key ${key} already exists.`);
   return request("PUT", `/api/admin/models/${encodeURIComponent(key)}`, { json: model });
 }
 
 function readForm() {
   const [input, output] = [readNumber("input-price"), readNumber("output-price")];
-  if ((input === null) !== (output === null)) throw new Error("Either both prices are known, or none.");
+  if ((input === null) !== (output === null)) throw new Error("Enter both prices, or neither.");
   const lines = inputById("via").value.split("\n").map((line) => line.trim()).filter(Boolean);
   return {
     displayName: inputById("display-name").value.trim(),
@@ -57,7 +57,7 @@ function readForm() {
     options: { effort: inputById("effort").value || null, temperature: readNumber("temperature"), maxOutputTokens: readNumber("most") },
     via: Object.fromEntries(lines.map((line) => {
       const [through, ...name] = line.split(/\s+/);
-      if (name.length === 0) throw new FieldError("via", `“${line}” names a provider, and no model of it.`);
+      if (name.length === 0) throw new FieldError("via", `“${line}” names a provider but no model.`);
       return [through, name.join(" ")];
     })),
   };
@@ -72,7 +72,7 @@ function sortKeys(value) {
 /** @param {string} id */
 function readNumber(id) {
   const input = inputById(id);
-  if (input.validity.badInput) throw new FieldError(id, "A number is wanted.");
+  if (input.validity.badInput) throw new FieldError(id, "Enter a number.");
   return input.value === "" ? null : Number(input.value);
 }
 
@@ -134,7 +134,7 @@ async function showOutcome(enabled) {
   const builds = (/** @type {string} */ id) => cells.filter(({ promptId, modelKey, state }) => promptId === id && state === "ready" && take.has(modelKey)).length;
   const open = active.filter(({ id }) => builds(id) > 1).length;
   const all = formatCount(active.length, "active prompt");
-  const left = open ? `Of ${all}, ${formatNumber(open)} can be voted on, having two builds or more.` : `Nothing can be voted on: of ${all}, none has two builds.`;
+  const left = open ? `Of ${all}, ${formatNumber(open)} can be voted on: they have two builds or more.` : `Nothing can be voted on: none of ${all} has two builds.`;
   outcome.hidden = false;
   outcome.classList.toggle("warn", open === 0);
   outcome.textContent = `${enabled ? "Enabled" : "Disabled"}: ${formatCount(changed, "reference model")}. ${left}`;

@@ -15,7 +15,7 @@ const ACTIONS = {
 };
 const NEED_MODEL = ["generate", "retry"];
 const UNDER_WAY = ["queued", "running"];
-const SWITCHED_OFF = "It is switched off: a build would not be in the arena.";
+const SWITCHED_OFF = "Switched off: builds here do not appear in the arena.";
 
 export class CellPanel {
   #dialog = /** @type {HTMLDialogElement} */ (byId("panel"));
@@ -66,7 +66,7 @@ export class CellPanel {
     this.#setText("error", place.error ?? "");
     if (!UNDER_WAY.includes(place.state) && place.state !== "ready") {
       const retired = place.state === "missing" && place.jobId && "What was made here is retired.";
-      this.#slot("more").textContent = [retired, why && `It cannot be asked: ${why}`, off && SWITCHED_OFF].filter(Boolean).join(" ");
+      this.#slot("more").textContent = [retired, why && `Cannot be asked: ${why}`, off && SWITCHED_OFF].filter(Boolean).join(" ");
     }
     this.#showPicture(place);
     let isPushedOff = false;
@@ -96,7 +96,7 @@ export class CellPanel {
     const cell = this.#cell;
     const place = readCell(cell);
     const { prompt, model } = headings(cell);
-    if (does === "retire" && !(await confirmAction("Retire this build?", [`Voters do not meet it any more. Votes on “${prompt}” by ${model} still count for it. Generating what is missing will have another one made.`], "Retire it"))) return;
+    if (does === "retire" && !(await confirmAction("Retire this build?", [`Voters will no longer see it. Votes on “${prompt}” by ${model} still count. Generating the missing builds will create a new one.`], "Retire"))) return;
     this.#busy = true;
     this.#clearMessages();
     try {
@@ -120,7 +120,7 @@ export class CellPanel {
     this.refresh();
     this.onAction();
     this.#isTransient = false;
-    this.#setText("told", `${told} ${off ? "Voters do not meet it, since its model or its prompt is switched off." : hint}`);
+    this.#setText("told", `${told} ${off ? "Voters do not see it, because its model or its prompt is switched off." : hint}`);
     this.#slot("told").classList.toggle("warn", warnings.length > 0);
     this.#slot("told").scrollIntoView({ block: "nearest" });
   }
@@ -177,16 +177,16 @@ async function performAction(does, { promptId, modelKey, jobId, buildId }) {
     case "generate":
     case "retry":
       await request("POST", "/api/admin/jobs", { json: { promptId, modelKey } });
-      return "It is wanted, and begins when there is room.";
+      return "Queued; starts when a slot is free.";
     case "cancel":
       await request("DELETE", `/api/admin/jobs/${jobId}`);
-      return "It is cancelled; what had come in is kept.";
+      return "Cancelled. What was received is kept.";
     case "retire":
       await request("DELETE", `/api/admin/builds/${buildId}`);
-      return "It is retired: voters do not meet it any more.";
+      return "Retired. Voters no longer see it.";
     default: {
       const told = await request("POST", `/api/admin/jobs/${jobId}/reparse`);
-      return told.ok ? `Answer ${told.attempt} holds a build, which is in now.` : `No answer holds a build. ${told.error ?? ""}`;
+      return told.ok ? `Answer ${told.attempt} contained a valid build, which is now imported.` : `No answer contained a valid build. ${told.error ?? ""}`;
     }
   }
 }

@@ -3,14 +3,14 @@ import { ApiError, request } from "./api.js";
 import { FieldError, clearFieldError, setUpForm, itemOf, setUpSwitches } from "./catalog.js";
 import { formatCount, inputById, query, byId } from "./ui.js";
 
-const TEXT_HINT = "As it completes “Build …”: “a steam locomotive”.";
+const TEXT_HINT = "Completes “Build …”, for example “a steam locomotive”.";
 
 /** @param {AdminPrompt | null} prompt */
 function fillForm(prompt) {
   byId("edit-title").textContent = prompt ? "Change a prompt" : "Add a prompt";
   inputById("text").value = prompt?.text ?? "";
   inputById("text").readOnly = !!prompt?.builds;
-  byId("text-hint").textContent = prompt?.builds ? `It stays as it is: ${formatCount(prompt.builds, "build")} ${prompt.builds === 1 ? "was" : "were"} made for it. For another text, add another prompt.` : TEXT_HINT;
+  byId("text-hint").textContent = prompt?.builds ? `The text cannot change any more: ${formatCount(prompt.builds, "build")} ${prompt.builds === 1 ? "was" : "were"} made for it. Add another prompt instead.` : TEXT_HINT;
   inputById("slug").value = prompt?.id ?? "";
   inputById("slug").readOnly = !!prompt;
   inputById("tags").value = prompt?.tags.join(", ") ?? "";
@@ -29,7 +29,7 @@ async function save(prompt) {
 /** @param {string} id @param {object} prompt */
 async function add(id, prompt) {
   const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).id === id);
-  if (taken) throw new FieldError("slug", `There is a prompt called ${id} already.`);
+  if (taken) throw new FieldError("slug", `A prompt called ${id} already exists.`);
   return request("PUT", `/api/admin/prompts/${encodeURIComponent(id)}`, { json: prompt });
 }
 

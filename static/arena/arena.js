@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 5;
 const SETTLE_MS = 800;
 /** Whether somebody ever turned a build. */
 const ROTATED_SETTING = "arena:turned";
-const LOAD_FAILED = "A build did not load. Retry it in its place, or skip this matchup.";
+const LOAD_FAILED = "A build could not be loaded. Retry, or skip this matchup.";
 
 /** @typedef {"loading" | "looking" | "settling" | "ready" | "sending" | "over" | "revealed" | "closed"} Phase */
 
@@ -119,7 +119,7 @@ async function submitVote(id, choice) {
       const { code, message, wait, told } = /** @type {api.ArenaApiError} */ (error);
       if (code === "already_voted" && told.reveal) return { ...told, before: message };
       if (code !== "too_soon" || tries === MAX_ATTEMPTS) throw error;
-      showNotice(`${message} Your vote is on its way.`);
+      showNotice(`${message} Sending your vote again …`);
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
@@ -151,14 +151,14 @@ function markChosen(choice) {
 /** @param {api.ArenaApiError} trouble @param {Choice} choice */
 function showVoteError({ code, message }, choice) {
   if (code === "no_such_matchup") {
-    return showMatchup(undefined, "That matchup was not yours any more, so the vote did not count. Here is a fresh one.");
+    return showMatchup(undefined, "That matchup is no longer yours, so the vote was not counted. Here is a new one.");
   }
   if (code === "matchup_over") {
     setPhase("over");
     return showNotice(message, "Next matchup", () => showMatchup());
   }
   setPhase("ready");
-  showNotice(`${message} Your vote is not counted yet.`, "Send it again", () => vote(choice));
+  showNotice(`${message} Your vote has not been counted yet.`, "Send again", () => vote(choice));
 }
 
 function showNext() {
@@ -268,7 +268,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(href);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Not allowed";
+    button.textContent = "Copying blocked";
   }
   setTimeout(() => (button.textContent = "Copy link"), 2000);
 }

@@ -12,7 +12,7 @@ if (copy && copied) {
       await navigator.clipboard.writeText(location.href);
       copied.textContent = "Copied.";
     } catch {
-      copied.textContent = "Your browser does not allow it: copy it from the address bar.";
+      copied.textContent = "Your browser blocked copying. Copy the link from the address bar.";
     }
   });
 }

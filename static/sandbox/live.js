@@ -43,7 +43,7 @@ function readModels() {
     }
   }
   if (!isSameModel(both[0], both[1])) return both;
-  pickers.b.showError("Both sides name the same model; choose another.");
+  pickers.b.showError("Both sides use the same model. Choose another.");
   return undefined;
 }
 
@@ -59,7 +59,7 @@ function readTask() {
   if (prompt) return { prompt, gridSize: Number(inputById("grid").value), palette: inputById("palette").value };
   const problem = byId("words-problem");
   problem.hidden = false;
-  problem.textContent = "Say what they should build, or choose a prompt.";
+  problem.textContent = "Enter a prompt, or choose one from the list.";
   promptInput.setAttribute("aria-invalid", "true");
   promptInput.focus();
   return undefined;
@@ -101,7 +101,7 @@ async function startRun({ task, models, titles }, slots) {
 
 /** @param {Slot[]} slots @param {number} position 1 is the next */
 function showQueue(slots, position) {
-  const told = position === 1 ? "You are next in line." : `${position - 1} before you in line.`;
+  const told = position === 1 ? "You are next in line." : `${position - 1} ahead of you in line.`;
   for (const slot of slots) sides[slot].queue(told);
   announce(told);
 }
@@ -136,10 +136,10 @@ async function saveRun() {
     const link = document.createElement("a");
     link.href = run.url;
     link.textContent = new URL(run.url, location.href).href;
-    savedNote.replaceChildren("Kept for thirty days: ", link, " It can be deleted there.");
+    savedNote.replaceChildren("Saved for 30 days: ", link, " You can delete it there.");
     byId("keep").hidden = true;
     link.focus({ preventScroll: true });
-    announce("The run is kept.");
+    announce("Run saved.");
   } catch (error) {
     if (number === runCount) savedNote.textContent = error instanceof Error ? error.message : String(error);
   } finally {

@@ -44,7 +44,7 @@ export function locateWarnings(text, blocks, palette, size) {
 function outsideMessage({ at }, block, size) {
   if (!block) return undefined;
   const outside = at.some((number) => number < 0 || number >= size);
-  return outside ? `It reaches outside the grid, which goes from 0 to ${size - 1}.` : "";
+  return outside ? `Reaches outside the grid, which goes from 0 to ${size - 1}.` : "";
 }
 
 /** @param {string} type @param {Block[]} blocks @param {string} palette */

@@ -59,11 +59,11 @@ export class ModelPicker {
   /** As the API takes it; throws what is `Wrong`. @returns {ModelChoice} */
   check() {
     const kind = this.#kind;
-    if (kind === "endpoint" && !this.#base.value.trim()) throw new InvalidField("Where is the endpoint?", this.#base);
-    if (kind === "endpoint" && !this.#base.checkValidity()) throw new InvalidField("An address begins with https://.", this.#base);
-    if (kind !== "catalog" && !this.#name.value.trim()) throw new InvalidField("Which model is it?", this.#name);
+    if (kind === "endpoint" && !this.#base.value.trim()) throw new InvalidField("Enter the endpoint's address.", this.#base);
+    if (kind === "endpoint" && !this.#base.checkValidity()) throw new InvalidField("The address must start with https://.", this.#base);
+    if (kind !== "catalog" && !this.#name.value.trim()) throw new InvalidField("Enter the model's name.", this.#name);
     const needs = kind !== "endpoint" && !this.#hasServerKey;
-    if (needs && !this.#apiKey) throw new InvalidField(`It takes your key for ${this.#providerName}.`, this.#key);
+    if (needs && !this.#apiKey) throw new InvalidField(`Enter your key for ${this.#providerName}.`, this.#key);
     return this.choice;
   }
 

@@ -37,8 +37,8 @@ async function check() {
   const body = heldFile ?? editor.value;
   const number = ++generation;
   hideResults();
-  if (body === "") return setVerdict("bad", "There is nothing to check yet.");
-  setVerdict("", "It is being checked …");
+  if (body === "") return setVerdict("bad", "Nothing to check yet. Paste a build or choose a file.");
+  setVerdict("", "Checking …");
   try {
     const report = await requestReport(body);
     if (number === generation) await showReport(report, number);
@@ -76,7 +76,7 @@ function parseJson(answer) {
 function unreachable(body) {
   const size = typeof body === "string" ? body.length : body.size;
   if (size <= MAX_EDITOR_BYTES) return "The server cannot be reached.";
-  return `The connection was lost on the way. It is ${formatNumber(Math.ceil(size / (1 << 20)))} MiB, which may be more than this server takes.`;
+  return `The connection was lost during the upload. The file has ${formatNumber(Math.ceil(size / (1 << 20)))} MiB, which may be more than this server accepts.`;
 }
 
 /** Another text: what was said of the one before is no longer true. */
@@ -97,11 +97,11 @@ async function showReport(report, number) {
   if (ok) {
     const spans = bounds ? bounds.max.map((max, axis) => max - bounds.min[axis] + 1) : [0, 0, 0];
     const size = `${formatNumber(blockCount)} blocks, ${spans[0]} wide, ${spans[1]} high, ${spans[2]} deep`;
-    if (warnings.length) setVerdict("warn", `It counts as a build, but not all of it was drawn: ${size}. See below what is missing.`);
-    else setVerdict("good", `A good build: ${size}.`);
+    if (warnings.length) setVerdict("warn", `Valid, but not everything could be drawn: ${size}. See the warnings below.`);
+    else setVerdict("good", `Valid build: ${size}.`);
   } else if (error) {
     const why = error.message.replace(/^the file cannot be read: /, "");
-    setVerdict("bad", `${report.grid ? "As a build it would be refused" : "It cannot be read"}: ${why}.`);
+    setVerdict("bad", `${report.grid ? "This build would be rejected" : "This build cannot be read"}: ${why}.`);
   }
   showBuild(report);
   downloads.hidden = !ok;
@@ -120,7 +120,7 @@ function showBuild({ grid, blockCount }) {
   if (gridUrl) URL.revokeObjectURL(gridUrl);
   gridUrl = "";
   const place = byId("hang");
-  if (!grid || !blockCount) return place.replaceChildren(placeholder("There is nothing to show."));
+  if (!grid || !blockCount) return place.replaceChildren(placeholder("Nothing to show."));
   const bytes = Uint8Array.from(atob(grid), (letter) => letter.charCodeAt(0));
   gridUrl = URL.createObjectURL(new Blob([bytes]));
   const viewer = new BuildViewer();
@@ -157,7 +157,7 @@ async function listProblems({ warnings, error, gridSize, palette }, number) {
     if (error?.line) {
       const [from, to] = editor.lineRange(error.line);
       marks.set(error.line, "bad");
-      items.unshift(problemLink(`Line ${error.line}, column ${error.column}`, "Here it went wrong.", from, to));
+      items.unshift(problemLink(`Line ${error.line}, column ${error.column}`, "The error is here.", from, to));
     }
   }
   editor.mark(marks);
@@ -219,7 +219,7 @@ async function prepareDownloads() {
   const words = byId("chat").dataset.words ?? "";
   const number = generation;
   setPreparing(true);
-  told.textContent = "It is being prepared …";
+  told.textContent = "Preparing …";
   try {
     const query = new URLSearchParams({ ...settings(), prompt: words });
     const { draftId } = await request("POST", `/api/sandbox/drafts?${query}`, { body: heldFile ?? editor.value });
@@ -228,7 +228,7 @@ async function prepareDownloads() {
       link.setAttribute("href", `/api/sandbox/drafts/${draftId}/export?format=${link.getAttribute("data-format")}`);
     }
     formats.hidden = false;
-    told.textContent = "They are there for an hour.";
+    told.textContent = "The links work for one hour.";
   } catch (error) {
     if (number === generation) told.textContent = error instanceof Error ? error.message : String(error);
   } finally {

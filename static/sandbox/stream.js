@@ -34,7 +34,7 @@ export async function* streamRun(wanted, stop) {
     throw new ApiError("The connection was lost.");
   } catch (error) {
     if (error instanceof ApiError || stop.aborted) throw error;
-    throw new ApiError(silence.signal.aborted ? "The server fell silent." : "The connection was lost.");
+    throw new ApiError(silence.signal.aborted ? "The server stopped responding." : "The connection was lost.");
   } finally {
     clearTimeout(timer);
     silence.abort();

@@ -36,7 +36,7 @@ export function createControls(element, pair) {
     const button = iconButton(tool, name, async () => {
       const loaded = await import(`./${tool}.js`).catch(() => {});
       if (loaded) loaded.activate(element, button, pair);
-      else element.querySelector(":scope > [role=status]")?.replaceChildren(`${name}: this could not be loaded.`);
+      else element.querySelector(":scope > [role=status]")?.replaceChildren(`${name} could not be loaded.`);
     });
     button.setAttribute(tool === "more" ? "aria-expanded" : "aria-pressed", "false");
     return button;

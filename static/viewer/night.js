@@ -21,7 +21,7 @@ export async function activate(element, button, pair) {
   for (const member of pair.linked ? viewersOf(pair) : [element]) await setNight(member, night);
   if (!element.viewer) return;
   const { lit } = getScene(element);
-  const lamps = lit ? "The glowing blocks are the lamps." : lit === false ? "No block of this build glows; there is moonlight." : "Its lamps could not be lit.";
+  const lamps = lit ? "Lit by the glowing blocks." : lit === false ? "No block glows; lit by the moon." : "The light could not be loaded.";
   announce(element, night ? `Night. ${lamps}` : "Day.");
 }
 

@@ -127,7 +127,7 @@ class Replay {
       if (bytes > MAX_BYTES) throw new Error("The spec is too large to be replayed.");
       if (bytes > 1e6) caption.textContent = `Reading the spec: ${(bytes / 1e6).toFixed(1)} MB`;
     }
-    if (!this.#entries) throw new Error("There is nothing in the spec to replay.");
+    if (!this.#entries) throw new Error("The spec has nothing to replay.");
   }
 
   toggle() {

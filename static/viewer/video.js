@@ -116,5 +116,5 @@ export async function recordTurn(element) {
   const anchor = make("a", { href: URL.createObjectURL(new Blob(pieces, { type: "video/webm" })), download: fileName(element, "webm") });
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
-  announce(element, "The clip is saved.");
+  announce(element, "Video saved.");
 }

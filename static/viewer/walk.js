@@ -39,7 +39,7 @@ export async function activate(element, button) {
   if (walk) return walk.leave();
   const { viewer } = element;
   if (!viewer) return;
-  const asked = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be had."));
+  const asked = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be loaded."));
   const [shown] = await Promise.all([asked, loadStyles()]);
   // What has begun in the meantime has the view to itself.
   const taken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
@@ -97,7 +97,7 @@ export class Walk {
     getScene(element).setSolid(true);
     view.camera = /** @type {import("./camera.js").Camera} */ (/** @type {unknown} */ (this));
     view.canvas.focus({ preventScroll: true });
-    announce(element, `You stand before the build. ${KEY_HELP}`);
+    announce(element, `You are in front of the build. ${KEY_HELP}`);
   }
 
   get moving() {
@@ -176,7 +176,7 @@ export class Walk {
     view.camera = element.camera;
     getScene(element).setSolid(false);
     if (hadFocus) button.focus({ preventScroll: true });
-    announce(element, "You look at it from outside again.");
+    announce(element, "Back to the outside view.");
   }
 
   #addControls() {

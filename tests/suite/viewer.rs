@@ -387,7 +387,7 @@ async fn blocks_are_found_by_a_word() {
         page.press(letter).await;
     }
     assert_eq!(page.eval::<Vec<String>>(SHOWN).await, Vec::<String>::new(), "blocks shown for woolqq");
-    assert_eq!(page.text("#found").await, "No block is called that.");
+    assert_eq!(page.text("#found").await, "No blocks match this filter.");
     let headings: u32 =
         page.eval("[...document.querySelectorAll('h2')].filter(e => e.checkVisibility()).length").await;
     assert_eq!(headings, 0, "headings over nothing");

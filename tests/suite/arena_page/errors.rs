@@ -30,7 +30,7 @@ async fn a_vote_that_fails_keeps_the_matchup_and_can_be_sent_again() {
         assert_eq!(phase(&page).await, "ready", "{answer}");
         let same = "document.querySelector('build-viewer').getAttribute('src')";
         assert_eq!(page.eval::<String>(same).await, builds, "{answer}");
-        assert_eq!(page.eval::<String>("document.activeElement.innerText").await, "Send it again");
+        assert_eq!(page.eval::<String>("document.activeElement.innerText").await, "Send again");
         page.run("document.activeElement.blur()").await;
     }
     page.screenshot("arena-failed").await;
@@ -70,7 +70,7 @@ async fn a_vote_that_cannot_count_leads_to_a_matchup_that_can() {
     page.press("1").await;
     wait_for_condition(&page, &format!("{id} !== {second:?}"), "Another matchup comes").await;
     wait_until(&page, "ready").await;
-    assert!(page.text("#note").await.contains("was not yours any more"));
+    assert!(page.text("#note").await.contains("is no longer yours"));
     assert_eq!(fixture.choices().await, Vec::<String>::new());
 }
 

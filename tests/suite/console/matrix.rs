@@ -148,7 +148,7 @@ async fn what_is_switched_off_can_be_asked_for_and_says_where_it_would_not_be() 
     page.click(&cell("blue-door", "mason")).await;
     wait_until(&page, "document.getElementById('panel').open").await;
     let more = page.text("#panel [data-slot=more]").await;
-    assert_eq!(more, "It is switched off: a build would not be in the arena.");
+    assert_eq!(more, "Switched off: builds here do not appear in the arena.");
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
         page.run(&response).await;
         wait_until(
             &page,
-            "document.querySelector('#panel [data-slot=brought]').innerText.includes('door.json is here')",
+            "document.querySelector('#panel [data-slot=brought]').innerText.includes('door.json is ready to import')",
         )
         .await;
         assert_eq!(page.eval::<String>("document.activeElement.textContent").await, "Import");
@@ -182,9 +182,9 @@ async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
     let page = fixture.open_signed_in("/admin").await;
     page.click("[data-order=missing]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
-    assert_eq!(page.text("#sure-title").await, "Ask for 2 builds?");
+    assert_eq!(page.text("#sure-title").await, "Generate 2 builds?");
     assert_eq!(page.text("#sure li").await, "Local: 2 builds, at most 6 requests");
-    assert!(page.text("#sure").await.contains("this may cost about $"));
+    assert!(page.text("#sure").await.contains("going by earlier builds: about $"));
     page.click("#sure [data-no]").await;
     assert_eq!(fixture.provider.requests().len(), 0);
 
@@ -210,7 +210,7 @@ async fn all_that_is_under_way_is_cancelled_after_a_question() {
 
     page.click("[data-order=stop]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
-    assert_eq!(page.text("#sure-title").await, "Cancel all that is under way?");
+    assert_eq!(page.text("#sure-title").await, "Cancel all builds in progress?");
     page.click("#sure [data-yes]").await;
 
     wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
@@ -236,11 +236,11 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
         "\"blocks\": [{ \"x\": 99, \"y\": 0, \"z\": 0, \"type\": \"stone\" }, { \"x\": 1, \"y\": 9, \"z\": 1, \"type\": \"cheese\" }], \"boxes\"",
     );
     paste(&format!("Here it is: {with_warnings}")).await;
-    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('It is in')")
+    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('Imported')")
         .await;
     let notice = page.text("#panel [data-slot=told]").await;
     assert!(
-        notice.starts_with("It is in, with 3,200 blocks and 2 warnings: ") && notice.contains("outside"),
+        notice.starts_with("Imported: 3,200 blocks, 2 warnings: ") && notice.contains("outside"),
         "{notice}"
     );
     assert!(page.holds(&format!("{STATE} === 'ready'")).await);
@@ -262,7 +262,7 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     );
     page.click("#over").await;
     paste(BUILD).await;
-    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('is retired')")
+    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('was retired')")
         .await;
 
     page.click("#panel [data-does=retire]").await;
@@ -272,7 +272,7 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     assert!(!page.holds(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
     wait_until(&page, &format!("document.querySelector({cell:?}).dataset.state === 'missing'")).await;
     wait_until(&page, &format!("{STATE} === 'missing'")).await;
-    assert!(page.text("#panel [data-slot=told]").await.starts_with("It is retired"));
+    assert!(page.text("#panel [data-slot=told]").await.starts_with("Retired."));
     let build: String = page.eval("document.querySelector('#panel [data-slot=told] a').pathname").await;
     let (status, html) = visit(&fixture.server, &build, "").await;
     assert!(status == 200 && html.contains("Retired."), "{build}: {status}");

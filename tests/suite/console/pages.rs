@@ -64,7 +64,7 @@ async fn a_failed_job_is_retried_from_its_own_page_and_followed_to_its_end() {
     wait_until(&page, "!document.getElementById('acts').hidden").await;
     assert!(page.text("#job").await.contains("That key is not known here."));
     page.click("[data-does=reread]").await;
-    wait_until(&page, "document.getElementById('told').textContent.includes('No answer holds a build')")
+    wait_until(&page, "document.getElementById('told').textContent.includes('No answer contained a valid build')")
         .await;
     page.click("[data-does=retry]").await;
     wait_until(
@@ -103,7 +103,7 @@ async fn models_are_switched_renamed_and_added() {
     page.click("#edit [type=submit]").await;
     let marked = "[...document.querySelectorAll('#edit [aria-invalid]')].map(e => e.id).join(' ')";
     wait_until(&page, &format!("{marked} === 'display-name model-id key'")).await;
-    assert_eq!(page.text("#display-name-trouble").await, "This is wanted.");
+    assert_eq!(page.text("#display-name-trouble").await, "Required.");
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "display-name");
     page.run("for (const [id, value] of [['display-name', 'New'], ['model-id', 'vendor/new-1.5'], ['input-price', '3']]) { const field = document.getElementById(id); field.value = value; field.dispatchEvent(new Event('input')); }").await;
     page.run("document.getElementById('provider').value = 'local'; document.getElementById('provider').dispatchEvent(new Event('input'))").await;
@@ -131,7 +131,7 @@ async fn models_are_switched_renamed_and_added() {
     wait_until(&page, "document.getElementById('references').textContent === 'Enable all reference models'")
         .await;
     assert_eq!(fixture.model("house").await["enabled"], false);
-    wait_until(&page, "document.getElementById('outcome').textContent === 'Disabled: one reference model. Nothing can be voted on: of 2 active prompts, none has two builds.'").await;
+    wait_until(&page, "document.getElementById('outcome').textContent === 'Disabled: one reference model. Nothing can be voted on: none of 2 active prompts has two builds.'").await;
     assert!(page.text("header .soft").await.contains("All reference models are disabled"));
     page.click("#references").await;
     wait_until(
@@ -175,7 +175,7 @@ async fn a_model_whose_jobs_are_queued_is_switched_off_after_a_question() {
     let words = page.text("#sure [data-slot=words]").await;
     assert_eq!(
         words,
-        "What is queued, 2 builds, will be cancelled. What is running, 4 builds, goes on: it is paid for."
+        "This cancels 2 queued builds. It lets 4 running builds finish, billed in any case."
     );
     page.click("#sure [data-no]").await;
     wait_until(&page, &format!("document.querySelector({switch:?}).checked")).await;
@@ -236,7 +236,7 @@ async fn a_text_with_builds_stays_and_says_so_at_its_field() {
     page.press("Enter").await;
     wait_until(&page, "document.getElementById('edit').open").await;
     assert!(page.holds("document.getElementById('text').readOnly").await);
-    assert!(page.text("#text-hint").await.starts_with("It stays as it is: one build was made for it."));
+    assert!(page.text("#text-hint").await.starts_with("The text cannot change any more: one build was made for it."));
     page.click("#edit [data-close]").await;
 
     page.click("[data-add]").await;

@@ -31,7 +31,7 @@ async fn a_chat_answer_is_checked_shown_and_taken_away() {
     let tab = open_paste_page(&server).await;
     paste(&tab, &format!("Here you are:\n```json\n{}\n```\nEnjoy!", sample_spec(4))).await;
     wait_until(&tab, "document.getElementById('verdict').classList.contains('good')").await;
-    assert!(tab.text("#verdict").await.contains("A good build: 2,888 blocks, 19 wide, 8 high, 19 deep."));
+    assert!(tab.text("#verdict").await.contains("Valid build: 2,888 blocks, 19 wide, 8 high, 19 deep."));
     wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
     assert!(tab.holds("document.getElementById('problems').hidden").await);
     tab.click("#take").await;
@@ -60,7 +60,7 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
     ];
     paste(&tab, &lines.join("\n")).await;
     wait_until(&tab, "document.querySelectorAll('#problems button').length === 2").await;
-    assert!(tab.text("#problems").await.contains("Line 3, column 3 It reaches outside the grid"));
+    assert!(tab.text("#problems").await.contains("Line 3, column 3 Reaches outside the grid"));
     assert!(
         tab.text("#problems")
             .await
@@ -78,7 +78,7 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
     wait_until(&tab, "document.querySelector('.gutter .bad')?.textContent === '4'").await;
     assert!(tab.text("#problems").await.contains("Line 4"));
     let verdict = tab.text("#verdict").await;
-    assert!(verdict.starts_with("It cannot be read") && verdict.contains("boxes[2].y1"), "{verdict}");
+    assert!(verdict.starts_with("This build cannot be read") && verdict.contains("boxes[2].y1"), "{verdict}");
     paste(&tab, &lines.join("\n").replacen("},", "}", 1)).await;
     wait_until(&tab, "document.querySelector('.gutter .bad')?.textContent === '3'").await;
     assert!(tab.text("#problems").await.contains("Line 3, column 3"));
@@ -97,14 +97,14 @@ async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() 
     let server = TestServer::start().await;
     let tab = open_paste_page(&server).await;
     tab.click("#check").await;
-    wait_until(&tab, "document.getElementById('verdict').textContent.includes('nothing to check')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('Nothing to check')").await;
     paste(&tab, r#"{"version":"1.0","boxes":[{"x1":0,"y1":0,"z1":0,"x2":5,"y2":5,"z2":5,"type":"stone"}]}"#)
         .await;
-    wait_until(&tab, "document.getElementById('verdict').textContent.includes('it would be refused')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('would be rejected')").await;
     wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
     assert!(tab.holds("document.getElementById('bring').hidden").await);
     paste(&tab, "no build at all").await;
-    wait_until(&tab, "document.getElementById('verdict').textContent.includes('It cannot be read')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('This build cannot be read')").await;
     assert!(tab.holds("!document.querySelector('build-viewer')").await);
 }
 

@@ -232,7 +232,7 @@ async fn what_was_typed_wrongly_is_said_where_it_was_typed_and_nobody_is_asked()
     assert!(tab.holds("document.getElementById('words-problem').textContent === '' && !document.getElementById('words').hasAttribute('aria-invalid')").await);
     submit_prompt(&tab, "a shed").await;
     wait_until(&tab, &format!("({wrong}) === 'key-a'")).await;
-    assert!(tab.text("#problem-a").await.contains("It takes your key"));
+    assert!(tab.text("#problem-a").await.contains("Enter your key"));
     fill(&tab, "key-a", API_KEY).await;
     choose(&tab, "b", "endpoint", "").await;
     tab.click("#go").await;

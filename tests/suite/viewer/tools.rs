@@ -108,7 +108,7 @@ async fn at_night_a_lamp_lights_what_is_around_it_and_all_else_is_dark() {
     let (warm, night): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!(night < 0.7 * day, "brightness by day {day:.1}, at night {night:.1}");
     assert!(warm > 500, "{warm} warm pixels around the lamp");
-    assert_eq!(page.text("build-viewer > [role=status]").await, "Night. The glowing blocks are the lamps.");
+    assert_eq!(page.text("build-viewer > [role=status]").await, "Night. Lit by the glowing blocks.");
     page.screenshot("viewer-night").await;
 
     // The lamp is in the second layer.
