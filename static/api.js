@@ -1,7 +1,7 @@
-/** The site's API, where scripts of several pages ask it. Whatever goes wrong is a `Trouble`. */
+/** Requests to the site's API, shared by the scripts of several pages. Every failure is an `ApiError`. */
 
 const TIMEOUT_MS = 60_000;
-/** For a build that somebody brings. */
+/** For uploaded builds, which may take minutes on a slow line. */
 const UPLOAD_TIMEOUT_MS = 900_000;
 
 export class ApiError extends Error {
@@ -33,7 +33,7 @@ export async function request(method, address, { json, body } = {}) {
   throw new ApiError(answer?.error ?? `The server answered ${response.status}.`, response.status, answer?.code ?? "broken");
 }
 
-/** A proxy in front may answer with something of its own. @param {string} text */
+/** Undefined where the text is no JSON: a proxy in front of the server may answer with a page of its own. @param {string} text */
 function parseJson(text) {
   if (!text) return {};
   try {

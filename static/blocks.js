@@ -1,4 +1,4 @@
-// Filters the blocks by what is typed; without this script all of them are shown.
+// Filters the blocks by the words in the search field. Without this script all of them are shown.
 const field = /** @type {HTMLInputElement | null} */ (document.getElementById("word"));
 const found = document.getElementById("found");
 const blocks = [...document.querySelectorAll("[data-words]")].filter((block) => block instanceof HTMLElement);

@@ -1,9 +1,9 @@
-// Copies a text with one press; without this script it can be selected and copied by hand.
+// Copies a text to the clipboard. Without this script it can be selected and copied by hand.
 const button = /** @type {HTMLButtonElement | null} */ (document.querySelector("button[data-copies]"));
 const text = /** @type {HTMLTextAreaElement | null} */ (document.getElementById(button?.dataset.copies ?? ""));
 const told = document.getElementById("copied");
 
-/** Browsers lend the clipboard only to pages that come encrypted; the old way works elsewhere, too. */
+/** `navigator.clipboard` exists only on HTTPS pages; the deprecated `execCommand` works on the others, too. */
 async function copy(/** @type {HTMLTextAreaElement} */ field) {
   try {
     await navigator.clipboard.writeText(field.value);

@@ -1,4 +1,4 @@
-/** What scripts of several pages share: parts of the page, and numbers in words. */
+/** Helpers that scripts of several pages share: finding elements, and formatting numbers. */
 
 const wholeNumber = new Intl.NumberFormat("en");
 

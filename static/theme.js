@@ -4,7 +4,7 @@
   const THEMES = ["system", "light", "dark"];
   const root = document.documentElement;
 
-  // Storage throws where the visitor has forbidden it; the choice then lasts as long as the page.
+  // Storage throws where the browser blocks it; the choice then lasts only as long as the page.
   function storedTheme() {
     try {
       return localStorage.getItem("theme");
@@ -40,7 +40,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
     applyTheme(currentTheme());
-    // Where the menu is wider than the window, it begins at the page one is on.
+    // Where the menu is wider than the window, scroll it to the entry of the current page.
     const here = document.querySelector("header.site li [aria-current]")?.parentElement;
     if (here?.parentElement) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.offsetWidth) / 2;
     if (!button) return;

@@ -1,9 +1,9 @@
-/** A build's turntable, asked for, waited for and shown on its page. */
+/** Requests a build's turntable, waits until it is drawn, and shows it on the build's page. */
 
 /** @typedef {{ frame: number, of: number }} Progress */
 
 /**
- * Asks until it is made.
+ * Polls until the server has drawn it.
  * @param {string} address
  * @param {(making: Progress) => void} onProgress
  * @param {AbortSignal} signal
@@ -27,7 +27,7 @@ async function waitForTurntable(address, onProgress, signal) {
   }
 }
 
-/** What stands under the links: one turntable, or how far it is. */
+/** The area under the links: the progress of one turntable, then the turntable. */
 class TurntablePanel {
   /** @param {HTMLElement} place */
   constructor(place) {

@@ -1,9 +1,9 @@
-/** What the console asks, and how it complains. */
+/** The console's requests, and how their errors are shown. */
 import { ApiError } from "../api.js";
 
 export { ApiError, request } from "../api.js";
 
-/** Says what went wrong; where a session has ended, how to begin another. @param {HTMLElement} place @param {unknown} trouble */
+/** Shows an error; where the session has expired, a link to sign in again. @param {HTMLElement} place @param {unknown} trouble */
 export function showError(place, trouble) {
   place.hidden = false;
   if (!(trouble instanceof ApiError && trouble.status === 401)) {

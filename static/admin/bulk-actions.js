@@ -1,6 +1,6 @@
-/** What is done to the whole matrix: bringing in the catalog, generating, trying again, cancelling. */
+/** Actions on the whole matrix: import the catalog, generate, retry, cancel. */
 import { request, showError } from "./api.js";
-import { formatNumber, formatCount, textElement, query, byId, confirmAction } from "./ui.js";
+import { byId, confirmAction, formatCount, formatNumber, query, textElement } from "./ui.js";
 
 const attempts = Number(query(document, ".coverage").dataset.attempts);
 const outcome = byId("outcome");
@@ -14,16 +14,16 @@ export function setUp() {
   toggleButton("stop", there("underWay"));
 }
 
-/** Nothing is offered that would do nothing. @param {CoverageTotals} sum */
+/** Hides the buttons that would do nothing. @param {CoverageTotals} sum */
 export function updateButtons(sum) {
   toggleButton("failed", sum.failed + sum.cancelled);
   toggleButton("stop", sum.underWay);
 }
 
-/** @param {string} order @param {number} many how many it would be about */
+/** @param {string} order @param {number} many how many builds it would affect */
 function toggleButton(order, many) {
   const button = query(document, `[data-order=${order}]`);
-  // Whoever stands on it is not to be pushed off.
+  // Hiding a focused button would lose the focus.
   if (document.activeElement !== button) button.hidden = many === 0;
 }
 
@@ -56,7 +56,7 @@ async function importCatalog() {
   outcome.append(again);
 }
 
-/** @param {boolean} again what has failed, too */
+/** @param {boolean} again retries failed builds, too */
 async function generate(again) {
   const retry = again ? "&retryFailed=1" : "";
   const plan = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?dryRun=1${retry}`));
@@ -79,7 +79,7 @@ async function cancelAll() {
   showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
 }
 
-/** Why nobody would be asked. */
+/** Explains why nothing would be generated. */
 async function explainNothingToDo() {
   const { coverage, providers } = await request("GET", "/api/admin/status");
   if (!providers.some((/** @type {{ hasKey: boolean }} */ { hasKey }) => hasKey)) return "No provider has a key.";
@@ -94,7 +94,7 @@ function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
   return textElement("p", `Estimated cost, going by earlier builds: about $${dollars.toFixed(2)}${besides}.`);
 }
 
-/** What it means, before it is done. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
+/** The text of the confirmation: what is asked for, of whom, and how often. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
 function words(next, failed) {
   const asked = new Map();
   for (const { modelKey } of next) {

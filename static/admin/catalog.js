@@ -1,14 +1,14 @@
-/** What the pages of models and of prompts share: switches, and the form. */
+/** The parts that the pages of models and of prompts share: switches, and the form. */
 import { request, showError } from "./api.js";
-import { closeOnButtons, formatCount, inputById, textElement, query, byId, announce, confirmAction } from "./ui.js";
+import { announce, byId, closeOnButtons, confirmAction, formatCount, inputById, query, textElement } from "./ui.js";
 
 const dialog = /** @type {HTMLDialogElement} */ (byId("edit"));
 const form = query(dialog, "form");
 const trouble = byId("edit-trouble");
-/** Which row was saved before the page was loaded again. */
+/** The session storage key of the row that was saved before the page reloaded. */
 const SAVED_KEY = "admin-saved";
 
-/** What is wrong with one field. */
+/** An error that belongs to one field. */
 export class FieldError extends Error {
   /** @param {string} id of the field @param {string} message */
   constructor(id, message) {
@@ -23,7 +23,7 @@ export function itemOf(element) {
 }
 
 /**
- * Switches go at once, unless jobs wait for what is switched off, and back if it did not work.
+ * A switch takes effect at once; if jobs are queued, after a confirmation. It goes back where the request fails.
  * @param {(item: any) => string} address @param {(job: { promptId: string, modelKey: string }, item: any) => boolean} isOf
  */
 export function setUpSwitches(address, isOf) {
@@ -31,7 +31,7 @@ export function setUpSwitches(address, isOf) {
     const box = /** @type {HTMLInputElement} */ (found);
     box.disabled = false;
     box.addEventListener("change", async () => {
-      // By the keyboard it is reached while it waits, too.
+      // `aria-disabled` keeps the focus but does not block the keyboard, so a change during the request is undone here.
       if (box.getAttribute("aria-disabled")) return void (box.checked = !box.checked);
       const item = itemOf(box);
       const on = box.checked;
@@ -51,7 +51,7 @@ export function setUpSwitches(address, isOf) {
   }
 }
 
-/** Whether what is queued may be cancelled, if anything is. @param {(job: { promptId: string, modelKey: string }) => boolean} isOf */
+/** Asks for confirmation where switching off would cancel queued jobs. @param {(job: { promptId: string, modelKey: string }) => boolean} isOf */
 async function confirmSwitchOff(isOf) {
   const { queue } = /** @type {{ queue: CellState[] }} */ (await request("GET", "/api/admin/status"));
   const jobs = queue.filter(isOf);
@@ -62,7 +62,7 @@ async function confirmSwitchOff(isOf) {
   return confirmAction("Switch it off?", [textElement("p", words.join(" "))], "Switch it off");
 }
 
-/** In the row itself, where somebody looks. @param {Element} box @param {unknown} reason */
+/** Shows an error in the switch's row. @param {Element} box @param {unknown} reason */
 function showRowError(box, reason) {
   const row = query(/** @type {HTMLElement} */ (box.closest("tr")), "th");
   const place = row.appendChild(textElement("span", ""));
@@ -71,7 +71,7 @@ function showRowError(box, reason) {
   showError(place, reason);
 }
 
-/** At the field. @param {string} id @param {unknown} reason */
+/** Shows an error at a field. @param {string} id @param {unknown} reason */
 export function markField(id, reason) {
   const input = inputById(id);
   clearFieldError(input);
@@ -95,7 +95,7 @@ export function clearFieldError(input) {
   else input.removeAttribute("aria-describedby");
 }
 
-/** By what else. @param {HTMLElement} input */
+/** The ids in `aria-describedby`, but for the error's. @param {HTMLElement} input */
 function otherDescriptions(input) {
   const ids = (input.getAttribute("aria-describedby") ?? "").split(" ");
   return ids.filter((id) => id && id !== `${input.id}-trouble`);
@@ -105,7 +105,7 @@ function invalidFields() {
   return /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[aria-invalid]"));
 }
 
-/** Marks what is to be filled in. Returns whether all of it is. */
+/** Marks empty required fields. Returns whether there are none. */
 function isComplete() {
   const wanted = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[required]"));
   const empty = [...wanted].filter((input) => input.checkVisibility() && !input.value.trim());
@@ -114,7 +114,7 @@ function isComplete() {
 }
 
 /**
- * The form, for a new one or one that there is.
+ * Sets up the form, for a new item or an existing one.
  * @param {{ fill: (item: any) => void, save: (item: any) => Promise<any>, fieldOf?: (reason: unknown) => string | undefined }} parts
  *   `item` is null for a new one; `save` returns it as it is now; `fieldOf` says what field a refusal is about
  */
@@ -160,19 +160,19 @@ export function setUpForm({ fill, save, fieldOf = () => undefined }) {
   showSaved();
 }
 
-/** The page is loaded again, and says what was saved. @param {any} saved @param {any} before */
+/** Reloads the page, which then says what was saved. @param {any} saved @param {any} before */
 function reloadAfterSave(saved, before) {
   sessionStorage.setItem(SAVED_KEY, JSON.stringify({ name: nameOf(saved), isNew: !before }));
-  // Otherwise the browser goes back to where the page was.
+  // Otherwise the browser would restore the scroll position instead of showing the saved row.
   history.scrollRestoration = "manual";
   location.reload();
 }
 
-/** To the row that was saved. */
+/** Scrolls to the row that was saved before the page reloaded. */
 function showSaved() {
   const { name, isNew } = JSON.parse(sessionStorage.getItem(SAVED_KEY) ?? "{}");
   sessionStorage.removeItem(SAVED_KEY);
-  // Not before the browser would have gone back.
+  // Restored only after the browser would have applied it to this load.
   addEventListener("load", () => setTimeout(() => (history.scrollRestoration = "auto")));
   const row = [...document.querySelectorAll("tr[data-item]")].find((row) => name && nameOf(itemOf(row)) === name);
   if (!row) return;

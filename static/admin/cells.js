@@ -1,9 +1,9 @@
-/** The cells of the matrix: what each says, and where they are. */
-import { formatDuration, formatNumber, query, byId } from "./ui.js";
+/** The cells of the matrix: finding, drawing and walking over them. */
+import { byId, formatDuration, formatNumber, query } from "./ui.js";
 
 const table = document.getElementById("matrix");
 const frame = query(document, ".coverage");
-/** Between the server's clock and this one. */
+/** Milliseconds that this clock is ahead of the server's. */
 const clockOffset = Date.now() - Number(frame.dataset.now);
 
 /** @type {Map<string, HTMLAnchorElement>} */
@@ -12,7 +12,7 @@ for (const row of table?.querySelectorAll("tbody tr") ?? []) {
   for (const cell of row.querySelectorAll("a")) cells.set(placeOf(cell), cell);
 }
 
-/** @param {HTMLAnchorElement} cell its address ends in prompt and model */
+/** The cell's `prompt/model`, which its address ends in. @param {HTMLAnchorElement} cell */
 export function placeOf(cell) {
   return cell.pathname.split("/").slice(-2).join("/");
 }
@@ -31,7 +31,7 @@ export function readCell(cell) {
   return cell.dataset.cell ? JSON.parse(cell.dataset.cell) : emptyPlace(cell);
 }
 
-/** The place of a cell, with nothing in it. @param {HTMLAnchorElement} cell @returns {CellState} */
+/** The state of a cell without job or build. @param {HTMLAnchorElement} cell @returns {CellState} */
 export function emptyPlace(cell) {
   const [promptId = "", modelKey = ""] = placeOf(cell).split("/");
   const empty = { jobId: null, buildId: null, blockCount: null, since: null, attempts: 0, chars: 0, note: null, code: null, error: null };
@@ -45,19 +45,19 @@ export function headings(cell) {
   return {
     prompt: row.dataset.text ?? "",
     model: column.dataset.name ?? "",
-    /** Who is asked, by their name. */
+    /** The display name of the provider that is asked. */
     asked: column.dataset.asked,
     why: column.dataset.why,
     off: row.hasAttribute("data-off") || column.hasAttribute("data-off"),
   };
 }
 
-/** @param {CellState} place @returns {CellStatus | undefined} what it was, if there is such a cell */
+/** @param {CellState} place @returns {CellStatus | undefined} the state before, if there is such a cell */
 export function updateCell(place) {
   const cell = cells.get(`${place.promptId}/${place.modelKey}`);
   if (!cell) return undefined;
   const before = readCell(cell).state;
-  // Where a build was retired, its job is still to be found.
+  // A retired build leaves the cell missing, but its job can still be opened.
   const told = place.state === "missing" && !place.jobId ? "" : JSON.stringify(place);
   if ((cell.dataset.cell ?? "") === told) return before;
   if (told) cell.dataset.cell = told;
@@ -104,7 +104,7 @@ export function elapsed(since) {
   return formatDuration(Date.now() - clockOffset - since);
 }
 
-/** What else there is to say of it, briefly. @param {CellState} place */
+/** The second line of a cell. @param {CellState} place */
 function detailOf({ state, note, chars, attempts, code }) {
   if (state === "queued") return note ?? "";
   if (state === "failed") return (code ?? "").replaceAll("_", " ");
@@ -117,7 +117,7 @@ function abbreviate(number) {
   return number < 1000 ? String(number) : `${(number / 1000).toFixed(1)}k`;
 }
 
-/** What there is, in a sentence. @param {CellState} place */
+/** The cell's state as a phrase, for the panel. @param {CellState} place */
 export function describe({ state, since, attempts, chars, note, blockCount }) {
   if (state === "ready") return blockCount === null ? "" : `${formatNumber(blockCount)} blocks`;
   if (state === "queued") return note ?? "waiting for a free slot";
@@ -126,7 +126,7 @@ export function describe({ state, since, attempts, chars, note, blockCount }) {
   return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, heard, note].filter(Boolean).join(", ");
 }
 
-/** The clocks of what is running go on. */
+/** Updates the elapsed times of running jobs. */
 export function updateClocks() {
   for (const cell of table?.querySelectorAll("a[data-state=running]") ?? []) {
     const { since } = readCell(/** @type {HTMLAnchorElement} */ (cell));
@@ -134,7 +134,7 @@ export function updateClocks() {
   }
 }
 
-/** One cell is in the order of tabs; arrows go from there. */
+/** Makes the matrix an ARIA grid: Tab reaches one cell, arrow keys move between them. */
 export function enableArrowKeys() {
   if (!table) return;
   table.setAttribute("role", "grid");
@@ -156,7 +156,7 @@ export function enableArrowKeys() {
     event.preventDefault();
     next.focus();
   });
-  // What is shown may be changed so that the cell is not among it.
+  // A filter may hide the cell that Tab reaches; another one takes its place.
   byId("matrix-title").closest("section")?.addEventListener("change", () => {
     const shown = here?.checkVisibility() ? here : [...cells.values()].find((cell) => cell.checkVisibility());
     if (shown) go(shown);

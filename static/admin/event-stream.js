@@ -1,17 +1,17 @@
 /**
- * A stream of events that is kept up while somebody looks, and a notice for when it is not. Out of sight it is closed:
- * a browser opens only six connections to a server, for all its tabs together.
+ * Subscribes to server-sent events while the page is visible, and shows a notice while the connection is lost. Hidden
+ * pages disconnect: a browser opens only six HTTP/1.1 connections to a server, for all its tabs together.
  */
 import { ApiError, request, showError } from "./api.js";
 
-/** A server that restarts, or a stream that ends in due time, is back before anybody needs to know. */
+/** A shorter interruption shows no notice: the server restarts, or ends each stream after a while. */
 const GRACE_MS = 3000;
 const RECONNECT_MS = 5000;
 
 /**
  * @param {string} address @param {HTMLElement} notice
  * @param {string} name of the events @param {(told: any) => void} onEvent
- * @returns {() => void} begins anew, for who cannot wait for what changes next
+ * @returns {() => void} reconnects, which fetches the whole state
  */
 export function subscribe(address, notice, name, onEvent) {
   let lostTimer = 0;
@@ -30,7 +30,7 @@ export function subscribe(address, notice, name, onEvent) {
     source.addEventListener(name, (event) => onEvent(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       lostTimer ||= setTimeout(showLost, GRACE_MS);
-      // Otherwise the browser asks again by itself.
+      // In the other states the browser reconnects by itself.
       if (source === current && source.readyState === EventSource.CLOSED) setTimeout(reopen, RECONNECT_MS);
     });
   };

@@ -1,6 +1,6 @@
-/** Bringing a build: pasted, dropped or chosen. */
+/** Imports a build into a cell: pasted, dropped or chosen as a file. */
 import { ApiError, request, showError } from "./api.js";
-import { formatNumber, formatCount, inputById, textElement, query, byId } from "./ui.js";
+import { byId, formatCount, formatNumber, inputById, query, textElement } from "./ui.js";
 
 const ALREADY_THERE = "There is already a build here. To replace it, tick “Retire the build that is there”.";
 
@@ -55,7 +55,7 @@ export class ImportForm {
     if (place.state !== "ready" && !this.#trouble.hidden && this.#trouble.textContent === ALREADY_THERE) this.#clear();
   }
 
-  /** What was dropped, wherever: one more press brings it in. @param {DataTransfer | null} dropped */
+  /** Fills in what was dropped and focuses the button, which imports it. @param {DataTransfer | null} dropped */
   fillFromDrop(dropped) {
     const file = dropped?.files[0];
     const text = dropped?.getData("text") ?? "";
@@ -116,7 +116,7 @@ export class ImportForm {
     this.#trouble.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {HTMLInputElement} [other] either a text or a file is brought */
+  /** @param {HTMLInputElement} [other] which is emptied: only one of text and file is imported */
   #clear(other) {
     if (other) other.value = "";
     this.#slot("brought").replaceChildren();

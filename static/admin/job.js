@@ -1,9 +1,9 @@
-/** A job, live, and its answers on demand. */
+/** The page of a job: polls its state, and loads its answers on demand. */
 import { ApiError, request, showError } from "./api.js";
-import { formatNumber, query, byId, announce } from "./ui.js";
+import { announce, byId, formatNumber, query } from "./ui.js";
 
 const POLL_MS = 2000;
-/** More of an answer is for another window. */
+/** The characters of an answer that are shown in the page. */
 const MAX_SHOWN = 200_000;
 
 const job = byId("job");
@@ -14,7 +14,7 @@ const ALLOWED = { cancel: ["queued", "running"], retry: ["failed", "cancelled"],
 
 let timer = 0;
 
-/** Offers what the state allows. */
+/** Shows the buttons that the job's state allows. */
 function updateButtons() {
   byId("acts").hidden = false;
   for (const button of buttons()) {
@@ -49,7 +49,7 @@ function showOutcome({ ok, attempt, error }) {
   outcome.textContent = ok ? `Answer ${attempt} contained a valid build, which is now imported.` : `No answer contained a valid build. ${error ?? ""}`;
 }
 
-/** The page as it is now; what is open stays open. */
+/** Fetches the page again and takes over what has changed, so that opened answers stay open. */
 async function refresh() {
   clearTimeout(timer);
   try {

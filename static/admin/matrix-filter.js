@@ -1,10 +1,10 @@
-/** What is shown of the matrix, which the address remembers; and what there is beside the sum. */
-import { formatNumber, query, byId } from "./ui.js";
+/** The filter of the matrix, which is kept in the address, and the counts of builds that the totals leave out. */
+import { byId, formatNumber, query } from "./ui.js";
 
 const frame = query(document, ".coverage");
 const select = /** @type {HTMLSelectElement | null} */ (document.getElementById("only"));
 
-/** The address may say what is shown. */
+/** Applies the filter of the address. */
 export function setUp() {
   const asked = new URLSearchParams(location.search).get("show");
   if (select && asked && [...select.options].some(({ value }) => value === asked)) select.value = asked;
@@ -13,7 +13,7 @@ export function setUp() {
   showEmptyState();
 }
 
-/** As the cells are now. */
+/** Updates the counts after cells have changed. */
 export function refresh() {
   showEmptyState();
   for (const beside of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-beside]"))) {
@@ -30,7 +30,7 @@ function saveToAddress() {
   history.replaceState(null, "", address);
 }
 
-/** A grid without a row does not say that there is nothing. */
+/** Says so where the filter leaves no cell. */
 function showEmptyState() {
   if (!select) return;
   const state = select.value;
@@ -38,11 +38,11 @@ function showEmptyState() {
   const nothing = state !== "" && countShown(`a[data-state=${state}]${state === "missing" ? ":not([data-shut])" : ""}`, all) === 0;
   byId("none").hidden = !nothing;
   query(document, ".matrix").hidden = nothing;
-  // The options say "what failed", "what is missing".
+  // The options read "what failed", "what is missing".
   byId("none").textContent = nothing ? `${select.selectedOptions[0]?.textContent?.replace("what", "Nothing")}.` : "";
 }
 
-/** How many there are of these. @param {string} cell @param {boolean} [all] what is switched off, too */
+/** How many shown cells match. @param {string} cell @param {boolean} [all] what is switched off, too */
 function countShown(cell, all = false) {
   const on = all ? "" : ":not([data-off])";
   return document.querySelectorAll(`#matrix tbody tr${on} td${on} ${cell}`).length;

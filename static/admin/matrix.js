@@ -1,9 +1,9 @@
-/** The coverage matrix, live. */
+/** The coverage matrix, kept up to date by server-sent events. */
 import * as cells from "./cells.js";
-import * as orders from "./bulk-actions.js";
+import * as bulkActions from "./bulk-actions.js";
 import { CellPanel } from "./panel.js";
-import * as view from "./matrix-filter.js";
-import { formatNumber, formatCount, formatDollars, byId, announce } from "./ui.js";
+import * as filter from "./matrix-filter.js";
+import { announce, byId, formatCount, formatDollars, formatNumber } from "./ui.js";
 import { subscribe } from "./event-stream.js";
 
 const UNDER_WAY = ["queued", "running"];
@@ -16,11 +16,11 @@ function applyChange({ whole, cells: changed, sum }) {
   if (whole) clearMissing(changed);
   showTotals(sum);
   announceEnded(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
-  view.refresh();
+  filter.refresh();
   panel.refresh();
 }
 
-/** All cells but those in which there is something. @param {CellState[]} full */
+/** Empties the cells that a whole matrix does not list. @param {CellState[]} full */
 function clearMissing(full) {
   const places = new Set(full.map(({ promptId, modelKey }) => `${promptId}/${modelKey}`));
   for (const cell of cells.allCells()) {
@@ -36,10 +36,10 @@ function showTotals(sum) {
     const some = /** @type {HTMLElement | null} */ (slot.closest("[data-some]"));
     if (some) some.hidden = sum[name] === 0;
   }
-  orders.updateButtons(sum);
+  bulkActions.updateButtons(sum);
 }
 
-/** The ends of jobs, for those who listen. @param {CellState[]} ended */
+/** Announces to screen readers which jobs have ended. @param {CellState[]} ended */
 function announceEnded(ended) {
   if (ended.length > 3) return announce(`${formatCount(ended.length, "job")} ended.`);
   const sentence = (/** @type {CellState} */ place) => {
@@ -50,7 +50,7 @@ function announceEnded(ended) {
   if (ended.length > 0) announce(ended.map(sentence).join(" "));
 }
 
-/** An address may name a cell. */
+/** Opens the cell that the address names. */
 function openFromHash() {
   const cell = cells.cellAt(decodeURIComponent(location.hash.slice(1)));
   if (!cell) return;
@@ -66,7 +66,7 @@ document.getElementById("matrix")?.addEventListener("click", (event) => {
   event.preventDefault();
   panel.open(cell);
 });
-// A file that misses the cells is not to take the page away. Cells, as links, can be dragged themselves.
+// Without this, a file dropped beside the cells would replace the page. Only files count: cells are links, which can be dragged, too.
 for (const kind of ["dragover", "drop"]) {
   document.querySelector(".matrix")?.addEventListener(kind, (event) => {
     const { target, dataTransfer } = /** @type {DragEvent} */ (event);
@@ -78,8 +78,8 @@ for (const kind of ["dragover", "drop"]) {
 }
 for (const cell of cells.allCells()) cell.setAttribute("aria-haspopup", "dialog");
 cells.enableArrowKeys();
-view.setUp();
-orders.setUp();
+filter.setUp();
+bulkActions.setUp();
 setInterval(() => {
   cells.updateClocks();
   panel.tick();

@@ -1,7 +1,7 @@
-/** Models: who takes part, and under which name. */
+/** The models page: switches, and the form. */
 import { request, showError } from "./api.js";
-import { FieldError, clearFieldError, setUpForm, itemOf, setUpSwitches } from "./catalog.js";
-import { formatNumber, formatCount, inputById, query, byId } from "./ui.js";
+import { FieldError, clearFieldError, itemOf, setUpForm, setUpSwitches } from "./catalog.js";
+import { byId, formatCount, formatNumber, inputById, query } from "./ui.js";
 
 const provider = /** @type {HTMLSelectElement} */ (byId("provider"));
 const TEXTS = { "display-name": "displayName", "model-id": "modelId", key: "key", about: "about" };
@@ -30,14 +30,14 @@ function save(model) {
   if (!model) return add(key, now);
   const { displayName, about, ...rest } = now;
   const { provider, modelId, prices, options, via } = model;
-  // A name alone leaves the rest to the files that it came from.
+  // A PATCH of the name alone keeps the rest under the control of the catalog's files; a PUT would take it over.
   const isSame = JSON.stringify(sortKeys(rest)) === JSON.stringify(sortKeys({ provider, modelId, prices, options, via }));
   const address = `/api/admin/models/${key}`;
   if (!isSame) return request("PUT", address, { json: now });
   return request("PATCH", address, { json: about === model.about ? { displayName } : { displayName, about } });
 }
 
-/** A key that is taken already is not taken over unawares. @param {string} key @param {object} model */
+/** PUT would overwrite a model of the same key, so that is refused here. @param {string} key @param {object} model */
 function add(key, model) {
   const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).key === key);
   if (taken) throw new FieldError("key", `A model with the key ${key} already exists.`);
@@ -63,7 +63,7 @@ function readForm() {
   };
 }
 
-/** The same, its keys in order. @param {any} value @returns {any} */
+/** The same value with its keys in order, to be compared as JSON. @param {any} value @returns {any} */
 function sortKeys(value) {
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sortKeys(value[name])]));
@@ -85,7 +85,7 @@ function toggleOtherProvider() {
   byId("other-field").hidden = provider.value !== "";
 }
 
-/** A key as the others have it, until somebody types one. */
+/** Proposes a key from provider and model, until one is typed. */
 function proposeKey() {
   const key = inputById("key");
   const form = query(byId("edit"), "form");
@@ -117,13 +117,13 @@ async function toggleReferences() {
   }
 }
 
-/** @param {boolean} enabled whether some reference is */
+/** @param {boolean} enabled whether any reference model is enabled */
 function showRule(enabled) {
   query(document, "[data-rule=some]").hidden = !enabled;
   query(document, "[data-rule=none]").hidden = enabled;
 }
 
-/** What was done to the references, and what there is to vote on now. @param {boolean} enabled */
+/** Says what was done to the reference models, and how many prompts can still be voted on. @param {boolean} enabled */
 async function showOutcome(enabled) {
   const outcome = byId("outcome");
   const takePart = !byId("references").hasAttribute("data-barred");

@@ -1,10 +1,10 @@
-/** What can be done about one cell. */
+/** The dialog of one cell: its state, and the actions that it allows. */
 import { request, showError } from "./api.js";
 import { ImportForm } from "./import-form.js";
-import { headings, emptyPlace, updateCell, placeOf, readCell, describe } from "./cells.js";
-import { closeOnButtons, textElement, query, byId, confirmAction } from "./ui.js";
+import { describe, emptyPlace, headings, placeOf, readCell, updateCell } from "./cells.js";
+import { byId, closeOnButtons, confirmAction, query, textElement } from "./ui.js";
 
-/** What each state allows, as far as somebody can be asked. */
+/** The actions that each state allows. */
 const ACTIONS = {
   missing: ["generate"],
   queued: ["cancel"],
@@ -26,9 +26,9 @@ export class CellPanel {
   /** @type {HTMLAnchorElement | undefined} */
   #cell;
   #busy = false;
-  /** Asks how things stand: what undoes another change within a moment is no change to be told of. */
+  /** Called after an action, to fetch the whole matrix: the event stream skips a change that is undone within its interval. */
   onAction = () => {};
-  /** What was told of an action is over once the state has changed. */
+  /** Whether the message about the last action is hidden at the next change of state. */
   #isTransient = false;
 
   constructor() {
@@ -54,7 +54,7 @@ export class CellPanel {
     this.#importForm.fillFromDrop(dropped);
   }
 
-  /** As the cell has it now. */
+  /** Shows the cell's current state. */
   refresh() {
     if (!this.#cell) return;
     const place = readCell(this.#cell);
@@ -76,7 +76,7 @@ export class CellPanel {
       isPushedOff ||= !allowed && button === document.activeElement;
       button.hidden = !allowed;
     }
-    // Not to what costs or retires, where a second press would find it.
+    // The focused button is gone. The focus must not move to a button that costs money or retires a build, where a second press would hit it.
     if (isPushedOff) (UNDER_WAY.includes(place.state) ? query(this.#dialog, "[data-does=cancel]") : this.#slot("prompt")).focus();
     this.#setLink("build", place.buildId && `/builds/${place.buildId}`);
     this.#setLink("job", place.jobId && `/admin/jobs/${place.jobId}`);
@@ -112,7 +112,7 @@ export class CellPanel {
     }
   }
 
-  /** The cell need not wait to be told. @param {string} told @param {ImportResult} imported */
+  /** Updates the cell at once, before the event arrives. @param {string} told @param {ImportResult} imported */
   #imported(told, { buildId, blockCount, warnings, hint }) {
     if (!this.#cell) return;
     const { off } = headings(this.#cell);
@@ -125,7 +125,7 @@ export class CellPanel {
     this.#slot("told").scrollIntoView({ block: "nearest" });
   }
 
-  /** What was said is over. */
+  /** Hides the messages of the previous action. */
   #clearMessages() {
     this.#slot("trouble").hidden = true;
     this.#setText("told", "");
@@ -171,7 +171,7 @@ function retiredBuildLink(build) {
   return way;
 }
 
-/** @param {string} does @param {CellState} place @returns {Promise<string>} what came of it */
+/** @param {string} does @param {CellState} place @returns {Promise<string>} the message to show */
 async function performAction(does, { promptId, modelKey, jobId, buildId }) {
   switch (does) {
     case "generate":

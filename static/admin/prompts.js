@@ -1,7 +1,7 @@
-/** Prompts: what is asked. */
+/** The prompts page: switches, and the form. */
 import { ApiError, request } from "./api.js";
-import { FieldError, clearFieldError, setUpForm, itemOf, setUpSwitches } from "./catalog.js";
-import { formatCount, inputById, query, byId } from "./ui.js";
+import { FieldError, clearFieldError, itemOf, setUpForm, setUpSwitches } from "./catalog.js";
+import { byId, formatCount, inputById, query } from "./ui.js";
 
 const TEXT_HINT = "Completes “Build …”, for example “a steam locomotive”.";
 
@@ -33,12 +33,12 @@ async function add(id, prompt) {
   return request("PUT", `/api/admin/prompts/${encodeURIComponent(id)}`, { json: prompt });
 }
 
-/** The text may have got builds, or somebody may have been asked, since the page was loaded. @param {unknown} reason */
+/** Builds or jobs may have been added since the page was loaded, after which the text cannot change. @param {unknown} reason */
 function fieldOf(reason) {
   return reason instanceof ApiError && reason.code === "text_is_fixed" ? "text" : undefined;
 }
 
-/** A slug of the text, until somebody types one. */
+/** Proposes a slug from the text, until one is typed. */
 function proposeSlug() {
   const slug = inputById("slug");
   if (slug.readOnly || query(byId("edit"), "form").hasAttribute("data-touched")) return;

@@ -1,8 +1,8 @@
-/** What the admin's API answers. */
+/** Responses of the admin API. */
 
 type CellStatus = "missing" | "queued" | "running" | "failed" | "cancelled" | "ready";
 
-/** What there is of a prompt by a model. */
+/** A cell of the matrix: the build of a prompt by a model, or the job for it. */
 interface CellState {
   promptId: string;
   modelKey: string;
@@ -10,7 +10,7 @@ interface CellState {
   jobId: string | null;
   buildId: string | null;
   blockCount: number | null;
-  /** When it was begun, in milliseconds since 1970. */
+  /** When the job started, in milliseconds since 1970. */
   since: number | null;
   attempts: number;
   chars: number;
@@ -30,7 +30,7 @@ interface CoverageTotals {
   unpriced: number;
 }
 
-/** A `matrix` event: all there is, or what has changed. */
+/** A `matrix` event: the whole matrix, or the changed cells. */
 interface MatrixChange {
   whole: boolean;
   cells: CellState[];

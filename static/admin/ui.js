@@ -1,24 +1,24 @@
-/** What the console's scripts share beyond that: money, and the dialogs. */
-import { query, byId } from "../dom.js";
+/** Helpers of the console's scripts, beside those of `dom.js`: money, announcements, dialogs. */
+import { byId, query } from "../dom.js";
 
 export * from "../dom.js";
 
-/** What is less than ten cents to a hundredth of a cent. @param {number} amount */
+/** Amounts under ten cents get four decimals. @param {number} amount */
 export function formatDollars(amount) {
   return `$${amount.toFixed(amount > 0 && amount < 0.1 ? 4 : 2)}`;
 }
 
-/** For those who listen. @param {string} words */
+/** Announces to screen readers. @param {string} words */
 export function announce(words) {
   byId("said").textContent = words;
 }
 
-/** A dialog that also closes by its buttons. @param {HTMLDialogElement} dialog */
+/** Lets the dialog's buttons close it. @param {HTMLDialogElement} dialog */
 export function closeOnButtons(dialog) {
   for (const button of dialog.querySelectorAll("[data-close]")) button.addEventListener("click", () => dialog.close());
 }
 
-/** Asks before something that cannot be undone or costs money. @param {string} title @param {(Node | string)[]} words @param {string} yes */
+/** Asks for confirmation of something that cannot be undone or costs money. @param {string} title @param {(Node | string)[]} words @param {string} yes */
 export function confirmAction(title, words, yes) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("sure"));
   const button = query(dialog, "[data-yes]");

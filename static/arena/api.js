@@ -1,7 +1,7 @@
-/** The arena's API. Whatever goes wrong is a `Trouble`. */
+/** Requests to the arena's API. Every failure is an `ArenaApiError`. */
 
 const TIMEOUT_MS = 20_000;
-/** When a server does not say how long to wait. */
+/** Used where the server does not say when to try again. */
 const DEFAULT_RETRY_MS = 1000;
 
 export class ArenaApiError extends Error {
@@ -42,7 +42,7 @@ async function request(address, body) {
     told = response.status === 204 ? {} : JSON.parse(await response.text());
   } catch {}
   if (response?.ok && told) return told;
-  // A proxy in front may answer with something of its own.
+  // Without `error` it is not this server's answer, but that of a proxy in front of it.
   if (response && told?.error) throw new ArenaApiError(told.code, told.error, { wait: told.retryAfterMs, told });
   if (response && !response.ok) throw new ArenaApiError("broken", `The server answered ${response.status}.`);
   throw new ArenaApiError("unreachable", "The server cannot be reached.");

@@ -1,16 +1,16 @@
-/** The arena: one matchup after another, from the builds to the vote to the names. */
+/** The arena page: shows a matchup, takes the vote, reveals the names, and goes on to the next. */
 import { AutoAdvance } from "./auto-advance.js";
 import * as api from "./api.js";
 import { MatchupView } from "./matchup-view.js";
-import * as keys from "./shortcuts.js";
+import * as shortcuts from "./shortcuts.js";
 import { loadSetting, saveSetting } from "./settings.js";
 import { clearReveal, fillReveal } from "./reveal.js";
 import { setUpSlides } from "./swipe.js";
 
 const MAX_ATTEMPTS = 5;
-/** For a click that was meant for what stood there before the next pair came. */
+/** How long the buttons stay disabled under a new pair, for clicks that were meant for the one before. */
 const SETTLE_MS = 800;
-/** Whether somebody ever turned a build. */
+/** Set once the visitor has turned a build; the hint is not shown any more. */
 const ROTATED_SETTING = "arena:turned";
 const LOAD_FAILED = "A build could not be loaded. Retry, or skip this matchup.";
 
@@ -34,9 +34,9 @@ const closedSections = [...main.querySelectorAll(".closed")];
 let phase = "loading";
 /** On screen. @type {MatchupView | undefined} */
 let current;
-/** On its way, while a vote is revealed. @type {Promise<MatchupView> | undefined} */
+/** The next matchup, loading while a vote is revealed. @type {Promise<MatchupView> | undefined} */
 let upcoming;
-/** What was begun before this changed has no say any more. */
+/** Raised with each new matchup. Asynchronous work that began under a lower number must not touch the page any more. */
 let generation = 0;
 
 const slides = setUpSlides(stage, byId("tabs"));
@@ -47,7 +47,7 @@ const autoAdvance = new AutoAdvance({
   exhibits: [stage, reveal],
 }, showNext);
 
-/** Shows the next matchup, once it is there. @param {Promise<MatchupView>} [arriving] @param {string} [words] */
+/** Shows the next matchup as soon as it has loaded. @param {Promise<MatchupView>} [arriving] @param {string} [words] */
 async function showMatchup(arriving = loadMatchup(), words = "") {
   const mine = ++generation;
   upcoming = undefined;
@@ -75,7 +75,7 @@ async function showMatchup(arriving = loadMatchup(), words = "") {
     setPhase("ready");
     liveRegion.textContent = `${words} Both builds are on screen. Which is better?`;
   } catch (error) {
-    // Whether another prompt is left is not asked: that would use up a pair that nobody has seen.
+    // Whether other prompts have pairs left is not asked: the answer would be a matchup, which would count as seen.
     if (mine === generation) showClosed(/** @type {api.ArenaApiError} */ (error), !promptSelect.value);
   }
 }
@@ -110,7 +110,7 @@ async function vote(choice) {
   }
 }
 
-/** Sends a vote again that came too soon; one that had come already is as good. @param {string} id @param {Choice} choice */
+/** Retries a vote that came too soon. A vote that was counted before shows the same reveal. @param {string} id @param {Choice} choice */
 async function submitVote(id, choice) {
   for (let tries = 1; ; tries++) {
     try {
@@ -138,7 +138,7 @@ function showReveal(told) {
   autoAdvance.start();
 }
 
-/** The chosen build and its name, or both; and has it in view. @param {Choice} choice */
+/** Marks the chosen build and its name, or both, and scrolls to it. @param {Choice} choice */
 function markChosen(choice) {
   for (const one of /** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("[data-side], [data-of]"))) {
     const name = (one.dataset.side ?? one.dataset.of ?? "").toUpperCase();
@@ -183,7 +183,7 @@ async function skip() {
     await api.skip(current.matchup.id);
   } catch (error) {
     const { code, message } = /** @type {api.ArenaApiError} */ (error);
-    // Whatever became of it, it is not open any more.
+    // In both cases the matchup is no longer open, so there is nothing left to skip.
     const gone = ["already_voted", "no_such_matchup"].includes(code);
     if (!gone && mine === generation) {
       setPhase(before);
@@ -195,19 +195,19 @@ async function skip() {
   promptHeading.focus({ preventScroll: true });
 }
 
-/** When there is no matchup to show. @param {api.ArenaApiError} trouble @param {boolean} over for any other prompt, too */
-function showClosed({ code, message }, over) {
+/** Shows why there is no matchup. @param {api.ArenaApiError} trouble @param {boolean} allPrompts whether this holds for all prompts */
+function showClosed({ code, message }, allPrompts) {
   current?.remove();
   current = undefined;
   const reason = byId(code === "all_voted" || code === "not_seeded" ? code : "trouble");
   setPhase("closed");
   reason.hidden = false;
-  setHeading((!over && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
+  setHeading((!allPrompts && reason.dataset.titleOne) || (reason.dataset.title ?? ""));
   liveRegion.textContent = promptHeading.textContent;
   byId("why").textContent = message;
-  for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", over);
-  for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !over);
-  // Who has only just come is where they want to be.
+  for (const words of main.querySelectorAll("[data-one]")) words.toggleAttribute("hidden", allPrompts);
+  for (const words of main.querySelectorAll("[data-all]")) words.toggleAttribute("hidden", !allPrompts);
+  // On the first load the focus stays at the top of the page.
   if (generation > 1) promptHeading.focus({ preventScroll: true });
 }
 
@@ -227,7 +227,7 @@ function setPhase(to, sent) {
   for (const section of closedSections) section.toggleAttribute("hidden", true);
 }
 
-/** Says something under the buttons. @param {string} words @param {string} [offer] @param {() => void} [take] */
+/** Shows a message under the buttons, with a button where there is something to do. @param {string} words @param {string} [offer] @param {() => void} [take] */
 function showNotice(words, offer, take) {
   const text = document.createElement("span");
   text.textContent = words;
@@ -242,7 +242,7 @@ function showNotice(words, offer, take) {
   button.focus({ preventScroll: true });
 }
 
-/** Another prompt, or any; the address keeps the choice. */
+/** Switches to the chosen prompt, or to any, and keeps the choice in the address. */
 function changePrompt() {
   const address = new URL(location.href);
   if (promptSelect.value) address.searchParams.set("prompt", promptSelect.value);
@@ -302,8 +302,8 @@ addEventListener("online", () => {
   if (phase === "closed" && !byId("trouble").hidden) showMatchup();
   else if (phase === "ready") notice.querySelector("button")?.click();
 });
-keys.setUpHelp(help, /** @type {HTMLInputElement} */ (byId("use-keys")));
-keys.listenForShortcuts({
+shortcuts.setUpHelp(help, /** @type {HTMLInputElement} */ (byId("use-keys")));
+shortcuts.listenForShortcuts({
   1: () => vote("A"),
   2: () => vote("B"),
   3: () => vote("TIE"),

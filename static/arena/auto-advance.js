@@ -1,12 +1,12 @@
-/** Going on by itself after a vote: a countdown that starts over while somebody looks, and can be stopped for good. */
+/** Shows the next matchup after a countdown, which starts over with every sign that the visitor still looks at this one, and can be switched off. */
 import { loadSetting, saveSetting } from "./settings.js";
 
 const SETTING = "arena:advance";
 const DELAY_MS = 8000;
 const TICK_MS = 100;
-/** Pixels by which a mouse may drift without looking at something. */
+/** Pixels that a resting mouse may move without counting as activity. */
 const MOUSE_TOLERANCE = 24;
-/** What else one does with what is looked at. */
+/** Events on the watched elements that count as activity. */
 const ACTIVITY_EVENTS = ["pointerdown", "keydown", "wheel", "touchmove"];
 
 export class AutoAdvance {
@@ -17,7 +17,7 @@ export class AutoAdvance {
 
   /**
    * @param {{ button: HTMLElement, stop: HTMLElement, box: HTMLInputElement, exhibits: HTMLElement[] }} parts
-   *   what it shows itself on, what stops it, what switches it, and what people look at
+   *   the button that shows the countdown, the one that stops it, the setting's checkbox, and the watched elements
    * @param {() => void} go
    */
   constructor({ button, stop, box, exhibits }, go) {
@@ -67,7 +67,7 @@ export class AutoAdvance {
   }
 
   #tick() {
-    // A button that was clicked keeps the focus, too, but nobody is at it any more.
+    // A clicked button keeps the focus although its user has moved on; only focus by keyboard counts as activity.
     const focused = document.activeElement;
     if (focused?.matches(":focus-visible") && this.#isWatched(focused)) this.#restart();
     else if (!document.hidden && !document.querySelector("dialog[open], :popover-open")) this.#remainingMs -= TICK_MS;
@@ -88,14 +88,14 @@ export class AutoAdvance {
     if (!on) this.cancel();
   }
 
-  /** Its own buttons aside. @param {EventTarget | null} target */
+  /** The countdown's own buttons do not count. @param {EventTarget | null} target */
   #isWatched(target) {
     if (!(target instanceof Element) || this.button.contains(target) || this.stop.contains(target)) return false;
     return this.exhibits.some((exhibit) => exhibit.contains(target));
   }
 }
 
-/** Unless somebody chose, as the system has it. */
+/** Where the visitor has not chosen, the system's setting for reduced motion decides. */
 function isEnabled() {
   const chosen = loadSetting(SETTING);
   return chosen ? chosen === "on" : !matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,10 +1,10 @@
-/** The two viewers of a matchup: fetched and drawn behind the scenes, then hung. */
+/** The two viewers of a matchup. They load and draw behind the current ones, and replace them once they are needed. */
 import { Camera } from "../viewer/camera.js";
 import { getPair } from "../viewer/page-viewers.js";
 import { BuildViewer } from "../viewer/viewer.js";
 
 const POSTER_PATH = "image?size=768&background=transparent";
-/** One on screen and one behind it; each pair of viewers has its own camera. */
+/** Two matchups exist at a time, one on screen and one behind it. The count gives each its own camera pair. */
 let viewCount = 0;
 
 /** @param {SideName} side */
@@ -16,11 +16,11 @@ export class MatchupView {
   /** @type {BuildViewer[]} */
   #viewers = [];
   #pair;
-  /** Once both builds are on screen. @type {Promise<unknown>} */
+  /** Resolves once both builds are drawn. @type {Promise<unknown>} */
   ready;
-  /** Whether a build did not load. */
+  /** Whether a build failed to load. */
   broken = false;
-  /** Hears of it. @type {() => void} */
+  /** Called when a build fails to load. @type {() => void} */
   onFailed = () => {};
 
   /** @param {Matchup} matchup */
@@ -46,14 +46,14 @@ export class MatchupView {
     this.ready = Promise.all([addViewer("a"), addViewer("b")]);
   }
 
-  /** Shows it, in the place of another. @param {MatchupView | undefined} before */
+  /** Shows this matchup instead of another. @param {MatchupView | undefined} before */
   replace(before) {
     if (before && before.#pair.linked !== this.#pair.linked) this.toggleLinked();
     before?.remove();
     for (const viewer of this.#viewers) viewer.inert = false;
   }
 
-  /** Turns both together from now on, or each by itself. @returns whether together */
+  /** Links or unlinks the cameras. @returns whether together */
   toggleLinked() {
     this.#pair.toggle(this.#viewers[0]);
     return this.#pair.linked;
@@ -64,7 +64,7 @@ export class MatchupView {
   }
 }
 
-/** Who turns a build by pointer goes on to vote by key; who walks in it needs them there. @param {MouseEvent} event */
+/** Keeps a mouse press on a build from taking the focus, so that the voting keys still work. Walking needs the focus. @param {MouseEvent} event */
 function leaveFocus(event) {
   const { target } = event;
   if (!(target instanceof HTMLCanvasElement) || target.closest("[data-walking]")) return;
@@ -73,7 +73,7 @@ function leaveFocus(event) {
 }
 
 /**
- * Once a viewer draws, or its picture is there where nothing can draw.
+ * Resolves once a viewer draws, or shows its picture where WebGL is not available.
  * @param {BuildViewer} viewer @param {() => void} failed
  */
 function whenShown(viewer, failed) {

@@ -1,13 +1,13 @@
-/** What comes to light with a vote, in words and numbers. */
+/** Shows the result of a vote: names, ratings, and the other votes on the pair. */
 
 const CHOICES = { A: "A is better", TIE: "A tie", BOTH_BAD: "Both bad", B: "B is better" };
 const formatChange = new Intl.NumberFormat("en", { maximumFractionDigits: 1, signDisplay: "exceptZero" });
 const wholeNumber = new Intl.NumberFormat("en");
 
 /**
- * Fills the section that the page holds ready.
+ * Fills the page's reveal section.
  * @param {HTMLElement} section @param {VoteResult} told
- * @returns {string} the same for those who listen
+ * @returns {string} the same as a sentence for screen readers
  */
 export function fillReveal(section, told) {
   const { reveal, others, choice } = told;
@@ -22,9 +22,9 @@ export function fillReveal(section, told) {
   return `Voted: ${CHOICES[choice]}. ${spokenResult("A", reveal.a)} ${spokenResult("B", reveal.b)} ${agreement(told)}`;
 }
 
-/** Leaves nothing of it to be read while the next one is blind. @param {HTMLElement} section */
+/** Removes every name and number, which must not be readable while the next matchup is blind. @param {HTMLElement} section */
 export function clearReveal(section) {
-  // One that stays open comes back with the next one, and holds it up.
+  // An open popover would reappear with the next reveal, and would hold up its countdown.
   for (const open of /** @type {NodeListOf<HTMLElement>} */ (section.querySelectorAll(":popover-open"))) open.hidePopover();
   for (const slot of section.querySelectorAll("[data-slot]")) slot.textContent = "";
   for (const link of section.querySelectorAll("[data-format], [data-own]")) link.removeAttribute("href");
@@ -42,7 +42,7 @@ function agreement({ others, choice }) {
 }
 
 /**
- * All votes on the pair from left to right, this one among them, so that there is always something to see.
+ * Draws all votes on the pair as one bar. This vote is included, so that the bar is never empty.
  * @param {HTMLElement} section @param {VoteResult["others"]} others @param {Choice} choice
  */
 function drawTally(section, others, choice) {

@@ -1,4 +1,4 @@
-/** What a browser keeps of a visitor's habits. Storage throws where it is forbidden; habits then last as long as the page. */
+/** A visitor's settings in local storage. Storage throws where the browser blocks it; settings then last as long as the page. */
 
 /** @type {Map<string, string>} */
 const fallback = new Map();

@@ -1,8 +1,8 @@
-/** Single keys, as long as nobody types or turns a build with them; and the dialog that explains them and switches them off. */
+/** Keyboard shortcuts of single keys, and the dialog that explains them and switches them off. They are ignored where the focus is on something that uses keys itself. */
 import { loadSetting, saveSetting } from "./settings.js";
 
 const SETTING = "arena:keys";
-/** A slider has no use for them. */
+/** Elements that use letters themselves; range inputs do not. */
 const IGNORED_TARGETS = "canvas, input:not([type=range]), select, textarea, [contenteditable]";
 const HANDLES_ENTER = "a, button, summary, label";
 

@@ -1,4 +1,4 @@
-/** On a phone, A and B are slides: swiped at their edge, or shown by a tap on their name. */
+/** On phones A and B are slides: swiped at the edge, or shown by a tap on the name. */
 
 /** @param {HTMLElement} stage @param {HTMLElement} tabs */
 export function setUpSlides(stage, tabs) {
@@ -21,7 +21,7 @@ export function setUpSlides(stage, tabs) {
   for (const side of sides) {
     watch.observe(side);
     side.addEventListener("click", () => side.hasAttribute("data-front") || show(side.dataset.side));
-    // A viewer reached by keyboard comes into view.
+    // A viewer that the keyboard focuses scrolls into view.
     side.addEventListener("focusin", () => side.hasAttribute("data-front") || show(side.dataset.side));
   }
   for (const button of buttons) button.addEventListener("click", () => show(button.dataset.show));

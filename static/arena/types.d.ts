@@ -1,4 +1,4 @@
-/** What the arena's API answers. */
+/** Responses of the arena's API. */
 
 type SideName = "a" | "b";
 type Choice = "A" | "B" | "TIE" | "BOTH_BAD";
@@ -9,7 +9,7 @@ interface Matchup {
   a: { build: { url: string } };
   b: { build: { url: string } };
   expiresAt: string;
-  /** Whether all who take part are shipped with the program. */
+  /** Whether only models that are shipped with the program take part. */
   houseOnly: boolean;
 }
 
@@ -27,6 +27,6 @@ interface VoteResult {
   /** All other votes on these two builds. */
   others: { a: number; b: number; tie: number; bothBad: number };
   shareUrl: string;
-  /** What to say when it was voted on before. */
+  /** The server's message where this matchup had been voted on before. Set here, not by the server. */
   notice?: string;
 }

@@ -1,12 +1,12 @@
-/** Keys that a visitor types: in this page, and beyond it only where the visitor says so. */
+/** The API keys that a visitor types. They stay in memory, and go to local storage only where the visitor asks for it. */
 
 const STORAGE_KEY = "sandbox-keys";
 
-/** By provider, or by the address of an endpoint. @type {Map<string, string>} */
+/** By provider, or by the endpoint's address. @type {Map<string, string>} */
 const keys = new Map(readStorage());
 let isStoring = keys.size > 0;
 
-/** Whether they outlive the page. */
+/** Whether keys are kept in local storage. */
 export function areStored() {
   return isStoring;
 }

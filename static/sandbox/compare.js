@@ -1,4 +1,4 @@
-/** Builds side by side: choosing two to four, and taking the address along. */
+/** Comparing builds: choosing two to four of them, and copying the comparison's link. */
 const MAX_BUILDS = 4;
 
 const copy = document.getElementById("copy");

@@ -1,4 +1,4 @@
-/** Asks once more before a kept run is deleted. */
+/** Asks for confirmation before a saved run is deleted. */
 import { byId } from "../dom.js";
 
 const form = /** @type {HTMLFormElement | null} */ (document.getElementById("forget"));
@@ -10,6 +10,6 @@ if (form) {
     dialog.returnValue = "";
     dialog.showModal();
   });
-  // Without asking again.
+  // `submit()` does not fire the submit event, so the dialog does not open again.
   dialog.addEventListener("close", () => dialog.returnValue === "yes" && form.submit());
 }

@@ -1,10 +1,10 @@
-/** A text with line numbers, in which lines can be marked and gone to. Only what is in sight has numbers. */
-import { textElement, query } from "../dom.js";
+/** A textarea with line numbers and line marks. Only the visible lines get number elements, so that long texts stay fast. */
+import { query, textElement } from "../dom.js";
 
 export class Editor {
   #text;
   #gutter;
-  /** Where each line begins. @type {number[] | undefined} */
+  /** The offset of each line's first character. @type {number[] | undefined} */
   #lineStarts;
   /** @type {Map<number, string>} */
   #marks = new Map();
@@ -35,7 +35,7 @@ export class Editor {
     this.#draw();
   }
 
-  /** Selects a part and brings it into sight. @param {number} from @param {number} to */
+  /** Selects a range and scrolls to it. @param {number} from @param {number} to */
   select(from, to) {
     this.#text.focus({ preventScroll: true });
     this.#text.setSelectionRange(from, to);
@@ -46,14 +46,14 @@ export class Editor {
     this.#text.scrollIntoView({ block: "nearest" });
   }
 
-  /** Where a line is. @param {number} line from 1 @returns {[number, number]} */
+  /** The offsets of a line's start and end. @param {number} line from 1 @returns {[number, number]} */
   lineRange(line) {
     const starts = this.#getLineStarts();
     const from = starts[Math.min(line, starts.length) - 1] ?? 0;
     return [from, (starts[line] ?? this.#text.value.length + 1) - 1];
   }
 
-  /** The line and column of a letter, from 1. @param {number} at */
+  /** The line and column of an offset, from 1. @param {number} at */
   position(at) {
     const starts = this.#getLineStarts();
     let [low, high] = [0, starts.length];

@@ -1,10 +1,10 @@
-/** The build of a side: while it is written, and when it is done. */
+/** The viewer of a side: the build while the model writes it, then the finished one. */
 import { formatCount } from "../dom.js";
 import { grow } from "../viewer/grow.js";
 import { BuildViewer } from "../viewer/viewer.js";
 
 export class LiveBuild {
-  /** How much of it there is, in words. */
+  /** How many entries have been drawn, in words. */
   count = "";
   /** @type {BuildViewer | undefined} */
   #viewer;
@@ -36,18 +36,18 @@ export class LiveBuild {
     });
   }
 
-  /** @param {string} text the model goes on with */
+  /** @param {string} text the next part of the model's answer */
   feed(text) {
     this.#growth?.feed(text);
   }
 
-  /** It begins anew. */
+  /** The model starts over. */
   restart() {
     this.count = "";
     this.#growth?.restart();
   }
 
-  /** It is done. @param {string} src @param {string} angles @param {string} summary */
+  /** Shows the finished build. @param {string} src @param {string} angles @param {string} summary */
   settle(src, angles, summary) {
     this.#viewer?.setAttribute("angles", angles);
     this.#describe(summary);
@@ -55,13 +55,13 @@ export class LiveBuild {
     this.#growth = undefined;
   }
 
-  /** It stays as it is. */
+  /** Leaves the build as far as it has come. */
   stop() {
     this.#growth?.stop();
     this.#growth = undefined;
   }
 
-  /** A viewer reads its summary when it starts, and this one has. @param {string} summary */
+  /** A viewer reads its `summary` only when it starts, which was before there was one. @param {string} summary */
   #describe(summary) {
     const viewer = this.#viewer;
     if (!viewer) return;

@@ -1,8 +1,8 @@
-/** Two models asked at once: the form, the runs under way, and keeping what came of them. */
+/** The sandbox page: the form, the runs in progress, and saving a run. */
 import { request } from "../api.js";
-import { inputById, query, byId } from "../dom.js";
+import { byId, inputById, query } from "../dom.js";
 import { areStored, setStored } from "./api-keys.js";
-import { ModelPicker, InvalidField } from "./model-picker.js";
+import { InvalidField, ModelPicker } from "./model-picker.js";
 import { RunSide } from "./side.js";
 import { streamRun } from "./stream.js";
 
@@ -19,17 +19,17 @@ const pickers = { a, b };
 const [left, right] = SLOTS.map((slot) => new RunSide(query(stage, `[data-side=${slot}]`), announce));
 const sides = { a: left, b: right };
 
-/** Each hangs up on its own. @type {Set<AbortController>} */
+/** The requests in progress. Both sides share one, a retried side has its own, and each can be aborted alone. @type {Set<AbortController>} */
 const activeCalls = new Set();
-/** What is on stage, and by whom. @type {RunSetup | undefined} */
+/** The run that is shown. @type {RunSetup | undefined} */
 let currentRun;
-/** How many have begun. */
+/** Raised with each run, so that the answer to saving an earlier run is not shown on a later one. */
 let runCount = 0;
 let isSaving = false;
-/** What those who listen have yet to be told. @type {string[]} */
+/** Sentences waiting to be announced to screen readers. @type {string[]} */
 let announcements = [];
 
-/** What is wrong is said where it was typed. @returns {ModelChoice[] | undefined} */
+/** The two chosen models; undefined after an error has been shown at its field. @returns {ModelChoice[] | undefined} */
 function readModels() {
   /** @type {ModelChoice[]} */
   const both = [];
@@ -47,7 +47,7 @@ function readModels() {
   return undefined;
 }
 
-/** Whatever their keys. @param {ModelChoice} one @param {ModelChoice} other */
+/** Compares everything but the API keys. @param {ModelChoice} one @param {ModelChoice} other */
 function isSameModel(one, other) {
   const [first, second] = [one, other].map((model) => JSON.stringify({ ...model, apiKey: undefined }));
   return first === second;
@@ -72,7 +72,7 @@ function clearPromptError() {
   promptInput.removeAttribute("aria-invalid");
 }
 
-/** Asks, and follows it to its end. @param {RunSetup} play @param {Slot[]} slots */
+/** Starts a run, and passes its events to the sides until it ends. @param {RunSetup} play @param {Slot[]} slots */
 async function startRun({ task, models, titles }, slots) {
   const call = new AbortController();
   activeCalls.add(call);
@@ -106,7 +106,7 @@ function showQueue(slots, position) {
   announce(told);
 }
 
-/** What can be done now. */
+/** Shows and enables the buttons that apply now. */
 function updateControls() {
   const busy = activeCalls.size > 0;
   const stop = byId("stop");
@@ -116,7 +116,7 @@ function updateControls() {
   byId("keeping").hidden = busy || !SLOTS.some((slot) => sides[slot].draft);
 }
 
-/** Sentences that come at once are told at once, or only the last would be heard. @param {string} sentence */
+/** Announces to screen readers. Sentences that come together are joined, or only the last would be read out. @param {string} sentence */
 function announce(sentence) {
   announcements.push(sentence);
   if (announcements.length > 1) return;
@@ -147,13 +147,13 @@ async function saveRun() {
   }
 }
 
-/** The button keeps the focus. @param {boolean} on */
+/** `aria-disabled` instead of `disabled`: a disabled button would lose the focus. @param {boolean} on */
 function setSaving(on) {
   isSaving = on;
   byId("keep").setAttribute("aria-disabled", String(on));
 }
 
-/** The model as it was asked, with the key that is typed for it now. @param {Slot} slot @param {ModelChoice} asked */
+/** The model of the run, with the API key that the form holds now: a retry may follow a corrected key. @param {Slot} slot @param {ModelChoice} asked */
 function withCurrentKey(slot, asked) {
   const chosen = pickers[slot].choice;
   return isSameModel(chosen, asked) ? chosen : asked;
@@ -209,5 +209,5 @@ for (const slot of SLOTS) {
     startRun(currentRun, [slot]);
   });
 }
-// Leaving ends what is under way, and was paid for.
+// Leaving aborts the run, although the provider bills it.
 addEventListener("beforeunload", (event) => activeCalls.size && event.preventDefault());

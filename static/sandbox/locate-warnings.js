@@ -1,21 +1,21 @@
-/** Finds what in a text the server warns of, so that it can be shown at its place. */
+/** Finds the entries of a text that the server's warnings are about. The server only counts them; the editor needs their places. */
 import { blockLookup, normaliseName } from "../viewer/rasterizer.js";
 import { SpecReader } from "../viewer/spec.js";
 
-/** No more are listed one by one. */
+/** More warnings than this are only counted. */
 export const MAX_LISTED = 200;
-/** A longer text is not searched. */
+/** Longer texts are not searched, which would block the page. */
 const MAX_TEXT_LENGTH = 1 << 23;
 
 /**
  * @typedef {object} LocatedWarning
- * @property {number} from where the entry ends and begins, at least its last part
+ * @property {number} from where the entry begins; of a nested entry, where its last object begins
  * @property {number} to
  * @property {string} message
  */
 
 /**
- * What lies outside the grid, or is of no known block.
+ * Entries that reach outside the grid, or name an unknown block.
  * @param {string} text @param {Block[]} blocks @param {string} palette @param {number} size
  * @returns {LocatedWarning[]}
  */
@@ -40,7 +40,7 @@ export function locateWarnings(text, blocks, palette, size) {
   return found;
 }
 
-/** None where there is no such block. @param {SpecEntry} entry @param {number} block @param {number} size */
+/** Undefined where the block is unknown, which is the other warning; empty where the entry is within the grid. @param {SpecEntry} entry @param {number} block @param {number} size */
 function outsideMessage({ at }, block, size) {
   if (!block) return undefined;
   const outside = at.some((number) => number < 0 || number >= size);
@@ -53,7 +53,7 @@ function unknownBlockMessage(type, blocks, palette) {
   return `There is no block “${type.slice(0, 60)}” in this palette.${near ? ` Did you mean “${near}”?` : ""}`;
 }
 
-/** The block whose name shares most with another: either holds the other, or they have words in common. @param {string} name @param {Block[]} blocks */
+/** The known block that is most like a name: one contains the other, or they have words in common. @param {string} name @param {Block[]} blocks */
 function closestBlock(name, blocks) {
   const words = name.split("_").filter((word) => word.length > 2 && word !== "block");
   const likeness = (/** @type {string} */ id) =>

@@ -1,8 +1,8 @@
-/** Who builds on a side: a model of the catalog, any at a provider, or an endpoint of one's own. */
+/** Chooses the model of a side: one of the catalog, any model of a provider, or the visitor's own endpoint. */
 import { query } from "../dom.js";
 import { loadKey, saveKey } from "./api-keys.js";
 
-/** Something typed that will not do, and where. */
+/** A field's value is invalid. */
 export class InvalidField extends Error {
   /** @param {string} message @param {HTMLElement} place */
   constructor(message, place) {
@@ -18,7 +18,7 @@ export class ModelPicker {
   #name;
   #key;
   #problem;
-  /** The key that was put into the field, rather than typed there. */
+  /** The key that was filled in from `api-keys.js`, as opposed to one typed here. */
   #loadedKey = "";
 
   /** @param {HTMLElement} set of fields */
@@ -37,7 +37,7 @@ export class ModelPicker {
     this.#showFields();
   }
 
-  /** Chooses another than the first of the list. @param {ModelPicker} other */
+  /** Selects another model of the catalog than the other picker has. @param {ModelPicker} other */
   chooseDifferentFrom(other) {
     const taken = other.#model.selectedIndex;
     const next = [...this.#model.options].findIndex((option, index) => index !== taken && option.dataset.kind === "catalog");
@@ -45,18 +45,18 @@ export class ModelPicker {
     this.#showFields();
   }
 
-  /** Takes over a key that was typed elsewhere, where none was typed here. */
+  /** Takes over a key that was typed in the other picker, unless a different one was typed here. */
   refreshKey() {
     const key = this.#key.value;
     if (key === "" || key === this.#loadedKey) this.#loadKey();
   }
 
-  /** As it is shown. */
+  /** The model's name as it is shown. */
   get title() {
     return this.#kind === "catalog" ? this.#option.text : this.#name.value.trim();
   }
 
-  /** As the API takes it; throws what is `Wrong`. @returns {ModelChoice} */
+  /** The choice as the API takes it; throws an `InvalidField`. @returns {ModelChoice} */
   check() {
     const kind = this.#kind;
     if (kind === "endpoint" && !this.#base.value.trim()) throw new InvalidField("Enter the endpoint's address.", this.#base);
@@ -67,7 +67,7 @@ export class ModelPicker {
     return this.choice;
   }
 
-  /** As the API takes it, be it right or wrong. @returns {ModelChoice} */
+  /** The choice as the API takes it, unchecked. @returns {ModelChoice} */
   get choice() {
     const apiKey = this.#apiKey;
     const model = this.#name.value.trim();
@@ -110,12 +110,12 @@ export class ModelPicker {
     return this.#option?.hasAttribute("data-open") ?? false;
   }
 
-  /** Whose key it takes. */
+  /** The name that the API key is stored under: the provider, or the endpoint's address. */
   get #keyOwner() {
     return this.#kind === "endpoint" ? this.#base.value.trim() : (this.#option?.dataset.provider ?? "");
   }
 
-  /** A model of the catalog that the server lends its key for shows no field for another. */
+  /** Models of the catalog that run on the server's own key show no field for the visitor's. */
   get #takesKey() {
     return this.#kind !== "catalog" || !this.#hasServerKey;
   }
@@ -128,7 +128,7 @@ export class ModelPicker {
     this.#loadedKey = this.#key.value = loadKey(this.#keyOwner);
   }
 
-  /** The endpoint is elsewhere. What was typed for it stays, unless its key is known. */
+  /** The endpoint's address has changed: fills in the key that is stored for it; a key typed just before is kept for it otherwise. */
   #baseChanged() {
     const typed = this.#key.value !== this.#loadedKey;
     if (loadKey(this.#keyOwner) || !typed) this.#loadKey();
@@ -136,7 +136,7 @@ export class ModelPicker {
     this.clearError();
   }
 
-  /** Shows the fields that this kind takes. */
+  /** Shows the fields that apply to the chosen kind of model. */
   #showFields() {
     const kind = this.#kind;
     for (const row of this.#fieldset.querySelectorAll("[data-for]")) {

@@ -1,12 +1,12 @@
-/** A build that somebody brings: checked in place, shown, and taken away. */
+/** Checks a pasted text or a file, shows the build, and offers it in other formats. */
 import { ApiError, request } from "../api.js";
-import { formatNumber, inputById, textElement, query, byId } from "../dom.js";
+import { byId, formatNumber, inputById, query, textElement } from "../dom.js";
 import { loadTextures } from "../viewer/textures.js";
 import { BuildViewer } from "../viewer/viewer.js";
 import { Editor } from "./editor.js";
 import { MAX_LISTED, locateWarnings } from "./locate-warnings.js";
 
-/** A larger file stays a file, and is not put into the text. */
+/** Larger files are sent as they are, and not put into the editor. */
 const MAX_EDITOR_BYTES = 1 << 20;
 const TIMEOUT_MS = 120_000;
 
@@ -19,14 +19,14 @@ const verdict = byId("verdict");
 const problems = byId("problems");
 const downloads = byId("bring");
 const formats = byId("formats");
-/** What is too large to be read here, or no text. @type {File | undefined} */
+/** A file that is too large for the editor, or not text. @type {File | undefined} */
 let heldFile;
-/** The address of the grid on show. */
+/** The object URL of the grid that is shown. */
 let gridUrl = "";
-/** Raised by whatever changes what is checked, or how: what was begun before counts no more. */
+/** Raised by every change of the input or its settings. An answer to an earlier request is dropped. */
 let generation = 0;
 let isPreparing = false;
-/** A drag that begins in this page brings nothing. */
+/** A drag that begins in this page is not an import. */
 let isInternalDrag = false;
 
 function settings() {
@@ -47,7 +47,7 @@ async function check() {
   }
 }
 
-/** What could not be read is a verdict, too. @param {Blob | string} body @returns {Promise<CheckReport>} */
+/** Returns the report even where the server refuses the build; throws where there is no report. @param {Blob | string} body @returns {Promise<CheckReport>} */
 async function requestReport(body) {
   const query = new URLSearchParams({ ...settings(), encoded: "1" });
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -72,14 +72,14 @@ function parseJson(answer) {
   }
 }
 
-/** A server may hang up on what is too large before its refusal can be read. @param {Blob | string} body */
+/** The server may close the connection on a body that is too large before its error can be read, so size is a likely cause. @param {Blob | string} body */
 function unreachable(body) {
   const size = typeof body === "string" ? body.length : body.size;
   if (size <= MAX_EDITOR_BYTES) return "The server cannot be reached.";
   return `The connection was lost during the upload. The file has ${formatNumber(Math.ceil(size / (1 << 20)))} MiB, which may be more than this server accepts.`;
 }
 
-/** Another text: what was said of the one before is no longer true. */
+/** Hides the results of the previous text. */
 function invalidate() {
   generation += 1;
   hideResults();
@@ -138,7 +138,7 @@ function placeholder(words) {
   return box;
 }
 
-/** Warnings and errors, each at its place. @param {CheckReport} report @param {number} number */
+/** Lists warnings and errors, with links to their lines. @param {CheckReport} report @param {number} number */
 async function listProblems({ warnings, error, gridSize, palette }, number) {
   /** @type {Map<number, "bad" | "warn">} */
   const marks = new Map();
@@ -197,7 +197,7 @@ async function loadFile(chosen) {
   await check();
 }
 
-/** Nothing where it is large, or no text. @param {File} chosen */
+/** Undefined for files that are too large for the editor, or not text. @param {File} chosen */
 async function readText(chosen) {
   const isLarge = chosen.size > MAX_EDITOR_BYTES;
   const content = await (isLarge ? chosen.slice(0, 1) : chosen).text();
@@ -212,7 +212,7 @@ function removeFile() {
   text.focus();
 }
 
-/** Makes the files, which are there for an hour. */
+/** Stores the build as a draft, from which the server makes the files for an hour. */
 async function prepareDownloads() {
   if (isPreparing) return;
   const told = byId("brought");
@@ -236,13 +236,13 @@ async function prepareDownloads() {
   }
 }
 
-/** The button keeps the focus. @param {boolean} on */
+/** `aria-disabled` instead of `disabled`: a disabled button would lose the focus. @param {boolean} on */
 function setPreparing(on) {
   isPreparing = on;
   byId("take").setAttribute("aria-disabled", String(on));
 }
 
-/** Files always; of text only what comes from elsewhere, and not into the text, which takes it by itself. @param {DragEvent} event */
+/** Accepts files, and text from outside the page. Text dropped on the textarea is left to the browser. @param {DragEvent} event */
 function acceptsDrag({ dataTransfer, target }) {
   const types = dataTransfer?.types ?? [];
   return types.includes("Files") || (types.includes("text/plain") && !isInternalDrag && target !== text);
@@ -282,7 +282,7 @@ for (const name of ["grid", "palette"]) {
 text.addEventListener("input", invalidate);
 file.addEventListener("change", () => {
   const chosen = file.files?.[0];
-  // The same can be chosen again, once it is mended.
+  // Without this, choosing the same file again after editing it would not fire an event.
   file.value = "";
   if (chosen) loadFile(chosen);
 });

@@ -1,5 +1,5 @@
-/** One side of a run: what it is doing, the build while it grows, and what came of it. */
-import { formatDuration, formatNumber, formatCount, textElement, query } from "../dom.js";
+/** One side of a run: its progress, the growing build, and the result. */
+import { formatCount, formatDuration, formatNumber, query, textElement } from "../dom.js";
 import { LiveBuild } from "./live-build.js";
 
 /** @typedef {"waiting" | "thinking" | "building" | "ready" | "failed" | "stopped"} State */
@@ -7,11 +7,11 @@ import { LiveBuild } from "./live-build.js";
 /** @type {Record<State, string>} */
 const STATE_LABELS = { waiting: "Waiting", thinking: "Thinking", building: "Building", ready: "Done", failed: "Failed", stopped: "Stopped" };
 
-/** No more of an answer is shown, from its end. */
+/** Only the last characters of a long answer are shown. */
 const MAX_SHOWN = 1 << 18;
 
 export class RunSide {
-  /** What came of it. @type {string | undefined} */
+  /** The id of the finished draft. @type {string | undefined} */
   draft;
   /** @type {State | ""} */
   #state = "";
@@ -21,7 +21,7 @@ export class RunSide {
   #tokens = 0;
   #note = "";
   #title = "";
-  /** How many are before it. */
+  /** The position in the queue, as a sentence. */
   #queueText = "";
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
@@ -40,7 +40,7 @@ export class RunSide {
 
   /** @param {string} title @param {Task} task */
   start(title, task) {
-    // The button that was pressed is hidden below.
+    // A retry's button is hidden below, and would take the focus with it.
     if (this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
     this.draft = undefined;
     this.#title = title;
@@ -57,7 +57,7 @@ export class RunSide {
     this.#timer = setInterval(() => this.#showProgress(), 1000);
   }
 
-  /** It has to wait. @param {string} words for how many are before it */
+  /** Shows that the run is queued. @param {string} words the position in the queue */
   queue(words) {
     this.#queueText = words;
     this.#setState("waiting");
@@ -76,7 +76,7 @@ export class RunSide {
   /** @param {string} message @param {string} [raw] what was answered */
   fail(message, raw) {
     if (this.isOver) return;
-    // What is told at the end may be cut.
+    // The error event's copy may be shortened; the longer one is shown.
     if (raw !== undefined && raw.length > this.#text.length) this.#text = raw;
     this.#end("failed");
     const sentence = message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?)]$/.test(message) ? "" : ".");
@@ -151,7 +151,7 @@ export class RunSide {
     this.#showAnswer();
   }
 
-  /** What it is doing, and for how long. */
+  /** Shows the current activity and the elapsed time. */
   #showProgress() {
     if (this.isOver) return;
     if (this.#state === "waiting" && this.#queueText) {
@@ -175,7 +175,7 @@ export class RunSide {
     return /** @type {HTMLDetailsElement} */ (this.#slot("answer"));
   }
 
-  /** The answer so far, where somebody looks at it. */
+  /** Shows the answer so far, where its details are open. */
   #showAnswer() {
     const answer = this.#answer;
     answer.hidden = this.#text === "";

@@ -1,7 +1,7 @@
-/** A run as the server tells it: one JSON a line. */
+/** Reads a run's events from the server: one JSON object a line. */
 import { ApiError } from "../api.js";
 
-/** The server says something every fifteen seconds, if only that it is there. */
+/** The server sends at least a ping every fifteen seconds. */
 const SILENCE_TIMEOUT_MS = 45_000;
 
 /**
@@ -44,7 +44,7 @@ export async function* streamRun(wanted, stop) {
 /** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {() => void} heard */
 async function* lines(body, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  /** Of a line that is not whole yet. @type {string[]} */
+  /** The parts of an incomplete line. @type {string[]} */
   let pieces = [];
   for (;;) {
     const { done, value } = await reader.read();

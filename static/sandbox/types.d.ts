@@ -1,4 +1,4 @@
-/** What `POST /api/generate` tells, one line at a time. */
+/** The events of `POST /api/generate`, one a line. */
 type Slot = "a" | "b";
 
 interface BuildWarning {
@@ -44,7 +44,7 @@ interface ModelChoice {
   apiKey?: string;
 }
 
-/** What is asked of both sides, and how they are shown. */
+/** A run as the form describes it: the task, the two models, and the names they are shown under. */
 interface RunSetup {
   task: Task;
   models: ModelChoice[];

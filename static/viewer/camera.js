@@ -1,17 +1,17 @@
 /**
- * Where a viewer looks from. The state does not depend on the build, so that one
- * camera may serve viewers of different builds: turn, tilt, zoom against the framing
- * of the whole build, and a shift in half diagonals of its bounds.
+ * The camera that orbits a build. Its state does not depend on the build, so that one camera can serve viewers of
+ * different builds: turn and tilt, a zoom relative to the framing of the whole build, and a shift in half diagonals
+ * of the bounds.
  */
 
 const DEGREE = Math.PI / 180;
 const FIRST_TURN = 30 * DEGREE;
 const TILT = 27 * DEGREE;
 const MAX_TILT = 88 * DEGREE;
-/** Half the height of what is seen at distance 1, and of what the build may fill. */
+/** Half the height of the view at distance 1, and the part of it that the build may fill. */
 const TAN_HALF_VIEW = Math.tan(15 * DEGREE);
 const TAN_FILLED = 0.96 * TAN_HALF_VIEW;
-/** Milliseconds in which a glide does two thirds of what is left. */
+/** The time constant of a glide: after so long, about two thirds of the way are done. */
 const GLIDE_MS = 70;
 const [TURN_AT, TILT_AT, ZOOM_AT, X_AT, Y_AT, Z_AT] = [0, 1, 2, 3, 4, 5];
 
@@ -19,9 +19,9 @@ export class Camera {
   /** Turn, tilt, logarithm of the zoom, shift along x, y and z. */
   #now = new Float64Array(6);
   #goal = new Float64Array(6);
-  /** Turning by itself, in radians a second. */
+  /** The speed of the automatic rotation, in radians a second. */
   spin = 0;
-  /** When it last moved, as the time of a frame. */
+  /** The time of the frame in which it last moved. */
   movedAt = 0;
   #stepped = 0;
   /** Called when there is something to draw. @type {() => void} */
@@ -49,7 +49,7 @@ export class Camera {
     return !still;
   }
 
-  /** Another one that looks from the same place. */
+  /** A copy with the same state. */
   clone() {
     const camera = new Camera();
     camera.#now.set(this.#now);
@@ -66,7 +66,7 @@ export class Camera {
     this.#settle(jump);
   }
 
-  /** Goes the short way round to one of the eight angles. @param {number} angle @param {boolean} [jump] */
+  /** Glides the short way round to one of the eight angles. @param {number} angle @param {boolean} [jump] */
   lookFrom(angle, jump) {
     const full = 2 * Math.PI;
     const turn = FIRST_TURN + 45 * DEGREE * angle;
@@ -107,7 +107,7 @@ export class Camera {
     this.changed();
   }
 
-  /** Goes on to the time of a frame; once, however many viewers it serves. @param {number} time */
+  /** Advances to the time of a frame. Several viewers may call it in the same frame; only the first call moves it. @param {number} time */
   step(time) {
     if (this.movedAt < 0) this.movedAt = time;
     const passed = Math.min(50, time - this.#stepped);
@@ -125,8 +125,8 @@ export class Camera {
   }
 
   /**
-   * Aims an eye at a build, as the server does for its pictures: the upright cylinder
-   * around the bounds just fits, so that turning neither crops nor changes the scale.
+   * Frames a build as the server does for its pictures: the upright cylinder around the bounds just fits, so that
+   * turning neither crops nor changes the scale.
    * @param {Eye} eye @param {Box} box @param {number} aspect
    */
   aim(eye, { min, span }, aspect) {
@@ -157,7 +157,7 @@ export class Camera {
   }
 }
 
-/** What an eye sees from its position. @param {Eye} eye @param {number} reach @param {number} aspect @param {number} near @param {number} far */
+/** Updates the eye's matrices for its position and direction. @param {Eye} eye @param {number} reach @param {number} aspect @param {number} near @param {number} far */
 export function project(eye, reach, aspect, near, far) {
   setAxes(eye.back, eye.right, eye.up);
   perspective(eye.projection, reach, aspect, near, far);
@@ -166,7 +166,7 @@ export function project(eye, reach, aspect, near, far) {
   eye.aspect = aspect;
 }
 
-/** What a camera gives to one viewer; made once, filled for every frame. */
+/** A viewer's position, axes and matrices. Allocated once, and refilled for every frame. */
 export class Eye {
   position = new Float32Array(3);
   back = new Float32Array(3);
@@ -177,7 +177,7 @@ export class Eye {
   matrix = new Float32Array(16);
   aspect = 1;
 
-  /** The direction through a point of the picture, from -1 to 1. @param {number} x @param {number} y */
+  /** The direction through a point of the canvas, from -1 to 1. @param {number} x @param {number} y */
   ray(x, y) {
     const across = x * TAN_HALF_VIEW * this.aspect;
     return [0, 1, 2].map((axis) => this.right[axis] * across + this.up[axis] * y * TAN_HALF_VIEW - this.back[axis]);
@@ -189,7 +189,7 @@ function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value));
 }
 
-/** Matrices go by columns and are written in place, so that a frame allocates nothing. @param {Float32Array} out @param {number} tan @param {number} aspect @param {number} near @param {number} far */
+/** Matrices are column-major, and written in place so that a frame allocates nothing. @param {Float32Array} out @param {number} tan @param {number} aspect @param {number} near @param {number} far */
 function perspective(out, tan, aspect, near, far) {
   out.fill(0);
   out[0] = 1 / (tan * aspect);
@@ -199,7 +199,7 @@ function perspective(out, tan, aspect, near, far) {
   out[14] = (2 * far * near) / (near - far);
 }
 
-/** The directions to the right and up of one that looks back. @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up */
+/** Right and up for a backward direction, with the horizon level. @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up */
 export function setAxes(back, right, up) {
   const flat = Math.hypot(back[0], back[2]);
   right[0] = back[2] / flat;
@@ -211,7 +211,7 @@ export function setAxes(back, right, up) {
 }
 
 /**
- * The view from a position.
+ * The view matrix of a position and its axes.
  * @param {Float32Array} out @param {Float32Array} position
  * @param {Float32Array} back @param {Float32Array} right @param {Float32Array} up
  */

@@ -1,6 +1,6 @@
-/** Where a grid stands. */
+/** The soft shadow where a build meets the ground. */
 
-/** The shadow of its foot. @param {Grid} grid @param {BlockKinds} kinds @returns {ContactShadow} */
+/** Columns darken the ground by how low they begin; three box blurs make that soft. @param {Grid} grid @param {BlockKinds} kinds @returns {ContactShadow} */
 export function contactShadow({ cells, span, dims }, kinds) {
   const [width, height, depth] = span;
   const radius = Math.max(1, Math.floor(Math.max(width, depth) / 14));
@@ -25,7 +25,7 @@ export function contactShadow({ cells, span, dims }, kinds) {
 }
 
 /**
- * Each row averaged over a window, and rows made columns.
+ * Averages each row over a window and transposes, so that a second call blurs the columns.
  * @param {Float32Array} field @param {number} width @param {number} rows @param {number} radius
  */
 function blurTransposed(field, width, rows, radius) {

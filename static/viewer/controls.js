@@ -1,7 +1,7 @@
-/** The row of controls under a viewer. */
+/** The toolbar of a viewer. */
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Strokes on a field of 20 by 20. */
+/** SVG paths on a field of 20 by 20. */
 const ICONS = {
   reset: "M4 9l6-5 6 5M6 8v8h8V8",
   rotate: "M3.5 10c0-2 3-3.5 6.5-3.5s6.5 1.5 6.5 3.5-3 3.5-6.5 3.5M12.5 11l-2.5 2.5 2.5 2.5",
@@ -31,7 +31,7 @@ export function createControls(element, pair) {
     if (document.fullscreenElement) document.exitFullscreen();
     else element.requestFullscreen();
   });
-  /** What is loaded when somebody wants it. @param {keyof typeof ICONS} tool @param {string} name */
+  /** A button whose module, `<tool>.js`, is loaded at the first click; its `activate` handles each click. @param {keyof typeof ICONS} tool @param {string} name */
   const lazyTool = (tool, name) => {
     const button = iconButton(tool, name, async () => {
       const loaded = await import(`./${tool}.js`).catch(() => {});
@@ -74,7 +74,7 @@ export function createControls(element, pair) {
 }
 
 /**
- * An element in one expression.
+ * Creates an element with attributes and children.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Record<string, string>} attributes
@@ -87,7 +87,7 @@ export function make(tag, attributes, ...children) {
   return element;
 }
 
-/** @param {string} icon @param {string} name @param {() => void} onClick @param {string} [drawn] where it is none of ours */
+/** @param {string} icon @param {string} name @param {() => void} onClick @param {string} [drawn] the path, where it is not one of ICONS */
 export function iconButton(icon, name, onClick, drawn = ICONS[/** @type {keyof typeof ICONS} */ (icon)]) {
   const picture = document.createElementNS(SVG, "svg");
   picture.setAttribute("viewBox", "0 0 20 20");

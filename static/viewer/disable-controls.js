@@ -1,12 +1,12 @@
-/** What cannot be had for as long as something else is under way. */
+/** Disables controls while something runs that they would interfere with. */
 
-/** How many keep a control from being used. @type {WeakMap<HTMLElement, number>} */
+/** How many callers keep each control disabled. @type {WeakMap<HTMLElement, number>} */
 const holdCounts = new WeakMap();
 
 /**
  * Disables controls of a viewer.
  * @param {HTMLElement} element @param {string} which as a selector
- * @returns {() => void} gives them back
+ * @returns {() => void} releases them; each is enabled once no other caller holds it
  */
 export function disableControls(element, which) {
   const controls = /** @type {HTMLButtonElement[]} */ ([...element.querySelectorAll(which)]);

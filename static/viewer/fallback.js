@@ -1,11 +1,11 @@
-/** A viewer without WebGL. */
+/** The viewer without WebGL. */
 import { iconButton, make } from "./controls.js";
 
-/** From where the server takes its pictures, 45 degrees apart. */
+/** The directions of the server's pictures, 45 degrees apart. */
 const ANGLES = ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
 
 /**
- * The server's pictures from eight angles, for browsers without WebGL.
+ * Shows the server's pictures from eight angles.
  * @param {HTMLImageElement} picture
  * @param {string} address of the pictures; the angle is added
  * @returns {HTMLElement} its controls

@@ -1,9 +1,9 @@
-/** Framing that does not jump. */
+/** Moves the framing of a view smoothly. */
 
-/** Milliseconds in which it goes two thirds of its way. */
+/** The time constant: after so long, about two thirds of the way are done. */
 const EASE_MS = 260;
 
-/** What a view looks at instead of a build's bounds, and goes to softly. */
+/** A box that a view frames instead of the build's bounds; it glides to where it is sent. */
 export class Framing {
   #frameRequest = 0;
   #time = 0;

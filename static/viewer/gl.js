@@ -1,4 +1,4 @@
-/** The few things that WebGL makes long-winded. */
+/** Helpers for programs and textures of WebGL. */
 
 /** @param {GL} gl @param {string} vertex @param {string} fragment @returns {Program} */
 export function createProgram(gl, vertex, fragment) {
@@ -14,7 +14,7 @@ export function createProgram(gl, vertex, fragment) {
 }
 
 /**
- * Waits for the compiler and names what the program takes.
+ * Waits for the compiler, looks up the uniforms and assigns the samplers. Compiling runs in the background until then.
  * @param {GL} gl @param {Program} made @param {Record<string, number>} samplers
  */
 export function linkProgram(gl, made, samplers) {
@@ -44,7 +44,7 @@ export function createTexture(gl, target, unit, parameters = {}) {
 
 const TEXTURE_WIDTH = 2048;
 
-/** Words of quads, two a texel. @param {GL} gl @param {Uint32Array} words */
+/** Uploads the quads' words, two per texel. @param {GL} gl @param {Uint32Array} words */
 export function uploadQuads(gl, words) {
   const full = words.length >> 12;
   const rest = (words.length >> 1) % TEXTURE_WIDTH;

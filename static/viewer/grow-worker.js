@@ -1,14 +1,14 @@
-/** In the worker: a build that is drawn while its spec is being written. */
+/** In the worker: draws a build while its spec is being written. */
 import { Rasterizer, blockLookup } from "./rasterizer.js";
 import { SpecReader } from "./spec.js";
 
 /**
- * Goes on with a spec's text, and shows what there is.
+ * Reads the next part of the spec's text and shows the build so far.
  * @param {WorkerBuild} build
  * @param {{ text: string, size: number, palette: string, fresh: boolean }} what
- * @param {WorkerContext} bench
+ * @param {WorkerContext} context
  */
-export function handle(build, { text, size, palette, fresh }, { blocks, sendMesh: show }) {
+export function handle(build, { text, size, palette, fresh }, { blocks, sendMesh }) {
   if (fresh || !build.drawing) {
     build.drawing = { reader: new SpecReader(), drawing: new Rasterizer(size, blockLookup(blocks, palette)) };
   }
@@ -20,7 +20,7 @@ export function handle(build, { text, size, palette, fresh }, { blocks, sendMesh
     drawing.draw();
     build.grid = drawing.grid(drawing.height);
     build.top = drawing.height;
-    if (drawing.height) show(true, !build.drawing.shown);
+    if (drawing.height) sendMesh(true, !build.drawing.shown);
     build.drawing.shown ||= drawing.height > 0;
   }
   return { counts: reader.counts, height: drawing.height, full: reader.full || drawing.full };

@@ -1,17 +1,16 @@
 /**
- * A build that grows while a model writes it: text goes in as it comes, and what it
- * says so far stands in the viewer.
+ * Shows a build while a model writes it: text goes in as it arrives, and the viewer shows the entries so far.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  */
 import { Framing } from "./framing.js";
 
-/** Milliseconds between two looks at the text. */
+/** Milliseconds between two updates. */
 const PAUSE_MS = 60;
-/** What a build takes of the grid's height at first. */
+/** The part of the grid's height that is framed at first. */
 const INITIAL_HEIGHT = 0.45;
 
 /**
- * Has a viewer show what is being written, whatever it shows now.
+ * Starts showing a growing build in a viewer, in place of what it shows now.
  * @param {BuildViewer} element
  * @param {{ size: number, palette: string, grown?: (said: { counts: number[], height: number, full: boolean }) => void }} options
  */
@@ -44,23 +43,23 @@ export class Growth {
     this.#frame = new Framing(this.view, [0, 0, 0], [size, INITIAL_HEIGHT * size, size]);
   }
 
-  /** Goes on with the model's answer. @param {string} text */
+  /** Adds text of the model's answer. @param {string} text */
   feed(text) {
     if (!this.view) return;
     this.#text += text;
     this.#pump();
   }
 
-  /** What follows is another answer; the old one stays until then. */
+  /** The next text begins another answer; the old build stays visible until then. */
   restart() {
     this.#text = "";
     this.#isNew = true;
   }
 
   /**
-   * Shows the finished build, from an address.
+   * Shows the finished build.
    * @param {string} src
-   * @returns {Promise<void>} when it is there
+   * @returns {Promise<void>} once it is drawn
    */
   async settle(src) {
     const { element } = this;
@@ -79,7 +78,7 @@ export class Growth {
     element.viewer?.redraw();
   }
 
-  /** Leaves it as it is. */
+  /** Stops updating; the build stays as far as it has come. */
   stop() {
     this.#isOver = true;
     delete this.element.dataset.growing;

@@ -1,4 +1,4 @@
-/** Mouse, touch and keys on a canvas, for its camera. */
+/** Controls the camera by mouse, touch and keyboard. */
 
 const KEY_TURN = Math.PI / 12;
 /** Radians for a drag over the whole height of the canvas. */
@@ -11,7 +11,7 @@ export function listenForInput(view, signal) {
   /** @type {Map<number, PointerEvent>} */
   const pointers = new Map();
   let pickedAt = 0;
-  /** By a pointer that has not left since. */
+  /** Whether the canvas was pressed since the pointer entered it. */
   let isTouched = false;
   /** @param {PointerEvent} event */
   const pick = (event) => {
@@ -58,7 +58,7 @@ export function listenForInput(view, signal) {
       isTouched = false;
       listener.pointed("");
     },
-    /** Scrolls the page until the viewer was touched. @param {WheelEvent} event */
+    /** Zooms only once the viewer was pressed or focused, so that scrolling past it scrolls the page. @param {WheelEvent} event */
     wheel(event) {
       if (document.activeElement !== canvas && !isTouched && !event.ctrlKey && !document.fullscreenElement) return;
       event.preventDefault();

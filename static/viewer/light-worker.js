@@ -1,13 +1,13 @@
-/** In the worker: the light that glowing blocks give, spread through the air around them. */
+/** In the worker: spreads the light of glowing blocks through the air around them. */
 
-/** What a glowing block gives; each step away it is one less. */
+/** The level of a glowing block; each step away from it is one less. */
 export const BRIGHTEST = 15;
-/** So far beyond the build, on each side, light is worked out. */
+/** How many cells beyond the build light is computed, on each side. */
 const MARGIN = 14;
 
 /**
- * Says how light it is in every cell in and around a grid: 0 where nothing shines
- * through, else 1, and 16 more for each level.
+ * The light in every cell in and around a grid: 0 for opaque cells, otherwise 1 plus 16 for each level, so that the
+ * shader can tell dark air from walls.
  * @param {Grid} grid @param {BlockKinds & { glows: Uint8Array }} kinds @param {number} top layers that are shown @param {number} most cells along an edge
  * @returns {Glow}
  */
@@ -18,7 +18,7 @@ export function glow({ cells, dims, min, span }, kinds, top, most) {
   const levels = new Uint8Array(layer * height);
   const closed = new Uint8Array(levels.length);
   const queue = new Queue();
-  // The ground is no way for light.
+  // Light does not spread below the ground.
   closed.fill(1, 0, layer);
   for (let y = 0; y < top; y++) {
     for (let z = 0; z < span[2]; z++) {
@@ -42,7 +42,7 @@ export function glow({ cells, dims, min, span }, kinds, top, most) {
 }
 
 /**
- * Each cell that light reaches first, it reaches by the shortest way.
+ * Breadth-first: the first level that reaches a cell came the shortest way, and is final.
  * @param {Uint8Array} levels @param {Uint8Array} closed
  * @param {number} width @param {number} depth @param {number} height @param {Queue} queue
  */
@@ -84,12 +84,12 @@ class Queue {
 }
 
 /**
- * Has light go with every mesh from now on, or no more.
- * @param {WorkerBuild} build @param {{ most: number } | null} what @param {WorkerContext} bench
+ * Switches on or off that light is sent with every mesh.
+ * @param {WorkerBuild} build @param {{ most: number } | null} what @param {WorkerContext} context
  */
-export function handle(build, what, { blocks, kinds, sendMesh: show }) {
+export function handle(build, what, { blocks, kinds, sendMesh }) {
   const glows = new Uint8Array(256);
   blocks.forEach((block, index) => (glows[index + 1] = +(block.class === "emissive")));
   build.extra = what ? (grid, top) => ({ glow: glow(grid, { ...kinds, glows }, top, what.most) }) : undefined;
-  if (what) show();
+  if (what) sendMesh();
 }

@@ -12,7 +12,7 @@
 export const PASSES = 4;
 const CLASSES = ["opaque", "cutout", "liquid", "transparent", "emissive"];
 
-/** A mask's stride: wider than any grid, and a shift. */
+/** The stride of a mask is 2^9: wider than any grid, and rows and columns are found by shifting. */
 const STRIDE_BITS = 9;
 const COLUMN_MASK = (1 << STRIDE_BITS) - 1;
 
@@ -45,7 +45,7 @@ export function mesh(grid, kinds, top = grid.span[1]) {
   const back = { mask: new Int32Array(longest << STRIDE_BITS), list: new Int32Array(longest * longest), count: 0 };
   const rects = new Int32Array(4 * longest * longest);
   const buckets = Array.from({ length: 6 * PASSES }, () => new Bucket());
-  // By axis: what a step along it, along a row and between rows is, and how many there are.
+  // For each axis: the index steps along it, along a row and between rows, then the numbers of columns and rows.
   const steps = [
     [1, width, layer, spans[2], spans[1]],
     [layer, 1, width, spans[0], spans[2]],
@@ -63,7 +63,7 @@ export function mesh(grid, kinds, top = grid.span[1]) {
 }
 
 /**
- * The cells up to a layer, with air above.
+ * The cells up to a layer, with a layer of air above.
  * @param {Grid} grid @param {number} layer @param {number} top
  */
 function cutAbove(grid, layer, top) {
@@ -74,7 +74,7 @@ function cutAbove(grid, layer, top) {
 }
 
 /**
- * For each pair of neighbours: 1 when the face of the first is seen, 2 of the second.
+ * For each pair of neighbours: bit 0 when the face of the first is visible, bit 1 for the second.
  * @param {BlockKinds} kinds
  */
 function sightTable({ occludes }) {
@@ -88,7 +88,8 @@ function sightTable({ occludes }) {
 }
 
 /**
- * Collects the seen faces of the plane between a layer and the next.
+ * Collects the visible faces between a plane of cells and the next. This loop visits every cell three times, so its
+ * arguments are plain numbers and arrays.
  * @param {Uint8Array} cells @param {Uint8Array} sight @param {Uint8Array} occludes @param {number} base
  * @param {number} step @param {number} across @param {number} down @param {number} columns @param {number} rows
  * @param {FacePlane} front @param {FacePlane} back
@@ -123,7 +124,7 @@ function scan(cells, sight, occludes, base, step, across, down, columns, rows, f
 }
 
 /**
- * What light reaches the corners of a face, given the cell before it: two bits each.
+ * The ambient light at the corners of a face, two bits each, from the neighbours of the cell in front of it.
  * @param {Uint8Array} cells @param {Uint8Array} occludes @param {number} at
  * @param {number} u @param {number} v
  */

@@ -1,4 +1,4 @@
-/** What one wants of a viewer now and then. */
+/** The menu of rarely used actions: screenshot and video. */
 import { canRecord, recordTurn } from "./video.js";
 import { iconButton, make } from "./controls.js";
 import { loadStyles } from "./scene.js";
@@ -43,10 +43,10 @@ function openMenu(element, button) {
     menu.append(made);
   };
   entry("shot", "Save a picture", () => saveScreenshot(element));
-  // Only the camera from outside can be turned.
+  // Only the orbiting camera can turn around the build.
   if (canRecord() && !element.matches("[data-walking], [data-recording]")) entry("clip", "Record a turn", () => recordTurn(element));
   menu.addEventListener("shut", closeMenu);
-  // Before all else that one could leave by the same key.
+  // In the capture phase, before walking and replay, which Escape would leave, too.
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopImmediatePropagation();

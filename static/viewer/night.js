@@ -1,4 +1,4 @@
-/** Night and day. */
+/** Switches between night and day. */
 import { getScene, loadStyles } from "./scene.js";
 import { announce } from "./status.js";
 
@@ -7,11 +7,11 @@ import { announce } from "./status.js";
  * @typedef {import("./page-viewers.js").Pair} Pair
  */
 
-/** Pairs that have been dark. @type {WeakSet<Pair>} */
+/** Pairs whose later members are switched to night, too. @type {WeakSet<Pair>} */
 const followedPairs = new WeakSet();
 
 /**
- * Turns one viewer to night or day, or all that move together.
+ * Switches one viewer, or all viewers of a linked pair.
  * @param {BuildViewer} element @param {HTMLElement} button @param {Pair} pair
  */
 export async function activate(element, button, pair) {
@@ -32,7 +32,7 @@ async function setNight(element, night) {
   await getScene(element).setNight(night);
 }
 
-/** Those of a pair that go live later have what the others have. @param {Pair} pair */
+/** Members of a linked pair that start later get the night of the others. @param {Pair} pair */
 function followPair(pair) {
   if (followedPairs.has(pair)) return;
   followedPairs.add(pair);

@@ -1,20 +1,19 @@
 /**
- * What the viewers of a page have to do with each other. At most four draw, and the
- * one not used for longest makes room; those of a pair can share a camera, and do
- * at first.
+ * Coordinates the viewers of a page. Browsers limit the number of WebGL contexts, so at most four viewers draw, and the
+ * least recently used one makes room. Viewers of a pair share a camera until they are unlinked.
  */
 import { Camera } from "./camera.js";
 
 const MAX_LIVE = 4;
 
-/** Those that draw, the least recently used first. @type {{ showPoster: () => void }[]} */
+/** The viewers that draw, the least recently used first. @type {{ showPoster: () => void }[]} */
 const live = [];
 
 export function hasCapacity() {
   return live.length < MAX_LIVE;
 }
 
-/** Goes live, or was just used. @param {{ showPoster: () => void }} viewer */
+/** A viewer starts to draw, or was just used. @param {{ showPoster: () => void }} viewer */
 export function markUsed(viewer) {
   release(viewer);
   live.push(viewer);
@@ -30,7 +29,7 @@ export function release(viewer) {
 /**
  * @typedef {object} Member
  * @property {Camera} camera
- * @property {() => void} sync shows what changed
+ * @property {() => void} sync updates its controls
  */
 
 export class Pair {
@@ -45,7 +44,7 @@ export class Pair {
     member.camera = this.linked ? this.camera : this.camera.clone();
   }
 
-  /** Links all to one member's camera, or gives each its own. @param {Member} member */
+  /** Links all members to one's camera, or gives each its own. @param {Member} member */
   toggle(member) {
     this.linked = !this.linked;
     this.camera = member.camera;

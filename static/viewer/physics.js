@@ -1,42 +1,42 @@
-/** How somebody moves among blocks: pure, in steps of time. */
+/** The movement of a walker among blocks: pure functions of body, wish, time and world. */
 
 const HALF_WIDTH = 0.3;
 const HEIGHT = 1.8;
 const GRAVITY = 27;
 const JUMP_SPEED = 8.6;
 const FASTEST_FALL = 40;
-/** What is stepped up without a jump. */
+/** The height that is climbed without a jump. */
 const STEP_HEIGHT = 1;
 const WALK_SPEED = 4.8;
 const FLY_SPEED = 9;
 const SWIM_SPEED = 2.4;
-/** Seconds in which a change of pace is two thirds done. */
+/** The time constant of a change of speed, in seconds. */
 const ACCELERATION_S = 0.06;
-/** The longest way at once; less than any block. */
+/** The longest distance that is moved before collisions are checked; shorter than a block, so that none is skipped. */
 const MAX_STEP = 0.4;
 const EPSILON = 1e-4;
 
 /**
  * @typedef {object} World
- * @property {(x: number, y: number, z: number) => boolean} solid whether a cell stops one
+ * @property {(x: number, y: number, z: number) => boolean} solid whether a cell blocks movement
  * @property {(x: number, y: number, z: number) => boolean} wet
  * @property {number} floor the height of the ground
- * @property {number[]} low @property {number[]} high how far one may go
+ * @property {number[]} low @property {number[]} high the limits of movement
  * @property {number} speedFactor
  */
 
 export class Body {
-  /** The middle of the feet. */
+  /** The middle between the feet. */
   at = [0, 0, 0];
   speed = [0, 0, 0];
   grounded = false;
   flying = false;
-  /** How far the eye is still below where it should be, after a step up. */
+  /** How far the eye is still below its height after a step up, so that it rises smoothly. */
   sunk = 0;
 }
 
 /**
- * The world that a grid is, on a plain without end.
+ * A world from a grid, on flat ground that extends beyond it.
  * @param {Grid} grid @param {BlockKinds} kinds
  * @returns {World}
  */
@@ -58,13 +58,13 @@ export function worldOf({ min, span, dims, cells }, kinds) {
   };
 }
 
-/** Whether nobody could stand there. @param {World} world @param {number[]} at */
+/** Whether a body at this place would overlap a block. @param {World} world @param {number[]} at */
 export function overlapsBlock(world, at) {
   return overlapsSolid(world.solid, at);
 }
 
 /**
- * Where somebody looks at a build from who comes to see it: on the ground before it.
+ * A place on the ground in front of the build, from which it can be seen as a whole.
  * @param {World} world @param {Box} box @param {number} turn the side they come from
  */
 export function startPosition(world, { min, span }, turn) {
@@ -75,7 +75,7 @@ export function startPosition(world, { min, span }, turn) {
 }
 
 /**
- * Goes on for some time.
+ * Moves the body for some time.
  * @param {Body} body @param {{ along: number[], up: number }} wish a direction to go, at most 1 long, and up (jump) or down
  * @param {number} seconds @param {World} world
  */
@@ -112,7 +112,7 @@ function moveAlong(body, axis, way, world) {
   if (!overlapsSolid(world.solid, at)) return;
   if (axis !== 1 && tryStepUp(body, world)) return;
   at[axis] = before;
-  // Up to what is in the way: the edge of a cell, less half of one's own width.
+  // Moves up to the edge of the blocking cell, and leaves a gap of EPSILON.
   const [under, over] = axis === 1 ? [0, HEIGHT] : [HALF_WIDTH, HALF_WIDTH];
   const edge = way > 0 ? Math.ceil(before + over - EPSILON) - over - EPSILON : Math.floor(before - under + EPSILON) + under + (axis === 1 ? 0 : EPSILON);
   if (way > 0 ? edge > before : edge < before) at[axis] = edge;
@@ -121,7 +121,7 @@ function moveAlong(body, axis, way, world) {
   speed[axis] = 0;
 }
 
-/** A step up of one block, where there is room for it. @param {Body} body @param {World} world */
+/** Steps up one block, where there is room above it. @param {Body} body @param {World} world */
 function tryStepUp(body, { solid }) {
   const { at } = body;
   if (!body.grounded) return false;

@@ -1,7 +1,7 @@
-/** In the worker: which block a ray meets. */
+/** In the worker: finds the block under the pointer. */
 
 /**
- * The first block that a ray meets, or null.
+ * The first block that a ray hits, or null. Steps from cell to cell along the ray.
  * @param {Grid} grid
  * @param {number} top layers of the bounds that are shown
  * @param {ArrayLike<number>} from in the coordinates of the whole grid

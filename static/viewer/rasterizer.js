@@ -1,18 +1,18 @@
-/** Draws a spec's entries into a grid, as the server does: exact, and bounded. */
+/** Draws a spec's entries into a grid, cell for cell as the server does, within the same bounds of work. */
 
 /** A spec may write this many times the grid's volume. */
 const OVERDRAW = 8;
-/** Lines with ends out here are few, and take longer. */
+/** Lines with coordinates beyond this are computed with BigInt, which is exact but slow, so they are limited in number. */
 const FAR = 1 << 20;
 const MAX_FAR = 10_000;
 const MAX_NAMES = 1 << 16;
-/** Numbers of an entry: its coordinates, or the place of a far line; then its block. */
+/** Numbers per entry: six for coordinates, or a mark and the index of a far line; then the block. */
 const STRIDE = 7;
 const FAR_MARK = -0x80000000;
 const SPACE = "[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+";
 const ENDS = new RegExp(`^${SPACE}|${SPACE}$`, "g");
 
-/** Brings the many spellings of a block's name to one. @param {string} raw */
+/** Reduces the spellings of a block's name to one, as the server does. @param {string} raw */
 export function normaliseName(raw) {
   let name = raw.replace(ENDS, "").replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   if (name.startsWith("minecraft:")) name = name.slice(10);
@@ -21,7 +21,7 @@ export function normaliseName(raw) {
   return name.replace(ENDS, "").replace(/[- ]/g, "_");
 }
 
-/** Which number a name in a spec means; 0 for none. @param {Block[]} blocks @param {string} palette */
+/** A function from a spec's block names to block numbers; 0 for unknown names. @param {Block[]} blocks @param {string} palette */
 export function blockLookup(blocks, palette) {
   const numbers = new Map();
   blocks.forEach((block, index) => {
@@ -41,16 +41,16 @@ export function blockLookup(blocks, palette) {
 }
 
 export class Rasterizer {
-  /** The spec would write too much; the rest is left out. */
+  /** Whether the spec exceeds the budget of writes; the rest of it is not drawn. */
   full = false;
-  /** The layers from below up to the highest block. */
+  /** The number of layers up to the highest block. */
   height = 0;
   #lists = [new Entries(), new Entries(), new Entries()];
   /** @type {bigint[][]} */
   #far = [];
   #budget;
   #stale = false;
-  /** The last list that was drawn from, and how many entries of all. */
+  /** How many entries are drawn, and the list of the last one. */
   #drawn = 0;
   #list = 0;
 
@@ -68,7 +68,7 @@ export class Rasterizer {
     this.#budget = OVERDRAW * size ** 3;
   }
 
-  /** How many entries there are that draw something. */
+  /** How many entries there are, without those of unknown blocks. */
   get entries() {
     return this.#lists[0].count + this.#lists[1].count + this.#lists[2].count;
   }
@@ -99,7 +99,7 @@ export class Rasterizer {
   }
 
   /**
-   * Draws what was added, or as many entries as are wanted.
+   * Draws the entries that were added, or exactly as many as given. Begins anew where entries have to go.
    * @param {number} [wanted]
    */
   draw(wanted = this.entries) {
@@ -116,18 +116,18 @@ export class Rasterizer {
       if (end > 0) this.#list = list;
       before += entries.count;
     });
-    // An entry of an earlier list comes before those that were drawn.
+    // Boxes are drawn before lines and lines before blocks. An entry that is added to an earlier list later makes this stale.
     this.#drawn = wanted;
   }
 
-  /** The list, the number in it (from 1) and the block of an entry, in the order of drawing. @param {number} index */
+  /** An entry in drawing order: its list, its number within it (from 1), and its block. @param {number} index */
   entry(index) {
     let list = 0;
     while (list < 2 && index >= this.#lists[list].count) index -= this.#lists[list++].count;
     return { list, number: index + 1, of: this.#lists[list].count, block: this.#lists[list].values[index * STRIDE + 6] };
   }
 
-  /** @returns {Grid} up to the layer that is wanted */
+  /** @returns {Grid} up to this layer */
   grid(height = this.span[1]) {
     const { size, min, span, dims, cells } = this;
     const layer = dims[0] * dims[2];
@@ -184,7 +184,7 @@ export class Rasterizer {
     for (let i = start; i < end; i++) this.#fill(point(0, i), point(1, i), point(2, i), 1, block);
   }
 
-  /** The same where numbers are too large to be exact. @param {bigint[]} ends @param {number} block */
+  /** The same with BigInt, for coordinates beyond exact doubles. @param {bigint[]} ends @param {number} block */
   #farLine(ends, block) {
     const way = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
     const steps = way.map((d) => (d < 0n ? -d : d)).reduce((a, b) => (a > b ? a : b));
@@ -252,7 +252,7 @@ class Entries {
   }
 }
 
-/** The first of so many that holds, where all after it hold too. @param {number} count @param {(i: number) => boolean} holds */
+/** Binary search: the first index that holds, where all after it hold, too. @param {number} count @param {(i: number) => boolean} holds */
 function firstWhere(count, holds) {
   let low = 0;
   while (low < count) {

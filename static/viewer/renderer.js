@@ -1,12 +1,12 @@
 /**
- * Draws one build on one canvas. Keeps all it was given, so that a lost context can
- * be filled again.
+ * Draws one build on one canvas. It keeps everything it was given, so that all resources can be created again after the
+ * browser has dropped the WebGL context.
  * @typedef {import("./camera.js").Eye} Eye
  */
-import { uploadQuads, linkProgram, createProgram, quadIndices, createTexture } from "./gl.js";
-import { GROUND_VERTEX, QUAD_VERTEX, GROUND_FRAGMENT, SURFACE_FRAGMENT } from "./shaders.js";
+import { createProgram, createTexture, linkProgram, quadIndices, uploadQuads } from "./gl.js";
+import { GROUND_FRAGMENT, GROUND_VERTEX, QUAD_VERTEX, SURFACE_FRAGMENT } from "./shaders.js";
 
-/** Left of and behind an eye at the first angle. */
+/** Towards the sun: above, left of and behind the viewer at the first angle. */
 export const SUN = Float32Array.of(-0.266, 1, 0.639).map((part, _, all) => part / Math.hypot(...all));
 /** Texture units, by the samplers that read them. */
 export const UNITS = { uQuads: 0, uTiles: 1, uBlocks: 2, uShadow: 3, uContact: 4, uGlow: 5 };
@@ -96,7 +96,7 @@ export class Renderer {
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 3, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, table);
   }
 
-  /** Draws a quad of each kind that nobody sees, so that all is compiled when the build comes. @param {Eye} eye */
+  /** Draws an invisible quad in every pass, so that the shaders are compiled before the build arrives. @param {Eye} eye */
   warmUp(eye) {
     const mesh = { data: new Uint32Array(2 * PASSES), ranges: new Uint32Array(6 * PASSES), quads: PASSES };
     for (let pass = 0; pass < PASSES; pass++) mesh.ranges[6 * pass] = 1;
@@ -187,7 +187,7 @@ export class Renderer {
     this.#drawNearest(CLEAR, faces);
   }
 
-  /** Only the nearest layer, in whatever order its quads come. @param {number} pass @param {number} faces */
+  /** Draws only the nearest transparent surface: first its depth, then its colour where the depth is equal. Needs no sorting. @param {number} pass @param {number} faces */
   #drawNearest(pass, faces) {
     const { gl } = this;
     if (this.#starts[6 * pass] === this.#starts[6 * pass + 6]) return;
@@ -225,7 +225,7 @@ export class Renderer {
     gl.enable(gl.CULL_FACE);
   }
 
-  /** The faces of which any can be seen, a bit each. @param {Eye} eye */
+  /** The face directions that can be visible from here, a bit each. @param {Eye} eye */
   #visibleFaces({ position }) {
     let faces = 0;
     const { min, span } = /** @type {Meshed} */ (this.build);
@@ -236,7 +236,7 @@ export class Renderer {
     return faces;
   }
 
-  /** Draws those faces of a pass, neighbours at once. @param {number} pass @param {number} faces */
+  /** Draws these face directions of a pass; adjacent ranges share a draw call. @param {number} pass @param {number} faces */
   drawPass(pass, faces) {
     const { gl } = this;
     const starts = this.#starts;
@@ -257,7 +257,7 @@ export class Renderer {
     this.linked = true;
   }
 
-  /** Gives the context back; a page has only so many. */
+  /** Frees the context, of which a page has only a few. */
   loseContext() {
     this.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }

@@ -1,18 +1,18 @@
-/** In the worker: a spec, drawn entry by entry in the place of its finished build. */
+/** In the worker: draws a spec entry by entry, in place of the finished build. */
 import { Rasterizer, blockLookup } from "./rasterizer.js";
 import { SpecReader } from "./spec.js";
 
 /**
  * @typedef {{ finished: Grid, top: number, reader: SpecReader, drawing: Rasterizer, text: TextDecoder }} WorkerReplay
  *
- * What can be asked: to `read` bytes of the spec, to `show` so many of its entries, to be `over`.
+ * Requests: `read` takes bytes of the spec, `show` draws that many of its entries, `over` restores the finished build.
  * @param {WorkerBuild & { drawing?: WorkerReplay }} build
  * @param {{ read?: Uint8Array, size?: number, palette?: string, show?: number, over?: boolean }} what
- * @param {WorkerContext} bench
+ * @param {WorkerContext} context
  */
-export function handle(build, what, bench) {
+export function handle(build, what, context) {
   if (what.read) {
-    build.drawing ??= startReplay(build, what.size ?? 32, what.palette ?? "simple", bench);
+    build.drawing ??= startReplay(build, what.size ?? 32, what.palette ?? "simple", context);
     const { reader, drawing, text } = build.drawing;
     drawing.add(reader.feed(text.decode(what.read, { stream: true })));
     return { entries: drawing.entries };
@@ -22,18 +22,18 @@ export function handle(build, what, bench) {
   if (what.over) {
     build.drawing = undefined;
     [build.grid, build.top] = [finished, top];
-    bench.sendMesh(true);
+    context.sendMesh(true);
     return undefined;
   }
   const count = Math.max(0, Math.min(drawing.entries, what.show ?? 0));
   drawing.draw(count);
   build.grid = drawing.grid();
   build.top = drawing.span[1];
-  bench.sendMesh(true);
+  context.sendMesh(true);
   return { count, ...(count ? drawing.entry(count - 1) : {}) };
 }
 
-/** @param {WorkerBuild} build @param {number} size @param {string} palette @param {WorkerContext} bench @returns {WorkerReplay} */
+/** @param {WorkerBuild} build @param {number} size @param {string} palette @param {WorkerContext} context @returns {WorkerReplay} */
 function startReplay(build, size, palette, { blocks }) {
   const finished = /** @type {Grid} */ (build.grid);
   return {

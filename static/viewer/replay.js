@@ -1,5 +1,5 @@
 /**
- * The order of building: the spec's boxes, lines and blocks in turn.
+ * Replays the order of building: the spec's boxes, lines and blocks in turn.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  * @typedef {import("./view.js").View} View
  */
@@ -9,9 +9,9 @@ import { loadStyles } from "./scene.js";
 import { announce } from "./status.js";
 import { disableControls, toolSelector } from "./disable-controls.js";
 
-/** Seconds that a replay takes: of few entries, and of many. */
+/** The shortest and the longest duration of a replay, in seconds. */
 const [SHORT, LONG] = [6, 24];
-/** Bytes that go to the worker at once. */
+/** Bytes of the spec that are sent to the worker in one message. */
 const CHUNK_BYTES = 1 << 18;
 const MAX_BYTES = 64 << 20;
 const ICONS = { play: "M7 4.5l8 5.5-8 5.5z", pause: "M7 4.5v11M13 4.5v11", close: "M5 5l10 10M15 5L5 15" };
@@ -21,7 +21,7 @@ const whole = new Intl.NumberFormat("en");
 /** @type {WeakMap<BuildViewer, Replay>} */
 const replays = new WeakMap();
 
-/** Opens it, or closes it. @param {BuildViewer} element @param {HTMLElement} button */
+/** Opens or closes the replay. @param {BuildViewer} element @param {HTMLElement} button */
 export async function activate(element, button) {
   const replay = replays.get(element);
   if (replay) return replay.close();
@@ -36,16 +36,16 @@ export async function activate(element, button) {
 
 class Replay {
   #entries = 0;
-  /** Entries that are drawn; a fraction while it plays. */
+  /** How many entries are drawn; fractional while playing. */
   #at = 0;
   #isPlaying = false;
-  /** Asked for while the worker drew another. */
+  /** The position that was requested while the worker was busy, or -1. */
   #pending = -1;
   #busy = false;
   #time = 0;
-  /** The frame it goes on with. */
+  /** The requested animation frame. */
   #frameRequest = 0;
-  /** Gives back those tools that change what is drawn, or who looks. */
+  /** Enables the controls again that would interfere. */
   #enableControls = () => {};
   #aborter = new AbortController();
   /** @type {string[]} */
@@ -65,7 +65,7 @@ class Replay {
     this.panel = make("div", { class: "replay", role: "group", "aria-label": "Replay" }, this.play, this.slider, close, this.caption);
     const { signal } = this.#aborter;
     this.slider.addEventListener("input", () => this.seek(this.slider.valueAsNumber));
-    // Whoever takes hold of it goes through by hand.
+    // Grabbing the slider pauses the replay.
     this.slider.addEventListener("pointerdown", () => this.#isPlaying && this.toggle());
     element.addEventListener("keydown", (event) => event.key === "Escape" && this.close(), { signal });
     view.aborter.signal.addEventListener("abort", () => this.close(), { signal });
@@ -107,7 +107,7 @@ class Replay {
     this.frame.go([min[0], min[1] - more, min[2]], [span[0], span[1] + more, span[2]]);
   }
 
-  /** Sends the spec to the worker, piece by piece as it comes. */
+  /** Streams the spec to the worker. */
   async #readSpec() {
     const { element, view, caption } = this;
     const [size, palette] = [Number(element.getAttribute("size")), element.getAttribute("palette")];
@@ -209,7 +209,7 @@ class Replay {
   }
 }
 
-/** In small letters, by number. @param {View} view */
+/** The lower-case names of the blocks, by number. @param {View} view */
 async function blockNames({ renderer }) {
   return (renderer.textures?.blocks ?? []).map(({ name }) => name.toLowerCase());
 }

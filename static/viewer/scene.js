@@ -1,12 +1,12 @@
 /**
- * What a renderer draws with instead of its own shaders: night, lit by the build's
- * glowing blocks and a moon, and ground to stand on.
+ * Shaders that replace the renderer's own: for the night, lit by the moon and the build's glowing blocks, and for the
+ * ground that walkers stand on.
  */
-import { linkProgram, createProgram, createTexture } from "./gl.js";
+import { createProgram, createTexture, linkProgram } from "./gl.js";
 import { UNITS } from "./renderer.js";
 import { FRAGMENT_HEAD, QUAD_VERTEX, SUN_LOOKUP, TEXEL_LOOKUP } from "./shaders.js";
 
-/** Light at a place in the middle of a layer of cells, by the four around it; walls give and take nothing. */
+/** Interpolates the block light of the four cells around a place. Cells within walls are left out, so that no light leaks through. */
 const GLOW_LOOKUP = `
 precision mediump sampler3D;
 uniform sampler3D uGlow;
@@ -59,7 +59,7 @@ void main() {
   colour = vec4(screen(tile.rgb * light) * tile.a, tile.a);
 }`;
 
-/** A square under the build, as wide as one can see. */
+/** A square under the build, as wide as the walker's view. */
 const FLOOR_VERTEX = `#version 300 es
 precision highp float;
 uniform mat4 uMatrix, uSunMatrix;
@@ -102,7 +102,7 @@ void main() {
   colour = vec4(screen(.3 * lamps), 1. - pow(open * (.7 + .3 * lit), 1. / 2.2)) * fade;
 }`;
 
-/** How far the ground goes for those who stand on it, against those who look from afar. */
+/** How much wider the ground is for walkers than for the view from outside. */
 const FLOOR_SCALE = 6;
 
 /** @type {WeakMap<import("./view.js").View, Scene>} */
@@ -118,7 +118,7 @@ export function getScene(element) {
 
 class Scene {
   night = false;
-  /** Whether somebody stands on the ground. */
+  /** Whether the ground is drawn opaque, for walkers. */
   solid = false;
   /** The renderer's own. @type {(Program | undefined)[]} */
   #dayPrograms = [];
@@ -134,7 +134,7 @@ class Scene {
     const { signal } = view.aborter;
     view.meshListeners.add((meshed) => this.#changed(meshed));
     view.canvas.addEventListener("webglcontextrestored", () => this.#restore(), { signal });
-    // The ground of those who walk by day goes with the sky.
+    // By day the solid ground has a colour of the theme's sky.
     const themed = () => this.solid && this.apply();
     const themes = new MutationObserver(themed);
     themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
@@ -145,7 +145,7 @@ class Scene {
     });
   }
 
-  /** Whether any block of the build glows; undefined where that could not be told. */
+  /** Whether any visible block glows; undefined until the light has been computed. */
   get lit() {
     return this.view.renderer.build?.glow?.lit;
   }
@@ -165,7 +165,7 @@ class Scene {
     this.apply();
   }
 
-  /** Has the renderer draw what is wanted now. */
+  /** Gives the renderer the programs for the current settings. */
   apply() {
     const { renderer } = this.view;
     const { gl } = renderer;
@@ -186,7 +186,7 @@ class Scene {
     this.view.redraw();
   }
 
-  /** The renderer has made its own anew. */
+  /** After a lost context the renderer has new programs; these are created again, too. */
   #restore() {
     if (!this.#programs.length && !this.night && !this.solid) return;
     this.#programs = [];
@@ -200,15 +200,15 @@ class Scene {
     else if (this.night) this.#requestLight();
   }
 
-  /** @returns {Promise<unknown>} also where the build is closed before */
+  /** @returns {Promise<unknown>} resolves even where the build is closed before */
   #requestLight() {
     const { build, renderer } = this.view;
-    // Nothing is said of a lost context; what every card can is enough then.
+    // A lost context returns null for every limit; WebGL 2 guarantees 256.
     const most = renderer.gl.getParameter(renderer.gl.MAX_3D_TEXTURE_SIZE) || 256;
     return build.callModule("light-worker.js", this.night ? { most } : null).catch(() => {});
   }
 
-  /** Takes over the light that came with the mesh. */
+  /** Uploads the light that came with the mesh. */
   #uploadGlow() {
     const { gl, build } = this.view.renderer;
     const { data, min, span } = build?.glow ?? { data: Uint8Array.of(1), min: [0, 0, 0], span: [1, 1, 1] };
@@ -224,7 +224,7 @@ class Scene {
   }
 }
 
-/** Ground that goes with the sky above it, in linear light. @param {Element} element */
+/** A ground colour that matches the sky, in linear light. @param {Element} element */
 function floorColour(element) {
   const colours = getComputedStyle(element, "::before").backgroundImage.match(/rgba?\([^)]*\)/g) ?? [];
   const channels = (colours.at(-1) ?? "rgb(243 246 246)").match(/[\d.]+/g) ?? [];
@@ -234,7 +234,7 @@ function floorColour(element) {
 /** @type {Promise<void> | undefined} */
 let stylesLoaded;
 
-/** Styles of what is loaded later. @returns when they are there, or cannot be had */
+/** Loads the styles of the tools that are loaded on demand. @returns when they are there, or cannot be had */
 export function loadStyles() {
   stylesLoaded ??= new Promise((resolve) => {
     const link = document.createElement("link");

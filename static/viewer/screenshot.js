@@ -1,7 +1,7 @@
-/** A picture to take along. */
+/** Saves a screenshot. */
 import { make } from "./controls.js";
 
-/** Saves the picture with the sky behind it. @param {import("./viewer.js").BuildViewer} element */
+/** The canvas is transparent, so the page's sky is drawn behind it. @param {import("./viewer.js").BuildViewer} element */
 export function saveScreenshot(element) {
   const { viewer } = element;
   if (!viewer) return;

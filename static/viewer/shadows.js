@@ -11,7 +11,7 @@ const EDGE = 2048;
 /** The faces -x, +y and +z, a bit each: only they are lit, and only what is lit casts a shadow. */
 const SUNNY_FACES = 0b010110;
 
-/** Writes depth alone, but for the holes of cutouts. */
+/** Writes only depth, and nothing in the holes of cutouts. */
 const DEPTH_FRAGMENT = `${FRAGMENT_HEAD}${TEXEL_LOOKUP}
 uniform int uPass;
 void main() {

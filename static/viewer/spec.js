@@ -1,11 +1,11 @@
 /**
- * Reads a spec out of a text that is still being written: whatever stands around it,
- * each box, line and block as soon as it is complete.
+ * Reads a spec from a text that is still being written, and reports each box, line and block as soon as it is complete.
+ * The spec may be surrounded by prose.
  *
- * Of several specs in a text it goes by the one with the most entries, of equals by
- * the last, as the server does: a later one takes over when it has caught up. What is
- * no JSON ends an attempt, and the search goes on behind its first brace. A spec that
- * the server would refuse is still shown as far as it can be.
+ * Where a text contains several specs, the one with the most entries counts, and of equals the last, as on the server:
+ * the entries of a later one are held back until they are as many as those of the best so far. Where a `{` turns out not
+ * to begin JSON, the search goes on right behind it. A spec that the server would refuse is still shown as far as
+ * possible.
  */
 
 export const LISTS = ["boxes", "lines", "blocks"];
@@ -18,14 +18,15 @@ const MAX_DEPTH = 32;
 /** Bytes of a block's name. */
 const MAX_NAME_BYTES = 256;
 const MAX_TOKEN = 4096;
-/** So much of an object is kept to look for another in it, should it break. */
+/** How much of an open object is kept, to be searched again where it turns out not to be JSON. */
 const MAX_KEPT = 1 << 16;
+/** Characters that may be read again, beside four for each that was read: keeps hostile texts linear. */
 const RESCAN_ALLOWANCE = 1 << 20;
 
-/** Where in the text the reader is. */
+/** The states of the reader. */
 const [PROSE, OPENED, KEY_OR_END, KEY, COLON, VALUE, VALUE_OR_END, COMMA_OR_END, STRING, ESCAPE, UNICODE, NUMBER, LITERAL] =
   Array.from({ length: 13 }, (_, state) => state);
-/** What an open object or list is: one that a spec may be or be in, a list of entries, an entry, an end of a line, or nothing to us. */
+/** The role of an open object or list: it may be a spec or contain one, or is a list of entries, an entry, an end of a line, or skipped. */
 const [SEARCHABLE, LIST, ENTRY, POINT, SKIPPED] = [0, 1, 2, 3, 4];
 
 const QUOTE = 34;
@@ -36,20 +37,20 @@ const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[
 
 class Container {
   key = "";
-  /** Of a list or an entry: which list. */
+  /** For lists and entries: the index of the list. */
   list = -1;
-  /** Of an entry: its coordinates. @type {(number | bigint | undefined)[]} */
+  /** For entries: the coordinates. @type {(number | bigint | undefined)[]} */
   at = [];
-  /** Of an entry. @type {string | undefined} */
+  /** For entries: the block's name. @type {string | undefined} */
   type;
-  /** Of the end of a line: where its x goes. */
+  /** For ends of lines: the index of its x in the entry's coordinates. */
   first = 0;
-  /** Of a spec: its lists so far, a bit each. */
+  /** For specs: the lists so far, a bit each. */
   lists = 0;
-  /** Nothing the server would take. */
+  /** Whether the server would refuse the spec. */
   bad = false;
 
-  /** @param {number} role @param {boolean} isList @param {number} best of the text, when it was opened */
+  /** @param {number} role @param {boolean} isList @param {number} best the most entries of a spec before it */
   constructor(role, isList, best) {
     this.role = role;
     this.isList = isList;
@@ -60,7 +61,7 @@ class Container {
 export class SpecReader {
   /** Entries of the best spec so far, by list. */
   counts = [0, 0, 0];
-  /** Some were left out, since there were too many. */
+  /** Whether entries were dropped because there are too many. */
   full = false;
   #state = PROSE;
   /** @type {Container[]} */
@@ -69,14 +70,14 @@ export class SpecReader {
   #isKey = false;
   #collects = false;
   #hex = "";
-  /** The spec that is open. @type {Container | undefined} */
+  /** The spec that is being read. @type {Container | undefined} */
   #spec;
-  /** The entries of the best finished one. */
+  /** The number of entries of the best finished spec. */
   #best = 0;
-  /** Entries that wait until they are more than those. @type {SpecEvent[] | undefined} */
+  /** Entries held back until they are as many as that; undefined while entries are reported directly. @type {SpecEvent[] | undefined} */
   #held;
   #heldEntries = 0;
-  /** The text since the first brace of the outermost object. @type {string | undefined} */
+  /** The text since the outermost open brace; undefined where it is too long to be searched again. @type {string | undefined} */
   #kept;
   #length = 0;
   #rescanBudget = RESCAN_ALLOWANCE;
@@ -84,9 +85,9 @@ export class SpecReader {
   #events = [];
 
   /**
-   * Goes on with the text.
+   * Reads the next part of the text.
    * @param {string} chunk
-   * @returns {SpecEvent[]} what it brought, in order
+   * @returns {SpecEvent[]} the events that it completed, in order
    */
   feed(chunk) {
     this.#events = [];
@@ -124,7 +125,7 @@ export class SpecReader {
     return this.#events;
   }
 
-  /** Reads on from a place; returns the next, or -1 where it is no JSON. @param {string} text @param {number} at */
+  /** Reads from an offset; returns the next offset, or -1 where the text is not JSON. @param {string} text @param {number} at */
   #step(text, at) {
     const code = text.charCodeAt(at);
     switch (this.#state) {
@@ -157,7 +158,7 @@ export class SpecReader {
     return this.#punctuation(text[at]) ? at + 1 : -1;
   }
 
-  /** @param {string} mark what stands between strings, numbers and words @returns {boolean} */
+  /** @param {string} mark a character outside strings, numbers and literals @returns {boolean} */
   #punctuation(mark) {
     const state = this.#state;
     const frame = this.#stack[this.#stack.length - 1];
@@ -267,7 +268,7 @@ export class SpecReader {
     return SKIPPED;
   }
 
-  /** A list or object stands where none should. @param {Container} parent */
+  /** A list or object where a value is expected makes the entry or the spec invalid. @param {Container} parent */
   #rejectContainer(parent) {
     if (parent.role === ENTRY || parent.role === POINT) this.#setField(parent, undefined);
     else if (parent.role === LIST) this.#markBad();
@@ -278,7 +279,7 @@ export class SpecReader {
   #beginList(spec, list) {
     if (!this.#spec) {
       this.#spec = spec;
-      // What was found in it before is not it.
+      // An object that was taken for a spec before may lie within this one, and does not count then.
       this.#best = spec.best;
       this.#held = this.#best > 0 ? [] : undefined;
       this.#heldEntries = 0;
@@ -337,7 +338,7 @@ export class SpecReader {
     this.#events.push(entry);
   }
 
-  /** A string, a whole number, or something else. @param {string | number | bigint | undefined} value */
+  /** A complete value: a string, a whole number, or undefined for anything else. @param {string | number | bigint | undefined} value */
   #value(value) {
     const frame = this.#stack[this.#stack.length - 1];
     this.#state = COMMA_OR_END;
@@ -362,7 +363,7 @@ export class SpecReader {
     else if (frame.list === 1 && /^(from|to)$/.test(frame.key)) frame.at[frame.key === "to" ? 3 : 0] = undefined;
   }
 
-  /** It was no JSON after all. */
+  /** The text was not JSON: forgets the open objects. */
   #abandon() {
     if (this.#spec && !this.#held) this.#best = 0;
     this.#spec = this.#held = this.#kept = undefined;
@@ -376,7 +377,7 @@ function isBlockName(name) {
   return !LONE_SURROGATE.test(name) && name.length <= MAX_NAME_BYTES && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
 }
 
-/** @param {string} text of a number @returns {number | bigint | undefined} nothing where it is not whole, or beyond 64 bits */
+/** @param {string} text of a number @returns {number | bigint | undefined} undefined where it is not whole, or beyond 64 bits */
 function parseInteger(text) {
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number || 0;

@@ -1,4 +1,4 @@
-/** What a viewer says to those who listen. */
+/** Announcements of a viewer to screen readers. */
 import { make } from "./controls.js";
 
 /** @param {HTMLElement} element @param {string} words */

@@ -1,4 +1,4 @@
-/** Tiles and the table of blocks, fetched once for a page. */
+/** Loads the tiles and the table of blocks, once per page. */
 
 const EDGE = 16;
 
@@ -33,7 +33,7 @@ async function fetchOk(url) {
   return response;
 }
 
-/** The tiles that are drawn with holes. @param {Block[]} blocks */
+/** The tiles of blocks with holes. @param {Block[]} blocks */
 function cutouts(blocks) {
   const found = new Set();
   for (const { faces } of blocks.filter((block) => block.class === "cutout")) {
@@ -43,7 +43,7 @@ function cutouts(blocks) {
 }
 
 /**
- * All levels of all tiles, averaged in linear light by how opaque each texel is.
+ * The mipmaps of all tiles, averaged in linear light and weighted by alpha.
  * @param {Uint8Array} tiles @param {Set<number>} holed
  */
 function mipmaps(tiles, holed) {
@@ -62,7 +62,7 @@ function mipmaps(tiles, holed) {
   return levels;
 }
 
-/** Four texels become one. @param {Uint8Array} from @param {number[]} corners @param {Uint8Array} to @param {number} at */
+/** Averages four texels. @param {Uint8Array} from @param {number[]} corners @param {Uint8Array} to @param {number} at */
 function average(from, corners, to, at) {
   const alpha = corners.reduce((sum, corner) => sum + from[corner + 3], 0);
   for (let channel = 0; channel < 3; channel++) {
@@ -74,7 +74,7 @@ function average(from, corners, to, at) {
 }
 
 /**
- * Lets a tile keep its share of holes in a level, else leaves would thin out with distance.
+ * Scales a tile's alpha so that the level keeps the share of opaque texels; leaves would thin out with distance otherwise.
  * @param {Uint8Array} tiles @param {Uint8Array} level @param {number} tile @param {number} texels
  */
 function keepCoverage(tiles, level, tile, texels) {

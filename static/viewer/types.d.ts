@@ -1,4 +1,4 @@
-/** What passes between the modules of the viewer. */
+/** Types that several modules of the viewer share. */
 
 /** A decoded grid. */
 interface Grid {
@@ -8,7 +8,7 @@ interface Grid {
   min: number[];
   /** Cells of the bounds along x, y and z; zeros without blocks. */
   span: number[];
-  /** The same with the border of air. */
+  /** `span` with a border of one cell on each side. */
   dims: number[];
   /** Block numbers, x fastest, then z, then y, with a cell of air all around. */
   cells: Uint8Array;
@@ -21,33 +21,33 @@ interface Block {
   class: string;
   /** The smallest palette that has it. */
   palette?: string;
-  /** What else models call it. */
+  /** Other names that specs use for it. */
   aliases?: string[];
   /** The first tile and the number of variants of top, side and bottom. */
   faces: [number, number][];
 }
 
-/** How blocks are drawn, by number. */
+/** How blocks are drawn, indexed by block number. */
 interface BlockKinds {
   /** 0 solid, 1 cutout, 2 liquid, 3 transparent. */
   pass: Uint8Array;
-  /** 1 for those that hide what is behind. */
+  /** 1 for blocks that hide what is behind them. */
   occludes: Uint8Array;
 }
 
 interface QuadMesh {
-  /** Two words a quad, pass by pass and face by face. */
+  /** Two words per quad, ordered by pass and face. */
   data: Uint32Array;
-  /** Quads of each pass and face. */
+  /** The number of quads of each pass and face. */
   ranges: Uint32Array;
   quads: number;
 }
 
-/** The faces of one plane that look one way. */
+/** The visible faces of one plane in one direction. */
 interface FacePlane {
-  /** Block, light and a mark; 0 where there is no face. */
+  /** Block, light and a set bit for each face; 0 where there is none. */
   mask: Int32Array;
-  /** The places in the mask that are set. */
+  /** The indices of `mask` that are set. */
   list: Int32Array;
   count: number;
 }
@@ -87,10 +87,10 @@ interface SpecEntry {
   type: string;
 }
 
-/** What a text that is being read brings: an entry, or that the entries of some lists no longer count. */
+/** An entry that was read, or the lists whose earlier entries are void. */
 type SpecEvent = SpecEntry | { drop: number[] };
 
-/** What the page asks of the worker. */
+/** Messages from the page to the worker. */
 type WorkerRequest =
   | { type: "blocks"; blocks: Block[] }
   | { type: "open"; id: number; src: string }
@@ -99,7 +99,7 @@ type WorkerRequest =
   | ({ type: "call" } & ModuleCall)
   | { type: "close"; id: number };
 
-/** For a module that the worker loads when it is first asked for. */
+/** A call of `handle` of a module that the worker loads on first use. */
 interface ModuleCall {
   id: number;
   token: number;
@@ -107,27 +107,27 @@ interface ModuleCall {
   args: any;
 }
 
-/** A build in the worker. */
+/** The worker's state of a build. */
 interface WorkerBuild {
   aborter: AbortController;
   grid?: Grid;
-  /** Layers that are shown. */
+  /** How many layers are shown, from the bottom. */
   top: number;
-  /** What else goes with every mesh. */
+  /** Further fields for every mesh message. */
   extra?: (grid: Grid, top: number) => object;
-  /** What modules that were loaded later keep of it. */
+  /** State of the modules that are loaded on demand. */
   drawing?: any;
 }
 
-/** What the worker gives to a module it loads later. */
+/** What a module that is loaded on demand gets from the worker. */
 interface WorkerContext {
   blocks: Block[];
   kinds: BlockKinds;
-  /** Meshes the build again and sends it; with its foot, and as another one than before. */
+  /** Meshes the build again and sends it, with a new contact shadow where asked, and as a new build where `fresh`. */
   sendMesh(foot?: boolean, fresh?: boolean): void;
 }
 
-/** What the worker answers. A total of 0 is not known; block 0 is air. */
+/** Messages from the worker to the page. A total of 0 is unknown; block 0 is air. */
 type WorkerResponse = { id: number } & (
   | { type: "progress"; bytes: number; total: number }
   | ({ type: "mesh" } & Meshed)
@@ -140,11 +140,11 @@ interface Meshed {
   min: number[];
   span: number[];
   mesh: QuadMesh;
-  /** Where that is not as it was. */
+  /** Only where it has changed. */
   contact?: ContactShadow;
-  /** Where the light of glowing blocks was asked for. */
+  /** Only at night. */
   glow?: Glow;
-  /** With a new grid only: when its bytes were there, then milliseconds. */
+  /** Only for a new grid: when its bytes had arrived, and how many milliseconds each step took. */
   times?: { arrived: number; decode: number; mesh: number };
 }
 
@@ -161,18 +161,18 @@ interface ViewListener {
   /** The block under the pointer, or "". */
   pointed(name: string): void;
   failed(message: string): void;
-  /** Somebody turns, zooms or moves it. */
+  /** The visitor turns, zooms or moves it. */
   used(): void;
 }
 
 interface Stats {
   frames: number;
-  /** Of the last frame. */
+  /** In the last frame. */
   drawCalls: number;
   quads: number;
   decodeMs: number;
   meshMs: number;
-  /** From the arrival of the bytes. */
+  /** Milliseconds from the arrival of the bytes. */
   firstFrameMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** A turn of the build, recorded as a film. */
+/** Records one turn of the build as a video. */
 import { make } from "./controls.js";
 import { fileName, skyGradient } from "./screenshot.js";
 import { loadStyles } from "./scene.js";
@@ -22,7 +22,7 @@ function supportedType() {
   return TYPES.find((name) => globalThis.MediaRecorder?.isTypeSupported(name));
 }
 
-/** One that records already, where the browser keeps its word. @param {HTMLCanvasElement} sheet */
+/** Some browsers support a type only until recording starts, so it is started here. @param {HTMLCanvasElement} sheet */
 function startRecorder(sheet) {
   try {
     const recorder = new MediaRecorder(sheet.captureStream(FRAME_RATE), { mimeType: supportedType(), videoBitsPerSecond: BITS_PER_SECOND });
@@ -33,7 +33,7 @@ function startRecorder(sheet) {
   }
 }
 
-/** Records one turn, from where the camera is. @param {BuildViewer} element */
+/** Records one turn, starting from the current view. @param {BuildViewer} element */
 export async function recordTurn(element) {
   await loadStyles();
   const { viewer: view, camera } = element;
@@ -79,7 +79,7 @@ export async function recordTurn(element) {
     finish("stopped");
   });
   view.aborter.signal.addEventListener("abort", () => finish("gone"));
-  // Nothing turns on a page that nobody sees.
+  // A hidden page gets no animation frames, so the recording pauses with them.
   const seen = () => {
     if (over) return;
     if (document.hidden) recorder.pause();

@@ -1,4 +1,4 @@
-/** A build on a canvas: what the element wraps in its controls. */
+/** A build on a canvas, without the controls of the element. */
 import { Build } from "./build.js";
 import { Camera, Eye } from "./camera.js";
 import { listenForInput } from "./input.js";
@@ -6,10 +6,10 @@ import { Renderer } from "./renderer.js";
 import { loadTextures } from "./textures.js";
 
 const MAX_PIXEL_RATIO = 2;
-/** Milliseconds in which the other builds of a page get their first frame, too. */
+/** A delay that lets the other builds of the page draw their first frame before shadows are computed. */
 const SHADOW_DELAY_MS = 120;
 
-/** All that draw, in one loop, which runs only while there is something to draw. @type {View[]} */
+/** All views share one animation loop, which runs only while there is something to draw. @type {View[]} */
 const views = [];
 let frameRequest = 0;
 
@@ -18,11 +18,11 @@ export class View {
   stats = { frames: 0, drawCalls: 0, quads: 0, decodeMs: 0, meshMs: 0, firstFrameMs: 0 };
   isVisible = true;
   dirty = false;
-  /** Layers of the bounds. */
+  /** The number of layers of the bounds. */
   height = 0;
-  /** What the camera looks at instead of the bounds. @type {Box | undefined} */
+  /** A box that is framed instead of the bounds. @type {Box | undefined} */
   frame;
-  /** Hear of every mesh. @type {Set<(meshed: Meshed) => void>} */
+  /** Called with every mesh. @type {Set<(meshed: Meshed) => void>} */
   meshListeners = new Set();
   #eye = new Eye();
   /** @type {Block[]} */
@@ -74,12 +74,12 @@ export class View {
     requestFrame();
   }
 
-  /** Hides all but so many layers. @param {number} top */
+  /** Shows only this many layers, from the bottom. @param {number} top */
   cut(top) {
     this.build.cut(top);
   }
 
-  /** Asks which block is at a point of the canvas, from -1 to 1. @param {number} x @param {number} y */
+  /** Requests the block at a point of the canvas, from -1 to 1; the listener's `pointed` gets its name. @param {number} x @param {number} y */
   pickAt(x, y) {
     if (this.renderer.build) this.build.pick([...this.#eye.position], this.#eye.ray(x, y));
   }
@@ -95,7 +95,7 @@ export class View {
     this.stats.drawCalls = this.renderer.drawCalls;
   }
 
-  /** What is on the canvas: four bytes a pixel, the lowest row first. */
+  /** The pixels of the canvas: four bytes each, the bottom row first. */
   readPixels() {
     this.draw();
     const { gl } = this.renderer;

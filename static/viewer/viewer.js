@@ -1,14 +1,13 @@
 /**
- * `<build-viewer src poster name summary angles pair quality>`: a build to look at.
- * What the server put inside stays until the first frame, and is what remains
- * without WebGL. Says `viewer:ready` and `viewer:error`.
+ * `<build-viewer src poster name summary angles pair quality>`: a build in 3D. What the server put inside stays visible
+ * until the first frame, and for good without WebGL. Fires `viewer:ready` and `viewer:error`.
  */
 import { Camera } from "./camera.js";
-import { hasCapacity, getPair, release, markUsed } from "./page-viewers.js";
+import { getPair, hasCapacity, markUsed, release } from "./page-viewers.js";
 import { createControls, make } from "./controls.js";
 import { View } from "./view.js";
 
-/** Start loading this far before a viewer scrolls in. */
+/** Viewers start to load this far before they scroll into view. */
 const PRELOAD_MARGIN = "200px";
 const KEY_HELP = "Arrow keys turn, plus and minus zoom, Shift with arrow keys moves, R resets, 1 to 8 go around.";
 let viewerCount = 0;
@@ -32,7 +31,7 @@ export class BuildViewer extends HTMLElement {
   #pair = getPair(null);
   /** @type {ReturnType<typeof createControls> | undefined} */
   #controls;
-  /** What this script added, by its part. @type {Map<string, HTMLElement>} */
+  /** The elements that this script has added, by name. @type {Map<string, HTMLElement>} */
   #parts = new Map();
 
   get camera() {
@@ -40,7 +39,7 @@ export class BuildViewer extends HTMLElement {
   }
 
   set camera(camera) {
-    // Not while somebody walks.
+    // While walking, the view has a camera of its own.
     if (this.viewer?.camera === this.#camera) this.viewer.camera = camera;
     this.#camera = camera;
   }
@@ -62,7 +61,7 @@ export class BuildViewer extends HTMLElement {
     this.#controls?.sync();
   }
 
-  /** Goes live, and has the one not used for longest go back to its picture. */
+  /** Starts to draw. The least recently used viewer of the page may go back to its picture. */
   start() {
     this.#clear();
     this.dataset.state = "loading";
@@ -85,7 +84,7 @@ export class BuildViewer extends HTMLElement {
     }
   }
 
-  /** Back to the picture, with a button to go live again. */
+  /** Shows the picture, with a button that starts to draw again. */
   showPoster() {
     const focused = this.contains(document.activeElement);
     this.#clear();
@@ -124,7 +123,7 @@ export class BuildViewer extends HTMLElement {
     this.dispatchEvent(new CustomEvent("viewer:error", { bubbles: true, detail: { message } }));
   }
 
-  /** Without WebGL. */
+  /** Shows pictures where WebGL is not available. */
   async #showFallback() {
     this.#clear();
     const angles = this.getAttribute("angles");
@@ -160,7 +159,7 @@ export class BuildViewer extends HTMLElement {
     });
   }
 
-  /** Names a block without telling screen readers, who did not ask. @param {string} name */
+  /** Shows the name of the block under the pointer; hidden from screen readers, which it would flood. @param {string} name */
   #showBlockName(name) {
     const part = this.#parts.get("pointed") ?? this.#setPart("pointed", make("p", { class: "pointed", "aria-hidden": "true" }));
     part.textContent = name;

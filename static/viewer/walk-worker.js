@@ -1,6 +1,6 @@
-/** In the worker: the blocks that are shown, for those who walk among them. */
+/** In the worker: sends the visible blocks to the page, which walking needs for collisions. */
 
-/** @param {WorkerBuild} build @param {null} _what @param {WorkerContext} bench */
+/** @param {WorkerBuild} build @param {null} _what @param {WorkerContext} context */
 export function handle({ grid, top }, _what, { kinds }) {
   if (!grid) return undefined;
   const layer = grid.dims[0] * grid.dims[2];

@@ -1,24 +1,23 @@
 /**
- * Walking through a build: eyes at the height of a person, among the blocks that are
- * shown, with ground, gravity and walls; or flying.
+ * Walking through a build at the height of a person, with ground, gravity and walls; or flying.
  * @typedef {import("./viewer.js").BuildViewer} BuildViewer
  * @typedef {import("./view.js").View} View
  */
 import { project } from "./camera.js";
 import { iconButton, make } from "./controls.js";
-import { Body, advance, startPosition, overlapsBlock, worldOf } from "./physics.js";
+import { Body, advance, overlapsBlock, startPosition, worldOf } from "./physics.js";
 import { getScene, loadStyles } from "./scene.js";
 import { announce } from "./status.js";
 import { disableControls, toolSelector } from "./disable-controls.js";
 
 const EYE_HEIGHT = 1.6;
 const MAX_TILT = 1.5;
-/** Radians a second by keys, and for a drag over the height of the canvas. */
+/** Radians a second for keys, and radians for a drag over the height of the canvas. */
 const KEY_TURN_SPEED = 2.1;
 const DRAG_TURN = 2.6;
-/** Radians a pixel of a locked mouse. */
+/** Radians for each pixel of a locked mouse. */
 const MOUSE_TURN = 0.0023;
-/** Pixels from where a thumb came down to full pace. */
+/** Pixels from where the thumb touched down to full speed. */
 const STICK_RADIUS = 56;
 const PICK_INTERVAL_MS = 160;
 const KEY_HELP =
@@ -33,7 +32,7 @@ const HANDLED_KEYS = new Set([
 /** @type {WeakMap<BuildViewer, Walk>} */
 const walks = new WeakMap();
 
-/** Goes in, or out again. @param {BuildViewer} element @param {HTMLElement} button */
+/** Starts walking, or leaves. @param {BuildViewer} element @param {HTMLElement} button */
 export async function activate(element, button) {
   const walk = walks.get(element);
   if (walk) return walk.leave();
@@ -41,15 +40,15 @@ export async function activate(element, button) {
   if (!viewer) return;
   const asked = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be loaded."));
   const [shown] = await Promise.all([asked, loadStyles()]);
-  // What has begun in the meantime has the view to itself.
+  // Another tool may have started while the blocks were loading.
   const taken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
   if (!shown || viewer !== element.viewer || taken) return;
   walks.set(element, new Walk(element, viewer, button, shown));
 }
 
-/** To the view it is another camera. */
+/** Has the interface of a `Camera`, in whose place the view uses it. */
 export class Walk {
-  /** When it last moved, as the time of a frame. */
+  /** The time of the frame in which it last moved. */
   movedAt = 0;
   /** @type {() => void} */
   changed = () => {};
@@ -60,18 +59,18 @@ export class Walk {
   #pickedAt = 0;
   #turned = true;
   #tanHalfView = 1;
-  /** By their codes. @type {Set<string>} */
+  /** The codes of the keys that are down. @type {Set<string>} */
   #pressedKeys = new Set();
-  /** Of a thumb, from -1 to 1. */
+  /** The position of the touch stick, from -1 to 1. */
   #stick = [0, 0];
-  /** What each finger or button does. @type {Map<number, { walks: boolean, x: number, y: number }>} */
+  /** By pointer id: whether it walks or looks, and where it was last. @type {Map<number, { walks: boolean, x: number, y: number }>} */
   #fingers = new Map();
-  /** Whether the mouse is this canvas's own. */
+  /** Whether this canvas holds the pointer lock. */
   #locked = false;
-  /** Whether blocks have changed, and whether they are being asked for. */
+  /** Whether the blocks have changed since they were requested, and whether a request is running. */
   #stale = false;
   #isLoading = false;
-  /** Gives back the tools that move the other camera. */
+  /** Enables the tools again that move the orbiting camera. */
   #enableControls = () => {};
   #aborter = new AbortController();
   /** @type {HTMLElement[]} */
@@ -88,7 +87,7 @@ export class Walk {
     this.world = worldOf(shown, shown.kinds);
     this.turn = element.camera.turn;
     this.body.at = startPosition(this.world, shown, this.turn);
-    // Eyes on the lower half of what is high.
+    // Looks at the lower half of a high build.
     this.tilt = Math.atan((EYE_HEIGHT - 0.4 * shown.span[1]) / Math.hypot(shown.span[0], shown.span[2]));
     this.#description = element.querySelector(":scope > p.said[id]");
     this.#outsideHelp = this.#description?.textContent ?? "";
@@ -195,13 +194,13 @@ export class Walk {
     pad.append(fly, this.#holdButton("up", "Jump, or rise while flying", "Space"), this.#holdButton("down", "Sink while flying", "ShiftLeft"));
     this.#parts = [make("div", { class: "sight", "aria-hidden": "true" }), keys, touch, stick, pad];
     element.append(...this.#parts);
-    // Where the bar lies over the picture, above the bar.
+    // Where the toolbar overlaps the canvas, the pad is placed above it.
     const covered = this.view.canvas.clientHeight - (/** @type {HTMLElement | null} */ (element.querySelector(":scope > .bar"))?.offsetTop ?? Infinity);
     if (covered > 0) pad.style.setProperty("margin-block-end", `${covered + 8}px`);
     setTimeout(() => [keys, touch].forEach((hint) => hint.classList.add("gone")), 6000);
   }
 
-  /** A button that is a key, for as long as it is held. @param {"up" | "down"} icon @param {string} name @param {string} code */
+  /** A button that acts as a key while it is held. @param {"up" | "down"} icon @param {string} name @param {string} code */
   #holdButton(icon, name, code) {
     const hold = (/** @type {boolean} */ down) => {
       if (down) this.#pressedKeys.add(code);
@@ -212,7 +211,7 @@ export class Walk {
     button.dataset.walk = icon;
     button.addEventListener("pointerdown", () => hold(true));
     for (const end of ["pointerup", "pointercancel", "pointerleave", "blur"]) button.addEventListener(end, () => hold(false));
-    // Without a pointer there is no telling how long.
+    // A click by keyboard has no duration, so it counts as a short press.
     button.addEventListener("click", (event) => {
       if (event.detail) return;
       hold(true);
@@ -231,7 +230,7 @@ export class Walk {
     const { signal } = this.#aborter;
     const { canvas } = view;
     const options = { signal, capture: true, passive: false };
-    /** Before the canvas hears of it. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} heard */
+    /** Listens in the capture phase, before the handlers of input.js, and stops the event. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} heard */
     const on = (name, heard) => {
       const listener = (/** @type {Event} */ event) => {
         if (event.target !== canvas) return;
@@ -248,16 +247,16 @@ export class Walk {
     on("pointermove", (event) => this.#pointerMove(event));
     on("pointerleave", () => {});
     for (const end of /** @type {const} */ (["pointerup", "pointercancel", "lostpointercapture"])) on(end, (event) => this.#pointerUp(event));
-    // From its buttons, too.
+    // Escape also leaves from the buttons of the viewer.
     element.addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && this.leave(), { signal });
     document.addEventListener("keydown", ({ key, target }) => key === "Escape" && target === document.body && this.leave(), { signal });
-    // Who pressed a tool with the mouse walks on.
+    // After a tool was clicked with the mouse, the keys should move the walker again.
     element.addEventListener("click", ({ detail, target }) => {
       if (detail && target instanceof Element && target.closest(".bar button, .menu button")) canvas.focus({ preventScroll: true });
     }, { signal });
     canvas.addEventListener("blur", () => this.#pressedKeys.clear(), { signal });
     document.addEventListener("pointerlockchange", () => {
-      // Escape, which the browser keeps to itself; not another viewer, or another window.
+      // With a locked pointer the browser keeps Escape to itself and unlocks. Losing the lock to another viewer or window does not leave.
       const left = this.#locked && !document.pointerLockElement && document.hasFocus();
       this.#locked = document.pointerLockElement === canvas;
       if (left) this.leave();
@@ -288,7 +287,7 @@ export class Walk {
     if (document.pointerLockElement === canvas) return;
     const { pointerId, pointerType, offsetX, clientX: x, clientY: y } = event;
     canvas.setPointerCapture(pointerId);
-    // Refused right after Escape, in frames and by some browsers: then one drags.
+    // The lock is refused right after Escape, in frames and by some browsers; dragging works without it.
     if (pointerType === "mouse") Promise.resolve(canvas.requestPointerLock?.()).catch(() => {});
     const walks = pointerType === "touch" && offsetX < canvas.clientWidth / 2 && ![...this.#fingers.values()].some((finger) => finger.walks);
     this.#fingers.set(pointerId, { walks, x, y });
@@ -321,7 +320,7 @@ export class Walk {
     this.#parts[3].hidden = true;
   }
 
-  /** Shows where the thumb came down, and which way it pushes. @param {number} x @param {number} y @param {number} right @param {number} down */
+  /** Draws the touch stick. @param {number} x @param {number} y @param {number} right @param {number} down */
   #showStick(x, y, right, down) {
     const stick = this.#parts[3];
     const { left, top } = this.element.getBoundingClientRect();
@@ -330,7 +329,7 @@ export class Walk {
     /** @type {HTMLElement} */ (stick.firstElementChild).style.setProperty("translate", `${right * 34}px ${down * 34}px`);
   }
 
-  /** Other blocks are shown now. */
+  /** Loads the blocks again after the mesh has changed. */
   async #reloadBlocks() {
     this.#stale = true;
     if (this.#isLoading) return;
@@ -343,7 +342,7 @@ export class Walk {
     this.#isLoading = false;
   }
 
-  /** Goes on among these blocks. @param {Grid & { kinds: BlockKinds }} shown */
+  /** Walks on among these blocks; raises the walker where a block now stands in the same place. @param {Grid & { kinds: BlockKinds }} shown */
   #replaceWorld(shown) {
     this.world = worldOf(shown, shown.kinds);
     while (overlapsBlock(this.world, this.body.at)) this.body.at[1] = Math.floor(this.body.at[1]) + 1;
