@@ -1,7 +1,7 @@
 // Copies a text to the clipboard. Without this script it can be selected and copied by hand.
 const button = /** @type {HTMLButtonElement | null} */ (document.querySelector("button[data-copies]"));
 const text = /** @type {HTMLTextAreaElement | null} */ (document.getElementById(button?.dataset.copies ?? ""));
-const told = document.getElementById("copied");
+const copyStatus = document.getElementById("copied");
 
 /** `navigator.clipboard` exists only on HTTPS pages; the deprecated `execCommand` works on the others, too. */
 async function copy(/** @type {HTMLTextAreaElement} */ field) {
@@ -15,10 +15,10 @@ async function copy(/** @type {HTMLTextAreaElement} */ field) {
   }
 }
 
-if (button && text && told) {
-  told.textContent = "";
+if (button && text && copyStatus) {
+  copyStatus.textContent = "";
   button.hidden = false;
   button.addEventListener("click", async () => {
-    told.textContent = (await copy(text)) ? "Copied." : "Your browser blocked copying. The text is selected; copy it manually.";
+    copyStatus.textContent = (await copy(text)) ? "Copied." : "Your browser blocked copying. The text is selected; copy it manually.";
   });
 }

@@ -17,8 +17,8 @@ async function waitForTurntable(address, onProgress, signal) {
       return { picture: await response.blob(), file: named?.[1] ?? "turntable" };
     }
     if (response.status !== 202 && !response.headers.has("retry-after")) {
-      const told = await response.json().catch(() => null);
-      throw new Error(told?.error ?? "The turntable could not be created.");
+      const answer = await response.json().catch(() => null);
+      throw new Error(answer?.error ?? "The turntable could not be created.");
     }
     if (response.status === 202) onProgress(await response.json());
     const wait = Number(response.headers.get("retry-after") ?? 1);

@@ -10,8 +10,8 @@ export function showError(place, trouble) {
     place.textContent = trouble instanceof Error ? trouble.message : String(trouble);
     return;
   }
-  const way = document.createElement("a");
-  way.href = `/admin?next=${encodeURIComponent(location.pathname + location.search)}`;
-  way.textContent = "Sign in again";
-  place.replaceChildren("Your session has ended. ", way);
+  const link = document.createElement("a");
+  link.href = `/admin?next=${encodeURIComponent(location.pathname + location.search)}`;
+  link.textContent = "Sign in again";
+  place.replaceChildren("Your session has ended. ", link);
 }

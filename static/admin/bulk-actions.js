@@ -9,9 +9,9 @@ const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySele
 export function setUp() {
   byId("orders").hidden = false;
   for (const button of buttons) button.addEventListener("click", () => run(button));
-  const there = (/** @type {string} */ name) => Number(query(document, `[data-sum=${name}]`).textContent?.replaceAll(",", ""));
-  toggleButton("failed", there("failed") + there("cancelled"));
-  toggleButton("stop", there("underWay"));
+  const shownTotal = (/** @type {string} */ name) => Number(query(document, `[data-sum=${name}]`).textContent?.replaceAll(",", ""));
+  toggleButton("failed", shownTotal("failed") + shownTotal("cancelled"));
+  toggleButton("stop", shownTotal("underWay"));
 }
 
 /** Hides the buttons that would do nothing. @param {CoverageTotals} sum */
@@ -47,8 +47,8 @@ async function run(button) {
 
 async function importCatalog() {
   const known = document.querySelectorAll("#matrix :is([data-model], [data-prompt])").length;
-  const told = /** @type {SeedResult} */ (await request("POST", "/api/admin/seed?generateBuilds=0"));
-  showOutcome(`Catalog imported: ${formatCount(told.promptCount, "active prompt")}, and ${formatCount(told.modelCount, "model")} that can be asked. `);
+  const result = /** @type {SeedResult} */ (await request("POST", "/api/admin/seed?generateBuilds=0"));
+  showOutcome(`Catalog imported: ${formatCount(result.promptCount, "active prompt")}, and ${formatCount(result.modelCount, "model")} that can be asked. `);
   const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await request("GET", "/api/admin/coverage"));
   if (now.prompts.length + now.models.length === known) return;
   const again = textElement("a", "Show what is new");
@@ -67,9 +67,9 @@ async function generate(again) {
     return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
   }).length;
   const title = `Generate ${formatCount(next.length, "build")}?`;
-  if (!(await confirmAction(title, [...words(next, failed), costText(plan.estimate)], "Generate"))) return;
-  const told = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${retry}`));
-  showOutcome(`${formatCount(told.jobs.length, "build")} queued. They continue when you close this page.`);
+  if (!(await confirmAction(title, [...confirmationText(next, failed), costText(plan.estimate)], "Generate"))) return;
+  const result = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${retry}`));
+  showOutcome(`${formatCount(result.jobs.length, "build")} queued. They continue when you close this page.`);
 }
 
 async function cancelAll() {
@@ -95,15 +95,15 @@ function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
 }
 
 /** The text of the confirmation: what is asked for, of whom, and how often. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
-function words(next, failed) {
-  const asked = new Map();
+function confirmationText(next, failed) {
+  const perProvider = new Map();
   for (const { modelKey } of next) {
     const column = document.querySelector(`#matrix th[data-model="${modelKey}"]`);
     const name = column?.getAttribute("data-asked") ?? "others";
-    asked.set(name, (asked.get(name) ?? 0) + 1);
+    perProvider.set(name, (perProvider.get(name) ?? 0) + 1);
   }
   const list = document.createElement("ul");
-  for (const [name, builds] of asked) {
+  for (const [name, builds] of perProvider) {
     const most = builds * attempts;
     list.append(textElement("li", `${name}: ${formatCount(builds, "build")}, at most ${formatCount(most, "request")}`));
   }

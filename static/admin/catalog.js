@@ -107,8 +107,8 @@ function invalidFields() {
 
 /** Marks empty required fields. Returns whether there are none. */
 function isComplete() {
-  const wanted = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[required]"));
-  const empty = [...wanted].filter((input) => input.checkVisibility() && !input.value.trim());
+  const required = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[required]"));
+  const empty = [...required].filter((input) => input.checkVisibility() && !input.value.trim());
   for (const { id } of empty) markField(id, new Error("Required."));
   return empty.length === 0;
 }

@@ -58,9 +58,9 @@ export function updateCell(place) {
   if (!cell) return undefined;
   const before = readCell(cell).state;
   // A retired build leaves the cell missing, but its job can still be opened.
-  const told = place.state === "missing" && !place.jobId ? "" : JSON.stringify(place);
-  if ((cell.dataset.cell ?? "") === told) return before;
-  if (told) cell.dataset.cell = told;
+  const json = place.state === "missing" && !place.jobId ? "" : JSON.stringify(place);
+  if ((cell.dataset.cell ?? "") === json) return before;
+  if (json) cell.dataset.cell = json;
   else delete cell.dataset.cell;
   cell.dataset.state = place.state;
   if (place.error) cell.title = place.error;
@@ -122,8 +122,8 @@ export function describe({ state, since, attempts, chars, note, blockCount }) {
   if (state === "ready") return blockCount === null ? "" : `${formatNumber(blockCount)} blocks`;
   if (state === "queued") return note ?? "waiting for a free slot";
   if (state !== "running") return "";
-  const heard = chars ? `${formatNumber(chars)} characters of the answer` : "no answer yet";
-  return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, heard, note].filter(Boolean).join(", ");
+  const received = chars ? `${formatNumber(chars)} characters of the answer` : "no answer yet";
+  return [since && `for ${elapsed(since)}`, `attempt ${Math.max(attempts, 1)}`, received, note].filter(Boolean).join(", ");
 }
 
 /** Updates the elapsed times of running jobs. */
@@ -140,11 +140,11 @@ export function enableArrowKeys() {
   table.setAttribute("role", "grid");
   const region = query(document, ".matrix");
   region.removeAttribute("tabindex");
-  let here = [...cells.values()].find((cell) => cell.checkVisibility());
-  for (const cell of cells.values()) cell.tabIndex = cell === here ? 0 : -1;
+  let current = [...cells.values()].find((cell) => cell.checkVisibility());
+  for (const cell of cells.values()) cell.tabIndex = cell === current ? 0 : -1;
   const go = (/** @type {HTMLAnchorElement} */ cell) => {
-    if (here) here.tabIndex = -1;
-    here = cell;
+    if (current) current.tabIndex = -1;
+    current = cell;
     cell.tabIndex = 0;
   };
   table.addEventListener("focusin", ({ target }) => target instanceof HTMLAnchorElement && go(target));
@@ -158,7 +158,7 @@ export function enableArrowKeys() {
   });
   // A filter may hide the cell that Tab reaches; another one takes its place.
   byId("matrix-title").closest("section")?.addEventListener("change", () => {
-    const shown = here?.checkVisibility() ? here : [...cells.values()].find((cell) => cell.checkVisibility());
+    const shown = current?.checkVisibility() ? current : [...cells.values()].find((cell) => cell.checkVisibility());
     if (shown) go(shown);
   });
 }

@@ -14,9 +14,9 @@ export class ImportForm {
   #place;
   #busy = false;
 
-  /** @param {HTMLDialogElement} dialog @param {{ begun: () => void, done: (told: string, imported: ImportResult) => void }} callbacks */
+  /** @param {HTMLDialogElement} dialog @param {{ started: () => void, done: (message: string, imported: ImportResult) => void }} callbacks */
   constructor(dialog, callbacks) {
-    this.hear = callbacks;
+    this.callbacks = callbacks;
     this.dialog = dialog;
     this.#form = query(dialog, "form.bring");
     this.#form.addEventListener("submit", (event) => {
@@ -76,13 +76,13 @@ export class ImportForm {
     if (body === "") return this.#showFailure(new Error("Nothing to import yet. Paste a build or choose a file."));
     this.#busy = true;
     this.#clear();
-    this.hear.begun();
+    this.callbacks.started();
     this.#slot("brought").replaceChildren("Importing …");
-    const asked = new URLSearchParams({ promptId: place.promptId, modelKey: place.modelKey });
-    if (this.#overwrite.checked && place.state === "ready") asked.set("overwrite", "1");
+    const params = new URLSearchParams({ promptId: place.promptId, modelKey: place.modelKey });
+    if (this.#overwrite.checked && place.state === "ready") params.set("overwrite", "1");
     try {
-      const told = await request("POST", `/api/admin/import-build?${asked}`, { body });
-      if (isSamePlace(place, this.#place)) this.#showResult(told);
+      const imported = await request("POST", `/api/admin/import-build?${params}`, { body });
+      if (isSamePlace(place, this.#place)) this.#showResult(imported);
     } catch (trouble) {
       if (isSamePlace(place, this.#place)) this.#showFailure(trouble);
     } finally {
@@ -98,7 +98,7 @@ export class ImportForm {
     this.#pasted.value = "";
     this.#file.value = "";
     this.#overwrite.checked = false;
-    this.hear.done(`Imported: ${formatNumber(blockCount)} blocks${but}.${overwritten ? " The previous build was retired." : ""}`, imported);
+    this.callbacks.done(`Imported: ${formatNumber(blockCount)} blocks${but}.${overwritten ? " The previous build was retired." : ""}`, imported);
     const list = document.createElement("ul");
     list.append(...warnings.map(({ message }) => textElement("li", message)));
     this.#slot("brought").replaceChildren(...(more.length ? [textElement("p", "Warnings:"), list] : []));

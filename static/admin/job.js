@@ -18,8 +18,8 @@ let timer = 0;
 function updateButtons() {
   byId("acts").hidden = false;
   for (const button of buttons()) {
-    const does = /** @type {keyof typeof ALLOWED} */ (button.dataset.does);
-    button.hidden = !ALLOWED[does].includes(job.dataset.state ?? "");
+    const action = /** @type {keyof typeof ALLOWED} */ (button.dataset.does);
+    button.hidden = !ALLOWED[action].includes(job.dataset.state ?? "");
   }
 }
 

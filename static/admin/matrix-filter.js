@@ -6,8 +6,8 @@ const select = /** @type {HTMLSelectElement | null} */ (document.getElementById(
 
 /** Applies the filter of the address. */
 export function setUp() {
-  const asked = new URLSearchParams(location.search).get("show");
-  if (select && asked && [...select.options].some(({ value }) => value === asked)) select.value = asked;
+  const wanted = new URLSearchParams(location.search).get("show");
+  if (select && wanted && [...select.options].some(({ value }) => value === wanted)) select.value = wanted;
   select?.addEventListener("change", saveToAddress);
   frame.addEventListener("change", showEmptyState);
   showEmptyState();

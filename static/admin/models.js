@@ -39,8 +39,8 @@ function save(model) {
 
 /** PUT would overwrite a model of the same key, so that is refused here. @param {string} key @param {object} model */
 function add(key, model) {
-  const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).key === key);
-  if (taken) throw new FieldError("key", `A model with the key ${key} already exists.`);
+  const isTaken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).key === key);
+  if (isTaken) throw new FieldError("key", `A model with the key ${key} already exists.`);
   return request("PUT", `/api/admin/models/${encodeURIComponent(key)}`, { json: model });
 }
 

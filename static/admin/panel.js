@@ -20,8 +20,8 @@ const SWITCHED_OFF = "Switched off: builds here do not appear in the arena.";
 export class CellPanel {
   #dialog = /** @type {HTMLDialogElement} */ (byId("panel"));
   #importForm = new ImportForm(this.#dialog, {
-    begun: () => this.#clearMessages(),
-    done: (told, imported) => this.#imported(told, imported),
+    started: () => this.#clearMessages(),
+    done: (message, imported) => this.#imported(message, imported),
   });
   /** @type {HTMLAnchorElement | undefined} */
   #cell;
@@ -71,8 +71,8 @@ export class CellPanel {
     this.#showPicture(place);
     let isPushedOff = false;
     for (const button of this.#buttons()) {
-      const does = button.dataset.does ?? "";
-      const allowed = ACTIONS[place.state].includes(does) && !(why && NEED_MODEL.includes(does));
+      const action = button.dataset.does ?? "";
+      const allowed = ACTIONS[place.state].includes(action) && !(why && NEED_MODEL.includes(action));
       isPushedOff ||= !allowed && button === document.activeElement;
       button.hidden = !allowed;
     }
@@ -100,10 +100,10 @@ export class CellPanel {
     this.#busy = true;
     this.#clearMessages();
     try {
-      const told = await performAction(does, place);
+      const answer = await performAction(does, place);
       this.onAction();
       this.#isTransient = does !== "retire";
-      if (cell === this.#cell) this.#setText("told", told);
+      if (cell === this.#cell) this.#setText("told", answer);
       if (cell === this.#cell && does === "retire") this.#slot("told").append(" ", retiredBuildLink(place.buildId));
     } catch (trouble) {
       if (cell === this.#cell) showError(this.#slot("trouble"), trouble);
@@ -142,9 +142,9 @@ export class CellPanel {
 
   /** @param {string} slot @param {string | null} address */
   #setLink(slot, address) {
-    const way = this.#slot(slot);
-    way.hidden = !address;
-    if (address) way.setAttribute("href", address);
+    const link = this.#slot(slot);
+    link.hidden = !address;
+    if (address) link.setAttribute("href", address);
   }
 
   /** @param {string} slot @param {string} words */
@@ -166,9 +166,9 @@ export class CellPanel {
 
 /** @param {string | null} build */
 function retiredBuildLink(build) {
-  const way = textElement("a", "The retired build");
-  way.setAttribute("href", `/builds/${build}`);
-  return way;
+  const link = textElement("a", "The retired build");
+  link.setAttribute("href", `/builds/${build}`);
+  return link;
 }
 
 /** @param {string} does @param {CellState} place @returns {Promise<string>} the message to show */

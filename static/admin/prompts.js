@@ -28,8 +28,8 @@ async function save(prompt) {
 
 /** @param {string} id @param {object} prompt */
 async function add(id, prompt) {
-  const taken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).id === id);
-  if (taken) throw new FieldError("slug", `A prompt called ${id} already exists.`);
+  const isTaken = [...document.querySelectorAll("[data-item]")].some((row) => itemOf(row).id === id);
+  if (isTaken) throw new FieldError("slug", `A prompt called ${id} already exists.`);
   return request("PUT", `/api/admin/prompts/${encodeURIComponent(id)}`, { json: prompt });
 }
 

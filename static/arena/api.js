@@ -8,13 +8,13 @@ export class ArenaApiError extends Error {
   /**
    * @param {string} code the server's, or `unreachable`
    * @param {string} message for people
-   * @param {{ wait?: number, told?: any }} [more] milliseconds to wait, and the whole answer
+   * @param {{ wait?: number, answer?: any }} [more] milliseconds to wait, and the whole answer
    */
-  constructor(code, message, { wait = DEFAULT_RETRY_MS, told } = {}) {
+  constructor(code, message, { wait = DEFAULT_RETRY_MS, answer } = {}) {
     super(message);
     this.code = code;
     this.wait = wait;
-    this.told = told;
+    this.answer = answer;
   }
 }
 
@@ -36,14 +36,14 @@ export function vote(matchupId, choice) {
 /** @param {string} address @param {object} [body] to post */
 async function request(address, body) {
   const posting = body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  let response, told;
+  let response, answer;
   try {
     response = await fetch(address, { ...posting, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    told = response.status === 204 ? {} : JSON.parse(await response.text());
+    answer = response.status === 204 ? {} : JSON.parse(await response.text());
   } catch {}
-  if (response?.ok && told) return told;
+  if (response?.ok && answer) return answer;
   // Without `error` it is not this server's answer, but that of a proxy in front of it.
-  if (response && told?.error) throw new ArenaApiError(told.code, told.error, { wait: told.retryAfterMs, told });
+  if (response && answer?.error) throw new ArenaApiError(answer.code, answer.error, { wait: answer.retryAfterMs, answer });
   if (response && !response.ok) throw new ArenaApiError("broken", `The server answered ${response.status}.`);
   throw new ArenaApiError("unreachable", "The server cannot be reached.");
 }

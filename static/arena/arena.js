@@ -49,14 +49,14 @@ const autoAdvance = new AutoAdvance({
 
 /** Shows the next matchup as soon as it has loaded. @param {Promise<MatchupView>} [arriving] @param {string} [words] */
 async function showMatchup(arriving = loadMatchup(), words = "") {
-  const mine = ++generation;
+  const started = ++generation;
   upcoming = undefined;
   autoAdvance.cancel();
   setPhase("loading");
   showNotice(words);
   try {
     const arrived = await arriving;
-    if (mine !== generation) return arrived === current || arrived.remove();
+    if (started !== generation) return arrived === current || arrived.remove();
     const next = current && arrived !== current;
     if (arrived !== current) arrived.replace(current);
     current = arrived;
@@ -65,18 +65,18 @@ async function showMatchup(arriving = loadMatchup(), words = "") {
     setPhase("looking");
     if (arrived.broken) showNotice(LOAD_FAILED);
     await arrived.ready;
-    if (mine !== generation) return;
+    if (started !== generation) return;
     showNotice(words);
     if (next) {
       setPhase("settling");
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      if (mine !== generation) return;
+      if (started !== generation) return;
     }
     setPhase("ready");
     liveRegion.textContent = `${words} Both builds are on screen. Which is better?`;
   } catch (error) {
     // Whether other prompts have pairs left is not asked: the answer would be a matchup, which would count as seen.
-    if (mine === generation) showClosed(/** @type {api.ArenaApiError} */ (error), !promptSelect.value);
+    if (started === generation) showClosed(/** @type {api.ArenaApiError} */ (error), !promptSelect.value);
   }
 }
 
@@ -99,14 +99,14 @@ function setHeading(words) {
 /** @param {Choice} choice */
 async function vote(choice) {
   if (phase !== "ready" || !current) return;
-  const mine = generation;
+  const started = generation;
   setPhase("sending", choice);
   showNotice("");
   try {
-    const told = await submitVote(current.matchup.id, choice);
-    if (mine === generation) showReveal(told);
+    const result = await submitVote(current.matchup.id, choice);
+    if (started === generation) showReveal(result);
   } catch (trouble) {
-    if (mine === generation) showVoteError(/** @type {api.ArenaApiError} */ (trouble), choice);
+    if (started === generation) showVoteError(/** @type {api.ArenaApiError} */ (trouble), choice);
   }
 }
 
@@ -116,8 +116,8 @@ async function submitVote(id, choice) {
     try {
       return await api.vote(id, choice);
     } catch (error) {
-      const { code, message, wait, told } = /** @type {api.ArenaApiError} */ (error);
-      if (code === "already_voted" && told.reveal) return { ...told, before: message };
+      const { code, message, wait, answer } = /** @type {api.ArenaApiError} */ (error);
+      if (code === "already_voted" && answer.reveal) return { ...answer, notice: message };
       if (code !== "too_soon" || tries === MAX_ATTEMPTS) throw error;
       showNotice(`${message} Sending your vote again …`);
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -125,12 +125,12 @@ async function submitVote(id, choice) {
   }
 }
 
-/** @param {VoteResult} told */
-function showReveal(told) {
+/** @param {VoteResult} result */
+function showReveal(result) {
   showNotice("");
-  markChosen(told.choice);
+  markChosen(result.choice);
   setPhase("revealed");
-  liveRegion.textContent = `${told.notice ?? ""} ${fillReveal(reveal, told)}`;
+  liveRegion.textContent = `${result.notice ?? ""} ${fillReveal(reveal, result)}`;
   nextButton.focus({ preventScroll: true });
   reveal.scrollIntoView({ block: "nearest" });
   upcoming = loadMatchup();

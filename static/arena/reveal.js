@@ -6,20 +6,20 @@ const wholeNumber = new Intl.NumberFormat("en");
 
 /**
  * Fills the page's reveal section.
- * @param {HTMLElement} section @param {VoteResult} told
+ * @param {HTMLElement} section @param {VoteResult} result
  * @returns {string} the same as a sentence for screen readers
  */
-export function fillReveal(section, told) {
-  const { reveal, others, choice } = told;
+export function fillReveal(section, result) {
+  const { reveal, others, choice } = result;
   for (const side of /** @type {SideName[]} */ (["a", "b"])) {
     fillContestant(/** @type {HTMLElement} */ (section.querySelector(`[data-of=${side}]`)), reveal[side]);
   }
   slot(section, "choice").textContent = `${CHOICES[choice]}.`;
-  slot(section, "others").textContent = agreement(told);
+  slot(section, "others").textContent = agreement(result);
   drawTally(section, others, choice);
   const share = /** @type {HTMLAnchorElement} */ (section.querySelector("#share"));
-  share.href = told.shareUrl;
-  return `Voted: ${CHOICES[choice]}. ${spokenResult("A", reveal.a)} ${spokenResult("B", reveal.b)} ${agreement(told)}`;
+  share.href = result.shareUrl;
+  return `Voted: ${CHOICES[choice]}. ${spokenResult("A", reveal.a)} ${spokenResult("B", reveal.b)} ${agreement(result)}`;
 }
 
 /** Removes every name and number, which must not be readable while the next matchup is blind. @param {HTMLElement} section */
@@ -30,7 +30,7 @@ export function clearReveal(section) {
   for (const link of section.querySelectorAll("[data-format], [data-own]")) link.removeAttribute("href");
 }
 
-/** @param {VoteResult} told */
+/** @param {VoteResult} result */
 function agreement({ others, choice }) {
   const { a, b, tie, bothBad } = others;
   const all = a + b + tie + bothBad;
@@ -73,8 +73,8 @@ function fillContestant(section, { key, provider, displayName, elo, build }) {
   moved.textContent = formatChange.format(elo.after - elo.before).replace("-", "−");
   moved.className = { "+": "good", "−": "bad" }[moved.textContent[0]] ?? "soft";
   slot(section, "provider").textContent = provider;
-  const made = build.generationTimeMs === null ? "" : ` · made in ${formatTime(build.generationTimeMs)}`;
-  slot(section, "facts").textContent = `${wholeNumber.format(build.blockCount)} blocks${made}`;
+  const timeText = build.generationTimeMs === null ? "" : ` · made in ${formatTime(build.generationTimeMs)}`;
+  slot(section, "facts").textContent = `${wholeNumber.format(build.blockCount)} blocks${timeText}`;
   const own = /** @type {HTMLAnchorElement} */ (section.querySelector("[data-own]"));
   own.href = `/builds/${build.id}`;
   for (const file of /** @type {NodeListOf<HTMLAnchorElement>} */ (section.querySelectorAll("[data-format]"))) {
@@ -94,8 +94,8 @@ function fillContestant(section, { key, provider, displayName, elo, build }) {
 /** @param {string} side @param {Contestant} one */
 function spokenResult(side, { displayName, elo }) {
   const points = Math.abs(elo.after - elo.before).toFixed(1).replace(".0", "");
-  const way = elo.after > elo.before ? "up" : "down";
-  return `${side} is ${displayName}, now at ${Math.round(elo.after)}${points === "0" ? "" : `, ${way} ${points}`}.`;
+  const direction = elo.after > elo.before ? "up" : "down";
+  return `${side} is ${displayName}, now at ${Math.round(elo.after)}${points === "0" ? "" : `, ${direction} ${points}`}.`;
 }
 
 /** @param {number} ms */

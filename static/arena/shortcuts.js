@@ -16,8 +16,8 @@ export function listenForShortcuts(actions) {
       return;
     }
     const action = actions[key.toLowerCase()];
-    const taken = document.querySelector("dialog[open]") || (key === "Enter" && target.closest(HANDLES_ENTER));
-    if (!action || taken || !areEnabled()) return;
+    const isTaken = document.querySelector("dialog[open]") || (key === "Enter" && target.closest(HANDLES_ENTER));
+    if (!action || isTaken || !areEnabled()) return;
     event.preventDefault();
     action();
   });

@@ -101,9 +101,9 @@ async function startRun({ task, models, titles }, slots) {
 
 /** @param {Slot[]} slots @param {number} position 1 is the next */
 function showQueue(slots, position) {
-  const told = position === 1 ? "You are next in line." : `${position - 1} ahead of you in line.`;
-  for (const slot of slots) sides[slot].queue(told);
-  announce(told);
+  const sentence = position === 1 ? "You are next in line." : `${position - 1} ahead of you in line.`;
+  for (const slot of slots) sides[slot].queue(sentence);
+  announce(sentence);
 }
 
 /** Shows and enables the buttons that apply now. */

@@ -39,9 +39,9 @@ export class ModelPicker {
 
   /** Selects another model of the catalog than the other picker has. @param {ModelPicker} other */
   chooseDifferentFrom(other) {
-    const taken = other.#model.selectedIndex;
-    const next = [...this.#model.options].findIndex((option, index) => index !== taken && option.dataset.kind === "catalog");
-    if (next >= 0 && this.#model.selectedIndex === taken) this.#model.selectedIndex = next;
+    const takenIndex = other.#model.selectedIndex;
+    const next = [...this.#model.options].findIndex((option, index) => index !== takenIndex && option.dataset.kind === "catalog");
+    if (next >= 0 && this.#model.selectedIndex === takenIndex) this.#model.selectedIndex = next;
     this.#showFields();
   }
 

@@ -58,9 +58,9 @@ async function requestReport(body) {
   } catch {
     throw new ApiError(signal.aborted ? "The server did not answer within two minutes." : unreachable(body));
   }
-  const told = parseJson(answer);
-  if (told && "ok" in told) return told;
-  throw new ApiError(told?.error ?? `The server answered ${response.status}.`, response.status);
+  const report = parseJson(answer);
+  if (report && "ok" in report) return report;
+  throw new ApiError(report?.error ?? `The server answered ${response.status}.`, response.status);
 }
 
 /** @param {string} answer */
@@ -215,11 +215,11 @@ function removeFile() {
 /** Stores the build as a draft, from which the server makes the files for an hour. */
 async function prepareDownloads() {
   if (isPreparing) return;
-  const told = byId("brought");
+  const status = byId("brought");
   const words = byId("chat").dataset.words ?? "";
   const number = generation;
   setPreparing(true);
-  told.textContent = "Preparing …";
+  status.textContent = "Preparing …";
   try {
     const query = new URLSearchParams({ ...settings(), prompt: words });
     const { draftId } = await request("POST", `/api/sandbox/drafts?${query}`, { body: heldFile ?? editor.value });
@@ -228,9 +228,9 @@ async function prepareDownloads() {
       link.setAttribute("href", `/api/sandbox/drafts/${draftId}/export?format=${link.getAttribute("data-format")}`);
     }
     formats.hidden = false;
-    told.textContent = "The links work for one hour.";
+    status.textContent = "The links work for one hour.";
   } catch (error) {
-    if (number === generation) told.textContent = error instanceof Error ? error.message : String(error);
+    if (number === generation) status.textContent = error instanceof Error ? error.message : String(error);
   } finally {
     setPreparing(false);
   }
@@ -292,9 +292,9 @@ addEventListener("dragstart", () => (isInternalDrag = true));
 addEventListener("dragend", () => (isInternalDrag = false));
 for (const kind of /** @type {const} */ (["dragenter", "dragover"])) {
   addEventListener(kind, (event) => {
-    const wanted = acceptsDrag(event);
-    if (wanted) event.preventDefault();
-    form.toggleAttribute("data-over", wanted);
+    const accepted = acceptsDrag(event);
+    if (accepted) event.preventDefault();
+    form.toggleAttribute("data-over", accepted);
   });
 }
 addEventListener("dragleave", (event) => event.relatedTarget === null && form.removeAttribute("data-over"));

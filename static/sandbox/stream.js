@@ -41,15 +41,15 @@ export async function* streamRun(wanted, stop) {
   }
 }
 
-/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {() => void} heard */
-async function* lines(body, heard) {
+/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {() => void} onData */
+async function* lines(body, onData) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   /** The parts of an incomplete line. @type {string[]} */
   let pieces = [];
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    heard();
+    onData();
     let from = 0;
     for (let end = value.indexOf("\n"); end >= 0; end = value.indexOf("\n", from)) {
       pieces.push(value.slice(from, end));
@@ -65,8 +65,8 @@ async function* lines(body, heard) {
 /** @param {Response} response */
 async function toError(response) {
   try {
-    const told = JSON.parse(await response.text());
-    return new ApiError(told.error, response.status, told.code);
+    const answer = JSON.parse(await response.text());
+    return new ApiError(answer.error, response.status, answer.code);
   } catch {
     return new ApiError(`The server answered ${response.status}.`, response.status, "broken");
   }

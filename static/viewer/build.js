@@ -14,7 +14,7 @@ export class Build {
    * @type {Map<string, object | null>}
    */
   #queued = new Map();
-  /** @type {Map<number, (handleResponse: { said?: any, error?: string }) => void>} */
+  /** @type {Map<number, (response: { result?: any, error?: string }) => void>} */
   #calls = new Map();
 
   /** @param {string} src @param {Promise<{ blocks: Block[] }>} textures @param {BuildListener} listener */
@@ -23,7 +23,7 @@ export class Build {
     builds.set(this.#id, this);
     startWorker(textures);
     this.open(src);
-    textures.catch((error) => this.answer({ type: "error", id: this.#id, message: error.message }));
+    textures.catch((error) => this.handleResponse({ type: "error", id: this.#id, message: error.message }));
   }
 
   /** Shows another build; an empty address shows nothing yet. @param {string} src */
@@ -39,7 +39,7 @@ export class Build {
     if (!builds.has(this.#id)) return Promise.reject(new Error("closed"));
     const token = ++lastId;
     this.#post({ type: "call", token, module, args });
-    return new Promise((resolve, reject) => this.#calls.set(token, ({ said, error }) => (error ? reject(new Error(error)) : resolve(said))));
+    return new Promise((resolve, reject) => this.#calls.set(token, ({ result, error }) => (error ? reject(new Error(error)) : resolve(result))));
   }
 
   /** Shows only this many layers, from the bottom. @param {number} top */
@@ -57,10 +57,10 @@ export class Build {
     for (const settle of this.#calls.values()) settle({ error: "closed" });
   }
 
-  /** @param {string} answer @param {object} request */
-  #request(answer, request) {
-    const busy = this.#queued.has(answer);
-    this.#queued.set(answer, busy ? request : null);
+  /** @param {string} kind of the response @param {object} request */
+  #request(kind, request) {
+    const busy = this.#queued.has(kind);
+    this.#queued.set(kind, busy ? request : null);
     if (!busy) this.#post(request);
   }
 
@@ -69,20 +69,20 @@ export class Build {
     worker?.postMessage({ ...request, id: this.#id });
   }
 
-  /** @param {WorkerResponse} answer */
-  answer(answer) {
-    const next = this.#queued.get(answer.type);
-    this.#queued.delete(answer.type);
-    if (next) this.#request(answer.type, next);
-    if (answer.type === "progress") this.listener.progress(answer.bytes, answer.total);
-    else if (answer.type === "mesh") this.listener.meshed(answer);
-    else if (answer.type === "pick") this.listener.picked(answer.block);
-    else if (answer.type === "call") {
-      this.#calls.get(answer.token)?.(answer);
-      this.#calls.delete(answer.token);
+  /** @param {WorkerResponse} response */
+  handleResponse(response) {
+    const next = this.#queued.get(response.type);
+    this.#queued.delete(response.type);
+    if (next) this.#request(response.type, next);
+    if (response.type === "progress") this.listener.progress(response.bytes, response.total);
+    else if (response.type === "mesh") this.listener.meshed(response);
+    else if (response.type === "pick") this.listener.picked(response.block);
+    else if (response.type === "call") {
+      this.#calls.get(response.token)?.(response);
+      this.#calls.delete(response.token);
     } else {
       this.close();
-      this.listener.failed(answer.message);
+      this.listener.failed(response.message);
     }
   }
 }
@@ -93,10 +93,10 @@ function startWorker(textures) {
   const fresh = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker = fresh;
   textures.then(({ blocks }) => fresh.postMessage({ type: "blocks", blocks })).catch(() => dropWorker(fresh));
-  fresh.addEventListener("message", (/** @type {MessageEvent<WorkerResponse>} */ { data }) => builds.get(data.id)?.answer(data));
+  fresh.addEventListener("message", (/** @type {MessageEvent<WorkerResponse>} */ { data }) => builds.get(data.id)?.handleResponse(data));
   fresh.addEventListener("error", () => {
     dropWorker(fresh);
-    for (const [id, build] of builds) build.answer({ type: "error", id, message: "The viewer stopped working. Retry." });
+    for (const [id, build] of builds) build.handleResponse({ type: "error", id, message: "The viewer stopped working. Retry." });
   });
 }
 

@@ -61,13 +61,13 @@ export class Camera {
   /** @param {boolean} [jump] */
   reset(jump) {
     this.#goal.fill(0);
-    this.lookFrom(0, jump);
+    this.look(0, jump);
     this.#goal[TILT_AT] = TILT;
     this.#settle(jump);
   }
 
   /** Glides the short way round to one of the eight angles. @param {number} angle @param {boolean} [jump] */
-  lookFrom(angle, jump) {
+  look(angle, jump) {
     const full = 2 * Math.PI;
     const turn = FIRST_TURN + 45 * DEGREE * angle;
     this.#goal[TURN_AT] = turn + full * Math.round((this.#now[TURN_AT] - turn) / full);

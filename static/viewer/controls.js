@@ -6,7 +6,7 @@ const ICONS = {
   reset: "M4 9l6-5 6 5M6 8v8h8V8",
   rotate: "M3.5 10c0-2 3-3.5 6.5-3.5s6.5 1.5 6.5 3.5-3 3.5-6.5 3.5M12.5 11l-2.5 2.5 2.5 2.5",
   link: "M8.5 11.5l3-3M9 6.5l1.5-1.5a3.2 3.2 0 014.5 4.5L13.5 11M11 13.5L9.5 15A3.2 3.2 0 015 10.5L6.5 9",
-  fullscreen: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
+  full: "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
   replay: "M4 10a6 6 0 106-6H5M8 1L5 4l3 3",
   walk: "M11 3.5a1 1 0 100-.1M8 18l2-5-2-2 1-4 3 2 2 1M12 18l-1-4",
   night: "M16 12.5A7 7 0 017.5 4 7 7 0 1016 12.5z",
@@ -27,7 +27,7 @@ export function createControls(element, pair) {
     pair.sync();
   });
   const link = iconButton("link", "Move both together", () => pair.toggle(element));
-  const full = iconButton("full", "Full screen", () => {
+  const fullscreen = iconButton("full", "Full screen", () => {
     if (document.fullscreenElement) document.exitFullscreen();
     else element.requestFullscreen();
   });
@@ -53,11 +53,11 @@ export function createControls(element, pair) {
   const label = make("label", { class: "cut" }, make("span", {}, "Cut from the top"), slider);
 
   rotate.hidden = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  full.hidden = !document.fullscreenEnabled;
+  fullscreen.hidden = !document.fullscreenEnabled;
   link.hidden = !element.hasAttribute("pair");
   const bar = make("div", { class: "bar", role: "group", "aria-label": "View" }, reset, rotate, link);
   if (element.hasAttribute("spec")) bar.append(lazyTool("replay", "Replay how it was built"));
-  bar.append(lazyTool("walk", "Walk through it"), lazyTool("night", "Night"), full, lazyTool("more", "More"), label);
+  bar.append(lazyTool("walk", "Walk through it"), lazyTool("night", "Night"), fullscreen, lazyTool("more", "More"), label);
   return {
     bar,
     sync() {

@@ -13,7 +13,7 @@ const ANGLES = ["front", "front right", "right", "back right", "back", "back lef
 export function showAngles(picture, address) {
   const alt = picture.alt;
   let angle = 0;
-  const said = make("span", { class: "said-angle", "aria-live": "polite" });
+  const status = make("span", { class: "said-angle", "aria-live": "polite" });
   /** @param {number} to */
   const show = (to) => {
     angle = (to + ANGLES.length) % ANGLES.length;
@@ -21,7 +21,7 @@ export function showAngles(picture, address) {
     url.searchParams.set("angle", String(angle));
     picture.src = url.href;
     picture.alt = `${alt} Seen from the ${ANGLES[angle]}.`;
-    said.textContent = `Seen from the ${ANGLES[angle]}`;
+    status.textContent = `Seen from the ${ANGLES[angle]}`;
   };
   picture.addEventListener("click", () => show(angle + 1));
   return make(
@@ -29,6 +29,6 @@ export function showAngles(picture, address) {
     { class: "bar", role: "group", "aria-label": "Angle" },
     iconButton("left", "Turn left", () => show(angle - 1), "M12 5l-5 5 5 5"),
     iconButton("right", "Turn right", () => show(angle + 1), "M8 5l5 5-5 5"),
-    said,
+    status,
   );
 }

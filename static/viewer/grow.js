@@ -12,7 +12,7 @@ const INITIAL_HEIGHT = 0.45;
 /**
  * Starts showing a growing build in a viewer, in place of what it shows now.
  * @param {BuildViewer} element
- * @param {{ size: number, palette: string, grown?: (said: { counts: number[], height: number, full: boolean }) => void }} options
+ * @param {{ size: number, palette: string, grown?: (progress: { counts: number[], height: number, full: boolean }) => void }} options
  */
 export function grow(element, { size, palette, grown }) {
   return new Growth(element, size, palette, grown);
@@ -89,10 +89,10 @@ export class Growth {
     if (this.#isBusy) return;
     this.#isBusy = true;
     while (view && this.#text && !this.#isOver && this.element.viewer === view) {
-      const what = { text: this.#text, size: this.size, palette: this.palette, fresh: this.#isNew };
+      const args = { text: this.#text, size: this.size, palette: this.palette, fresh: this.#isNew };
       this.#text = "";
       this.#isNew = false;
-      const said = await view.build.callModule("grow-worker.js", what).catch(() => undefined);
+      const said = await view.build.callModule("grow-worker.js", args).catch(() => undefined);
       if (!said || this.#isOver) break;
       this.grown?.(said);
       this.#frame.go([0, 0, 0], [this.size, Math.max(INITIAL_HEIGHT * this.size, said.height), this.size]);

@@ -90,7 +90,7 @@ function handleKey(camera, key, shift) {
   else if (key === "+" || key === "=") camera.zoomBy(1.25);
   else if (key === "-" || key === "_") camera.zoomBy(0.8);
   else if (key === "r" || key === "R" || key === "Home") camera.reset();
-  else if (key >= "1" && key <= "8") camera.lookFrom(Number(key) - 1);
+  else if (key >= "1" && key <= "8") camera.look(Number(key) - 1);
   else return false;
   return true;
 }

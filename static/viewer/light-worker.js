@@ -85,11 +85,11 @@ class Queue {
 
 /**
  * Switches on or off that light is sent with every mesh.
- * @param {WorkerBuild} build @param {{ most: number } | null} what @param {WorkerContext} context
+ * @param {WorkerBuild} build @param {{ most: number } | null} args @param {WorkerContext} context
  */
-export function handle(build, what, { blocks, kinds, sendMesh }) {
+export function handle(build, args, { blocks, kinds, sendMesh }) {
   const glows = new Uint8Array(256);
   blocks.forEach((block, index) => (glows[index + 1] = +(block.class === "emissive")));
-  build.extra = what ? (grid, top) => ({ glow: glow(grid, { ...kinds, glows }, top, what.most) }) : undefined;
-  if (what) sendMesh();
+  build.extra = args ? (grid, top) => ({ glow: glow(grid, { ...kinds, glows }, top, args.most) }) : undefined;
+  if (args) sendMesh();
 }

@@ -34,13 +34,13 @@ function openMenu(element, button) {
     if (hadFocus) button.focus({ preventScroll: true });
   };
   const entry = (/** @type {keyof typeof ICONS} */ tool, /** @type {string} */ words, /** @type {() => void} */ act) => {
-    const made = iconButton(tool, words, () => {
+    const button = iconButton(tool, words, () => {
       closeMenu();
       act();
     }, ICONS[tool]);
-    made.removeAttribute("title");
-    made.append(words);
-    menu.append(made);
+    button.removeAttribute("title");
+    button.append(words);
+    menu.append(button);
   };
   entry("shot", "Save a picture", () => saveScreenshot(element));
   // Only the orbiting camera can turn around the build.

@@ -93,11 +93,11 @@ export function advance(body, { along, up }, seconds, world) {
     speed[1] = Math.max(-FASTEST_FALL, speed[1] - GRAVITY * seconds);
   }
 
-  const way = speed.map((part) => part * seconds);
-  const steps = Math.max(1, Math.ceil(Math.max(...way.map(Math.abs)) / MAX_STEP));
+  const distance = speed.map((part) => part * seconds);
+  const steps = Math.max(1, Math.ceil(Math.max(...distance.map(Math.abs)) / MAX_STEP));
   body.grounded = false;
   for (let step = 0; step < steps; step++) {
-    for (const axis of [1, 0, 2]) moveAlong(body, axis, way[axis] / steps, world);
+    for (const axis of [1, 0, 2]) moveAlong(body, axis, distance[axis] / steps, world);
   }
   body.sunk *= Math.exp(-seconds / 0.09);
   if (body.sunk < 1e-3) body.sunk = 0;

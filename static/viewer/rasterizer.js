@@ -165,16 +165,16 @@ export class Rasterizer {
 
   /** @param {Int32Array} ends @param {number} block */
   #line(ends, block) {
-    const way = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
-    const steps = Math.max(...way.map(Math.abs));
+    const delta = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
+    const steps = Math.max(...delta.map(Math.abs));
     const point = (/** @type {number} */ axis, /** @type {number} */ i) => {
-      return ends[axis] + (steps && Math.floor((2 * way[axis] * i + steps) / (2 * steps)));
+      return ends[axis] + (steps && Math.floor((2 * delta[axis] * i + steps) / (2 * steps)));
     };
     let [start, end] = [0, steps + 1];
     for (let axis = 0; axis < 3; axis++) {
       const [one, other] = [ends[axis], ends[3 + axis]];
       if (Math.min(one, other) >= 0 && Math.max(one, other) < this.size) continue;
-      const rises = way[axis] >= 0;
+      const rises = delta[axis] >= 0;
       const enters = firstWhere(steps + 1, (i) => (rises ? point(axis, i) >= 0 : point(axis, i) < this.size));
       const leaves = firstWhere(steps + 1, (i) => (rises ? point(axis, i) >= this.size : point(axis, i) < 0));
       start = Math.max(start, enters);
@@ -186,18 +186,18 @@ export class Rasterizer {
 
   /** The same with BigInt, for coordinates beyond exact doubles. @param {bigint[]} ends @param {number} block */
   #farLine(ends, block) {
-    const way = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
-    const steps = way.map((d) => (d < 0n ? -d : d)).reduce((a, b) => (a > b ? a : b));
+    const delta = [0, 1, 2].map((axis) => ends[3 + axis] - ends[axis]);
+    const steps = delta.map((d) => (d < 0n ? -d : d)).reduce((a, b) => (a > b ? a : b));
     if (steps === 0n) return;
     const point = (/** @type {number} */ axis, /** @type {bigint} */ i) => {
-      const up = 2n * way[axis] * i + steps;
+      const up = 2n * delta[axis] * i + steps;
       const whole = up / (2n * steps);
       return ends[axis] + whole - (up < 0n && whole * 2n * steps !== up ? 1n : 0n);
     };
     const size = BigInt(this.size);
     let [start, end] = [0n, steps + 1n];
     for (let axis = 0; axis < 3; axis++) {
-      const rises = way[axis] >= 0n;
+      const rises = delta[axis] >= 0n;
       const enters = firstWhereFar(steps + 1n, (i) => (rises ? point(axis, i) >= 0n : point(axis, i) < size));
       const leaves = firstWhereFar(steps + 1n, (i) => (rises ? point(axis, i) >= size : point(axis, i) < 0n));
       if (enters > start) start = enters;

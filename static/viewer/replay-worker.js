@@ -7,25 +7,25 @@ import { SpecReader } from "./spec.js";
  *
  * Requests: `read` takes bytes of the spec, `show` draws that many of its entries, `over` restores the finished build.
  * @param {WorkerBuild & { drawing?: WorkerReplay }} build
- * @param {{ read?: Uint8Array, size?: number, palette?: string, show?: number, over?: boolean }} what
+ * @param {{ read?: Uint8Array, size?: number, palette?: string, show?: number, over?: boolean }} args
  * @param {WorkerContext} context
  */
-export function handle(build, what, context) {
-  if (what.read) {
-    build.drawing ??= startReplay(build, what.size ?? 32, what.palette ?? "simple", context);
+export function handle(build, args, context) {
+  if (args.read) {
+    build.drawing ??= startReplay(build, args.size ?? 32, args.palette ?? "simple", context);
     const { reader, drawing, text } = build.drawing;
-    drawing.add(reader.feed(text.decode(what.read, { stream: true })));
+    drawing.add(reader.feed(text.decode(args.read, { stream: true })));
     return { entries: drawing.entries };
   }
   if (!build.drawing) return undefined;
   const { finished, top, drawing } = build.drawing;
-  if (what.over) {
+  if (args.over) {
     build.drawing = undefined;
     [build.grid, build.top] = [finished, top];
     context.sendMesh(true);
     return undefined;
   }
-  const count = Math.max(0, Math.min(drawing.entries, what.show ?? 0));
+  const count = Math.max(0, Math.min(drawing.entries, args.show ?? 0));
   drawing.draw(count);
   build.grid = drawing.grid();
   build.top = drawing.span[1];

@@ -176,8 +176,8 @@ class Replay {
     while (this.#pending >= 0 && !this.#aborter.signal.aborted) {
       const show = this.#pending;
       this.#pending = -1;
-      const said = await this.view.build.callModule("replay-worker.js", { show }).catch(() => undefined);
-      if (said && !this.#aborter.signal.aborted) this.#showEntry(said);
+      const entry = await this.view.build.callModule("replay-worker.js", { show }).catch(() => undefined);
+      if (entry && !this.#aborter.signal.aborted) this.#showEntry(entry);
     }
     this.#busy = false;
   }

@@ -38,11 +38,11 @@ export async function activate(element, button) {
   if (walk) return walk.leave();
   const { viewer } = element;
   if (!viewer) return;
-  const asked = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be loaded."));
-  const [shown] = await Promise.all([asked, loadStyles()]);
+  const loading = viewer.build.callModule("walk-worker.js", null).catch(() => viewer === element.viewer && announce(element, "The blocks could not be loaded."));
+  const [shown] = await Promise.all([loading, loadStyles()]);
   // Another tool may have started while the blocks were loading.
-  const taken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
-  if (!shown || viewer !== element.viewer || taken) return;
+  const isTaken = walks.has(element) || element.matches("[data-replaying], [data-recording]");
+  if (!shown || viewer !== element.viewer || isTaken) return;
   walks.set(element, new Walk(element, viewer, button, shown));
 }
 
@@ -230,12 +230,12 @@ export class Walk {
     const { signal } = this.#aborter;
     const { canvas } = view;
     const options = { signal, capture: true, passive: false };
-    /** Listens in the capture phase, before the handlers of input.js, and stops the event. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} heard */
-    const on = (name, heard) => {
+    /** Listens in the capture phase, before the handlers of input.js, and stops the event. @param {keyof HTMLElementEventMap} name @param {(event: any) => void} handler */
+    const on = (name, handler) => {
       const listener = (/** @type {Event} */ event) => {
         if (event.target !== canvas) return;
         event.stopPropagation();
-        heard(event);
+        handler(event);
       };
       element.addEventListener(name, listener, options);
     };

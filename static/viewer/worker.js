@@ -78,11 +78,11 @@ function sendMesh(id, kinds, groundChanged, times) {
   const { grid, top, extra } = builds.get(id) ?? {};
   if (!grid || top === undefined) return;
   const start = now();
-  const made = mesh(grid, kinds, top);
+  const quads = mesh(grid, kinds, top);
   const { min, span } = grid;
   /** @type {WorkerResponse} */
-  const answer = { type: "mesh", id, mesh: made, min, span, times, ...extra?.(grid, top) };
-  const transfer = [made.data.buffer];
+  const answer = { type: "mesh", id, mesh: quads, min, span, times, ...extra?.(grid, top) };
+  const transfer = [quads.data.buffer];
   if (times) times.mesh = now() - start;
   if (groundChanged) {
     answer.contact = contactShadow(grid, kinds);

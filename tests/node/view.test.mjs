@@ -65,7 +65,7 @@ test("the eye stands where the server's does", () => {
   const camera = new Camera();
   const [span, min] = [[20, 30, 10], [1, 2, 3]];
   for (let angle = 0; angle < 8; angle++) {
-    camera.lookFrom(angle, true);
+    camera.look(angle, true);
     camera.aim(eye, { min, span }, 1);
     const expected = served(min, span, angle);
     eye.position.forEach((part, axis) => assert.ok(Math.abs(part - expected[axis]) < 1e-3));

@@ -171,11 +171,9 @@ mod tests {
 
     #[test]
     fn regular_expressions_stay_whole() {
-        for script in [
-            r#"text.replace(/["'`]/g, "")"#,
-            r"const path = /^https?:\/\/[/*]+$/;",
-            "return /`/.test(a)",
-        ] {
+        for script in
+            [r#"text.replace(/["'`]/g, "")"#, r"const path = /^https?:\/\/[/*]+$/;", "return /`/.test(a)"]
+        {
             assert_eq!(strip_comments(script), script);
         }
         assert_eq!(strip_comments("a / b; // c / d"), "a / b;");

@@ -376,7 +376,7 @@ async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
         [0, 1],
         "menus, and viewers in which one walks"
     );
-    page.run("document.querySelector('build-viewer').rest()").await;
+    page.run("document.querySelector('build-viewer').showPoster()").await;
     assert_eq!(
         page.eval::<u32>(
             "document.querySelectorAll('[data-walking], build-viewer > [role=status], .sight').length"
