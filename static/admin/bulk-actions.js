@@ -48,7 +48,7 @@ async function run(button) {
 async function importCatalog() {
   const known = document.querySelectorAll("#matrix :is([data-model], [data-prompt])").length;
   const result = /** @type {SeedResult} */ (await request("POST", "/api/admin/seed?generateBuilds=0"));
-  showOutcome(`Catalog imported: ${formatCount(result.promptCount, "active prompt")}, and ${formatCount(result.modelCount, "model")} that can be asked. `);
+  showOutcome(`Catalog imported: ${formatCount(result.promptCount, "active prompt")}, and ${formatCount(result.modelCount, "model")} that can generate. `);
   const now = /** @type {{ prompts: unknown[], models: unknown[] }} */ (await request("GET", "/api/admin/coverage"));
   if (now.prompts.length + now.models.length === known) return;
   const again = textElement("a", "Show what is new");
@@ -74,7 +74,7 @@ async function generate(again) {
 
 async function cancelAll() {
   const confirmationText = "Everything queued or running stops, on every server. Answers received so far are kept, and may still be billed.";
-  if (!(await confirmAction("Cancel all builds in progress?", [textElement("p", confirmationText)], "Cancel all"))) return;
+  if (!(await confirmAction("Stop all jobs?", [textElement("p", confirmationText)], "Stop all jobs"))) return;
   const { cancelled } = await request("DELETE", "/api/admin/jobs");
   showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
 }

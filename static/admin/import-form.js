@@ -2,7 +2,7 @@
 import { ApiError, request, showError } from "./api.js";
 import { byId, formatCount, formatNumber, inputById, query, textElement } from "./ui.js";
 
-const ALREADY_THERE = "There is already a build here. To replace it, tick “Retire the build that is there”.";
+const ALREADY_THERE = "There is already a build here. To replace it, tick “Retire the existing build”.";
 
 export class ImportForm {
   #form;

@@ -8,7 +8,7 @@ const TEXTS = { "display-name": "displayName", "model-id": "modelId", key: "key"
 
 /** @param {AdminModel | null} model */
 function fillForm(model) {
-  byId("edit-title").textContent = model ? `Change ${model.displayName}` : "Add a model";
+  byId("edit-title").textContent = model ? `Edit ${model.displayName}` : "Add a model";
   for (const [id, name] of Object.entries(TEXTS)) inputById(id).value = String(model?.[/** @type {keyof AdminModel} */ (name)] ?? "");
   inputById("key").readOnly = !!model;
   const known = [...provider.options].some((option) => option.value === model?.provider);

@@ -65,8 +65,8 @@ export class CellPanel {
     this.tick();
     this.#setText("error", place.error ?? "");
     if (!UNDER_WAY.includes(place.state) && place.state !== "ready") {
-      const retired = place.state === "missing" && place.jobId && "What was made here is retired.";
-      this.#slot("more").textContent = [retired, why && `Cannot be asked: ${why}`, off && SWITCHED_OFF].filter(Boolean).join(" ");
+      const retired = place.state === "missing" && place.jobId && "The build was retired.";
+      this.#slot("more").textContent = [retired, why && `Cannot generate: ${why}`, off && SWITCHED_OFF].filter(Boolean).join(" ");
     }
     this.#showPicture(place);
     let isPushedOff = false;
@@ -166,7 +166,7 @@ export class CellPanel {
 
 /** @param {string | null} build */
 function retiredBuildLink(build) {
-  const link = textElement("a", "The retired build");
+  const link = textElement("a", "View the retired build");
   link.setAttribute("href", `/builds/${build}`);
   return link;
 }

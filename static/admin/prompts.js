@@ -7,7 +7,7 @@ const TEXT_HINT = "Completes “Build …”, for example “a steam locomotive�
 
 /** @param {AdminPrompt | null} prompt */
 function fillForm(prompt) {
-  byId("edit-title").textContent = prompt ? "Change a prompt" : "Add a prompt";
+  byId("edit-title").textContent = prompt ? "Edit the prompt" : "Add a prompt";
   inputById("text").value = prompt?.text ?? "";
   inputById("text").readOnly = !!prompt?.builds;
   byId("text-hint").textContent = prompt?.builds ? `The text cannot change any more: ${formatCount(prompt.builds, "build")} ${prompt.builds === 1 ? "was" : "were"} made for it. Add another prompt instead.` : TEXT_HINT;

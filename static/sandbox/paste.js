@@ -105,7 +105,7 @@ async function showReport(report, number) {
   }
   showBuild(report);
   downloads.hidden = !ok;
-  byId("brought").textContent = "Files for Minecraft, 3D programs and printing.";
+  byId("brought").textContent = "Files for Minecraft, 3D software and 3D printing.";
   await listProblems(report, number);
 }
 

@@ -210,7 +210,7 @@ async fn all_that_is_under_way_is_cancelled_after_a_question() {
 
     page.click("[data-order=stop]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
-    assert_eq!(page.text("#sure-title").await, "Cancel all builds in progress?");
+    assert_eq!(page.text("#sure-title").await, "Stop all jobs?");
     page.click("#sure [data-yes]").await;
 
     wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;

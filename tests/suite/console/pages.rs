@@ -206,7 +206,7 @@ async fn a_retired_build_is_still_found_from_its_place() {
 
     page.goto(&fixture.server.url_for("/admin#blue-door/mason")).await;
     wait_until(&page, "document.getElementById('panel').open").await;
-    assert_eq!(page.text("#panel [data-slot=more]").await, "What was made here is retired.");
+    assert_eq!(page.text("#panel [data-slot=more]").await, "The build was retired.");
     assert!(page.holds("document.querySelector('#panel [data-slot=job]').checkVisibility()").await);
 }
 
