@@ -98,7 +98,7 @@ async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
     let there = "div:has(> [data-sum=existing])";
     assert_eq!(
         page.text(there).await.split_whitespace().collect::<Vec<_>>().join(" "),
-        "There 0 and 1 by references"
+        "Built 0 and 1 by references"
     );
     fixture.import("stone-bridge", "potter").await;
     wait_until(
@@ -253,7 +253,7 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     paste(BUILD).await;
     wait_until(
         &page,
-        "document.getElementById('bring-trouble').textContent.includes('tick “Retire the build')",
+        "document.getElementById('bring-trouble').textContent.includes('tick “Retire the existing build')",
     )
     .await;
     assert!(
