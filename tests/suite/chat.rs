@@ -118,7 +118,7 @@ async fn where_the_clipboard_is_shut_the_text_is_selected() {
     page.run("navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false")
         .await;
     page.click("#copy").await;
-    wait_until_copied(&page, "copy it by hand").await;
+    wait_until_copied(&page, "copy it manually").await;
     let selected: usize = page.eval("document.getElementById('text').selectionEnd").await;
     assert!(selected > 7000, "{selected}");
 }
