@@ -8,10 +8,9 @@
 use std::{fmt::Write as _, fs, io::Read, path::PathBuf, sync::LazyLock};
 
 use divan::{Bencher, black_box, counter::BytesCount};
-use voxel::{
-    Background, CompressionLevel, Format, GridSize, Palette, Verdict, View, check, decode, encode, export,
-    find_spec, pack, render, unpack,
-};
+use voxel::codec::{CompressionLevel, decode, encode, pack, unpack};
+use voxel::image::{Background, View, render};
+use voxel::{Format, GridSize, Palette, Verdict, check, export};
 
 /// A spec's text and the settings it is for.
 struct BenchSample {
@@ -53,12 +52,6 @@ fn main() {
 fn parse_expand_rules(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
     bencher.counter(BytesCount::of_str(&sample.text)).bench(|| check_sample(black_box(sample)));
-}
-
-#[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
-fn parse(bencher: Bencher<'_, '_>, name: &str) {
-    let Some(sample) = find(name) else { return };
-    bencher.counter(BytesCount::of_str(&sample.text)).bench(|| find_spec(black_box(&sample.text)));
 }
 
 #[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::app::App;
 use crate::arena::{builds, cleanup, drafts};
 use crate::work::WorkClient;
-use voxel::{self, CompressionLevel};
+use voxel::codec::{self, CompressionLevel};
 
 /// Between looks for something to do.
 const REPACK_INTERVAL: Duration = Duration::from_secs(30);
@@ -71,7 +71,7 @@ async fn repack(app: App) {
 /// Returns whether there was one.
 async fn repack_next(app: &App) -> anyhow::Result<bool> {
     let Some((id, grid)) = builds::next_to_repack(&app.pool).await? else { return Ok(false) };
-    let repack = move || grid.encoding().map(|encoded| voxel::pack(&encoded, CompressionLevel::Best));
+    let repack = move || grid.encoding().map(|encoded| codec::pack(&encoded, CompressionLevel::Best));
     let packed = app.work.run(WorkClient::BACKGROUND, repack).await?;
     match packed {
         Ok(packed) => builds::store_repacked(&app.pool, id, Some(&packed)).await?,

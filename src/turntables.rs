@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arena::builds::{CorruptGridError, StoredGrid};
 use crate::work::{WorkClient, WorkError, WorkPool};
-use voxel::{Animation, EncodeError, Turntable};
+use voxel::turntable::{Animation, EncodeError, Turntable};
 
 /// Drawn at a time.
 const MAX_DRAWING: usize = 2;

@@ -6,7 +6,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{ModelKey, PromptId, Settings};
-use voxel::{self, CompressionLevel, DecodeError, Digest, Grid, Rejection, ValidGrid, Verdict, Warning};
+use voxel::codec::{self, CompressionLevel, DecodeError, Digest};
+use voxel::{self, Grid, Rejection, ValidGrid, Verdict, Warning};
 
 /// Encodings up to this size are compressed as well as can be while they are stored; it takes some
 /// milliseconds. Larger ones are compressed quickly first, and again in the background.
@@ -118,14 +119,14 @@ impl PackedBuild {
 
     /// `spec` is the JSON that the build was read from.
     pub fn new(build: &ValidGrid, spec: &str, warnings: Vec<Warning>) -> Self {
-        let encoded = voxel::encode(build.grid());
+        let encoded = codec::encode(build.grid());
         let grid_is_best = encoded.len() <= SMALL_GRID_BYTES;
         let level = if grid_is_best { CompressionLevel::Best } else { CompressionLevel::Fast };
         Self {
             digest: Digest::of(&encoded),
-            grid: voxel::pack(&encoded, level),
+            grid: codec::pack(&encoded, level),
             grid_is_best,
-            spec: voxel::pack(spec.as_bytes(), CompressionLevel::Fast),
+            spec: codec::pack(spec.as_bytes(), CompressionLevel::Fast),
             warnings,
             block_count: build.stats().block_count,
         }
@@ -316,7 +317,7 @@ pub async fn any(executor: impl PgExecutor<'_>) -> sqlx::Result<bool> {
 impl StoredGrid {
     /// The canonical encoding, which is held against the digest.
     pub fn encoding(&self) -> Result<Vec<u8>, CorruptGridError> {
-        let encoded = voxel::unpack(&self.packed)?;
+        let encoded = codec::unpack(&self.packed)?;
         match Digest::of(&encoded).0[..] == self.digest[..] {
             true => Ok(encoded),
             false => Err(CorruptGridError::Digest),
@@ -324,11 +325,11 @@ impl StoredGrid {
     }
 
     pub fn open(&self) -> Result<Grid, CorruptGridError> {
-        Ok(voxel::decode(&self.encoding()?)?)
+        Ok(codec::decode(&self.encoding()?)?)
     }
 }
 
 /// The text of a spec as [`spec`] returns it.
 pub fn unpack_spec(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    voxel::unpack_within(packed, MAX_SPEC_BYTES)
+    codec::unpack_within(packed, MAX_SPEC_BYTES)
 }

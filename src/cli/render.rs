@@ -9,7 +9,10 @@ use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 
 use crate::config::Config;
-use voxel::{self, Animation, Background, Grid, GridSize, Palette, Picture, Textures, Turntable, View};
+use voxel::image::{self, Background, Picture, View};
+use voxel::textures::Textures;
+use voxel::turntable::{Animation, Turntable};
+use voxel::{self, Grid, GridSize, Palette};
 
 #[derive(clap::Args)]
 pub(super) struct RenderArgs {
@@ -54,7 +57,7 @@ pub(super) fn run(arguments: &RenderArgs) -> anyhow::Result<ExitCode> {
     }
     let threads = thread::available_parallelism().map_or(1, usize::from);
     match animation {
-        None => write(&voxel::render(grid, &view, threads), out),
+        None => write(&image::render(grid, &view, threads), out),
         Some(animation) => save(draw_turntable(grid, animation, threads)?, out),
     }
 }
@@ -133,7 +136,7 @@ pub(super) fn contact_sheet(arguments: &ContactSheetArgs) -> anyhow::Result<Exit
         };
         for angle in angles {
             let view = View::new(*angle, *size, Background::Sky).map_err(anyhow::Error::msg)?;
-            pictures.push(voxel::render(grid, &view, threads));
+            pictures.push(image::render(grid, &view, threads));
         }
     }
     write(&Picture::sheet(&pictures, if *sides { angles.len() } else { *columns }), out)

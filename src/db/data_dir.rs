@@ -155,7 +155,7 @@ fn make_path(dir: &Path, mode: u32) -> Result<()> {
 
 fn socket_dir(postgres: &Path, account: Account) -> PathBuf {
     let digest = Sha256::digest(postgres.as_os_str().as_encoded_bytes());
-    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name = hex::encode(&digest[..8]);
     PathBuf::from(format!("/tmp/buildoff-{}-{name}", account.uid()))
 }
 

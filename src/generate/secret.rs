@@ -38,7 +38,7 @@ impl Secret {
 
     /// Stands for it where it must not be known, such as in a session. Another secret has another.
     pub fn fingerprint(&self, purpose: &str) -> String {
-        self.hmac_tag(purpose.as_bytes()).into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(self.hmac_tag(purpose.as_bytes()).into_bytes())
     }
 
     fn hmac_tag(&self, message: &[u8]) -> CtOutput<Hmac<Sha256>> {

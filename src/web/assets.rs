@@ -26,7 +26,7 @@ use super::derived::{IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
 use crate::work::{WorkClient, WorkPool};
-use voxel::{self, CompressionLevel};
+use voxel::codec::{self, CompressionLevel};
 
 const REVALIDATE: &str = "no-cache";
 const ONE_DAY: &str = "public, max-age=86400";
@@ -147,7 +147,7 @@ impl Asset {
         let compress = || async {
             let compressed = work.run(WorkClient::EVERYBODY, move || {
                 if encoding == Encoding::Brotli {
-                    Ok(voxel::pack(&plain, CompressionLevel::Best))
+                    Ok(codec::pack(&plain, CompressionLevel::Best))
                 } else {
                     gzip(&plain)
                 }
@@ -165,7 +165,7 @@ fn gzip(plain: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn short(digest: &[u8]) -> String {
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest[..8])
 }
 
 fn kind(name: &str) -> &'static str {

@@ -27,7 +27,8 @@ use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::arena::{ModelKey, gallery, shipped_builds};
 use crate::work::WorkClient;
-use voxel::{self, Digest, Grid, GridSize, Palette};
+use voxel::codec::Digest;
+use voxel::{self, Grid, GridSize, Palette};
 
 /// What can only be renamed.
 const ONE_DAY: &str = "public, max-age=86400";

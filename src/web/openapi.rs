@@ -32,7 +32,7 @@ use super::pictures::hex;
 use super::{error, voter};
 use crate::app::App;
 use crate::work::WorkClient;
-use voxel::{CompressionLevel, Digest, pack};
+use voxel::codec::{CompressionLevel, Digest, pack};
 
 #[derive(OpenApi)]
 #[openapi(

@@ -17,7 +17,8 @@ use super::filters::capitalised;
 use crate::app::App;
 use crate::arena::builds::{self, StoredGrid};
 use crate::work::WorkClient;
-use voxel::{self, Background, View};
+pub(super) use hex::encode as hex;
+use voxel::image::{self, Background, Picture, View};
 
 const DEFAULT_SIZE: u16 = 512;
 
@@ -109,7 +110,7 @@ async fn make(
     let view = query.view()?;
     let load = async {
         let grid = load.await?;
-        Ok(move || Ok(query.format.encode(&voxel::render(&grid.open().map_err(damaged_build)?, &view, 1))))
+        Ok(move || Ok(query.format.encode(&image::render(&grid.open().map_err(damaged_build)?, &view, 1))))
     };
     app.pictures.get(client, Arc::clone(name), load).await
 }
@@ -169,7 +170,7 @@ impl PictureFormat {
         }
     }
 
-    fn encode(self, picture: &voxel::Picture) -> Vec<u8> {
+    fn encode(self, picture: &Picture) -> Vec<u8> {
         match self {
             Self::Png => picture.png(),
             Self::Webp => picture.webp(),
@@ -179,10 +180,6 @@ impl PictureFormat {
 
 pub(super) fn no_build() -> Error {
     Error::not_found("There is no such build.")
-}
-
-pub(super) fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use reqwest::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_
 use serde_json::{Value, json};
 use sqlx::Connection;
 use uuid::Uuid;
-use voxel::{Digest, GridSize, Palette, check, decode, encode};
+use voxel::codec::{Digest, decode, encode};
+use voxel::{GridSize, Palette, check};
 
 use crate::support::TestServer;
 use crate::support::db::TestDb;
@@ -122,7 +123,7 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
         assert_eq!(headers[CACHE_CONTROL], "public, max-age=31536000, immutable");
         assert_eq!(headers.get(CONTENT_ENCODING).is_some(), encoding == "br");
         let raw = answer.bytes().await.unwrap();
-        let bytes = if encoding == "br" { voxel::unpack(&raw).unwrap() } else { raw.to_vec() };
+        let bytes = if encoding == "br" { voxel::codec::unpack(&raw).unwrap() } else { raw.to_vec() };
         assert_eq!(Digest::of(&bytes).to_string(), facts["digest"]);
         assert_eq!(decode(&bytes).unwrap().stats().block_count, facts["blockCount"]);
 

@@ -119,7 +119,7 @@ async fn a_body_without_a_length_is_bounded_too() {
     let answer = server.post("/api/check").body(stream).send().await.unwrap();
     assert_eq!(answer.status(), 413);
     let report: Value = answer.json().await.unwrap();
-    assert_eq!(report["error"], json!({ "code": "too_large", "message": "the text is larger than 32 MiB" }));
+    assert_eq!(report["error"], json!({ "code": "too_large", "message": "the input is larger than 32 MiB" }));
 }
 
 #[tokio::test]

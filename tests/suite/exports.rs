@@ -10,7 +10,8 @@ use reqwest::header::{
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
-use voxel::{Format, Palette, check, decode, unpack};
+use voxel::codec::{decode, unpack};
+use voxel::{Format, Palette, check};
 
 use crate::support::db::TestDb;
 use crate::support::{TestServer, sample_spec};

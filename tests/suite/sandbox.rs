@@ -101,7 +101,7 @@ async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
         assert!(result["metrics"]["generationTimeMs"].is_u64(), "{result}");
         assert_eq!(result["voxelBuild"], serde_json::from_str::<Value>(&sample_spec(4)).unwrap());
         let grid = fixture.server.get(result["gridUrl"].as_str().unwrap()).send().await.unwrap();
-        let grid = voxel::decode(&grid.bytes().await.unwrap()).unwrap();
+        let grid = voxel::codec::decode(&grid.bytes().await.unwrap()).unwrap();
         assert_eq!(u64::from(grid.stats().block_count), result["metrics"]["blockCount"].as_u64().unwrap());
     }
     for table in ["builds", "matchups", "jobs"] {

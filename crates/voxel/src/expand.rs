@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Counts stop here, the largest whole number that every JSON reader keeps exact.
-pub const MAX_COUNT: u64 = (1 << 53) - 1;
+const MAX_COUNT: u64 = (1 << 53) - 1;
 
 /// A spec may write this many times the grid's volume.
 pub const MAX_OVERDRAW: u64 = 8;

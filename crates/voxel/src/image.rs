@@ -11,6 +11,7 @@
 mod camera;
 mod ground;
 mod light;
+mod picture;
 mod scene;
 mod trace;
 mod vector;
@@ -18,8 +19,9 @@ mod vector;
 use std::{sync::Mutex, thread};
 
 pub use self::camera::{Camera, OrbitAngle};
+pub use self::picture::Picture;
 use self::{light::Painter, scene::Scene};
-use super::{grid::Grid, picture::Picture};
+use super::grid::Grid;
 
 /// What to show of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,7 +22,7 @@ const ATTEMPT_COST: usize = 16;
 ///
 /// # Errors
 /// `bad_json` or `bad_spec`, with the place.
-pub fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
+pub(super) fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
     if text.trim_start().starts_with('{')
         && let Ok(spec) = read(text, Position::START)
     {
@@ -43,7 +43,7 @@ pub fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
 
 /// A spec, and the JSON it was read from.
 #[derive(Debug)]
-pub struct FoundSpec<'a> {
+pub(super) struct FoundSpec<'a> {
     pub spec: Spec,
     pub text: &'a str,
 }

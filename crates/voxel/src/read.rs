@@ -6,28 +6,19 @@
 
 mod locate;
 mod reader;
+mod value;
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-
-use serde_json::value::RawValue;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use self::locate::locate;
-use self::reader::{SpecPath, SpecReader, SpecValue, excerpt};
+use self::reader::{SpecPath, SpecReader, SpecValue};
+use self::value::{KeyVisitor, ValueVisitor, skip_value};
 use super::{
     diagnostics::{Position, Rejection, RejectionCode},
     spec::{Cuboid, Segment, SingleBlock, Spec},
 };
-
-/// How deep lists and objects may be nested.
-const MAX_DEPTH: usize = 32;
-
-/// The longest name of a block, in bytes.
-const MAX_NAME: usize = 256;
-
-/// Different spellings of block names in one spec; an index into them has 16 bits.
-const MAX_KINDS: usize = 1 << 16;
 
 /// Reads a text that is one JSON object and nothing else; `start` is its place in a longer text.
 pub(super) fn read(text: &str, start: Position) -> Result<Spec, Rejection> {
@@ -118,29 +109,6 @@ impl SpecList {
             Self::Lines => spec.lines.push(Segment { from, to, kind }),
             Self::Blocks => spec.blocks.push(SingleBlock::new(from, kind)),
         }
-    }
-}
-
-/// A key, turned into what it stands for without being copied.
-struct KeyVisitor<F>(F);
-
-impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for KeyVisitor<F> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl<T, F: FnOnce(&str) -> T> Visitor<'_> for KeyVisitor<F> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<T, E> {
-        Ok((self.0)(key))
     }
 }
 
@@ -319,143 +287,4 @@ impl<'de> Visitor<'de> for PointVisitor<'_> {
         }
         Ok(point)
     }
-}
-
-/// Passes over the value of a key that means nothing here, whatever it is, if it is not too deep.
-fn skip_value<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    reader: &mut SpecReader,
-    depth: usize,
-) -> Result<(), A::Error> {
-    let value: &RawValue = map.next_value()?;
-    match depth + nesting(value.get()) > MAX_DEPTH {
-        true => Err(too_deep(reader)),
-        false => Ok(()),
-    }
-}
-
-/// How many lists and objects stand within each other in a JSON value.
-fn nesting(json: &str) -> usize {
-    let (mut depth, mut deepest) = (0, 0);
-    let (mut in_text, mut escaped) = (false, false);
-    for byte in json.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            b'[' | b'{' if !in_text => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_text => depth -= 1,
-            _ => {}
-        }
-    }
-    deepest
-}
-
-fn too_deep<E: Error>(reader: &mut SpecReader) -> E {
-    let message = format!("lists and objects are nested more than {MAX_DEPTH} levels deep");
-    reader.fail(RejectionCode::BadJson, message)
-}
-
-/// The value of a coordinate, a version or a name; anything else is noted for a message.
-struct ValueVisitor<'a> {
-    reader: &'a mut SpecReader,
-    /// How many lists and objects are around it.
-    depth: usize,
-    is_name: bool,
-}
-
-impl<'a> ValueVisitor<'a> {
-    fn new(reader: &'a mut SpecReader, depth: usize) -> Self {
-        Self { reader, depth, is_name: false }
-    }
-
-    fn name(reader: &'a mut SpecReader, depth: usize) -> Self {
-        Self { reader, depth, is_name: true }
-    }
-
-    fn enter<E: Error>(&mut self) -> Result<(), E> {
-        self.is_name = false;
-        self.depth += 1;
-        if self.depth > MAX_DEPTH { Err(too_deep(self.reader)) } else { Ok(()) }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
-    type Value = SpecValue;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<SpecValue, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ValueVisitor<'_> {
-    type Value = SpecValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<SpecValue, E> {
-        Ok(SpecValue::Integer(number))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<SpecValue, E> {
-        Ok(i64::try_from(number).map_or_else(|_| out_of_range(&number.to_string()), SpecValue::Integer))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<SpecValue, E> {
-        Ok(match number {
-            _ if number.fract() != 0.0 => SpecValue::Other(format!("{number:?}")),
-            _ if (-TWO_TO_63..TWO_TO_63).contains(&number) => SpecValue::Integer(number as i64),
-            _ => out_of_range(&format!("{number:?}")),
-        })
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<SpecValue, E> {
-        if !self.is_name {
-            return Ok(SpecValue::Other(format!("\"{}\"", excerpt(text))));
-        }
-        if text.len() > MAX_NAME {
-            let got = SpecValue::Other(format!("{} bytes", text.len()));
-            return Err(self.reader.expected(&format!("a name of at most {MAX_NAME} bytes"), &got));
-        }
-        match self.reader.kind(text) {
-            Some(kind) => Ok(SpecValue::Name(kind)),
-            None => {
-                let got = SpecValue::Other("another one".to_owned());
-                Err(self.reader.expected(&format!("at most {MAX_KINDS} different names"), &got))
-            }
-        }
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<SpecValue, E> {
-        Ok(SpecValue::Other(value.to_string()))
-    }
-
-    fn visit_unit<E>(self) -> Result<SpecValue, E> {
-        Ok(SpecValue::Other("null".to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<SpecValue, A::Error> {
-        self.enter()?;
-        while seq.next_element_seed(ValueVisitor::new(self.reader, self.depth))?.is_some() {}
-        Ok(SpecValue::Other("a list".to_owned()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<SpecValue, A::Error> {
-        self.enter()?;
-        while map.next_key_seed(KeyVisitor(|_: &str| ()))?.is_some() {
-            map.next_value_seed(ValueVisitor::new(self.reader, self.depth))?;
-        }
-        Ok(SpecValue::Other("an object".to_owned()))
-    }
-}
-
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-
-fn out_of_range(number: &str) -> SpecValue {
-    SpecValue::Other(format!("{number}, which is beyond 64 bits"))
 }

@@ -2,6 +2,7 @@
 
 use super::{
     diagnostics::{Rejection, RejectionCode},
+    export::boxes,
     grid::{Grid, GridSize, GridStats},
 };
 
@@ -91,6 +92,19 @@ impl ValidGrid {
 
     pub fn stats(&self) -> &GridStats {
         &self.stats
+    }
+
+    /// Writes a spec that expands to this grid.
+    ///
+    /// # Errors
+    /// `too_large` if the spec is longer than `max_bytes`.
+    pub fn write_spec(&self, max_bytes: usize) -> Result<String, Rejection> {
+        let spec = self.stats.bounds.and_then(|bounds| boxes::write(&self.grid, bounds, max_bytes));
+        spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
+            let most = max_bytes.div_ceil(1 << 20);
+            let message = format!("written as a spec, the build is larger than {most} MiB");
+            Rejection::new(RejectionCode::TooLarge, message)
+        })
     }
 }
 

@@ -2,16 +2,16 @@
 
 /// A spec as it was read. Its blocks are not looked up yet: that is for a palette to do.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Spec {
-    pub(super) boxes: Vec<Cuboid>,
-    pub(super) lines: Vec<Segment>,
-    pub(super) blocks: Vec<SingleBlock>,
+pub(super) struct Spec {
+    pub boxes: Vec<Cuboid>,
+    pub lines: Vec<Segment>,
+    pub blocks: Vec<SingleBlock>,
     /// The normalised names of block kinds; entries hold an index. A name may
     /// stand twice, where it was spelled in two ways.
-    pub(super) kinds: Vec<String>,
-    pub(super) has_version: bool,
+    pub kinds: Vec<String>,
+    pub has_version: bool,
     /// Whether any of `boxes`, `lines` and `blocks` was there, if only empty.
-    pub(super) has_list: bool,
+    pub has_list: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The blocks of a palette as a list to choose from.
 
-use voxel::{Block, Palette, RenderClass, Textures};
+use voxel::textures::Textures;
+use voxel::{Block, Palette, RenderClass};
 
 /// Blocks of one category.
 pub(super) struct BlockGroup {

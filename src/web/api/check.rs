@@ -20,7 +20,8 @@ use crate::web::openapi::shapes;
 use crate::web::query::flag;
 use crate::web::voter::ClientAddress;
 use crate::web::{Error, layers};
-use voxel::{self, CompressionLevel, Grid, GridSize, Palette, RejectionCode, Report, Verdict};
+use voxel::codec::{self, CompressionLevel};
+use voxel::{self, Grid, GridSize, Palette, RejectionCode, Report, Verdict};
 
 /// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
 const MAX_CELLS: u32 = 1 << 18;
@@ -137,7 +138,7 @@ fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> R
 fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
     json.pop();
     json.extend(br#","grid":""#);
-    json.extend(STANDARD.encode(voxel::encode(grid)).into_bytes());
+    json.extend(STANDARD.encode(codec::encode(grid)).into_bytes());
     json.extend(br#""}"#);
 }
 
@@ -146,7 +147,7 @@ impl CheckResponse {
     fn compressed(self, encoding: Encoding) -> Self {
         match encoding {
             Encoding::Brotli if self.json.len() > COMPRESSION_MIN_BYTES => {
-                Self { json: voxel::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
+                Self { json: codec::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
             }
             _ => self,
         }

@@ -24,7 +24,7 @@ use crate::web::derived::{IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::pictures::{damaged_build, hex, no_build};
 use crate::web::voter::Visitor;
-use voxel::{Animation, Turntable};
+use voxel::turntable::{Animation, Turntable};
 
 /// How long somebody waits who did not ask for anything else.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -7,7 +7,8 @@ use resvg::tiny_skia::{IntSize, Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
 use super::lettering::{FittedText, Weight, fit_text};
-use voxel::{self, Background, Grid, Picture, View};
+use voxel::Grid;
+use voxel::image::{self, Background, Picture, View};
 
 pub const WIDTH: u32 = 1200;
 pub const HEIGHT: u32 = 630;
@@ -144,7 +145,7 @@ impl Poster<Grid> {
         let mut rgba = BACKGROUND.repeat((WIDTH * HEIGHT) as usize);
         for placed in &self.pictures {
             let view = View::new(0, placed.size, Background::Wall).map_err(CardError)?;
-            paste(&mut rgba, &voxel::render(&placed.source, &view, 1), placed.left, placed.top);
+            paste(&mut rgba, &image::render(&placed.source, &view, 1), placed.left, placed.top);
         }
         let size = IntSize::from_wh(WIDTH, HEIGHT).ok_or_else(|| CardError("no size".to_owned()))?;
         let mut canvas = Pixmap::from_vec(rgba, size).ok_or_else(|| CardError("no canvas".to_owned()))?;

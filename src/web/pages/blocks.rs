@@ -17,7 +17,10 @@ use crate::web::derived::{IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::pictures::hex;
 use crate::web::{Error, Page};
-use voxel::{Block, CompressionLevel, Palette, Picture, RenderClass, Textures, pack};
+use voxel::codec::{CompressionLevel, Digest, pack};
+use voxel::image::Picture;
+use voxel::textures::Textures;
+use voxel::{Block, Palette, RenderClass};
 
 static BLOCK_ASSETS: LazyLock<BlockAssets> = LazyLock::new(BlockAssets::paint);
 
@@ -79,7 +82,7 @@ impl BlockAssets {
         }
         let mut whole = Vec::new();
         files.iter().for_each(|file| whole.extend(&file.plain));
-        let hash = hex(&voxel::Digest::of(&whole).0[..8]);
+        let hash = hex(&Digest::of(&whole).0[..8]);
         Self { hash, files }
     }
 }

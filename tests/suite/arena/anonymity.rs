@@ -88,7 +88,7 @@ async fn a_matchups_builds_are_for_its_voter_alone_and_are_the_builds() {
             assert_eq!(server.voter().get(&path).await.status, 404);
         }
         let answer = voter.get(url).await;
-        let digest = voxel::Digest::of(&answer.bytes);
+        let digest = voxel::codec::Digest::of(&answer.bytes);
         let sql = format!(
             "SELECT count(*) FROM matchups JOIN builds ON builds.id = build_{side} WHERE digest = decode('{digest}', 'hex') AND matchups.id = '{}'",
             matchup["id"].as_str().unwrap()

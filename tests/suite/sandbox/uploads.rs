@@ -51,7 +51,7 @@ async fn a_verdict_brings_the_grid_where_it_is_asked_for_whether_it_is_good_or_n
         assert_eq!(reply["ok"], json!(ok));
         let bytes =
             base64::engine::general_purpose::STANDARD.decode(reply["grid"].as_str().unwrap()).unwrap();
-        assert_eq!(voxel::decode(&bytes).unwrap().stats().block_count, count);
+        assert_eq!(voxel::codec::decode(&bytes).unwrap().stats().block_count, count);
         assert_eq!(check("", body).await.get("grid"), None);
     }
     assert_eq!(check("?encoded=1", "nothing").await.get("grid"), None);

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     grid::{Bounds, Grid},
+    image::Picture,
     palette::{Block, RenderClass},
-    picture::Picture,
     textures::{Face, Textures, variant_hash},
 };
 

@@ -417,5 +417,5 @@ fn bombs_stop_at_the_limit() {
     packed.write_all(b"\x0a\0\0").unwrap();
     packed.write_all(&vec![0; 2 * LIMIT]).unwrap();
     let (code, message) = rejection(&packed.finish().unwrap());
-    assert_eq!((code, &*message), (RejectionCode::TooLarge, "the text is larger than 16 MiB"));
+    assert_eq!((code, &*message), (RejectionCode::TooLarge, "the input is larger than 16 MiB"));
 }

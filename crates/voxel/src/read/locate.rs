@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{KeyVisitor, reader::SpecPath};
+use super::{reader::SpecPath, value::KeyVisitor};
 
 /// Where the value at a place begins, or what it would be in; none where the text is broken further on.
 pub(super) fn locate(text: &str, path: &SpecPath) -> Option<usize> {

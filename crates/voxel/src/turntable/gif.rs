@@ -9,7 +9,7 @@ use super::{
     EncodeError, FrameRect, Turntable,
     quantise::{ColourCounts, MAX_COLOURS, Shade},
 };
-use crate::picture::Picture;
+use crate::image::Picture;
 
 /// The colour that lets the frame before through.
 const TRANSPARENT: u8 = MAX_COLOURS as u8;

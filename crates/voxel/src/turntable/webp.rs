@@ -7,7 +7,7 @@
 use webp::{Encoder, PixelLayout, WebPConfig};
 
 use super::{EncodeError, FrameRect, Turntable};
-use crate::picture::Picture;
+use crate::image::Picture;
 
 const QUALITY: f32 = 43.0;
 /// How hard libwebp tries, of 6.

@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::json;
-use voxel::{
-    CompressionLevel, DecodeError, Digest, Grid, GridSize, Palette, check, decode, encode, pack, unpack,
-};
+use voxel::codec::{CompressionLevel, DecodeError, Digest, decode, encode, pack, unpack};
+use voxel::{Grid, GridSize, Palette, check};
 
 fn grid_of(spec: &serde_json::Value, size: GridSize) -> Grid {
     check(spec.to_string().as_bytes(), size, Palette::Advanced, 1 << 24).grid().unwrap().clone()

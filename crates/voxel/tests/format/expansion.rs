@@ -2,9 +2,12 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use voxel::{GridSize, MAX_COUNT, Palette};
+use voxel::{GridSize, Palette};
 
 use super::{count, error, report, simple};
+
+/// The largest whole number that every JSON reader keeps exact.
+const MAX_COUNT: u64 = (1 << 53) - 1;
 
 /// A small spec and what is to come out.
 #[derive(Deserialize)]

@@ -3,7 +3,8 @@
 use std::{env, fs, path::PathBuf};
 
 use serde_json::json;
-use voxel::{Background, Grid, GridSize, Palette, Picture, View, check, render};
+use voxel::image::{Background, Picture, View, render};
+use voxel::{Grid, GridSize, Palette, check};
 
 const HOMESTEAD: &str = include_str!("../data/homestead.json");
 

@@ -126,9 +126,9 @@ fn positions_are_those_of_the_whole_text() {
     assert_eq!((&spread["error"]["line"], &spread["error"]["column"]), (&json!(4), &json!(8)));
 
     let not_utf8 = simple(b"{\"version\":\n \"1.\xff0\"}");
-    assert_eq!(error(&not_utf8), ("bad_json", "the text is not UTF-8, at line 2, column 5"));
+    assert_eq!(error(&not_utf8), ("bad_json", "the text is not valid UTF-8 at line 2, column 5"));
     let picture = simple(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    let said = "this is a picture, not a build: bring a spec, or a .schem, .litematic or .vox";
+    let said = "this is an image, not a build: use a spec, a .schem, a .litematic or a .vox";
     assert_eq!(error(&picture), ("bad_file", said));
 }
 

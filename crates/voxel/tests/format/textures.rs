@@ -1,7 +1,9 @@
 //! Tiles: every block has them, they are what they were, and they fit one another.
 
 use sha2::{Digest as _, Sha256};
-use voxel::{Block, CompressionLevel, Face, Palette, RenderClass, Textures, Tile, pack, variant_hash};
+use voxel::codec::{CompressionLevel, pack};
+use voxel::textures::{Face, Textures, Tile, variant_hash};
+use voxel::{Block, Palette, RenderClass};
 
 /// Of all tiles, row after row.
 const DIGEST: &str = "df29ccccc9298d725d364792d8478c4d8969009ab46a88b32e8d5d90cc7bc829";
@@ -46,8 +48,7 @@ fn tiles(face: Face) -> &'static [Tile] {
 
 #[test]
 fn tiles_are_what_they_were() {
-    let digest: String =
-        Sha256::digest(Textures::get().bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex::encode(Sha256::digest(Textures::get().bytes()));
     assert_eq!(
         digest, DIGEST,
         "tiles look different: if they are meant to, put the new digest into this file"

@@ -2,7 +2,8 @@
 
 use std::io::Cursor;
 
-use voxel::{Animation, Grid, GridSize, Palette, Turntable, check};
+use voxel::turntable::{Animation, Turntable};
+use voxel::{Grid, GridSize, Palette, check};
 
 const HOMESTEAD: &str = include_str!("../data/homestead.json");
 const WALL: [u8; 3] = [0xf6, 0xf5, 0xf1];
