@@ -99,7 +99,7 @@ async fn a_builds_facts_are_told_whole() {
         "blockCount": 24 * 24 * 6,
         "bounds": { "min": [4, 0, 4], "max": [27, 5, 27] },
         "blocks": { "bricks": 24 * 24 * 6 },
-        "warnings": [{ "code": "out_of_bounds", "count": 1, "message": "1 write was outside the grid and dropped" }],
+        "warnings": [{ "code": "out_of_bounds", "count": 1, "message": "1 write outside the grid was dropped" }],
         "digest": null, "attempts": null, "generationTimeMs": null, "createdAt": null, "retiredAt": null,
     });
     assert_eq!((status, facts), (200, expected));

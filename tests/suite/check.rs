@@ -126,7 +126,7 @@ async fn a_body_without_a_length_is_bounded_too() {
 async fn odd_parameters_are_told() {
     let server = TestServer::start().await;
     for (query, printed) in [
-        ("?gridSize=33", "gridSize: a grid is 32, 64, 128 or 256 cells wide"),
+        ("?gridSize=33", "gridSize: expected 32, 64, 128 or 256"),
         ("?palette=oak", "palette: unknown variant `oak`, expected `simple` or `advanced`"),
         ("?cells=maybe", "cells: \"maybe\" is neither 1 nor 0"),
         ("?grid=32", "grid: unknown field `grid`, expected one of `gridSize`"),

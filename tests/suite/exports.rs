@@ -107,7 +107,7 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
         assert_eq!((status, &reply["code"]), (400, &json!("bad_request")), "{query}");
     }
     let (_, reply) = refused(&format!("/api/builds/{id}/export?format=gltf")).await;
-    let formats = "a format is one of schem, litematic, nbt, vox, glb, obj, stl, json";
+    let formats = "expected one of schem, litematic, nbt, vox, glb, obj, stl, json";
     assert!(reply["error"].as_str().unwrap().contains(formats), "{reply}");
     for id in ["x", "00000000-0000-0000-0000-000000000000"] {
         let (status, reply) = refused(&format!("/api/builds/{id}/export?format=glb")).await;
@@ -122,7 +122,7 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
         serde_json::from_slice(&server.admin().post(&import, wide.to_string()).await.bytes).unwrap();
     let id = wide["buildId"].as_str().unwrap();
     let (status, reply) = refused(&format!("/api/builds/{id}/export?format=nbt")).await;
-    let reason = "A structure block holds at most 48 blocks a side, and this build is 49 by 10 by 21: \
+    let reason = "A structure block holds at most 48 blocks per side, but this build is 49 by 10 by 21: \
                   take a schem or a litematic.";
     assert_eq!((status, reply), (422, json!({ "error": reason, "code": "not_exported" })));
     let page = server.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
@@ -214,8 +214,8 @@ fn a_spec_is_exported_from_the_command_line() {
         (vec!["hut.json"], "say what to write"),
         (vec!["hut.json", "-o", "hut.foo"], "say what to write"),
         (vec!["hut.json", "--format", "json"], "would be overwritten"),
-        (vec!["hut.json", "--format", "gltf"], "a format is one of"),
-        (vec!["none.json", "--format", "stl"], "there are no blocks to take away"),
+        (vec!["hut.json", "--format", "gltf"], "expected one of"),
+        (vec!["none.json", "--format", "stl"], "the build has no blocks to export"),
         (vec!["nowhere.json", "--format", "stl"], "cannot read nowhere.json"),
     ] {
         let (code, printed) = run(&arguments);

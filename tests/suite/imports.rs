@@ -73,7 +73,7 @@ async fn files_of_other_tools_are_checked_over_http() {
     wide.extend(voxels);
     wide[16] = (wide.len() - 20) as u8;
     let (status, report) = ask("", wide).await;
-    let message = "the build is 40 wide, 1 high and 1 deep, and the grid 32³: a 64³ grid takes it";
+    let message = "the build is 40 wide, 1 high and 1 deep, too large for a 32³ grid: use a 64³ grid";
     assert_eq!((status, &report["error"]), (400, &json!({ "code": "does_not_fit", "message": message })));
 }
 

@@ -46,13 +46,13 @@ pub enum DecodeError {
     Compression,
     #[error("this is not an encoded grid")]
     Magic,
-    #[error("version {0} of the encoding is not known here")]
+    #[error("encoding version {0} is not supported")]
     Version(u8),
-    #[error("the encoding ends too early")]
+    #[error("the encoding is incomplete")]
     TooShort,
-    #[error("the checksum does not fit: the data is damaged")]
+    #[error("the checksum does not match: the data is damaged")]
     Checksum,
-    #[error("the encoding names a block that is not known here")]
+    #[error("the encoding contains an unknown block")]
     UnknownBlock,
     #[error("the encoding is not canonical: {0}")]
     NotCanonical(&'static str),
@@ -157,14 +157,14 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
     }
     let size = usize::from(u16::from_le_bytes(input.array()?));
     let size = GridSize::ALL.into_iter().find(|known| known.get() == size);
-    let size = size.ok_or(DecodeError::NotCanonical("no such grid size"))?;
+    let size = size.ok_or(DecodeError::NotCanonical("unknown grid size"))?;
     let kinds = input.kinds()?;
     let mut grid = Grid::empty(size);
     if kinds.len() > 1 {
         let min = input.array::<3>()?.map(usize::from);
         let span = input.array::<3>()?.map(|less_one| usize::from(less_one) + 1);
         if (0..3).any(|axis| min[axis] + span[axis] > size.get()) {
-            return Err(DecodeError::NotCanonical("the bounds leave the grid"));
+            return Err(DecodeError::NotCanonical("the bounds reach outside the grid"));
         }
         let lengths = u32::from_le_bytes(input.array()?) as usize;
         let lengths = ByteReader(input.take(lengths)?);
@@ -172,7 +172,7 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
     }
     match input.0 {
         [] => Ok(grid),
-        _ => Err(DecodeError::NotCanonical("bytes are left over")),
+        _ => Err(DecodeError::NotCanonical("extra bytes at the end")),
     }
 }
 
@@ -190,10 +190,10 @@ fn fill(
     let mut previous = None;
     for &value in values {
         let Some(&block) = kinds.get(usize::from(value)) else {
-            return Err(DecodeError::NotCanonical("a run of no kind"));
+            return Err(DecodeError::NotCanonical("a run of an unknown kind"));
         };
         if previous.replace(value) == Some(value) {
-            return Err(DecodeError::NotCanonical("a run that goes on"));
+            return Err(DecodeError::NotCanonical("two adjacent runs of one kind"));
         }
         used[usize::from(value)] = true;
         let mut left = lengths.varint()? as usize + 1;
@@ -217,7 +217,7 @@ fn fill(
         return Err(DecodeError::NotCanonical("fewer runs than cells"));
     }
     if !used[1..kinds.len()].iter().all(|&used| used) {
-        return Err(DecodeError::NotCanonical("a kind that does not occur"));
+        return Err(DecodeError::NotCanonical("an unused kind"));
     }
     let bounds = grid.stats().bounds;
     let tight = bounds
@@ -256,7 +256,7 @@ impl<'a> ByteReader<'a> {
                 return if shortest { Ok(value) } else { Err(DecodeError::NotCanonical("a padded length")) };
             }
         }
-        Err(DecodeError::NotCanonical("a length beyond any grid"))
+        Err(DecodeError::NotCanonical("a length larger than any grid"))
     }
 
     /// By their numbers in the encoding, the blocks' numbers in this process; air is the first.

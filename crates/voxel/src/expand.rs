@@ -30,7 +30,7 @@ pub(super) fn expand(
     let limit = MAX_OVERDRAW * size.volume() as u64;
     if writes.inside > limit {
         let message = format!(
-            "the spec would write {} cells, and a {size}³ grid takes at most {limit} writes: use fewer and larger boxes",
+            "the spec writes {} cells, but a {size}³ grid allows at most {limit} writes: use fewer and larger boxes",
             writes.inside
         );
         return Err(Rejection::new(RejectionCode::TooMuchWork, message));
@@ -111,13 +111,15 @@ impl WriteCounts {
     fn warnings(self, spec: &Spec, palette: Palette) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if !spec.has_version {
-            let message = "version is missing: write \"version\": \"1.0\"".to_owned();
+            let message = "version is missing: add \"version\": \"1.0\"".to_owned();
             warnings.push(Warning::MissingVersion { message });
         }
         if self.outside > 0 {
             let count = self.outside;
-            let message =
-                format!("{} outside the grid and dropped", pluralise(count, "write was", "writes were"));
+            let message = format!(
+                "{} dropped",
+                pluralise(count, "write outside the grid was", "writes outside the grid were")
+            );
             warnings.push(Warning::OutOfBounds { count, message });
         }
         warnings.extend(unknown_blocks(&spec.kinds, &self.unknown, palette));
@@ -142,8 +144,10 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
             let name = &*printable(name);
             let dropped = pluralise(count, "write was", "writes were");
             let message = match name {
-                "air" => format!("air carves nothing: {dropped} dropped; leave the space empty instead"),
-                "" => format!("a type without a name is no block: {dropped} dropped"),
+                "air" => {
+                    format!("air does not remove blocks: {dropped} dropped; leave the space empty instead")
+                }
+                "" => format!("the type is empty: {dropped} dropped"),
                 _ => format!("{name} is not in the {palette} palette: {dropped} dropped"),
             };
             Warning::UnknownBlock { r#type: name.to_owned(), count, message }
@@ -152,8 +156,8 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
     if !rest.is_empty() {
         let count = saturate(rest.iter().map(|&(_, count)| u128::from(count)).sum());
         let kinds = rest.len();
-        let more = pluralise(kinds as u64, "more kind of unknown block", "more kinds of unknown blocks");
-        let message = format!("and {more}, {} dropped", pluralise(count, "write", "writes"));
+        let more = pluralise(kinds as u64, "more unknown type", "more unknown types");
+        let message = format!("{more}: {} dropped", pluralise(count, "write was", "writes were"));
         warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
     }
     warnings

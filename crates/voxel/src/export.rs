@@ -47,14 +47,14 @@ pub enum Format {
 /// Why a grid is not exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    #[error("there are no blocks to take away")]
+    #[error("the build has no blocks to export")]
     Empty,
     #[error(
-        "a structure block holds at most {} blocks a side, and this build is {} by {} by {}: take a schem or a litematic",
+        "a structure block holds at most {} blocks per side, but this build is {} by {} by {}: use a schem or a litematic",
         structure::MAX_EDGE, .0[0], .0[1], .0[2]
     )]
     TooLargeForStructure([usize; 3]),
-    #[error("as {format} it would be larger than {} MiB: take a schem or a litematic", MAX_BYTES >> 20)]
+    #[error("as {format}, the build would be larger than {} MiB: use a schem or a litematic", MAX_BYTES >> 20)]
     TooLarge { format: Format },
 }
 
@@ -134,8 +134,8 @@ impl Format {
             Self::Nbt => "for Minecraft’s own structure blocks",
             Self::Vox => "for MagicaVoxel and other voxel editors",
             Self::Glb => "a model with textures, for Blender, game engines and viewers",
-            Self::Obj => "the same for older 3D programs",
-            Self::Stl => "for slicers, a millimetre a block",
+            Self::Obj => "for older 3D programs",
+            Self::Stl => "for slicers, one millimetre per block",
             Self::Json => "boxes and blocks that do not overlap, for programs",
         }
     }
@@ -159,7 +159,7 @@ impl FromStr for Format {
         let found = Self::ALL.into_iter().find(|format| format.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name);
-            format!("a format is one of {}", names.join(", "))
+            format!("expected one of {}", names.join(", "))
         })
     }
 }

@@ -176,7 +176,7 @@ impl FromStr for GridSize {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|size| size.to_string() == text);
-        found.ok_or_else(|| "a grid is 32, 64, 128 or 256 cells wide".to_owned())
+        found.ok_or_else(|| "expected 32, 64, 128 or 256".to_owned())
     }
 }
 

@@ -54,14 +54,10 @@ impl View {
     /// A sentence that names what is allowed.
     pub fn new(angle: u8, size: u16, background: Background) -> Result<Self, String> {
         if angle >= Self::ANGLES {
-            return Err("an angle is a number from 0 to 7".to_owned());
+            return Err("the angle must be from 0 to 7".to_owned());
         }
         if !(Self::MIN_SIZE..=Self::MAX_SIZE).contains(&size) {
-            return Err(format!(
-                "a size is a number of pixels from {} to {}",
-                Self::MIN_SIZE,
-                Self::MAX_SIZE
-            ));
+            return Err(format!("the size must be from {} to {} pixels", Self::MIN_SIZE, Self::MAX_SIZE));
         }
         Ok(Self { turn: OrbitAngle::of(angle, Self::ANGLES), size, background, is_frame: false })
     }

@@ -143,7 +143,7 @@ fn minecraft(file: &[u8]) -> Result<ForeignScene<'_>, Rejection> {
             (b"Metadata", Tag::Compound(about)) => is_own_file = litematic::is_own_file(about)?,
             (b"Palette" | b"BlockData", _) => is_sponge = true,
             (b"Materials", _) => other = Some("a schematic from before Minecraft 1.13"),
-            (b"palette" | b"blocks", Tag::List(_)) => other = Some("what a structure block saves"),
+            (b"palette" | b"blocks", Tag::List(_)) => other = Some("a structure block file"),
             _ => {}
         }
     }
@@ -179,11 +179,11 @@ fn placement_offset((low, high): CellBounds, size: GridSize, is_placed: bool) ->
         let [width, height, depth] = spans;
         let fitting = GridSize::ALL.into_iter().find(|size| longest <= size.get() as i64);
         let advice = match fitting {
-            Some(size) => format!("a {size}³ grid takes it"),
-            None => format!("no grid takes it, the largest being {}³", GridSize::G256),
+            Some(size) => format!("use a {size}³ grid"),
+            None => format!("no grid is large enough (the largest is {}³)", GridSize::G256),
         };
         let message = format!(
-            "the build is {width} wide, {height} high and {depth} deep, and the grid {size}³: {advice}"
+            "the build is {width} wide, {height} high and {depth} deep, too large for a {size}³ grid: {advice}"
         );
         return Err(Rejection::new(RejectionCode::DoesNotFit, message));
     }
@@ -196,7 +196,7 @@ fn placement_offset((low, high): CellBounds, size: GridSize, is_placed: bool) ->
 
 fn block_kind(name: &[u8]) -> Result<CellKind, Rejection> {
     if name.len() > MAX_NAME {
-        return Err(bad_file(format!("a block's name is longer than {MAX_NAME} bytes")));
+        return Err(bad_file(format!("a block name is longer than {MAX_NAME} bytes")));
     }
     Ok(CellKind::Block(normalise(&String::from_utf8_lossy(name))))
 }
@@ -207,7 +207,7 @@ fn bad_file(why: impl std::fmt::Display) -> Rejection {
 
 /// So many cells are walked over, unless they are too many.
 fn check_cell_count(cells: u128, most: u64) -> Result<u64, Rejection> {
-    let message = || format!("the file has {cells} cells, and at most {most} are read");
+    let message = || format!("the file has {cells} cells, but at most {most} are allowed");
     let fitting = u64::try_from(cells).ok().filter(|&cells| cells <= most);
     fitting.ok_or_else(|| Rejection::new(RejectionCode::TooMuchWork, message()))
 }

@@ -141,7 +141,7 @@ impl FromStr for Palette {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|palette| palette.name() == text);
-        found.ok_or_else(|| "a palette is simple or advanced".to_owned())
+        found.ok_or_else(|| "expected simple or advanced".to_owned())
     }
 }
 

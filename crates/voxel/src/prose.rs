@@ -111,10 +111,10 @@ impl<'a> SpecSearch<'a> {
             self.furthest.and_then(|open| read(&text[open..], Position::of(text.as_bytes(), open)).err());
         broken.unwrap_or_else(|| {
             let why = match self.gave_up {
-                true => "the text holds too many braces to look through: send the JSON alone",
-                false => "there is no object with boxes, lines or blocks in the text",
+                true => "the text has too many braces to search: send only the JSON",
+                false => "the text contains no JSON object with boxes, lines or blocks",
             };
-            Rejection::new(RejectionCode::BadJson, format!("{why} (read from {})", Position::START))
+            Rejection::new(RejectionCode::BadJson, format!("{why} (searched from {})", Position::START))
                 .at(Position::START)
         })
     }

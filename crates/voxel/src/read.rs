@@ -244,7 +244,7 @@ impl<'de> Visitor<'de> for EntryVisitor<'_> {
         }
         reader.path.field = "type";
         let SpecValue::Name(kind) = kind else {
-            return Err(reader.expected("the name of a block", &kind));
+            return Err(reader.expected("a block name", &kind));
         };
         reader.path.field = "";
         list.store(&mut reader.spec, whole, kind);

@@ -44,27 +44,31 @@ impl Rules {
     /// The first rule that is broken, in the order that is told to people.
     fn first_violation(self, stats: &GridStats) -> Option<Rejection> {
         let Some(bounds) = stats.bounds else {
-            return Some(Rejection::new(RejectionCode::NoBlocks, "there are no blocks in the grid"));
+            return Some(Rejection::new(RejectionCode::NoBlocks, "the grid contains no blocks"));
         };
         let count = stats.block_count as usize;
         let blocks = if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
         let [x_span, height, z_span] = bounds.spans();
         let footprint = x_span.max(z_span);
         let (code, message) = if count > self.max_blocks {
-            let message = format!("{blocks}, where at most {} are allowed: hollow it out", self.max_blocks);
+            let message =
+                format!("the build has {blocks}, but at most {} are allowed: hollow it out", self.max_blocks);
             (RejectionCode::TooManyBlocks, message)
         } else if count < self.min_blocks {
-            let message = format!("{blocks}, where at least {} are needed: add detail", self.min_blocks);
+            let message =
+                format!("the build has {blocks}, but at least {} are required: add detail", self.min_blocks);
             (RejectionCode::TooFewBlocks, message)
         } else if footprint < self.min_footprint {
             let message = format!(
-                "it is {x_span} wide along x and {z_span} along z, where at least one must be {}: use more of the grid",
+                "the build spans {x_span} cells along x and {z_span} along z, but one of them must be at least {}: use more of the grid",
                 self.min_footprint
             );
             (RejectionCode::FootprintTooSmall, message)
         } else if height < self.min_height {
-            let message =
-                format!("it is {height} high, where at least {} are needed: build upwards", self.min_height);
+            let message = format!(
+                "the build is {height} cells high, but at least {} are required: build upwards",
+                self.min_height
+            );
             (RejectionCode::HeightTooSmall, message)
         } else {
             return None;
@@ -102,7 +106,7 @@ impl ValidGrid {
         let spec = self.stats.bounds.and_then(|bounds| boxes::write(&self.grid, bounds, max_bytes));
         spec.and_then(|spec| String::from_utf8(spec).ok()).ok_or_else(|| {
             let most = max_bytes.div_ceil(1 << 20);
-            let message = format!("written as a spec, the build is larger than {most} MiB");
+            let message = format!("as a spec, the build would be larger than {most} MiB");
             Rejection::new(RejectionCode::TooLarge, message)
         })
     }

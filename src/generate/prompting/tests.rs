@@ -185,7 +185,7 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
             vec![
                 "`height_too_small`: it is 2 high",
                 "180 writes were outside",
-                "air carves nothing: 4 writes",
+                "air does not remove blocks: 4 writes",
                 "640 filled cells, x from 0 to 31, y from 0 to 1, z from 0 to 9: 640 stone.",
                 "span along y is at least 4 cells",
             ],

@@ -80,7 +80,7 @@ fn what_cannot_be_exported_says_why() {
     grid.fill_row(0, 0, 0, 49, 1);
     let refused = export(&grid, Format::Nbt, "").unwrap_err();
     assert_eq!(refused, ExportError::TooLargeForStructure([49, 1, 1]));
-    assert!(refused.to_string().contains("at most 48 blocks a side, and this build is 49 by 1 by 1"));
+    assert!(refused.to_string().contains("at most 48 blocks per side, but this build is 49 by 1 by 1"));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn formats_are_known_by_their_names() {
     }
     assert_eq!(
         "gltf".parse::<Format>().unwrap_err(),
-        "a format is one of schem, litematic, nbt, vox, glb, obj, stl, json"
+        "expected one of schem, litematic, nbt, vox, glb, obj, stl, json"
     );
 }
 

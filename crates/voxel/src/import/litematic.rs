@@ -14,7 +14,7 @@ const MAX_REGIONS: usize = 4096;
 pub fn read(mut regions: Compound<'_>, is_own_file: bool) -> Result<ForeignScene<'_>, Rejection> {
     let mut scene = ForeignScene { kinds: Vec::new(), parts: Vec::new(), is_placed: is_own_file };
     while let Some((_, tag)) = regions.next()? {
-        let region = tag.compound().ok_or_else(|| bad_file("one of its regions is none"))?;
+        let region = tag.compound().ok_or_else(|| bad_file("an entry of Regions is not a region"))?;
         if scene.parts.len() == MAX_REGIONS {
             return Err(bad_file(format!("it has more than {MAX_REGIONS} regions")));
         }
@@ -51,7 +51,7 @@ fn add<'a>(mut region: Compound<'a>, scene: &mut ForeignScene<'a>) -> Result<(),
         }
     }
     let (Some(position), Some(size), Some(palette), Some(states)) = (position, size, palette, states) else {
-        return Err(bad_file("a region lacks its Position, Size, BlockStatePalette or BlockStates"));
+        return Err(bad_file("a region has no Position, Size, BlockStatePalette or BlockStates"));
     };
     // A negative side goes the other way from its position, which is inside in either case.
     let low = std::array::from_fn(|axis| position[axis] + (size[axis] + 1).min(0));
@@ -70,14 +70,14 @@ fn add_kinds(mut palette: NbtList<'_>, scene: &mut ForeignScene<'_>) -> Result<u
         return Err(bad_file(format!("its palettes have more than {MAX_KINDS} entries")));
     }
     while let Some(entry) = palette.next()? {
-        let mut entry = entry.compound().ok_or_else(|| bad_file("a palette's entry is no compound"))?;
+        let mut entry = entry.compound().ok_or_else(|| bad_file("a palette entry is not a compound"))?;
         let mut named = None;
         while let Some((name, tag)) = entry.next()? {
             if let (b"Name", Tag::Text(text)) = (name, tag) {
                 named = Some(block_kind(text)?);
             }
         }
-        scene.kinds.push(Some(named.ok_or_else(|| bad_file("a palette's entry has no Name"))?));
+        scene.kinds.push(Some(named.ok_or_else(|| bad_file("a palette entry has no Name"))?));
     }
     Ok(known as u32)
 }
@@ -94,7 +94,7 @@ fn point(mut at: Compound<'_>) -> Result<[i64; 3], Rejection> {
         point[axis] = tag.number().filter(|number| i32::try_from(*number).is_ok());
     }
     let [Some(x), Some(y), Some(z)] = point else {
-        return Err(bad_file("a Position or a Size has no x, y and z"));
+        return Err(bad_file("a Position or Size has no x, y or z"));
     };
     Ok([x, y, z])
 }

@@ -50,7 +50,7 @@ impl<'a> Compound<'a> {
     pub fn root(file: &'a [u8]) -> Result<Self, Rejection> {
         let mut at = NbtCursor(file);
         if at.u8()? != COMPOUND {
-            return Err(bad_file("there is no compound at its beginning"));
+            return Err(bad_file("it does not start with a compound"));
         }
         at.text()?;
         Ok(Self(at.0))
@@ -135,7 +135,7 @@ enum OpenTag {
 
 impl<'a> NbtCursor<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], Rejection> {
-        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| bad_file("it ends in the middle"))?;
+        let (taken, rest) = self.0.split_at_checked(len).ok_or_else(|| bad_file("it ends unexpectedly"))?;
         self.0 = rest;
         Ok(taken)
     }
@@ -176,7 +176,7 @@ impl<'a> NbtCursor<'a> {
             }
             self.enter(kind, &mut open)?;
             if open.len() > MAX_DEPTH {
-                return Err(bad_file(format!("it is nested deeper than {MAX_DEPTH} levels")));
+                return Err(bad_file(format!("it is nested more than {MAX_DEPTH} levels deep")));
             }
         }
         Ok(&start[..start.len() - self.0.len()])
@@ -202,7 +202,7 @@ impl<'a> NbtCursor<'a> {
             7 => 1,
             11 => 4,
             12 => 8,
-            _ => return Err(bad_file(format!("there is no tag of kind {kind}"))),
+            _ => return Err(bad_file(format!("it has an unknown tag type, {kind}"))),
         };
         let len = self.count()? as usize;
         self.take(len.saturating_mul(each)).map(drop)
@@ -237,17 +237,17 @@ mod tests {
         };
         for (bytes, expected) in [
             (&b"\x0a\0\0\0"[..], "the end"),
-            (b"", "it ends in the middle"),
-            (b"\x09\0\0", "there is no compound at its beginning"),
-            (b"\x0a\0\x05ab", "it ends in the middle"),
-            (b"\x0a\0\0\x0d\0\x01a", "there is no tag of kind 13"),
+            (b"", "it ends unexpectedly"),
+            (b"\x09\0\0", "it does not start with a compound"),
+            (b"\x0a\0\x05ab", "it ends unexpectedly"),
+            (b"\x0a\0\0\x0d\0\x01a", "it has an unknown tag type, 13"),
             (b"\x0a\0\0\x07\0\x01a\xff\xff\xff\xff\0", "a list or an array has a negative length"),
-            (b"\x0a\0\0\x0c\0\x01a\x7f\xff\xff\xff\0", "it ends in the middle"),
+            (b"\x0a\0\0\x0c\0\x01a\x7f\xff\xff\xff\0", "it ends unexpectedly"),
             // Two thousand million tags that take no room.
             (b"\x0a\0\0\x09\0\x01a\0\x7f\xff\xff\xff\0", "the end"),
             (&lists(300), "the end"),
-            (&lists(600), "it is nested deeper than 512 levels"),
-            (&b"\x0a\0\0".repeat(1_000_000), "it is nested deeper than 512 levels"),
+            (&lists(600), "it is nested more than 512 levels deep"),
+            (&b"\x0a\0\0".repeat(1_000_000), "it is nested more than 512 levels deep"),
         ] {
             let ended = end(bytes);
             assert_eq!(

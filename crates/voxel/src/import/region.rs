@@ -72,23 +72,25 @@ fn varint(bytes: &mut &[u8]) -> Result<u32, Rejection> {
     let mut number = 0_u64;
     for shift in (0..35).step_by(7) {
         let (&byte, rest) =
-            bytes.split_first().ok_or_else(|| bad_file("its block data ends in the middle"))?;
+            bytes.split_first().ok_or_else(|| bad_file("its block data ends unexpectedly"))?;
         *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return u32::try_from(number)
-                .map_err(|_| bad_file("a number of its block data has more than 32 bits"));
+                .map_err(|_| bad_file("a number in its block data has more than 32 bits"));
         }
     }
-    Err(bad_file("a number of its block data is longer than 5 bytes"))
+    Err(bad_file("a number in its block data is longer than 5 bytes"))
 }
 
 impl PackedNumbers<'_> {
     /// Files are mostly air and walls: what is alike in the buffer is taken at once.
     fn run(&mut self, most: i64) -> Result<(u32, i64), Rejection> {
         if self.buffered < self.bits {
-            let (long, rest) =
-                self.longs.split_first_chunk().ok_or_else(|| bad_file("a region lacks cells"))?;
+            let (long, rest) = self
+                .longs
+                .split_first_chunk()
+                .ok_or_else(|| bad_file("a region has fewer cells than its size says"))?;
             self.longs = rest;
             self.buffer |= u128::from(u64::from_be_bytes(*long)) << self.buffered;
             self.buffered += u64::BITS;
@@ -101,7 +103,7 @@ impl PackedNumbers<'_> {
         self.buffer = self.buffer.unbounded_shr(taken);
         self.buffered -= taken;
         if number >= self.kinds.len() as u32 {
-            return Err(bad_file(format!("a region has a cell of kind {number}, which its palette lacks")));
+            return Err(bad_file(format!("a region uses palette entry {number}, which does not exist")));
         }
         Ok((self.kinds.start + number, len))
     }
@@ -112,15 +114,14 @@ impl Region<'_> {
     pub fn volume(&self) -> Result<u64, Rejection> {
         let [width, height, length] = self.size;
         if self.size.contains(&0) {
-            return Err(bad_file(format!(
-                "it is {width} by {height} by {length} cells: there is nothing in it"
-            )));
+            return Err(bad_file(format!("its size is {width} by {height} by {length} cells: it is empty")));
         }
         let volume =
             check_cell_count(self.size.into_iter().map(u128::from).product(), max_blocks(GridSize::G256))?;
         if !self.numbers.matches_volume(volume) {
-            let message =
-                format!("it says {width} by {height} by {length} cells, and holds another number of them");
+            let message = format!(
+                "its size is {width} by {height} by {length} cells, but its data has a different number"
+            );
             return Err(bad_file(message));
         }
         Ok(volume)
@@ -139,7 +140,7 @@ impl Region<'_> {
                 self.row([west, y, z], &mut numbers, &mut visit)?;
             }
         }
-        if numbers.is_done() { Ok(()) } else { Err(bad_file("it holds more cells than its size says")) }
+        if numbers.is_done() { Ok(()) } else { Err(bad_file("it has more cells than its size says")) }
     }
 
     fn row(

@@ -31,27 +31,28 @@ impl ReplacementSummary {
         let mut warnings = Vec::new();
         let (named, rest) = most_frequent(self.replaced, |(count, _)| *count);
         for (r#type, (count, block)) in named {
-            let all = pluralise(count, "block of it", "blocks of it");
+            let replaced = pluralise(count, "block was replaced", "blocks were replaced");
             let block = mapping::name(block);
-            let message = format!("{type} is not in the palette: the file has {all}, taken for {block}");
+            let message = format!("{type} is not in the palette: {replaced} with {block}");
             warnings.push(Warning::ReplacedBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
-            let more = pluralise(kinds as u64, "more kind of block", "more kinds of blocks");
-            let message = format!(
-                "and {more}, {} of the file, taken for what is nearest",
-                pluralise(count, "block", "blocks")
-            );
+            let more = pluralise(kinds as u64, "more type is", "more types are");
+            let replaced = pluralise(count, "block was replaced", "blocks were replaced");
+            let message = format!("{more} not in the palette: {replaced} with the nearest block");
             warnings.push(Warning::MoreReplacedBlocks { kinds, count, message });
         }
         let (named, rest) = most_frequent(self.dropped, |count| *count);
         for (r#type, count) in named {
-            let message = format!("{type} is no full block: {} left out", pluralise(count, "was", "were"), type = r#type);
+            let dropped = pluralise(count, "block was dropped", "blocks were dropped");
+            let message = format!("{type} is not a full block: {dropped}");
             warnings.push(Warning::UnknownBlock { r#type, count, message });
         }
         if let Some((kinds, count)) = rest {
-            let more = pluralise(kinds as u64, "more kind", "more kinds");
-            let message = format!("and {more} of what is no full block, {count} left out");
+            let more =
+                pluralise(kinds as u64, "more type is not a full block", "more types are not full blocks");
+            let dropped = pluralise(count, "block was dropped", "blocks were dropped");
+            let message = format!("{more}: {dropped}");
             warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
         }
         warnings

@@ -110,16 +110,16 @@ fn include(extent: &mut Option<CellBounds>, at: [i64; 3], len: u64) {
 }
 
 fn unknown_kind(kind: u32) -> Rejection {
-    bad_file(format!("a cell is of kind {kind}, which its palette lacks"))
+    bad_file(format!("a cell uses palette entry {kind}, which does not exist"))
 }
 
 /// Most that have so many are for a larger grid, which shows by how far the first of them reach.
 fn too_many(most: u64, extent: Option<CellBounds>, size: GridSize) -> Rejection {
     let reaches = |(low, high): CellBounds| (0..3).any(|axis| high[axis] - low[axis] >= size.get() as i64);
     if extent.is_some_and(reaches) {
-        let message = format!("the build is larger than the grid, which is {size}³");
+        let message = format!("the build is larger than the {size}³ grid");
         return Rejection::new(RejectionCode::DoesNotFit, message);
     }
-    let message = format!("the file has more than {most} blocks, eight times the cells of a {size}³ grid");
+    let message = format!("the file has more than {most} blocks (8 times the cells of a {size}³ grid)");
     Rejection::new(RejectionCode::TooMuchWork, message)
 }

@@ -49,7 +49,7 @@ impl<'a> SchemTags<'a> {
 
     fn scene(self) -> Result<ForeignScene<'a>, Rejection> {
         let [Some(width), Some(height), Some(length)] = self.size else {
-            return Err(bad_file("it does not say its Width, Height and Length"));
+            return Err(bad_file("it has no Width, Height or Length"));
         };
         // Shorts, and meant without a sign.
         let size = [width, height, length].map(|side| u32::from(side as u16));
@@ -59,10 +59,7 @@ impl<'a> SchemTags<'a> {
         while let Some((name, tag)) = palette.next()? {
             let place = tag.number().and_then(|number| usize::try_from(number).ok());
             let place = place.filter(|&place| place < MAX_KINDS).ok_or_else(|| {
-                bad_file(format!(
-                    "its palette gives out numbers that are not between 0 and {}",
-                    MAX_KINDS - 1
-                ))
+                bad_file(format!("its palette has a number outside 0 to {}", MAX_KINDS - 1))
             })?;
             if kinds.len() <= place {
                 kinds.resize_with(place + 1, || None);

@@ -171,11 +171,11 @@ fn foreign_blocks_are_replaced_or_left_out_and_counted() {
         warnings(&verdict),
         json!([
             { "code": "replaced_block", "type": "spruce_stairs", "count": 3,
-              "message": "spruce_stairs is not in the palette: the file has 3 blocks of it, taken for oak_planks" },
+              "message": "spruce_stairs is not in the palette: 3 blocks were replaced with oak_planks" },
             { "code": "replaced_block", "type": "a:brass", "count": 2,
-              "message": "a:brass is not in the palette: the file has 2 blocks of it, taken for stone" },
+              "message": "a:brass is not in the palette: 2 blocks were replaced with stone" },
             { "code": "unknown_block", "type": "torch", "count": 1,
-              "message": "torch is no full block: 1 was left out" },
+              "message": "torch is not a full block: 1 block was dropped" },
         ])
     );
     assert_eq!(
@@ -205,7 +205,7 @@ fn many_kinds_are_told_by_number() {
     assert_eq!(
         told[5],
         json!({ "code": "more_replaced_blocks", "kinds": 2, "count": 2,
-                "message": "and 2 more kinds of blocks, 2 blocks of the file, taken for what is nearest" })
+                "message": "2 more types are not in the palette: 2 blocks were replaced with the nearest block" })
     );
 }
 
@@ -251,12 +251,12 @@ fn no_more_blocks_are_read_than_a_spec_may_write() {
         let volume = size.iter().map(|&side| side as usize).product();
         schem(size, &palette, &vec![kind; volume])
     };
-    let most = "the file has more than 262144 blocks, eight times the cells of a 32³ grid";
-    let larger = "the build is larger than the grid, which is 32³";
+    let most = "the file has more than 262144 blocks (8 times the cells of a 32³ grid)";
+    let larger = "the build is larger than the 32³ grid";
     for (kind, code, told) in [
         (1, RejectionCode::DoesNotFit, larger),
         (2, RejectionCode::TooMuchWork, most),
-        (0, RejectionCode::NoBlocks, "there are no blocks in the grid"),
+        (0, RejectionCode::NoBlocks, "the grid contains no blocks"),
     ] {
         assert_eq!(rejection(&dense([70, 70, 70], kind)), (code, told.to_owned()), "{kind}");
     }
@@ -313,7 +313,7 @@ fn a_file_is_checked_whatever_its_spec_would_weigh() {
     };
     let rejection = build.write_spec(1 << 19).unwrap_err();
     assert_eq!(rejection.code, RejectionCode::TooLarge);
-    assert_eq!(rejection.message, "written as a spec, the build is larger than 1 MiB");
+    assert_eq!(rejection.message, "as a spec, the build would be larger than 1 MiB");
     let spec = build.write_spec(LIMIT).unwrap();
     assert!(read(spec.as_bytes(), GridSize::G32, Palette::Simple).grid() == Some(build.grid()));
 }
@@ -323,10 +323,10 @@ fn what_is_larger_than_the_grid_says_which_grid_takes_it() {
     let palette = nbt!({ "minecraft:stone": 0, "minecraft:air": 1 });
     let row = |len: usize| schem([len as i16, 1, 1], &palette, &vec![0; len]);
     for (len, told) in [
-        (33, "the build is 33 wide, 1 high and 1 deep, and the grid 32³: a 64³ grid takes it"),
+        (33, "the build is 33 wide, 1 high and 1 deep, too large for a 32³ grid: use a 64³ grid"),
         (
             300,
-            "the build is 300 wide, 1 high and 1 deep, and the grid 32³: no grid takes it, the largest being 256³",
+            "the build is 300 wide, 1 high and 1 deep, too large for a 32³ grid: no grid is large enough (the largest is 256³)",
         ),
     ] {
         assert_eq!(rejection(&row(len)), (RejectionCode::DoesNotFit, told.to_owned()));
@@ -345,51 +345,54 @@ fn bad_files_are_refused_with_a_reason() {
     let none = Value::List(Vec::new());
     let nbt = |value: Value| fastnbt::to_bytes(&value).unwrap();
     for (file, told) in [
-        (schem([2, 1, 1], &palette, &[0]), "it says 2 by 1 by 1 cells, and holds another number of them"),
-        (schem([1, 1, 1], &palette, &[0; 9]), "it says 1 by 1 by 1 cells, and holds another number of them"),
-        (schem([2, 1, 1], &palette, &[0, 0, 0]), "it holds more cells than its size says"),
-        (schem([2, 1, 1], &palette, &[0, 0x80]), "its block data ends in the middle"),
+        (
+            schem([2, 1, 1], &palette, &[0]),
+            "its size is 2 by 1 by 1 cells, but its data has a different number",
+        ),
+        (
+            schem([1, 1, 1], &palette, &[0; 9]),
+            "its size is 1 by 1 by 1 cells, but its data has a different number",
+        ),
+        (schem([2, 1, 1], &palette, &[0, 0, 0]), "it has more cells than its size says"),
+        (schem([2, 1, 1], &palette, &[0, 0x80]), "its block data ends unexpectedly"),
         (
             schem([1, 1, 2], &palette, &[0x80, 0x80, 0x80, 0x80, 0x80, 1]),
-            "a number of its block data is longer than 5 bytes",
+            "a number in its block data is longer than 5 bytes",
         ),
         (
             schem([1, 1, 1], &palette, &[0xff, 0xff, 0xff, 0xff, 0x7f]),
-            "a number of its block data has more than 32 bits",
+            "a number in its block data has more than 32 bits",
         ),
-        (schem([1, 1, 1], &palette, &[1]), "a cell is of kind 1, which its palette lacks"),
-        (schem([1, 1, 1], &palette, &[3]), "a cell is of kind 3, which its palette lacks"),
-        (schem([0, 1, 1], &palette, &[]), "it is 0 by 1 by 1 cells: there is nothing in it"),
-        (
-            schem([1, 1, 1], &nbt!({ "a": -1 }), &[0]),
-            "its palette gives out numbers that are not between 0 and 65535",
-        ),
-        (
-            schem([1, 1, 1], &nbt!({ "a": i32::MAX }), &[0]),
-            "its palette gives out numbers that are not between 0 and 65535",
-        ),
-        (schem([1, 1, 1], &nbt!({ ("x".repeat(257)): 0 }), &[0]), "a block's name is longer than 256 bytes"),
-        (nbt(nbt!({ "Schematic": {} })), "it does not say its Width, Height and Length"),
+        (schem([1, 1, 1], &palette, &[1]), "a cell uses palette entry 1, which does not exist"),
+        (schem([1, 1, 1], &palette, &[3]), "a cell uses palette entry 3, which does not exist"),
+        (schem([0, 1, 1], &palette, &[]), "its size is 0 by 1 by 1 cells: it is empty"),
+        (schem([1, 1, 1], &nbt!({ "a": -1 }), &[0]), "its palette has a number outside 0 to 65535"),
+        (schem([1, 1, 1], &nbt!({ "a": i32::MAX }), &[0]), "its palette has a number outside 0 to 65535"),
+        (schem([1, 1, 1], &nbt!({ ("x".repeat(257)): 0 }), &[0]), "a block name is longer than 256 bytes"),
+        (nbt(nbt!({ "Schematic": {} })), "it has no Width, Height or Length"),
         (nbt(nbt!({ "Schematic": { "Width": 1, "Height": 1, "Length": 1 } })), "it has no Palette"),
         (
             nbt(nbt!({ "Materials": "Alpha" })),
             "it is a schematic from before Minecraft 1.13: save it as a .schem or a .litematic",
         ),
-        (
-            nbt(nbt!({ "palette": [] })),
-            "it is what a structure block saves: save it as a .schem or a .litematic",
-        ),
+        (nbt(nbt!({ "palette": [] })), "it is a structure block file: save it as a .schem or a .litematic"),
         (nbt(nbt!({ "level": 1 })), "it is neither a .schem nor a .litematic"),
         (nbt(nbt!({ "Regions": {} })), "it has no regions"),
         (
             nbt(nbt!({ "Regions": { "a": {} } })),
-            "a region lacks its Position, Size, BlockStatePalette or BlockStates",
+            "a region has no Position, Size, BlockStatePalette or BlockStates",
         ),
-        (litematic([1, 1, 1], &none, &[0]), "a region has a cell of kind 0, which its palette lacks"),
-        (litematic([-2, 1, 1], &two, &[0b1101]), "a region has a cell of kind 3, which its palette lacks"),
-        (litematic([-40, 1, 1], &two, &[0]), "it says 40 by 1 by 1 cells, and holds another number of them"),
-        (litematic([4, 1, 1], &two, &[0, 0]), "it says 4 by 1 by 1 cells, and holds another number of them"),
-        (litematic([1, 1, 1], &nbt!([{ "name": "stone" }]), &[0]), "a palette's entry has no Name"),
+        (litematic([1, 1, 1], &none, &[0]), "a region uses palette entry 0, which does not exist"),
+        (litematic([-2, 1, 1], &two, &[0b1101]), "a region uses palette entry 3, which does not exist"),
+        (
+            litematic([-40, 1, 1], &two, &[0]),
+            "its size is 40 by 1 by 1 cells, but its data has a different number",
+        ),
+        (
+            litematic([4, 1, 1], &two, &[0, 0]),
+            "its size is 4 by 1 by 1 cells, but its data has a different number",
+        ),
+        (litematic([1, 1, 1], &nbt!([{ "name": "stone" }]), &[0]), "a palette entry has no Name"),
     ] {
         assert_eq!(rejection(&file), (RejectionCode::BadFile, format!("the file cannot be read: {told}")));
     }
@@ -405,7 +408,7 @@ fn more_cells_than_anybody_reads_are_not_walked_over() {
         litematic([1024, 1024, 1024], &states, &[0]),
     ] {
         let (code, message) = rejection(&file);
-        assert!(message.ends_with("and at most 134217728 are read"), "{message}");
+        assert!(message.ends_with("but at most 134217728 are allowed"), "{message}");
         assert_eq!(code, RejectionCode::TooMuchWork);
     }
 }

@@ -41,11 +41,11 @@ struct VoxModel<'a> {
 pub fn read(file: &[u8], size: GridSize) -> Result<ForeignScene<'_>, Rejection> {
     let mut cursor = VoxCursor(file);
     let children =
-        main_children(&mut cursor).ok_or_else(|| bad_file("it does not begin as a .vox file does"))?;
+        main_children(&mut cursor).ok_or_else(|| bad_file("it does not start like a .vox file"))?;
     let mut found = VoxContents::default();
     let mut chunks = VoxCursor(children);
     while !chunks.0.is_empty() {
-        let chunk = chunks.chunk().ok_or_else(|| bad_file("it ends in the middle of a chunk"))?;
+        let chunk = chunks.chunk().ok_or_else(|| bad_file("it ends inside a chunk"))?;
         found.keep(chunk)?;
     }
     let kinds = found.kinds();
@@ -84,34 +84,33 @@ impl<'a> VoxContents<'a> {
                 None => None,
             },
             b"LAYR" if self.hidden.len() == MAX_MODELS => {
-                return Err(bad_file(format!("it hides more than {MAX_MODELS} layers")));
+                return Err(bad_file(format!("it has more than {MAX_MODELS} hidden layers")));
             }
             b"LAYR" => at.layer().map(|(layer, is_hidden)| self.hidden.extend(is_hidden.then_some(layer))),
             _ => Some(()),
         };
         kept.ok_or_else(|| {
-            bad_file(format!(
-                "its {} chunk is cut off, or not written as it should be",
-                chunk.id.escape_ascii()
-            ))
+            bad_file(format!("its {} chunk is incomplete or malformed", chunk.id.escape_ascii()))
         })
     }
 
     fn keep_model(&mut self, mut at: VoxCursor<'a>) -> Result<(), Rejection> {
-        let size = self.size.take().ok_or_else(|| bad_file("a model comes without its size"))?;
+        let size = self.size.take().ok_or_else(|| bad_file("a model has no size"))?;
         let count = at.u32().unwrap_or_default() as usize;
         let (voxels, []) = at.0.as_chunks::<4>() else {
-            return Err(bad_file("a model ends in the middle of a voxel"));
+            return Err(bad_file("a model ends inside a voxel"));
         };
         if let Some(side) = size.into_iter().find(|&side| side > MAX_MODEL_EDGE) {
-            return Err(bad_file(format!("a model is {side} voxels wide, and {MAX_MODEL_EDGE} is the most")));
+            return Err(bad_file(format!(
+                "a model is {side} voxels wide, but at most {MAX_MODEL_EDGE} are allowed"
+            )));
         }
         if voxels.len() != count {
-            return Err(bad_file(format!("a model says {count} voxels, and holds {}", voxels.len())));
+            return Err(bad_file(format!("a model declares {count} voxels, but has {}", voxels.len())));
         }
         let outside = |voxel: &[u8; 4]| (0..3).any(|axis| u32::from(voxel[axis]) >= size[axis]);
         if voxels.iter().any(outside) {
-            return Err(bad_file("a voxel lies outside its model"));
+            return Err(bad_file("a voxel is outside its model"));
         }
         if self.models.len() == MAX_MODELS {
             return Err(bad_file(format!("it has more than {MAX_MODELS} models")));
@@ -143,7 +142,7 @@ impl<'a> VoxContents<'a> {
         let mut voxels = 0_u128;
         let mut parts = Vec::new();
         for (number, rotation, middle) in self.graph.shown(|layer| self.hidden.contains(&layer))? {
-            let missing = || bad_file(format!("its scene shows the model {number}, which there is not"));
+            let missing = || bad_file(format!("its scene shows model {number}, which does not exist"));
             let model = usize::try_from(number).ok().and_then(|number| self.models.get(number).copied());
             let model = model.ok_or_else(missing)?;
             voxels += model.voxels.len() as u128;

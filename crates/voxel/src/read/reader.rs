@@ -61,15 +61,15 @@ impl SpecReader {
             Some(failure) => failure,
             None if reason == "number out of range" => (
                 RejectionCode::BadSpec,
-                format!("{}expected a whole number, got one beyond all bounds", self.path),
+                format!("{}expected a whole number, got a number that is out of range", self.path),
             ),
             None if error.is_data() => {
                 (RejectionCode::BadSpec, format!("{}{}", self.path, rephrase_serde_error(reason)))
             }
             None if error.is_eof() => {
-                (RejectionCode::BadJson, format!("the JSON ends too early, at {position}: is it cut off?"))
+                (RejectionCode::BadJson, format!("the JSON ends too early at {position}: it may be cut off"))
             }
-            None => (RejectionCode::BadJson, format!("this is not JSON, at {position}: {reason}")),
+            None => (RejectionCode::BadJson, format!("invalid JSON at {position}: {reason}")),
         };
         Rejection::new(code, message).at(position)
     }

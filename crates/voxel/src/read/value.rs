@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
         match self.reader.kind(text) {
             Some(kind) => Ok(SpecValue::Name(kind)),
             None => {
-                let got = SpecValue::Other("another one".to_owned());
+                let got = SpecValue::Other("one more".to_owned());
                 Err(self.reader.expected(&format!("at most {MAX_KINDS} different names"), &got))
             }
         }
@@ -176,5 +176,5 @@ impl<'de> Visitor<'de> for ValueVisitor<'_> {
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 fn out_of_range(number: &str) -> SpecValue {
-    SpecValue::Other(format!("{number}, which is beyond 64 bits"))
+    SpecValue::Other(format!("{number}, which does not fit in 64 bits"))
 }

@@ -119,11 +119,11 @@ fn other_encodings_of_the_same_grid_are_refused() {
     };
     assert_eq!(edited(&|bytes| bytes[4] = 2), DecodeError::Version(2));
     assert_eq!(edited(&|bytes| bytes[0] = b'X'), DecodeError::Magic);
-    assert_eq!(edited(&|bytes| bytes[5] = 33), DecodeError::NotCanonical("no such grid size"));
+    assert_eq!(edited(&|bytes| bytes[5] = 33), DecodeError::NotCanonical("unknown grid size"));
     assert_eq!(edited(&|bytes| bytes[stone] = b'z'), DecodeError::UnknownBlock);
     assert_eq!(
         edited(&|bytes| bytes[stone + 5] = 32),
-        DecodeError::NotCanonical("the bounds leave the grid")
+        DecodeError::NotCanonical("the bounds reach outside the grid")
     );
     // One cell more along x, of air.
     let wider = edited(&|bytes| {

@@ -69,12 +69,12 @@ fn a_report_is_the_object_of_the_design() {
             "bounds": { "min": [0, 0, 0], "max": [16, 9, 16] },
             "blocks": { "glass": 1, "stone": 1 },
             "warnings": [
-                { "code": "missing_version", "message": "version is missing: write \"version\": \"1.0\"" },
-                { "code": "out_of_bounds", "count": 1, "message": "1 write was outside the grid and dropped" },
+                { "code": "missing_version", "message": "version is missing: add \"version\": \"1.0\"" },
+                { "code": "out_of_bounds", "count": 1, "message": "1 write outside the grid was dropped" },
                 { "code": "unknown_block", "type": "air", "count": 1,
-                  "message": "air carves nothing: 1 write was dropped; leave the space empty instead" },
+                  "message": "air does not remove blocks: 1 write was dropped; leave the space empty instead" },
             ],
-            "error": { "code": "too_few_blocks", "message": "2 blocks, where at least 80 are needed: add detail" },
+            "error": { "code": "too_few_blocks", "message": "the build has 2 blocks, but at least 80 are required: add detail" },
             "cells": [[0, 0, 0, "stone"], [16, 9, 16, "glass"]],
         })
     );
@@ -104,7 +104,7 @@ fn the_five_most_frequent_unknown_kinds_are_named_and_the_rest_counted() {
         .map(|w| (w["type"].as_str().unwrap_or("more"), w["count"].as_u64().unwrap()))
         .collect();
     assert_eq!(warnings, [("a", 7), ("b", 7), ("c", 5), ("d", 4), ("e", 4), ("more", 3)]);
-    assert_eq!(report["warnings"][5]["message"], "and 2 more kinds of unknown blocks, 3 writes dropped");
+    assert_eq!(report["warnings"][5]["message"], "2 more unknown types: 3 writes were dropped");
 }
 
 /// A box over the whole range of 64 bits is clipped, and what lies outside is counted, not walked.

@@ -37,12 +37,12 @@ fn the_spec_is_found_wherever_it_stands() {
 #[test]
 fn without_a_spec_the_most_telling_error_is_kept() {
     for (text, code, place) in [
-        ("I cannot do that.", "bad_json", "there is no object with boxes"),
-        ("Use {} or {braces}.", "bad_json", "there is no object with boxes"),
+        ("I cannot do that.", "bad_json", "no JSON object with boxes"),
+        ("Use {} or {braces}.", "bad_json", "no JSON object with boxes"),
         (
             "```json\n{\"version\": \"1.0\", \"blocks\": [{\"x\": 1, \"y\": 1, \"z\": 1, \"type\": \"stone\"},",
             "bad_json",
-            "ends too early, at line 2",
+            "ends too early at line 2",
         ),
         ("{\"a\" 1} and {\"version\": \"1.0\", \"boxes\": [{\"x1\": \"one\"}]}", "bad_spec", "boxes[0].x1"),
     ] {

@@ -10,7 +10,7 @@ use voxel::{GridSize, Palette, Report, check};
 use super::{count, error, simple};
 
 const NO_SPEC: &str =
-    "there is no object with boxes, lines or blocks in the text (read from line 1, column 1)";
+    "the text contains no JSON object with boxes, lines or blocks (searched from line 1, column 1)";
 
 fn boxes(fields: &str) -> String {
     format!(r#"{{"version":"1.0","boxes":[{{{fields}}}]}}"#)
@@ -33,29 +33,33 @@ fn what_is_wrong_is_told_with_its_place() {
         (block("true"), "bad_spec", "blocks[1].x: expected a whole number, got true"),
         (block("[1]"), "bad_spec", "blocks[1].x: expected a whole number, got a list"),
         (block("{}"), "bad_spec", "blocks[1].x: expected a whole number, got an object"),
-        (block("1e400"), "bad_spec", "blocks[1].x: expected a whole number, got one beyond all bounds"),
+        (
+            block("1e400"),
+            "bad_spec",
+            "blocks[1].x: expected a whole number, got a number that is out of range",
+        ),
         (
             block("1e30"),
             "bad_spec",
-            "blocks[1].x: expected a whole number, got 1e30, which is beyond 64 bits",
+            "blocks[1].x: expected a whole number, got 1e30, which does not fit in 64 bits",
         ),
         (
             block("9223372036854775808"),
             "bad_spec",
-            "blocks[1].x: expected a whole number, got 9223372036854775808, which is beyond 64 bits",
+            "blocks[1].x: expected a whole number, got 9223372036854775808, which does not fit in 64 bits",
         ),
-        (block("NaN"), "bad_json", "this is not JSON, at line 1, column 68: expected value"),
-        (block("01"), "bad_json", "this is not JSON, at line 1, column 69: invalid number"),
+        (block("NaN"), "bad_json", "invalid JSON at line 1, column 68: expected value"),
+        (block("01"), "bad_json", "invalid JSON at line 1, column 69: invalid number"),
         (boxes(r#""x1":1"#), "bad_spec", "boxes[0].y1: expected a whole number, got nothing"),
         (
             boxes(r#""x1":1,"y1":1,"z1":1,"x2":1,"y2":1,"z2":1"#),
             "bad_spec",
-            "boxes[0].type: expected the name of a block, got nothing",
+            "boxes[0].type: expected a block name, got nothing",
         ),
         (
             boxes(r#""x1":1,"y1":1,"z1":1,"x2":1,"y2":1,"z2":1,"type":7"#),
             "bad_spec",
-            "boxes[0].type: expected the name of a block, got 7",
+            "boxes[0].type: expected a block name, got 7",
         ),
         (r#"{"boxes":{}}"#.into(), "bad_spec", "boxes: expected a list, got an object"),
         (r#"{"lines":"none"}"#.into(), "bad_spec", "lines: expected a list, got \"none\""),
@@ -83,7 +87,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             r#"{"version":"1.0","blocks":[{"x":0,"#.into(),
             "bad_json",
-            "the JSON ends too early, at line 1, column 34: is it cut off?",
+            "the JSON ends too early at line 1, column 34: it may be cut off",
         ),
         (
             r#"{"response":{"version":"1.0","boxes":[{"x1":3.5}]}}"#.into(),
@@ -112,7 +116,7 @@ fn what_is_wrong_is_told_with_its_place() {
 fn positions_are_those_of_the_whole_text() {
     let text = "Here you go:\n```json\n{\n  \"version\": \"1.0\",\n  \"blocks\": [\n    { \"x\": oops }\n  ]\n}\n```\n";
     let report = simple(text);
-    assert_eq!(error(&report), ("bad_json", "this is not JSON, at line 6, column 12: expected value"));
+    assert_eq!(error(&report), ("bad_json", "invalid JSON at line 6, column 12: expected value"));
     assert_eq!((&report["error"]["line"], &report["error"]["column"]), (&json!(6), &json!(12)));
 
     let wrong = simple(
@@ -171,7 +175,7 @@ fn there_is_an_end_to_the_kinds_of_blocks() {
     let blocks: Vec<Value> =
         (0..70_000).map(|i| json!({ "x": 0, "y": 0, "z": 0, "type": format!("kind{i}") })).collect();
     let report = simple(json!({ "version": "1.0", "blocks": blocks }).to_string());
-    let expected = "blocks[65536].type: expected at most 65536 different names, got another one";
+    let expected = "blocks[65536].type: expected at most 65536 different names, got one more";
     assert_eq!(error(&report), ("bad_spec", expected));
 }
 

@@ -47,7 +47,7 @@ fn the_first_rule_that_fails_is_told() {
 fn an_empty_build_has_no_blocks_and_no_bounds() {
     for text in ["{}", r#"{"version":"1.0"}"#, r#"{"version":"1.0","boxes":[],"lines":[],"blocks":[]}"#] {
         let report = report(text, GridSize::G32, Palette::Simple);
-        assert_eq!(error(&report), ("no_blocks", "there are no blocks in the grid"));
+        assert_eq!(error(&report), ("no_blocks", "the grid contains no blocks"));
         assert_eq!(report["bounds"], Value::Null);
         assert_eq!(report["blocks"], json!({}));
     }

@@ -116,7 +116,7 @@ impl Graph {
             visited += 1;
             if depth > MAX_DEPTH {
                 return Err(bad_file(format!(
-                    "its scene is nested deeper than {MAX_DEPTH} levels, or in a circle"
+                    "its scene is nested more than {MAX_DEPTH} levels deep or contains itself"
                 )));
             }
             if visited > MAX_NODES {
@@ -124,7 +124,7 @@ impl Graph {
             }
             let node = self.0.get(&id);
             match node
-                .ok_or_else(|| bad_file(format!("its scene names the node {id}, which there is not")))?
+                .ok_or_else(|| bad_file(format!("its scene refers to node {id}, which does not exist")))?
             {
                 Node::Transform { hidden: true, .. } => {}
                 Node::Transform { layer, .. } if is_hidden(*layer) => {}
@@ -155,7 +155,7 @@ impl Graph {
 }
 
 fn too_many() -> Rejection {
-    bad_file(format!("its scene shows its nodes more than {MAX_NODES} times"))
+    bad_file(format!("its scene visits its nodes more than {MAX_NODES} times"))
 }
 
 #[cfg(test)]

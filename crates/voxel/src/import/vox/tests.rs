@@ -161,8 +161,7 @@ fn colours_are_replaced_by_what_looks_like_them() {
     for (file, colour) in [(hook().chunk("RGBA", &colours), "#000000"), (hook(), "#ffffff")] {
         let verdict = check(&file.bytes(), GridSize::G32, Palette::Simple, 1 << 20);
         let block = if colour == "#ffffff" { "white_wool" } else { "black_wool" };
-        let message =
-            format!("{colour} is not in the palette: the file has 4 blocks of it, taken for {block}");
+        let message = format!("{colour} is not in the palette: 4 blocks were replaced with {block}");
         let expected = json!([{ "code": "replaced_block", "type": colour, "count": 4, "message": message }]);
         assert_eq!(serde_json::to_value(verdict.warnings()).unwrap(), expected);
     }
@@ -179,32 +178,26 @@ fn bad_files_are_refused_with_a_reason() {
     let wide = (0..9).fold(model(), |file, id| file.group(id, &[id + 1; 10])).shape(9, 0);
     let all = model().placed(0, 1, &[]).group(1, &[2; 4097]).shape(2, 0);
     for (file, told) in [
-        (model().chunk("SIZE", &ints(&[1])), "its SIZE chunk is cut off, or not written as it should be"),
-        (model().chunk("RGBA", &[0; 1023]), "its RGBA chunk is cut off, or not written as it should be"),
-        (model().chunk("XYZI", &[0; 4]), "a model comes without its size"),
-        (model().model([1, 1, 257], &[]), "a model is 257 voxels wide, and 256 is the most"),
-        (model().model([-1, 1, 1], &[]), "a model is 4294967295 voxels wide, and 256 is the most"),
-        (model().model([1, 1, 1], &[[0, 1, 0, 1]]), "a voxel lies outside its model"),
+        (model().chunk("SIZE", &ints(&[1])), "its SIZE chunk is incomplete or malformed"),
+        (model().chunk("RGBA", &[0; 1023]), "its RGBA chunk is incomplete or malformed"),
+        (model().chunk("XYZI", &[0; 4]), "a model has no size"),
+        (model().model([1, 1, 257], &[]), "a model is 257 voxels wide, but at most 256 are allowed"),
+        (model().model([-1, 1, 1], &[]), "a model is 4294967295 voxels wide, but at most 256 are allowed"),
+        (model().model([1, 1, 1], &[[0, 1, 0, 1]]), "a voxel is outside its model"),
         (many, "it has more than 4096 models"),
-        (model().placed(0, 0, &[]), "its scene is nested deeper than 64 levels, or in a circle"),
-        (deep, "its scene is nested deeper than 64 levels, or in a circle"),
+        (model().placed(0, 0, &[]), "its scene is nested more than 64 levels deep or contains itself"),
+        (deep, "its scene is nested more than 64 levels deep or contains itself"),
         (wide, "its scene shows models in more than 4096 places"),
         (all, "its scene shows models in more than 4096 places"),
-        (model().group(0, &[0; 70_000]), "its scene shows its nodes more than 65536 times"),
-        (model().placed(0, 7, &[]), "its scene names the node 7, which there is not"),
-        (model().placed(1, 0, &[]), "its scene names the node 0, which there is not"),
-        (model().placed(0, 1, &[]).shape(1, 1), "its scene shows the model 1, which there is not"),
-        (model().placed(0, 1, &[("_r", "15")]), "its nTRN chunk is cut off, or not written as it should be"),
-        (model().placed(0, 1, &[("_t", "1 2")]), "its nTRN chunk is cut off, or not written as it should be"),
-        (
-            model().placed(0, 1, &[("_t", "1 2 99999999999")]),
-            "its nTRN chunk is cut off, or not written as it should be",
-        ),
-        (
-            model().chunk("nGRP", &ints(&[0, 0, -1])),
-            "its nGRP chunk is cut off, or not written as it should be",
-        ),
-        (model().chunk("nTRN", &ints(&[0, -1])), "its nTRN chunk is cut off, or not written as it should be"),
+        (model().group(0, &[0; 70_000]), "its scene visits its nodes more than 65536 times"),
+        (model().placed(0, 7, &[]), "its scene refers to node 7, which does not exist"),
+        (model().placed(1, 0, &[]), "its scene refers to node 0, which does not exist"),
+        (model().placed(0, 1, &[]).shape(1, 1), "its scene shows model 1, which does not exist"),
+        (model().placed(0, 1, &[("_r", "15")]), "its nTRN chunk is incomplete or malformed"),
+        (model().placed(0, 1, &[("_t", "1 2")]), "its nTRN chunk is incomplete or malformed"),
+        (model().placed(0, 1, &[("_t", "1 2 99999999999")]), "its nTRN chunk is incomplete or malformed"),
+        (model().chunk("nGRP", &ints(&[0, 0, -1])), "its nGRP chunk is incomplete or malformed"),
+        (model().chunk("nTRN", &ints(&[0, -1])), "its nTRN chunk is incomplete or malformed"),
     ] {
         assert_eq!(file.rejection(), (RejectionCode::BadFile, format!("the file cannot be read: {told}")));
     }
@@ -226,9 +219,9 @@ fn far_apart_models_do_not_fit_and_too_many_voxels_are_not_walked_over() {
     let solid = vec![[0, 0, 0, 1]; 1 << 20];
     // A model is read once, whatever it holds; what it stands in besides is what a grid can be drawn with.
     for (times, told) in [
-        (1, "the file has more than 262144 blocks, eight times the cells of a 32³ grid"),
-        (2, "the file has 2097152 cells, and at most 1114112 are read"),
-        (200, "the file has 2097152 cells, and at most 1114112 are read"),
+        (1, "the file has more than 262144 blocks (8 times the cells of a 32³ grid)"),
+        (2, "the file has 2097152 cells, but at most 1114112 are allowed"),
+        (200, "the file has 2097152 cells, but at most 1114112 are allowed"),
     ] {
         let file =
             TestVox::new().model([1, 1, 1], &solid).placed(0, 1, &[]).group(1, &vec![2; times]).shape(2, 0);
