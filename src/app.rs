@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arena::Arena;
 use crate::config::Config;
 use crate::db::Sessions;
+use crate::generate::{Providers, RequestLimits};
 use crate::limits::RateLimits;
 use crate::metrics::HttpMetrics;
 use crate::pictures::Pictures;
@@ -46,12 +47,21 @@ pub struct AppInner {
 }
 
 impl App {
-    pub fn new(config: Arc<Config>, pool: PgPool) -> Self {
+    /// # Errors
+    /// If a provider of the catalog cannot be reached as it is configured.
+    pub fn new(config: Arc<Config>, pool: PgPool) -> anyhow::Result<Self> {
         let replica = pool.clone();
         Self::with_replica(config, pool, replica)
     }
 
-    pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> Self {
+    /// # Errors
+    /// If a provider of the catalog cannot be reached as it is configured.
+    pub fn with_replica(config: Arc<Config>, pool: PgPool, replica: PgPool) -> anyhow::Result<Self> {
+        let generation = &config.generation;
+        let request_limits =
+            RequestLimits { max_bytes: generation.answer_max_bytes, ..RequestLimits::default() };
+        let providers =
+            Providers::new(&config.catalog.providers, &generation.keys, request_limits, generation.log_raw)?;
         let memory =
             MemoryBudget::new(LARGE_BODY_MEMORY.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
@@ -59,9 +69,9 @@ impl App {
         let limits = RateLimits::new(config.rate_limits);
         let work = WorkPool::per_core();
         let shutdown = CancellationToken::new();
-        Self(Arc::new(AppInner {
+        Ok(Self(Arc::new(AppInner {
             sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
-            worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config)),
+            worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
             config,
             sessions: Sessions::new(pool.clone()),
             pool,
@@ -74,7 +84,7 @@ impl App {
             work,
             memory,
             shutdown,
-        }))
+        })))
     }
 }
 

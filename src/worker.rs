@@ -40,16 +40,17 @@ pub struct Worker {
     pool: PgPool,
     work: WorkPool,
     config: Arc<Config>,
+    providers: Arc<Providers>,
     wake: Arc<Notify>,
 }
 
 impl Worker {
-    pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>) -> Self {
-        Self { pool, work, config, wake: Arc::default() }
+    pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>, providers: Providers) -> Self {
+        Self { pool, work, config, providers: Arc::new(providers), wake: Arc::default() }
     }
 
     pub fn providers(&self) -> &Providers {
-        &self.config.generation.providers
+        &self.providers
     }
 
     /// Tells the workshop that there is something new, or something to stop.

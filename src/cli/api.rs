@@ -61,7 +61,7 @@ impl ApiArgs {
         }
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
-            let app = App::new(Arc::clone(&config), database.pool().clone());
+            let app = App::new(Arc::clone(&config), database.pool().clone())?;
             let closing = app.shutdown.clone();
             let worker = app.worker.clone();
             let worker = works.then(|| {

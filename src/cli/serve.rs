@@ -55,7 +55,7 @@ async fn site(
     if config.admin_token.as_ref().is_some_and(Secret::is_short) {
         warn!("ADMIN_TOKEN is short enough to be guessed; `openssl rand -hex 32` makes a better one");
     }
-    let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone());
+    let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone())?;
 
     announce(&server::url(&listener)?, started);
     let background = background::start(&app);

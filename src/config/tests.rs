@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 
 use super::*;
+use crate::generate::{Providers, RequestLimits};
 
 fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::from_lookup(|wanted| {
@@ -27,8 +28,8 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.bind.to_string(), "127.0.0.1:3000");
     assert_eq!(config.logging.format, LogFormat::Auto);
     assert_eq!(config.logging.filter, DEFAULT_LOG.parse().unwrap());
-    assert_eq!(config.check_max_bytes, 32 * MIB);
-    assert_eq!(config.import_max_bytes, 256 * MIB);
+    assert_eq!(config.check_max_bytes, 32 << 20);
+    assert_eq!(config.import_max_bytes, 256 << 20);
     assert_eq!(config.arena.grid, GridSize::G32);
     assert_eq!(config.arena.palette, Palette::Simple);
     assert_eq!(config.arena.mode.as_str(), "precise");
@@ -131,11 +132,11 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("PUBLIC_URL", "https://buildoff.example/path", "PUBLIC_URL must be an address"),
         ("AI_ATTEMPTS", "0", "AI_ATTEMPTS must be a number from 1 to 10, not \"0\""),
         ("AI_AT_ONCE", "many", "AI_AT_ONCE must be a number from 1 to 1000"),
-        ("AI_DEBUG", "2", "AI_DEBUG must be 1 or 0"),
+        ("AI_DEBUG", "2", "AI_DEBUG must be on or off, not \"2\""),
         ("OPENAI_BASE_URL", "api.openai.com", "OPENAI_BASE_URL must be an address that begins with http://"),
-        ("OPENAI_API_KEY", "line\nbreak", "provider openai: the key holds characters"),
+        ("OPENAI_API_KEY", "line\nbreak", "OPENAI_API_KEY has characters that cannot be sent in a header"),
         ("DATABASE_URL", "mysql://x", "DATABASE_URL must be an address that begins with postgres://"),
-        ("DIRECT_URL", "postgres://x", "DIRECT_URL needs DATABASE_URL beside it"),
+        ("DIRECT_URL", "postgres://x", "DIRECT_URL needs DATABASE_URL as well"),
     ];
     for (name, value, expected) in cases {
         let error = refused(&[(name, value)]);
@@ -155,9 +156,10 @@ fn a_provider_is_asked_only_with_its_key_and_where_one_says() {
     ]);
 
     let generation = &config.generation;
-    let can_ask: Vec<_> = ["openai", "anthropic", "xai"].map(|key| generation.providers.can_ask(key)).into();
+    let known = &config.catalog.providers;
+    let providers = Providers::new(known, &generation.keys, RequestLimits::default(), false).unwrap();
+    let can_ask: Vec<_> = ["openai", "anthropic", "xai"].map(|key| providers.can_ask(key)).into();
     assert_eq!(can_ask, [true, false, false]);
-    let known = generation.providers.known();
     let address = |key: &str| &known.iter().find(|provider| provider.key == key).unwrap().base_url;
     assert_eq!(address("anthropic"), "http://127.0.0.1:9");
     assert_eq!(address("openai"), "https://api.openai.com/v1");
@@ -198,7 +200,7 @@ fn a_secret_is_never_repeated() {
         ("OPENAI_API_KEY", "hunter5\nhunter6"),
     ]);
 
-    for name in ["DATABASE_URL", "DIRECT_URL", "OPENAI_BASE_URL", "provider openai"] {
+    for name in ["DATABASE_URL", "DIRECT_URL", "OPENAI_BASE_URL", "OPENAI_API_KEY"] {
         assert!(error.contains(name), "{error}");
     }
     assert!(!error.contains("hunter"), "{error}");

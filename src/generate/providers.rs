@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Endpoint, EndpointError, ModelProvider, RequestLimits, Secret, provider};
+use anyhow::Context;
+
+use super::{Endpoint, ModelProvider, RequestLimits, Secret, provider};
 use crate::arena::catalog::{self, Model};
 
 /// The providers that can be asked, by their keys in the catalog.
@@ -14,22 +16,27 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// `known` are the catalog's; who is asked with which key is told by `enable`.
-    pub fn new(known: Vec<catalog::Provider>) -> Self {
-        Self { known, clients: BTreeMap::new() }
-    }
-
-    /// Makes it possible to ask a provider.
-    pub fn enable(
-        &mut self,
-        known: &catalog::Provider,
-        key: Option<Secret>,
+    /// Makes a client for each provider of the catalog that has a key here or needs none.
+    ///
+    /// # Errors
+    /// If a provider's address or key cannot be used.
+    pub fn new(
+        known: &[catalog::Provider],
+        keys: &BTreeMap<String, Secret>,
         limits: RequestLimits,
         log_raw: bool,
-    ) -> Result<(), EndpointError> {
-        let endpoint = Endpoint { provider: known.kind, base_url: known.base_url.clone(), key, pinned: None };
-        self.clients.insert(known.key.clone(), provider(&endpoint, limits, log_raw)?);
-        Ok(())
+    ) -> anyhow::Result<Self> {
+        let mut clients = BTreeMap::new();
+        for catalog::Provider { key: name, kind, base_url, key_variable, .. } in known {
+            let key = keys.get(name).cloned();
+            if key.is_none() && key_variable.is_some() {
+                continue;
+            }
+            let endpoint = Endpoint { provider: *kind, base_url: base_url.clone(), key, pinned: None };
+            let client = provider(&endpoint, limits, log_raw).with_context(|| format!("provider {name}"))?;
+            clients.insert(name.clone(), client);
+        }
+        Ok(Self { known: known.to_vec(), clients })
     }
 
     /// All of the catalog's, asked or not.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hmac::digest::CtOutput;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::RequestBuilder;
+use reqwest::header::HeaderValue;
 use sha2::Sha256;
 
 /// What stands in a text where a key stood.
@@ -29,6 +30,11 @@ impl Secret {
     /// Whether it is short enough to be guessed.
     pub fn is_short(&self) -> bool {
         self.0.len() < 16
+    }
+
+    /// Whether it can be sent in a header.
+    pub fn is_sendable(&self) -> bool {
+        HeaderValue::from_str(&self.0).is_ok()
     }
 
     /// Whether somebody has said it. Takes as long for every answer.

@@ -217,7 +217,7 @@ async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes(
 async fn skill_follows_the_votes_in_the_background() {
     let fixture = busy_ladder().await;
     let config = Config::from_lookup(|_| None).unwrap();
-    let background = background::start(&App::new(Arc::new(config), fixture.db.pool.clone()));
+    let background = background::start(&App::new(Arc::new(config), fixture.db.pool.clone()).unwrap());
 
     let skill = tokio::time::timeout(Duration::from_secs(20), async {
         loop {

@@ -122,12 +122,12 @@ impl TestServer {
 
 fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
     let value = |key: &str| variables.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
-    App::new(Arc::new(Config::from_lookup(value).unwrap()), pool)
+    App::new(Arc::new(Config::from_lookup(value).unwrap()), pool).unwrap()
 }
 
 fn app_without_db() -> App {
     let config = Config::from_lookup(|_| None).unwrap();
     // Port 1 answers nobody, so that whatever needs the database finds it gone.
     let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
-    App::new(Arc::new(config), pool)
+    App::new(Arc::new(config), pool).unwrap()
 }
