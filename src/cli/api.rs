@@ -1,5 +1,4 @@
-//! Commands that do what an admin does speak the admin's API: to a server, or to the same routes in this
-//! process, over the database.
+//! The admin API for commands: of a running server, or the same routes in this process, over the database.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,13 +19,13 @@ use crate::config::Config;
 use crate::generate::Secret;
 use crate::{logging, tls, web};
 
-/// No answer of the admin's API is larger.
+/// The largest answer of the admin API that is read.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct ApiArgs {
-    /// Do it through the API of a running Buildoff, such as https://buildoff.example, with the token in
-    /// ADMIN_TOKEN; without this, directly on the database.
+    /// Use the API of a running Buildoff, such as https://buildoff.example, with the token in ADMIN_TOKEN. Without
+    /// it, the command opens the database itself.
     #[arg(long, value_name = "URL", global = true)]
     pub server: Option<Url>,
 }
@@ -36,7 +35,7 @@ pub(super) enum AdminApi {
     Remote { client: Client, server: Url, token: Secret },
 }
 
-/// Somebody was asked and said no.
+/// An error that the API answered.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct AdminApiError {
@@ -46,8 +45,8 @@ pub(super) struct AdminApiError {
 }
 
 impl ApiArgs {
-    /// Runs a command that speaks the API. With `works`, jobs are carried out by this very process meanwhile,
-    /// unless there is a server for that.
+    /// Runs a command that uses the API. With `works`, this process carries out jobs meanwhile, unless the command
+    /// goes to a server, which does that itself.
     pub fn run(
         &self,
         works: bool,
@@ -75,7 +74,7 @@ impl ApiArgs {
             };
             closing.cancel();
             if let Some(worker) = worker {
-                worker.await.context("the workshop fell over")?;
+                worker.await.context("the worker panicked")?;
             }
             result
         })
@@ -87,12 +86,11 @@ impl AdminApi {
         let is_origin = server.username().is_empty() && server.path() == "/";
         ensure!(
             is_origin && matches!(server.scheme(), "http" | "https"),
-            "--server takes an address such as https://buildoff.example, without a name, a password or a path"
+            "--server must be an address such as https://buildoff.example, without user name, password or path"
         );
-        let token =
-            token.context("ADMIN_TOKEN is not set: it is the token of the server named by --server")?;
+        let token = token.context("ADMIN_TOKEN is not set: set it to the admin token of the server")?;
         let client = Client::builder()
-            .tls_backend_preconfigured(tls::config().context("encrypted connections cannot be set up")?)
+            .tls_backend_preconfigured(tls::config().context("cannot set up encrypted connections")?)
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(Duration::from_secs(10))
             .read_timeout(Duration::from_secs(180))
@@ -137,16 +135,20 @@ impl AdminApi {
                     response.headers().get("location").filter(|_| response.status().is_redirection())
                 {
                     let location = String::from_utf8_lossy(location.as_bytes());
-                    bail!("{server} sends on to {location}: name that server, if it is yours");
+                    bail!(
+                        "{server} redirects to {location}: use that address with --server if it is your server"
+                    );
                 }
                 (response.status(), response.bytes().await.map_err(reqwest::Error::without_url)?)
             }
         };
         if status.is_success() {
-            return serde_json::from_slice(&bytes).context("the answer was not understood");
+            return serde_json::from_slice(&bytes).context("the server sent an unexpected answer");
         }
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let Some(message) = error["error"].as_str() else { bail!("{status}, without a word") };
+        let Some(message) = error["error"].as_str() else {
+            bail!("the server answered {status} without an explanation")
+        };
         let code = error["code"].as_str().unwrap_or_default().to_owned();
         Err(AdminApiError { status, code, message: message.to_owned() }.into())
     }

@@ -1,4 +1,4 @@
-//! `buildoff doctor`: holds every stored build against its digest.
+//! `buildoff doctor`: compares every stored build with its digest.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use crate::arena::builds;
 use crate::config::Config;
 use crate::db::Database;
 
-/// Success if nothing is damaged.
+/// Success if no build is damaged.
 pub(super) fn run() -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
@@ -20,12 +20,12 @@ async fn check_builds(database: &Database) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let mut damaged = 0;
     for id in &ids {
-        // Retired in between is no damage.
+        // A build that was retired in the meantime is not damaged.
         let Some(grid) = builds::grid(database.pool(), *id).await? else { continue };
         let spec = builds::spec(database.pool(), *id).await?.unwrap_or_default();
         let problem = match (grid.open(), builds::unpack_spec(&spec)) {
-            (Err(error), _) => format!("its grid: {error}"),
-            (_, Err(error)) => format!("its spec: {error}"),
+            (Err(error), _) => format!("grid: {error}"),
+            (_, Err(error)) => format!("spec: {error}"),
             _ => continue,
         };
         damaged += 1;

@@ -1,4 +1,4 @@
-//! `buildoff import`: builds from files.
+//! `buildoff import`: builds from files, one by one, so that a bad file does not stop the others.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,32 +20,32 @@ use voxel::{GridSize, Palette, Warning};
 
 #[derive(clap::Args)]
 pub(super) struct ImportArgs {
-    /// A spec, plain or gzipped, or a .schem, .litematic or .vox; or a folder of them, each called <prompt>/<model>.json
-    /// or whatever it ends in, or <grid>-<palette>/<prompt>/<model>.json.
+    /// A spec, plain or gzipped, a .schem, .litematic or .vox, or a folder of such files. In a folder, paths are
+    /// <prompt>/<model>.json or <grid>-<palette>/<prompt>/<model>.json, also with the other extensions.
     path: PathBuf,
-    /// The model of a single file, by its key.
+    /// Key of the model, for a single file.
     #[arg(long)]
     model: Option<ModelKey>,
-    /// The prompt of a single file, by its id.
+    /// Id of the prompt, for a single file.
     #[arg(long)]
     prompt: Option<PromptId>,
-    /// 32, 64, 128 or 256; the arena's unless said.
-    #[arg(long)]
+    /// Grid size: 32, 64, 128 or 256 [default: the arena's].
+    #[arg(long, value_name = "SIZE")]
     grid: Option<GridSize>,
-    /// simple or advanced; the arena's unless said.
+    /// Palette: simple or advanced [default: the arena's].
     #[arg(long)]
     palette: Option<Palette>,
-    /// The arena's unless said.
+    /// Mode of the builds [default: the arena's].
     #[arg(long)]
     mode: Option<Mode>,
-    /// Retire a build that is there already, and take this one.
+    /// Replace existing builds. The old ones are retired, not deleted.
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
     connection: ApiArgs,
 }
 
-/// What the API says of an import.
+/// The answer of the API to an import.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CliImportResult {
@@ -55,7 +55,7 @@ struct CliImportResult {
     warnings: Vec<Warning>,
 }
 
-/// A file, and what it is for, if its name says so.
+/// A file and the build that it is for, if its path names one.
 type ImportFile = (PathBuf, Option<BuildSlot>);
 
 #[derive(Deserialize)]
@@ -93,11 +93,11 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
     for (number, (file, slot)) in (1..).zip(&files) {
         let outcome = match slot {
             None => Err(anyhow::anyhow!(
-                "a file is called <prompt>/<model>, by a prompt's slug and a model's key; this one is passed over"
+                "the path must end in <prompt>/<model>, the id of a prompt and the key of a model"
             )),
             Some(slot) => match conflicting_file(file, slot, &files) {
                 Some(conflicting_file) => Err(anyhow::anyhow!(
-                    "{} is for the same place: keep one of them",
+                    "{} is for the same prompt and model: keep one of them",
                     conflicting_file.display()
                 )),
                 None => import_file(api, file, slot, arguments.overwrite, limit).await,
@@ -118,7 +118,7 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Another file for the same place. Neither is taken: which of them was meant, nobody can tell.
+/// Another file for the same build. Neither is imported, because only their owner knows which of them is right.
 fn conflicting_file<'a>(file: &Path, slot: &BuildSlot, files: &'a [ImportFile]) -> Option<&'a Path> {
     let mut there =
         files.iter().filter(|(_, other)| other.as_ref() == Some(slot)).map(|(other, _)| other.as_path());
@@ -132,7 +132,7 @@ async fn import_file(
     overwrite: bool,
     limit: usize,
 ) -> anyhow::Result<String> {
-    let input = super::check::read(file, limit)?;
+    let input = super::input::read(file, limit)?;
     let BuildSlot { prompt, model, settings } = slot;
     let path = format!(
         "/api/admin/import-build?modelKey={model}&promptId={prompt}&gridSize={}&palette={}&mode={}&overwrite={}",
@@ -144,38 +144,34 @@ async fn import_file(
     let CliImportResult { build_id, block_count, overwritten, warnings } =
         api.post(&path, input).await.map_err(|error| explain(error, slot))?;
     let warnings: String = warnings.iter().map(|warning| format!("; {}", warning.message())).collect();
-    let how = if overwritten { "replaced another" } else { "new" };
-    Ok(format!("{block_count} blocks, {how}, build {build_id}{warnings}"))
+    let how = if overwritten { "replaced" } else { "imported" };
+    Ok(format!("{how}: {block_count} blocks, build {build_id}{warnings}"))
 }
 
-/// In the words of this command where the API has its own.
+/// Says what to do on the command line about an error of the API.
 fn explain(error: anyhow::Error, slot: &BuildSlot) -> anyhow::Error {
     let code = error.downcast_ref::<AdminApiError>().map(|refused| refused.code.as_str());
     match code {
         Some("exists") => {
-            anyhow::anyhow!(
-                "there is a build of this prompt by this model already; --overwrite takes its place"
-            )
+            anyhow::anyhow!("this prompt already has a build by this model; --overwrite replaces it")
         }
         Some("no_prompt") => {
-            anyhow::anyhow!("there is no prompt {}; buildoff prompts add brings it in", slot.prompt)
+            anyhow::anyhow!("no prompt {}: add it with buildoff prompts add", slot.prompt)
         }
         Some("no_model") => {
-            anyhow::anyhow!("there is no model {}; buildoff models add brings it in", slot.model)
+            anyhow::anyhow!("no model {}: add it with buildoff models add", slot.model)
         }
         _ => error,
     }
 }
 
 impl ImportArgs {
-    /// What is to be imported.
+    /// The files to import.
     fn files(&self) -> anyhow::Result<Vec<PathBuf>> {
         fs::metadata(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
         if self.path.is_dir() {
             if self.model.is_some() || self.prompt.is_some() {
-                bail!(
-                    "--model and --prompt are for a single file; in a folder, names of files and folders say them"
-                );
+                bail!("--model and --prompt are only for a single file; in a folder, the paths name both");
             }
             return self.folder();
         }
@@ -191,14 +187,14 @@ impl ImportArgs {
         files.sort();
         if files.is_empty() {
             bail!(
-                "no file in {} is called <prompt>/<model>.json, .schem, .litematic or .vox",
+                "{} has no files named <prompt>/<model>.json, .schem, .litematic or .vox",
                 self.path.display()
             );
         }
         Ok(files)
     }
 
-    /// What a file is for, as was said, or by its name and its folder's.
+    /// The build that a file is for, from the options or from its path.
     fn slot(&self, file: &Path, arena: &Settings) -> Option<BuildSlot> {
         let settings = self.settings(arena);
         if let (Some(model), Some(prompt)) = (&self.model, &self.prompt) {
@@ -222,7 +218,9 @@ impl ImportArgs {
 
 impl CliArenaSettings {
     fn read(self) -> anyhow::Result<Settings> {
-        let wrong = |problem: String| anyhow::anyhow!("the arena's settings were not understood: {problem}");
+        let wrong = |problem: String| {
+            anyhow::anyhow!("the server sent arena settings that this version does not know: {problem}")
+        };
         Ok(Settings {
             grid: self.grid_size.to_string().parse().map_err(wrong)?,
             palette: self.palette.parse().map_err(wrong)?,

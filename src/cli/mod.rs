@@ -1,10 +1,12 @@
-//! The command line. One file per command; `serve` is what happens when none is named.
+//! The command line, one file per command. `serve` is the default.
 
 mod api;
+mod catalog;
 mod check;
 mod doctor;
 mod export;
 mod import;
+mod input;
 mod models;
 mod prompts;
 mod recompute;
@@ -28,15 +30,22 @@ use tracing::info;
 use crate::config::Config;
 use crate::db::Database;
 
-/// A voxel build arena: AI models answer the same prompt with blocks, people vote blind on pairs of builds.
+/// A voxel build arena: AI models answer the same prompts with blocks, and people vote blind on pairs of builds.
 ///
-/// Without a command, Buildoff serves. Its settings come from the environment and from a .env file in the
-/// working directory; .env.example explains each of them.
+/// Without a command, Buildoff serves the site. Settings are environment variables, or lines of a .env file in the
+/// working directory; .env.example explains them. Without DATABASE_URL, Buildoff starts a Postgres of its own.
 #[derive(Parser)]
 #[command(
     version,
     arg_required_else_help = false,
-    after_help = "With no DATABASE_URL, Buildoff starts a Postgres of its own."
+    after_help = "Use 'buildoff COMMAND --help' for the options and exit codes of a command.
+
+Examples:
+  buildoff                                      serve on http://127.0.0.1:3000
+  buildoff check hut.json --grid 64             check a build
+  buildoff export hut.json -o hut.schem         convert it for Minecraft
+  buildoff import builds/ --overwrite           import a folder of builds
+  buildoff seed --dry-run                       see which builds are missing, and what they may cost"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -45,39 +54,52 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum CliCommand {
-    /// Serve the site and its API (the default).
+    /// Serve the site and its API (default).
     Serve,
-    /// Tell whether a spec is a valid build, as JSON. Exits 0 if it is, 1 if not, 2 if that could not be told.
+    /// Check whether a file is a valid build, and print the result as JSON.
+    ///
+    /// Exit codes: 0 if the build is valid, 1 if it is not, 2 if the file cannot be read.
     Check(check::CheckArgs),
-    /// Bring in prompts and models, and have the missing builds made. Exits 1 if some could not be.
+    /// Add prompts and models, and generate the missing builds.
+    ///
+    /// Exit codes: 0 if no build failed, 1 if some did, 2 on any other error.
     Seed(seed::SeedArgs),
-    /// List, enable, rename and add models.
+    /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
-    /// List, enable and add prompts.
+    /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
-    /// Read again what models have answered in vain, without asking anybody.
+    /// Re-parse stored failed answers; sends no requests.
+    ///
+    /// Exit codes: 0 if all of them are builds now, 1 if some are not, 2 on any other error.
     Reparse(reparse::ReparseArgs),
-    /// Delete everything in an installation, after asking.
+    /// Delete all data of this installation, after asking.
     Reset(reset::ResetArgs),
-    /// Import builds from files. Goes on after a bad one, and exits 1 if there was any.
+    /// Import builds from files.
+    ///
+    /// A bad file does not stop the others. Exit codes: 0 if all files were imported, 1 if some were not, 2 on any
+    /// other error.
     Import(import::ImportArgs),
-    /// Hold every stored build against its digest. Exits 1 if one is damaged.
+    /// Check all stored builds for damage.
+    ///
+    /// Exit codes: 0 if no build is damaged, 1 if some are, 2 on any other error.
     Doctor,
-    /// Replay all votes and compare bit for bit. Exits 0 if all is equal, 1 if not, 2 if that could not be told.
+    /// Replay all votes and compare the ratings, bit for bit.
+    ///
+    /// Exit codes: 0 if everything is identical or was corrected, 1 if something differs, 2 on any other error.
     Recompute(recompute::RecomputeArgs),
-    /// Draw a spec as a picture.
+    /// Draw a build as a picture or an animation.
     Render(render::RenderArgs),
-    /// Draw many specs on one sheet.
+    /// Draw many builds in one picture.
     ContactSheet(render::ContactSheetArgs),
-    /// Turn a spec into a file for Minecraft, for 3D programs or for printing.
+    /// Convert a build to a file for Minecraft, 3D programs or printing.
     Export(export::ExportArgs),
-    /// Draw the textures of all blocks on one sheet.
+    /// Draw the textures of all blocks in one picture.
     Textures(render::TexturesArgs),
     /// Print the JSON Schema of specs for a grid and a palette.
-    Schema(schema::SchemaArgs),
+    Schema(input::GridArgs),
 }
 
-/// `started` is when the process began, so that a cold start can be told in milliseconds.
+/// `started` is when the process began, so that `serve` can print how long the start took.
 pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
     match Cli::parse().command.unwrap_or(CliCommand::Serve) {
         CliCommand::Serve => serve::run(started),
@@ -98,7 +120,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Runs a command that needs the database, and leaves the database as it was found.
+/// Runs a command that needs the database, and closes the database afterwards, also after an error.
 fn open_database(
     config: &Config,
     command: impl AsyncFnOnce(&Database) -> anyhow::Result<ExitCode>,
@@ -112,17 +134,17 @@ fn open_database(
 }
 
 fn runtime() -> anyhow::Result<Runtime> {
-    Builder::new_multi_thread().enable_all().build().context("the async runtime could not start")
+    Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")
 }
 
-/// Resolves at the first SIGINT or SIGTERM; the second one ends the process at once.
+/// Resolves at the first SIGINT or SIGTERM. The second signal ends the process immediately.
 fn stop_signal() -> anyhow::Result<oneshot::Receiver<()>> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be watched")?;
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be watched")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for SIGINT")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?;
     let (send, receive) = oneshot::channel();
     tokio::spawn(async move {
         either_signal(&mut interrupt, &mut terminate).await;
-        info!("stopping; a second signal stops at once");
+        info!("stopping; a second signal stops immediately");
         let _ = send.send(());
         either_signal(&mut interrupt, &mut terminate).await;
         process::exit(130);

@@ -1,13 +1,14 @@
-//! `buildoff models`: who takes part, and who can be asked.
+//! `buildoff models`: the models of the arena.
 
+use std::fmt;
 use std::process::ExitCode;
+use std::slice;
 
-use anyhow::{Context, bail};
-use axum::http::Method;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::ApiArgs;
+use super::catalog::{self, CatalogEntry};
 use crate::arena::ModelKey;
 
 #[derive(clap::Args)]
@@ -20,40 +21,44 @@ pub(super) struct ModelsArgs {
 
 #[derive(clap::Subcommand)]
 enum ModelsCommand {
-    /// List them (the default).
+    /// List models (default).
     List,
-    /// Let models take part.
+    /// Enable models.
     Enable {
+        /// Keys of models.
         #[arg(required = true)]
         keys: Vec<ModelKey>,
     },
-    /// Take models out of the arena; their builds and votes stay.
+    /// Disable models; their builds and votes stay.
     Disable {
+        /// Keys of models.
         #[arg(required = true)]
         keys: Vec<ModelKey>,
     },
-    /// Show a model under another name.
-    Rename { key: ModelKey, name: String },
+    /// Change the displayed name of a model.
+    Rename {
+        /// Key of the model.
+        key: ModelKey,
+        /// New name.
+        name: String,
+    },
     /// Add a model.
     Add {
+        /// Key of the new model, such as vendor_model_1.
         key: ModelKey,
-        /// Where there is one by this key, make of it what is said here; its prices and other routes go.
+        /// Overwrite the model if it exists; its prices and other routes are removed.
         #[arg(long)]
         replace: bool,
-        /// A provider of models.toml, by its key.
-        #[arg(long)]
+        /// Key of a provider in models.toml.
+        #[arg(long, value_name = "KEY")]
         provider: String,
-        /// The provider's own name for the model.
+        /// The provider's id for the model.
         #[arg(long, value_name = "ID")]
         id: String,
+        /// Displayed name.
         #[arg(long)]
         name: String,
     },
-}
-
-#[derive(Deserialize)]
-struct CliModelList {
-    models: Vec<CliModel>,
 }
 
 #[derive(Deserialize)]
@@ -69,47 +74,37 @@ struct CliModel {
 
 pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
     arguments.connection.run(false, async |api| {
+        let patch =
+            async |keys: &[ModelKey], change| catalog::patch_each::<CliModel>(api, keys, &change).await;
         match arguments.command.as_ref().unwrap_or(&ModelsCommand::List) {
-            ModelsCommand::List => list(api).await?,
-            ModelsCommand::Enable { keys } => patch_each(api, keys, &json!({ "enabled": true })).await?,
-            ModelsCommand::Disable { keys } => patch_each(api, keys, &json!({ "enabled": false })).await?,
+            ModelsCommand::List => catalog::list::<CliModel>(api).await?,
+            ModelsCommand::Enable { keys } => patch(keys, json!({ "enabled": true })).await?,
+            ModelsCommand::Disable { keys } => patch(keys, json!({ "enabled": false })).await?,
             ModelsCommand::Rename { key, name } => {
-                patch_each(api, std::slice::from_ref(key), &json!({ "displayName": name })).await?;
+                patch(slice::from_ref(key), json!({ "displayName": name })).await?;
             }
             ModelsCommand::Add { key, replace, provider, id, name } => {
-                let existing = api.get::<CliModelList>("/api/admin/models").await?.models;
-                if !replace && existing.iter().any(|model| model.key == key.as_str()) {
-                    bail!("there is a model {key} already; --replace makes of it what is said");
-                }
                 let model = json!({ "provider": provider, "modelId": id, "displayName": name });
-                print_row(&api.send(Method::PUT, &path(key), &model).await?);
+                catalog::add::<CliModel>(api, key, &model, *replace).await?;
             }
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn list(api: &AdminApi) -> anyhow::Result<()> {
-    let CliModelList { models } = api.get("/api/admin/models").await?;
-    models.iter().for_each(print_row);
-    Ok(())
-}
+impl CatalogEntry for CliModel {
+    const KIND: &'static str = "model";
 
-async fn patch_each(api: &AdminApi, keys: &[ModelKey], change: &Value) -> anyhow::Result<()> {
-    for key in keys {
-        let changed = api.send(Method::PATCH, &path(key), change).await;
-        print_row(&changed.with_context(|| key.to_string())?);
+    fn key(&self) -> &str {
+        &self.key
     }
-    Ok(())
 }
 
-fn path(key: &ModelKey) -> String {
-    format!("/api/admin/models/{key}")
-}
-
-fn print_row(model: &CliModel) {
-    let CliModel { key, provider, display_name, enabled, asked_at, builds } = model;
-    let enabled = if *enabled { "enabled" } else { "disabled" };
-    let asked = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("asked at {provider}"));
-    println!("{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {asked})");
+impl fmt::Display for CliModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, provider, display_name, enabled, asked_at, builds } = self;
+        let enabled = if *enabled { "enabled" } else { "disabled" };
+        let via = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("via {provider}"));
+        write!(f, "{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {via})")
+    }
 }

@@ -1,13 +1,13 @@
-//! `buildoff prompts`: what models are asked to build.
+//! `buildoff prompts`: the prompts of the arena.
 
+use std::fmt;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
-use axum::http::Method;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::api::{AdminApi, ApiArgs};
+use super::api::ApiArgs;
+use super::catalog::{self, CatalogEntry};
 use crate::arena::PromptId;
 
 #[derive(clap::Args)]
@@ -20,33 +20,33 @@ pub(super) struct PromptsArgs {
 
 #[derive(clap::Subcommand)]
 enum PromptsCommand {
-    /// List them (the default).
+    /// List prompts (default).
     List,
-    /// Bring prompts into the arena.
+    /// Enable prompts.
     Enable {
+        /// Ids of prompts.
         #[arg(required = true)]
         slugs: Vec<PromptId>,
     },
-    /// Take prompts out of the arena; their builds and votes stay.
+    /// Disable prompts; their builds and votes stay.
     Disable {
+        /// Ids of prompts.
         #[arg(required = true)]
         slugs: Vec<PromptId>,
     },
     /// Add a prompt.
     Add {
+        /// Id of the prompt, such as garden-shed.
         slug: PromptId,
-        /// Where there is one by this slug, make of it what is said here. Its text stays once there are builds for it.
+        /// Overwrite the prompt if it exists. The text cannot change once there are builds of it.
         #[arg(long)]
         replace: bool,
+        /// What to build, such as "a garden shed".
         text: String,
+        /// Tag of the prompt; can be repeated.
         #[arg(long)]
         tag: Vec<String>,
     },
-}
-
-#[derive(Deserialize)]
-struct CliPromptList {
-    prompts: Vec<CliPrompt>,
 }
 
 #[derive(Deserialize)]
@@ -60,42 +60,33 @@ struct CliPrompt {
 
 pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
     arguments.connection.run(false, async |api| {
+        let patch =
+            async |slugs: &[PromptId], change| catalog::patch_each::<CliPrompt>(api, slugs, &change).await;
         match arguments.command.as_ref().unwrap_or(&PromptsCommand::List) {
-            PromptsCommand::List => list(api).await?,
-            PromptsCommand::Enable { slugs } => patch_each(api, slugs, &json!({ "active": true })).await?,
-            PromptsCommand::Disable { slugs } => patch_each(api, slugs, &json!({ "active": false })).await?,
+            PromptsCommand::List => catalog::list::<CliPrompt>(api).await?,
+            PromptsCommand::Enable { slugs } => patch(slugs, json!({ "active": true })).await?,
+            PromptsCommand::Disable { slugs } => patch(slugs, json!({ "active": false })).await?,
             PromptsCommand::Add { slug, replace, text, tag } => {
-                let existing = api.get::<CliPromptList>("/api/admin/prompts").await?.prompts;
-                if !replace && existing.iter().any(|prompt| prompt.id == slug.as_str()) {
-                    bail!("there is a prompt {slug} already; --replace makes of it what is said");
-                }
-                print_row(&api.send(Method::PUT, &path(slug), &json!({ "text": text, "tags": tag })).await?);
+                let prompt = json!({ "text": text, "tags": tag });
+                catalog::add::<CliPrompt>(api, slug, &prompt, *replace).await?;
             }
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn list(api: &AdminApi) -> anyhow::Result<()> {
-    let CliPromptList { prompts } = api.get("/api/admin/prompts").await?;
-    prompts.iter().for_each(print_row);
-    Ok(())
-}
+impl CatalogEntry for CliPrompt {
+    const KIND: &'static str = "prompt";
 
-async fn patch_each(api: &AdminApi, slugs: &[PromptId], change: &Value) -> anyhow::Result<()> {
-    for slug in slugs {
-        let changed = api.send(Method::PATCH, &path(slug), change).await;
-        print_row(&changed.with_context(|| slug.to_string())?);
+    fn key(&self) -> &str {
+        &self.id
     }
-    Ok(())
 }
 
-fn path(slug: &PromptId) -> String {
-    format!("/api/admin/prompts/{slug}")
-}
-
-fn print_row(prompt: &CliPrompt) {
-    let CliPrompt { id, text, tags, active, builds } = prompt;
-    let active = if *active { "active" } else { "inactive" };
-    println!("{id:32} {active:9} {builds:5} builds  {text} [{}]", tags.join(", "));
+impl fmt::Display for CliPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, text, tags, active, builds } = self;
+        let active = if *active { "active" } else { "inactive" };
+        write!(f, "{id:32} {active:9} {builds:5} builds  {text} [{}]", tags.join(", "))
+    }
 }

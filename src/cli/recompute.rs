@@ -1,4 +1,4 @@
-//! `buildoff recompute`: the ladder again, from its votes.
+//! `buildoff recompute`: replays votes, and compares or corrects what is stored.
 
 use std::fmt;
 use std::fs::File;
@@ -18,28 +18,28 @@ use crate::arena::vote_log::LoggedVote;
 use crate::config::Config;
 use crate::db::Database;
 
-/// No line of a log is longer.
+/// The longest line of a log that is read.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub(super) struct RecomputeArgs {
-    /// Hold all votes and ratings in the database against a replay, and change nothing.
+    /// Compare all votes and ratings in the database with a replay, and change nothing.
     #[arg(long, group = "what")]
     verify: bool,
-    /// The same, and put right whatever differs. Votes wait meanwhile.
+    /// Like --verify, but correct whatever differs. New votes wait meanwhile.
     #[arg(long, group = "what")]
     write: bool,
-    /// Replay a log (votes.jsonl; `-` reads standard input) without a database, and print the ladder it makes.
+    /// Replay a vote log without a database, and print its leaderboard. "-" reads standard input.
     #[arg(long, group = "what", value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Print the ladder as JSON.
-    // Not `requires`, which clap lets go of where the other flag is ruled out.
+    /// Print the leaderboard as JSON, with --from.
+    // `requires` would not do: clap ignores it for an argument that conflicts with one of the group.
     #[arg(long, conflicts_with_all = ["verify", "write"])]
     json: bool,
 }
 
-/// Success if nothing differs, or nothing does any more.
+/// Success if nothing differs, or if it was corrected.
 pub(super) fn run(arguments: &RecomputeArgs) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.from {
         return from_file(file, arguments.json);
@@ -57,11 +57,11 @@ async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", ReplaySummary(&report.replay))?;
     let Some(first) = &report.first else {
-        writeln!(out, "equal to the last bit")?;
+        writeln!(out, "identical, bit for bit")?;
         return Ok(ExitCode::SUCCESS);
     };
     writeln!(out, "{} differ; the first: {first}", DifferenceSummary(&report))?;
-    writeln!(out, "recompute --write puts that right")?;
+    writeln!(out, "recompute --write corrects this")?;
     Ok(ExitCode::FAILURE)
 }
 
@@ -70,8 +70,8 @@ async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", ReplaySummary(&report.replay))?;
     match &report.first {
-        None => writeln!(out, "equal to the last bit; nothing was changed")?,
-        Some(first) => writeln!(out, "{} put right; the first: {first}", DifferenceSummary(&report))?,
+        None => writeln!(out, "identical, bit for bit; nothing was changed")?,
+        Some(first) => writeln!(out, "{} corrected; the first: {first}", DifferenceSummary(&report))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -93,31 +93,28 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     out.flush()?;
     if let Some(first) = &report.first {
         let votes = Plural(report.differing_votes, "vote");
-        eprintln!("{votes} of this log cannot be: {first}");
+        eprintln!("{votes} in this log cannot be right: {first}");
         return Ok(ExitCode::FAILURE);
     }
     if !json {
-        writeln!(out, "equal to the last bit to what the log says")?;
+        writeln!(out, "identical to the log, bit for bit")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Goes through a log of any length with no more in memory than one line and the ladders.
+/// Replays a log of any length with only one line and the ladders in memory.
 fn replay_lines(mut log: impl BufRead) -> anyhow::Result<ReplayReport> {
     let mut report = ReplayReport::default();
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
-        let read = log
-            .by_ref()
-            .take(MAX_LINE_BYTES)
-            .read_until(b'\n', &mut line)
-            .context("the log cannot be read")?;
+        let read =
+            log.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).context("cannot read the log")?;
         if read == 0 {
             break;
         }
         if read as u64 == MAX_LINE_BYTES && line.last() != Some(&b'\n') {
-            bail!("line {number} is longer than {MAX_LINE_BYTES} bytes, which no vote is");
+            bail!("line {number} is longer than {MAX_LINE_BYTES} bytes and cannot be a vote");
         }
         let vote: LoggedVote =
             serde_json::from_slice(&line).with_context(|| format!("line {number} is not a vote"))?;
@@ -148,7 +145,7 @@ fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
     Ok(())
 }
 
-/// By rating, then by key; who has the same rating shares a rank.
+/// Models by rating, then by key. Models with the same rating share a rank.
 fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec<RecomputedRow<'a>> {
     let mut models: Vec<_> = ladder.collect();
     models.sort_by(|a, b| b.1.elo.total_cmp(&a.1.elo).then(a.0.cmp(b.0)));
@@ -202,7 +199,7 @@ impl<'a> RecomputeOutput<'a> {
     }
 }
 
-/// "3,000 votes" without the comma; one is not "1 votes".
+/// A count of things, such as "1 vote" or "3000 votes".
 struct Plural(u64, &'static str);
 
 impl fmt::Display for Plural {
@@ -219,7 +216,7 @@ impl fmt::Display for ReplaySummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let votes = Plural(self.0.votes(), "vote");
         let models = Plural(self.0.models() as u64, "rating");
-        let ladders = Plural(self.0.ladders().len() as u64, "ladder");
+        let ladders = Plural(self.0.ladders().len() as u64, "leaderboard");
         write!(f, "{votes} replayed, {models} on {ladders}")
     }
 }

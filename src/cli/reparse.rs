@@ -1,4 +1,4 @@
-//! `buildoff reparse`: reads again what models have answered, and paid for, in vain.
+//! `buildoff reparse`: reads stored answers again that were paid for and held no build.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use super::api::{AdminApi, AdminApiError, ApiArgs};
 
 #[derive(clap::Args)]
 pub(super) struct ReparseArgs {
-    /// One job alone; without it, all that have failed.
+    /// Id of one job [default: all failed jobs].
     job: Option<Uuid>,
     #[command(flatten)]
     connection: ApiArgs,
@@ -35,7 +35,7 @@ struct CliReparseResult {
     error: Option<String>,
 }
 
-/// Success if no answer remains that is no build.
+/// Success if every job has a build now.
 pub(super) fn run(arguments: &ReparseArgs) -> anyhow::Result<ExitCode> {
     arguments.connection.run(false, async |api| reparse(api, arguments.job).await)
 }
@@ -52,20 +52,20 @@ async fn reparse(api: &AdminApi, job: Option<Uuid>) -> anyhow::Result<ExitCode> 
                 found += 1;
                 format!("build {build}")
             }
-            Ok(CliReparseResult { error, .. }) => error.unwrap_or_else(|| "nothing was answered".to_owned()),
+            Ok(CliReparseResult { error, .. }) => error.unwrap_or_else(|| "no answer is stored".to_owned()),
             Err(error) if job.is_none() && is_filled(&error) => {
                 filled += 1;
-                "another answer was a build".to_owned()
+                "another answer was a build already".to_owned()
             }
             Err(error) => format!("{error:#}"),
         };
         println!("{prompt_id} by {model_key} ({id}): {outcome}");
     }
-    println!("{found} of {} hold a build", jobs.len());
+    println!("{found} of {} jobs have a build now", jobs.len());
     Ok(if found + filled == jobs.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// There was nothing to read any more: an answer to the same place has been taken a moment ago.
+/// Whether another answer for the same prompt and model became a build a moment ago, which leaves nothing to read.
 fn is_filled(error: &anyhow::Error) -> bool {
     error.downcast_ref::<AdminApiError>().is_some_and(|refused| refused.code == "nothing_to_read")
 }

@@ -1,4 +1,4 @@
-//! `buildoff reset`: empties an installation, after asking.
+//! `buildoff reset`: deletes all data of an installation, after asking.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
@@ -8,12 +8,12 @@ use crate::arena::status;
 use crate::config::Config;
 use crate::db::{self, Database};
 
-/// What has to be typed.
+/// The words that have to be typed.
 const CONFIRMATION: &str = "empty it";
 
 #[derive(clap::Args)]
 pub(super) struct ResetArgs {
-    /// Do not ask.
+    /// Skip the confirmation.
     #[arg(long)]
     yes: bool,
 }
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &ResetArgs) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
     if !config.database.is_initialised()? {
-        println!("There is nothing to empty in {}.", config.database);
+        println!("Nothing to delete in {}.", config.database);
         return Ok(ExitCode::FAILURE);
     }
     open_database(&config, async |database| reset(&config, database, arguments.yes).await)
@@ -33,8 +33,8 @@ async fn reset(config: &Config, database: &Database, yes: bool) -> anyhow::Resul
     let (builds, votes) = (counts.builds + counts.retired_builds, counts.votes);
     let name = db::name(database.pool()).await?;
     println!(
-        "This deletes everything of Buildoff in the database {name}, of {}: {builds} builds, {votes} votes, all jobs with their answers, \
-         all models and prompts, all sessions. There is no way back.",
+        "This deletes all data of Buildoff in the database {name} of {}: {builds} builds, {votes} votes, all jobs \
+         with their answers, all models and prompts, and all sessions. It cannot be undone.",
         config.database
     );
     if !yes && !is_confirmed()? {
@@ -42,16 +42,16 @@ async fn reset(config: &Config, database: &Database, yes: bool) -> anyhow::Resul
         return Ok(ExitCode::FAILURE);
     }
     db::empty(database.pool()).await?;
-    println!("It is empty. The next start hangs the builds that are shipped.");
+    println!("All data was deleted. The next start imports the builds that come with Buildoff.");
     Ok(ExitCode::SUCCESS)
 }
 
 fn is_confirmed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        println!("To go on without being asked, say --yes.");
+        println!("The confirmation needs a terminal. Use --yes to skip it.");
         return Ok(false);
     }
-    print!("Type \"{CONFIRMATION}\" to go on: ");
+    print!("Type \"{CONFIRMATION}\" to continue: ");
     io::stdout().flush()?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;

@@ -1,4 +1,4 @@
-//! `buildoff seed`: prompts and models into the database, then the builds that are missing, asked of their models.
+//! `buildoff seed`: adds the prompts and models of the catalog, then generates the missing builds.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use crate::web::{SeedEstimate, SeedResponse};
 
 #[derive(clap::Args)]
 pub(super) struct SeedArgs {
-    /// Tell what would be done, and do nothing.
+    /// Show what would be generated and what it may cost, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Bring in prompts and models alone.
+    /// Only add prompts and models.
     #[arg(long)]
     catalog: bool,
-    /// How many builds are asked for at a time, 1 to 3.
+    /// Builds to generate at the same time, 1 to 3.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
     batch: u8,
-    /// Leave all of it to a running Buildoff, and do not wait.
+    /// Queue all missing builds for a running Buildoff, and do not wait.
     #[arg(long)]
     background: bool,
-    /// Try again what has failed or was cancelled.
+    /// Also generate builds that failed or were cancelled.
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
     connection: ApiArgs,
 }
 
-/// Success if nothing has failed.
+/// Success if no build has failed.
 pub(super) fn run(arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
     arguments.connection.run(arguments.waits(), async |api| seed(api, arguments).await)
 }
@@ -53,7 +53,7 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
         if seeded.done {
             break;
         }
-        // The first call has made what had failed missing again; what fails from now on has failed.
+        // The first call has queued the failed builds again. A build that fails from now on stays failed.
         seeded = api.post(&arguments.path(false), "").await?;
     }
     bar.finish_and_clear();
@@ -66,22 +66,22 @@ fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
         prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, ..
     } = seeded;
     println!(
-        "{prompt_count} prompts, {model_count} models that can be asked: \
+        "{prompt_count} prompts, {model_count} models that can generate: \
          {existing_builds} of {total_expected_builds} builds, {failed_builds} failed"
     );
     for next in &seeded.next {
-        println!("would ask {} for {}", next.model_key, next.prompt_id);
+        println!("would generate {} by {}", next.prompt_id, next.model_key);
     }
     if let Some(SeedEstimate { dollars, unknown }) = &seeded.estimate {
-        let besides =
-            if *unknown > 0 { format!(", beside {unknown} at unknown prices") } else { String::new() };
-        println!("that may cost about ${dollars:.2}{besides}");
+        let unpriced =
+            if *unknown > 0 { format!(", plus {unknown} with unknown prices") } else { String::new() };
+        println!("estimated cost: ${dollars:.2}{unpriced}");
     }
     if arguments.background {
-        println!("{} wanted; a running Buildoff makes them", seeded.jobs.len());
+        println!("{} builds queued; a running Buildoff generates them", seeded.jobs.len());
     }
     if *model_count == 0 {
-        println!("No model can be asked: no key of a provider is set. .env.example names them.");
+        println!("No model can generate: set the key of a provider. .env.example lists them.");
     }
 }
 

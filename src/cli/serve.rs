@@ -1,4 +1,4 @@
-//! `buildoff serve`: settings, logs, socket, database, site; then the same in reverse.
+//! `buildoff serve`: opens settings, logs, socket, database and site in this order, and closes them in reverse.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,17 +22,13 @@ use crate::web::server::{self, ServerTimeouts};
 pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     logging::start(&config.logging)?;
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("the async runtime could not start")?
-        .block_on(serve(config, started))?;
+    super::runtime()?.block_on(serve(config, started))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
     let mut stop = super::stop_signal()?;
-    // Before the database, so that a taken port costs nothing.
+    // The port is bound before the database is opened, so that a port in use is reported at once.
     let listener = server::bind(config.bind).await?;
     let database = tokio::select! {
         opened = Database::open(&config.database) => opened?,
@@ -51,9 +47,9 @@ async fn site(
     stop: oneshot::Receiver<()>,
     started: Instant,
 ) -> anyhow::Result<()> {
-    import_exhibition(&config, database).await?;
+    import_shipped_builds(&config, database).await?;
     if config.admin_token.as_ref().is_some_and(Secret::is_short) {
-        warn!("ADMIN_TOKEN is short enough to be guessed; `openssl rand -hex 32` makes a better one");
+        warn!("ADMIN_TOKEN is short enough to be guessed; create a longer one with `openssl rand -hex 32`");
     }
     let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone())?;
 
@@ -74,25 +70,25 @@ async fn site(
         () = database.supervise() => {}
     }
     drop(background);
-    worker.await.context("the workshop fell over")
+    worker.await.context("the worker panicked")
 }
 
-/// A new installation gets something to look at.
-async fn import_exhibition(config: &Config, database: &Database) -> anyhow::Result<()> {
+/// Imports the builds that come with Buildoff into a new installation.
+async fn import_shipped_builds(config: &Config, database: &Database) -> anyhow::Result<()> {
     let begun = Instant::now();
     let progress: ProgressFn = if logging::on_a_terminal() { print_progress } else { |_, _| () };
     let builds = shipped_builds::install_with_progress(database.pool(), &config.catalog, progress).await?;
     if builds > 0 {
-        info!(builds, ms = begun.elapsed().as_millis() as u64, "the first builds are in");
+        info!(builds, ms = begun.elapsed().as_millis() as u64, "imported the first builds");
     }
     Ok(())
 }
 
-/// On one line of the terminal, which is gone when it is done.
+/// Shows the progress on one line of the terminal, and clears the line at the end.
 fn print_progress(done: usize, of: usize) {
     eprint!("\r\x1b[K");
     if done < of {
-        eprint!("  Hanging the first builds: {done} of {of}");
+        eprint!("  Importing the first builds: {done} of {of}");
     }
 }
 
@@ -100,6 +96,6 @@ fn announce(url: &str, started: Instant) {
     let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     info!(url, ms, "listening");
     if logging::on_a_terminal() {
-        eprintln!("\n  Buildoff is up at {url}\n  Ready in {ms} ms. Ctrl-C stops it.\n");
+        eprintln!("\n  Buildoff is running at {url}\n  Ready in {ms} ms. Press Ctrl-C to stop.\n");
     }
 }

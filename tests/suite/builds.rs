@@ -344,14 +344,18 @@ async fn a_folder_is_imported_file_by_file_and_goes_on_after_a_bad_one() {
 
     let (code, printed) = run_command(&db, &["import", path]);
     assert_eq!(code, 1, "{printed}");
-    for part in
-        ["there are no blocks", "--overwrite", "no prompt nowhere", "no model nobody", "0 imported, 5 failed"]
-    {
+    for part in [
+        "the grid contains no blocks",
+        "--overwrite",
+        "no prompt nowhere",
+        "no model nobody",
+        "0 imported, 5 failed",
+    ] {
         assert!(printed.contains(part), "{part} is not in {printed}");
     }
     let (code, printed) = run_command(&db, &["import", path, "--overwrite"]);
     assert!(
-        code == 1 && printed.contains("2 imported, 3 failed") && printed.contains("1 write was outside"),
+        code == 1 && printed.contains("2 imported, 3 failed") && printed.contains("1 write outside the grid"),
         "{printed}"
     );
 
@@ -387,7 +391,7 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
         assert!(fs::read(folder.path().join(file)).unwrap().starts_with(magic), "{file}");
     }
     for (arguments, part) in [
-        (vec!["render", "hut.json", "-o", "hut.bmp"], "is no .png, .webp or .gif"),
+        (vec!["render", "hut.json", "-o", "hut.bmp"], "must end in .png, .webp or .gif"),
         (vec!["render", "hut.json", "-o", "hut.png", "--angle", "8"], "0 to 7"),
         (vec!["render", "bad.json", "-o", "bad.png"], "boxes: expected a list"),
     ] {

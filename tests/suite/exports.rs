@@ -211,8 +211,8 @@ fn a_spec_is_exported_from_the_command_line() {
     assert_eq!(run(&["hut.json", "-o", "named.GLB"]).0, 0);
     assert!(fs::read(folder.path().join("named.GLB")).unwrap().starts_with(b"glTF"));
     for (arguments, part) in [
-        (vec!["hut.json"], "say what to write"),
-        (vec!["hut.json", "-o", "hut.foo"], "say what to write"),
+        (vec!["hut.json"], "choose a format"),
+        (vec!["hut.json", "-o", "hut.foo"], "choose a format"),
         (vec!["hut.json", "--format", "json"], "would be overwritten"),
         (vec!["hut.json", "--format", "gltf"], "expected one of"),
         (vec!["none.json", "--format", "stl"], "the build has no blocks to export"),

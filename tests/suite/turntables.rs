@@ -213,5 +213,8 @@ fn the_command_line_turns_files() {
     let (code, _, still) = render("still.webp", &["--size", "64"]);
     assert!(code == Some(0) && still.starts_with(b"RIFF") && !animated(&still));
     let (code, printed, nothing) = render("b.gif", &["--angle", "3"]);
-    assert!(code != Some(0) && printed.contains("a .gif turns") && nothing.is_empty(), "{printed}");
+    assert!(
+        code != Some(0) && printed.contains("a .gif is always an animation") && nothing.is_empty(),
+        "{printed}"
+    );
 }

@@ -227,18 +227,18 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
     for how in [here, there] {
         let (code, printed) = run(&["seed", "--dry-run"], how);
         assert!(
-            code == 0 && printed.contains("0 of 4 builds") && printed.contains("would ask one for arch"),
+            code == 0 && printed.contains("0 of 4 builds") && printed.contains("would generate arch by one"),
             "{printed}"
         );
     }
     let (code, printed) = run(&["seed", "--catalog"], here);
     assert!(
-        code == 0 && printed.contains("2 prompts, 2 models that can be asked: 0 of 4 builds"),
+        code == 0 && printed.contains("2 prompts, 2 models that can generate: 0 of 4 builds"),
         "{printed}"
     );
     for how in [here, there] {
         for (arguments, part) in [
-            (&["models"][..], "asked at somebody"),
+            (&["models"][..], "via somebody"),
             (&["models", "disable", "two"], "disabled"),
             (&["models", "rename", "two", "The Second"], "The Second"),
             (&["models", "enable", "two"], "enabled"),
@@ -294,7 +294,7 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
     std::fs::write(folder.path().join("arch.json"), sample_spec(9)).unwrap();
     let (code, printed) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"], there);
     assert!(
-        code == 1 && printed.contains("replaced another") && printed.contains("1 imported, 2 failed"),
+        code == 1 && printed.contains("replaced: ") && printed.contains("1 imported, 2 failed"),
         "{printed}"
     );
     let (code, printed) = run(&["import", "no-such-folder"], there);
@@ -318,7 +318,7 @@ async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
     for (arguments, token, part) in [
         (["models", "--server", server], "", "ADMIN_TOKEN is not set"),
         (["models", "--server", server], "wrong", "not the admin's token"),
-        (["models", "--server", "ftp://example"], "x", "--server takes an address"),
+        (["models", "--server", "ftp://example"], "x", "--server must be an address"),
         (["models", "--server", "http://127.0.0.1:1"], "x", "error sending request"),
     ] {
         let (code, printed) = refused(&arguments, token);
@@ -339,7 +339,7 @@ fn emptying_what_is_not_there_makes_nothing() {
         .output()
         .unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.code() == Some(1) && printed.contains("There is nothing to empty in"), "{printed}");
+    assert!(output.status.code() == Some(1) && printed.contains("Nothing to delete in"), "{printed}");
     assert!(!nowhere.exists());
 }
 
@@ -361,7 +361,7 @@ async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
     assert!(code == 1 && printed.contains("2 builds") && printed.contains("--yes"), "{printed}");
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 2);
     let (code, printed) = run_command(&fixture, &["reset", "--yes"]);
-    assert!(code == 0 && printed.contains("It is empty"), "{printed}");
+    assert!(code == 0 && printed.contains("All data was deleted"), "{printed}");
     for table in ["builds", "jobs", "attempts", "models", "prompts", "audit", "sessions", "votes"] {
         assert_eq!(fixture.db.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
     }

@@ -181,9 +181,13 @@ async fn the_ladder_is_computed_again_from_the_log_alone() {
     let nowhere = TestDb::new().await;
     let (code, printed, _) = recompute(&nowhere, &["--from", "-"], &log);
     assert_eq!(code, 0, "{printed}");
-    for part in
-        ["32-simple-fast\n", "32-simple-precise\n", "13 votes replayed", "2 ladders", "equal to the last bit"]
-    {
+    for part in [
+        "32-simple-fast\n",
+        "32-simple-precise\n",
+        "13 votes replayed",
+        "2 leaderboards",
+        "identical to the log, bit for bit",
+    ] {
         assert!(printed.contains(part), "{part:?} is not in\n{printed}");
     }
 
@@ -233,7 +237,7 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
     assert_ne!(wrong, lines[6]);
     let (code, out, err) = recompute(&db, &["--from", "-"], &with(7, &wrong));
     assert_eq!(code, 1, "{out}{err}");
-    assert!(err.contains("cannot be: vote 385 says that"), "{err}");
+    assert!(err.contains("cannot be right: vote 385 says that"), "{err}");
     assert!(out.contains("32-simple-precise"), "the ladder that the choices make is told all the same");
 
     let without_choice = lines[2].replace("\"choice\"", "\"verdict\"");
@@ -263,7 +267,7 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
     let (code, printed, _) = recompute(&db, &["--verify"], "");
     assert_eq!(
         (code, printed.as_str()),
-        (0, "12 votes replayed, 2 ratings on 1 ladder\nequal to the last bit\n")
+        (0, "12 votes replayed, 2 ratings on 1 leaderboard\nidentical, bit for bit\n")
     );
     let rows = async || -> (Vec<Value>, Vec<Value>, Vec<Value>) {
         let votes = sqlx::query_scalar("SELECT to_jsonb(votes) FROM votes ORDER BY id").fetch_all(&db.pool);
@@ -316,7 +320,7 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
         assert_eq!(rows().await, damaged, "looking changes nothing");
 
         let (code, printed, _) = recompute(&db, &["--write"], "");
-        assert!(code == 0 && printed.contains("put right; the first: "), "{printed}");
+        assert!(code == 0 && printed.contains("corrected; the first: "), "{printed}");
         assert_eq!(rows().await, right, "after {damage}");
         let (code, printed, _) = recompute(&db, &["--write"], "");
         assert!(code == 0 && printed.contains("nothing was changed"), "{printed}");
