@@ -120,10 +120,11 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// What an installation consists of. Others may have tables beside these.
-pub const TABLES: [&str; 18] = [
+pub const TABLES: [&str; 19] = [
     "answer_parts",
     "attempts",
     "audit",
+    "build_jobs",
     "builds",
     "drafts",
     "jobs",

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
 use crate::arena::catalog::{self, ListedModel, Model};
+use crate::arena::jobs::ClaimedBuild;
 use crate::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use crate::config::Config;
 use crate::generate::Providers;
@@ -86,7 +87,8 @@ impl Worker {
             let models = catalog::models(&self.pool).await?;
             let routes = self.routes(&models);
             let at_once = self.config.generation.max_concurrent;
-            let Some(claim) = claims::claim(&self.pool, &routes, at_once, LEASE).await? else { break };
+            let Some(claimed) = claims::claim(&self.pool, &routes, at_once, LEASE).await? else { break };
+            let ClaimedJob::Build(claim) = claimed;
             let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.slot.model) else {
                 break;
             };
@@ -105,7 +107,7 @@ impl Worker {
 
     fn spawn_job(
         &self,
-        claim: ClaimedJob,
+        claim: ClaimedBuild,
         model: Model,
         running: &mut JoinSet<()>,
         stop: &CancellationToken,

@@ -148,10 +148,9 @@ async fn copy_builds(pool: &PgPool, dataset: &LoadDataset) -> Result<HashMap<(us
             SELECT *, row_number() OVER (ORDER BY id) - 1 AS number, count(*) OVER () AS builds FROM builds
         )
         INSERT INTO builds
-            (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count)
+            (id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec, warnings, block_count)
         SELECT
-            gen_random_uuid(), 'prompt-' || p, 'model_' || m, grid_size, palette, mode, digest, grid, true, spec,
-            warnings, block_count
+            gen_random_uuid(), 'prompt-' || p, 'model_' || m, settings, digest, grid, true, spec, warnings, block_count
         FROM generate_series(0, $1 - 1) AS m
         CROSS JOIN generate_series(0, $2 - 1) AS p
         JOIN imported ON number = (m * 7 + p) % builds

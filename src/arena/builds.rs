@@ -64,14 +64,12 @@ pub enum StoreError {
 #[derive(Clone, Debug)]
 pub struct Build {
     pub id: Uuid,
-    pub prompt_id: String,
+    pub prompt_id: PromptId,
     pub prompt_text: String,
-    pub model_key: String,
+    pub model_key: ModelKey,
     pub model_name: String,
     pub provider: String,
-    pub grid_size: i16,
-    pub palette: String,
-    pub mode: String,
+    pub settings: Settings,
     pub digest: Vec<u8>,
     pub block_count: i32,
     pub warnings: Json<Vec<Warning>>,
@@ -146,21 +144,18 @@ pub async fn store(
         retire_in_force(connection, slot).await?
     };
     let id = Uuid::new_v4();
-    let Settings { grid, palette, mode } = &slot.settings;
     sqlx::query!(
         "
         INSERT INTO builds (
-            id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec,
+            id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec,
             warnings, block_count, attempts, generation_time_ms
         )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         ",
         id,
-        slot.prompt.as_str(),
-        slot.model.as_str(),
-        grid.get() as i16,
-        palette.name(),
-        mode.as_str(),
+        slot.prompt as _,
+        slot.model as _,
+        slot.settings as _,
         &build.digest.0[..],
         build.grid,
         build.grid_is_best,
@@ -183,19 +178,15 @@ async fn lock_slot(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Res
 }
 
 async fn retire_in_force(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<bool> {
-    let Settings { grid, palette, mode } = &slot.settings;
     let retired = sqlx::query!(
         "
         UPDATE builds
         SET retired_at = now()
-        WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
-          AND retired_at IS NULL
+        WHERE prompt_id = $1 AND model_key = $2 AND settings = $3 AND retired_at IS NULL
         ",
-        slot.prompt.as_str(),
-        slot.model.as_str(),
-        grid.get() as i16,
-        palette.name(),
-        mode.as_str(),
+        slot.prompt as _,
+        slot.model as _,
+        slot.settings as _,
     )
     .execute(connection)
     .await?;
@@ -204,34 +195,30 @@ async fn retire_in_force(connection: &mut PgConnection, slot: &BuildSlot) -> sql
 
 /// Whether there is a build in force for a place.
 pub async fn exists(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<bool> {
-    let Settings { grid, palette, mode } = &slot.settings;
     sqlx::query_scalar!(
         r#"
         SELECT EXISTS (
             SELECT FROM builds
-            WHERE prompt_id = $1 AND model_key = $2 AND grid_size = $3 AND palette = $4 AND mode = $5
-              AND retired_at IS NULL
+            WHERE prompt_id = $1 AND model_key = $2 AND settings = $3 AND retired_at IS NULL
         ) AS "is_there!"
         "#,
-        slot.prompt.as_str(),
-        slot.model.as_str(),
-        grid.get() as i16,
-        palette.name(),
-        mode.as_str(),
+        slot.prompt as _,
+        slot.model as _,
+        slot.settings as _,
     )
     .fetch_one(connection)
     .await
 }
 
 /// Takes a build out of force. Returns its prompt and model, if there was one in force.
-pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Option<(String, String)>> {
+pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Option<(PromptId, ModelKey)>> {
     let row = sqlx::query!(
-        "
+        r#"
         UPDATE builds
         SET retired_at = now()
         WHERE id = $1 AND retired_at IS NULL
-        RETURNING prompt_id, model_key
-        ",
+        RETURNING prompt_id AS "prompt_id: PromptId", model_key AS "model_key: ModelKey"
+        "#,
         id
     )
     .fetch_optional(connection)
@@ -256,9 +243,9 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Build>> {
         Build,
         r#"
         SELECT
-            builds.id, prompt_id, prompts.text AS prompt_text,
-            model_key, models.display_name AS model_name, provider,
-            grid_size, palette, mode, digest, block_count,
+            builds.id, prompt_id AS "prompt_id: PromptId", prompts.text AS prompt_text,
+            model_key AS "model_key: ModelKey", models.display_name AS model_name, provider,
+            settings AS "settings: Settings", digest, block_count,
             warnings AS "warnings: Json<Vec<Warning>>",
             attempts, generation_time_ms, builds.created_at, retired_at
         FROM builds

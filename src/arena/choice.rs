@@ -6,12 +6,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Choice {
     A,
     B,
-    #[serde(rename = "TIE")]
     Tie,
-    #[serde(rename = "BOTH_BAD")]
     BothBad,
 }
 

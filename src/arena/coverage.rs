@@ -138,42 +138,41 @@ async fn cells(
         WITH latest AS (
             SELECT DISTINCT ON (prompt_id, model_key)
                 id, prompt_id, model_key, state, started_at, chars, note, error_code, error, forgiven
-            FROM jobs
-            WHERE grid_size = $1 AND palette = $2 AND mode = $3
+            FROM build_jobs
+            JOIN jobs ON id = job_id
+            WHERE settings = $1
             ORDER BY prompt_id, model_key, wanted_at DESC, id DESC
         ), in_force AS (
             SELECT id, prompt_id, model_key, block_count
             FROM builds
-            WHERE grid_size = $1 AND palette = $2 AND mode = $3 AND retired_at IS NULL
+            WHERE settings = $1 AND retired_at IS NULL
         )
         SELECT
-            coalesce(in_force.prompt_id, latest.prompt_id) AS "prompt!",
-            coalesce(in_force.model_key, latest.model_key) AS "model!",
+            coalesce(in_force.prompt_id, latest.prompt_id) AS "prompt!: PromptId",
+            coalesce(in_force.model_key, latest.model_key) AS "model!: ModelKey",
             in_force.id AS "build?", in_force.block_count AS "block_count?",
-            latest.id AS "job?", latest.state AS "state?", latest.started_at,
+            latest.id AS "job?", latest.state AS "state?: JobState", latest.started_at,
             (SELECT count(*)::integer FROM attempts WHERE job_id = latest.id) AS attempts,
             latest.chars AS "chars?", latest.note, latest.error_code, latest.error, latest.forgiven AS "forgiven?"
         FROM in_force
         FULL JOIN latest
             ON latest.prompt_id = in_force.prompt_id AND latest.model_key = in_force.model_key
         "#,
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        settings as _,
     )
     .fetch_all(connection)
     .await?;
-    let wrong = |problem: String| sqlx::Error::Decode(problem.into());
     let mut cells = HashMap::new();
     for row in rows {
-        let slot = (row.prompt.parse().map_err(wrong)?, row.model.parse().map_err(wrong)?);
-        let cell = match (row.build, row.job) {
-            (Some(build), job) => {
-                SlotStatus::Ready { build, block_count: row.block_count.unwrap_or_default(), job }
-            }
-            (None, Some(id)) => SlotStatus::Job(LatestJob {
+        let cell = match (row.build, row.job.zip(row.state)) {
+            (Some(build), job) => SlotStatus::Ready {
+                build,
+                block_count: row.block_count.unwrap_or_default(),
+                job: job.map(|(id, _)| id),
+            },
+            (None, Some((id, state))) => SlotStatus::Job(LatestJob {
                 id,
-                state: row.state.unwrap_or_default().parse().map_err(wrong)?,
+                state,
                 started_at: row.started_at,
                 attempts: row.attempts.unwrap_or_default(),
                 chars: row.chars.unwrap_or_default(),
@@ -184,7 +183,7 @@ async fn cells(
             }),
             (None, None) => continue,
         };
-        cells.insert(slot, cell);
+        cells.insert((row.prompt, row.model), cell);
     }
     Ok(cells)
 }

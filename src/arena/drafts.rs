@@ -30,8 +30,7 @@ pub struct DraftOrigin {
 pub struct Draft {
     pub id: Uuid,
     pub prompt: String,
-    pub grid_size: i16,
-    pub palette: String,
+    pub settings: Settings,
     pub model: String,
     /// As the catalog calls it, if it does.
     pub model_name: String,
@@ -62,16 +61,15 @@ pub async fn store(
     let stored = sqlx::query!(
         "
         INSERT INTO drafts (
-            id, prompt, grid_size, palette, model, digest, grid, warnings, block_count, attempts,
-            generation_time_ms, expires_at
+            id, prompt, settings, model, digest, grid, warnings, block_count, attempts, generation_time_ms,
+            expires_at
         )
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
-        WHERE $13 > (SELECT coalesce(sum(octet_length(grid)), 0) FROM drafts WHERE expires_at <= $12)
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+        WHERE $12 > (SELECT coalesce(sum(octet_length(grid)), 0) FROM drafts WHERE expires_at <= $11)
         ",
         id,
         origin.prompt,
-        origin.settings.grid.get() as i16,
-        origin.settings.palette.name(),
+        origin.settings as _,
         origin.model,
         &build.digest.0[..],
         build.grid(),
@@ -102,7 +100,7 @@ pub async fn find(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<Optio
         Draft,
         r#"
         SELECT
-            id, prompt, grid_size, palette, model,
+            id, prompt, settings AS "settings: Settings", model,
             coalesce((SELECT display_name FROM models WHERE key = model), model) AS "model_name!",
             digest, block_count, warnings AS "warnings: Json<Vec<Warning>>",
             attempts, generation_time_ms, created_at, expires_at

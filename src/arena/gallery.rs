@@ -3,17 +3,24 @@
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use uuid::Uuid;
+use voxel::{GridSize, Palette};
+
+use super::{ModelKey, PromptId, Settings};
 
 /// Builds on a page.
 pub const PAGE: i64 = 24;
+
+/// The most builds that are listed of one prompt, and of one model.
+const MAX_PER_PROMPT: i64 = 200;
+const MAX_PER_MODEL: i64 = 500;
 
 /// What to show; nothing given shows all.
 #[derive(Clone, Debug, Default)]
 pub struct GalleryFilter {
     pub prompt: Option<String>,
     pub model: Option<String>,
-    pub grid_size: Option<i16>,
-    pub palette: Option<String>,
+    pub grid_size: Option<GridSize>,
+    pub palette: Option<Palette>,
     pub sort: GallerySort,
 }
 
@@ -31,13 +38,11 @@ pub enum GallerySort {
 #[derive(Clone, Debug)]
 pub struct BuildCard {
     pub id: Uuid,
-    pub prompt_id: String,
+    pub prompt_id: PromptId,
     pub prompt_text: String,
-    pub model_key: String,
+    pub model_key: ModelKey,
     pub model_name: String,
-    pub grid_size: i16,
-    pub palette: String,
-    pub mode: String,
+    pub settings: Settings,
     pub block_count: i32,
 }
 
@@ -67,40 +72,7 @@ impl GallerySort {
 
 /// The builds of one page, counted from 0, and how many there are on all.
 pub async fn page(pool: &PgPool, filter: &GalleryFilter, page: i64) -> sqlx::Result<(Vec<BuildCard>, i64)> {
-    let cards = sqlx::query_as!(
-        BuildCard,
-        r#"
-        SELECT
-            builds.id, prompt_id, prompts.text AS prompt_text,
-            model_key, models.display_name AS model_name,
-            grid_size, palette, mode, block_count
-        FROM builds
-        JOIN prompts ON prompts.id = prompt_id
-        JOIN models ON models.key = model_key
-        WHERE retired_at IS NULL
-          AND ($1::text IS NULL OR prompt_id = $1)
-          AND ($2::text IS NULL OR model_key = $2)
-          AND ($3::smallint IS NULL OR grid_size = $3)
-          AND ($4::text IS NULL OR palette = $4)
-        ORDER BY
-            CASE WHEN $5 = 'oldest' THEN builds.created_at END,
-            CASE WHEN $5 = 'largest' THEN block_count END DESC,
-            CASE WHEN $5 = 'smallest' THEN block_count END,
-            builds.created_at DESC,
-            builds.id
-        LIMIT $6
-        OFFSET $7
-        "#,
-        filter.prompt,
-        filter.model,
-        filter.grid_size,
-        filter.palette,
-        filter.sort.name(),
-        PAGE,
-        page * PAGE,
-    )
-    .fetch_all(pool)
-    .await?;
+    let cards = select(pool, filter, CardOrder::Gallery(filter.sort), PAGE, page * PAGE).await?;
     Ok((cards, count(pool, filter).await?))
 }
 
@@ -117,30 +89,83 @@ async fn count(pool: &PgPool, filter: &GalleryFilter) -> sqlx::Result<i64> {
         "#,
         filter.prompt,
         filter.model,
-        filter.grid_size,
-        filter.palette,
+        filter.grid_size as _,
+        filter.palette as _,
     )
     .fetch_one(pool)
     .await
 }
 
-/// The builds in force of one prompt: by model, the arena's usual size first.
+/// The builds in force of one prompt, by settings and then by model.
 pub async fn of_prompt(pool: &PgPool, prompt: &str) -> sqlx::Result<Vec<BuildCard>> {
+    let filter = GalleryFilter { prompt: Some(prompt.to_owned()), ..GalleryFilter::default() };
+    select(pool, &filter, CardOrder::Settings { first: None }, MAX_PER_PROMPT, 0).await
+}
+
+/// The builds in force of one model, those at some settings `first`, and then by settings and prompt.
+pub async fn of_model(pool: &PgPool, model: &ModelKey, first: &Settings) -> sqlx::Result<Vec<BuildCard>> {
+    let filter = GalleryFilter { model: Some(model.to_string()), ..GalleryFilter::default() };
+    select(pool, &filter, CardOrder::Settings { first: Some(first) }, MAX_PER_MODEL, 0).await
+}
+
+#[derive(Clone, Copy)]
+enum CardOrder<'a> {
+    Gallery(GallerySort),
+    Settings { first: Option<&'a Settings> },
+}
+
+/// Postgres plans this anew for the filters that are given, since a plan for all of them would cost more than planning
+/// does. So a prompt's builds and a model's are found by their indexes.
+async fn select(
+    pool: &PgPool,
+    filter: &GalleryFilter,
+    order: CardOrder<'_>,
+    limit: i64,
+    offset: i64,
+) -> sqlx::Result<Vec<BuildCard>> {
+    let (order, first) = match order {
+        CardOrder::Gallery(sort) => (sort.name(), None),
+        CardOrder::Settings { first } => ("settings", first),
+    };
     sqlx::query_as!(
         BuildCard,
-        "
+        r#"
         SELECT
-            builds.id, prompt_id, prompts.text AS prompt_text,
-            model_key, models.display_name AS model_name,
-            grid_size, palette, mode, block_count
+            builds.id, prompt_id AS "prompt_id: PromptId", prompts.text AS prompt_text,
+            model_key AS "model_key: ModelKey", models.display_name AS model_name,
+            settings AS "settings: Settings", block_count
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
         JOIN models ON models.key = model_key
-        WHERE retired_at IS NULL AND prompt_id = $1
-        ORDER BY grid_size, palette DESC, mode, models.display_name, builds.id
-        LIMIT 200
-        ",
-        prompt
+        WHERE retired_at IS NULL
+          AND ($1::text IS NULL OR prompt_id = $1)
+          AND ($2::text IS NULL OR model_key = $2)
+          AND ($3::smallint IS NULL OR grid_size = $3)
+          AND ($4::text IS NULL OR palette = $4)
+        ORDER BY
+            CASE WHEN $5 = 'oldest' THEN builds.created_at END,
+            CASE WHEN $5 = 'largest' THEN block_count END DESC,
+            CASE WHEN $5 = 'smallest' THEN block_count END,
+            CASE WHEN $5 = 'settings' THEN settings = $6 END DESC,
+            CASE WHEN $5 = 'settings' THEN grid_size END,
+            CASE WHEN $5 = 'settings' THEN palette END DESC,
+            CASE WHEN $5 = 'settings' THEN settings END,
+            CASE WHEN $5 = 'settings' THEN models.display_name END,
+            CASE WHEN $5 = 'settings' THEN prompts.text END,
+            CASE WHEN $5 = 'settings' THEN builds.id END,
+            builds.created_at DESC,
+            builds.id
+        LIMIT $7
+        OFFSET $8
+        "#,
+        filter.prompt,
+        filter.model,
+        filter.grid_size as _,
+        filter.palette as _,
+        order,
+        first as _,
+        limit,
+        offset,
     )
     .fetch_all(pool)
     .await
@@ -148,25 +173,15 @@ pub async fn of_prompt(pool: &PgPool, prompt: &str) -> sqlx::Result<Vec<BuildCar
 
 /// All active prompts; those with builds first.
 pub async fn prompts(pool: &PgPool) -> sqlx::Result<Vec<PromptCard>> {
-    sqlx::query_as!(
-        PromptCard,
-        r#"
-        SELECT
-            prompts.id, text, tags, count(builds.id) AS "builds!",
-            (array_agg(builds.id ORDER BY block_count DESC, builds.id))[1] AS cover
-        FROM prompts
-        LEFT JOIN builds ON prompt_id = prompts.id AND retired_at IS NULL
-        WHERE active
-        GROUP BY prompts.id
-        ORDER BY count(builds.id) = 0, text
-        "#
-    )
-    .fetch_all(pool)
-    .await
+    select_prompts(pool, None).await
 }
 
 /// One prompt, active or not.
 pub async fn prompt(pool: &PgPool, id: &str) -> sqlx::Result<Option<PromptCard>> {
+    Ok(select_prompts(pool, Some(id)).await?.pop())
+}
+
+async fn select_prompts(pool: &PgPool, id: Option<&str>) -> sqlx::Result<Vec<PromptCard>> {
     sqlx::query_as!(
         PromptCard,
         r#"
@@ -175,11 +190,12 @@ pub async fn prompt(pool: &PgPool, id: &str) -> sqlx::Result<Option<PromptCard>>
             (array_agg(builds.id ORDER BY block_count DESC, builds.id))[1] AS cover
         FROM prompts
         LEFT JOIN builds ON prompt_id = prompts.id AND retired_at IS NULL
-        WHERE prompts.id = $1
+        WHERE CASE WHEN $1::text IS NULL THEN active ELSE prompts.id = $1 END
         GROUP BY prompts.id
+        ORDER BY count(builds.id) = 0, text
         "#,
-        id
+        id,
     )
-    .fetch_optional(pool)
+    .fetch_all(pool)
     .await
 }

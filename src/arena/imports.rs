@@ -65,8 +65,8 @@ pub async fn import(
         FROM prompts, models
         WHERE id = $1 AND key = $2
         ",
-        prompt.as_str(),
-        model.as_str(),
+        prompt as _,
+        model as _,
     )
     .fetch_one(&mut *transaction)
     .await?;
@@ -88,25 +88,32 @@ async fn prompt(connection: &mut PgConnection, asked: &PromptRef) -> Result<Prom
         PromptRef::Text(text) => text.trim(),
     };
     sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *connection).await?;
-    let known =
-        sqlx::query_scalar!("SELECT id FROM prompts WHERE text = $1 ORDER BY active DESC, id LIMIT 1", text)
-            .fetch_optional(&mut *connection)
-            .await?;
-    if let Some(id) = known {
-        return id.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()).into());
+    let existing = sqlx::query_scalar!(
+        r#"SELECT id AS "id: PromptId" FROM prompts WHERE text = $1 ORDER BY active DESC, id LIMIT 1"#,
+        text
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(id) = existing {
+        return Ok(id);
     }
     let slug = slug(text);
     for number in 1.. {
         let id = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
-        let made = sqlx::query!(
-            "INSERT INTO prompts (id, text, active) VALUES ($1, $2, false) ON CONFLICT (id) DO NOTHING",
+        let added = sqlx::query_scalar!(
+            r#"
+            INSERT INTO prompts (id, text, active)
+            VALUES ($1, $2, false)
+            ON CONFLICT (id) DO NOTHING
+            RETURNING id AS "id: PromptId"
+            "#,
             id,
             text,
         )
-        .execute(&mut *connection)
+        .fetch_optional(&mut *connection)
         .await?;
-        if made.rows_affected() > 0 {
-            return id.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()).into());
+        if let Some(id) = added {
+            return Ok(id);
         }
     }
     Err(StoreError::NoPrompt)

@@ -4,8 +4,8 @@ use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::Voter;
 use super::drafts::{self, Draft};
+use super::{Settings, Voter};
 
 /// How long a run is kept.
 pub const RETENTION: Duration = Duration::days(30);
@@ -19,8 +19,7 @@ pub struct KeptRun {
     pub id: Uuid,
     pub owner: Voter,
     pub prompt: String,
-    pub grid_size: i16,
-    pub palette: String,
+    pub settings: Settings,
     pub sides: [Option<Draft>; 2],
     pub expires_at: OffsetDateTime,
 }
@@ -82,13 +81,13 @@ pub async fn keep(pool: &PgPool, owner: Voter, sides: [Option<Uuid>; 2]) -> Resu
 /// Makes sure that they stay for now, and belong together.
 async fn lock_drafts(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), KeepRunError> {
     let held = sqlx::query!(
-        "
-        SELECT prompt, grid_size, palette
+        r#"
+        SELECT prompt, settings AS "settings: Settings"
         FROM drafts
         WHERE id = ANY ($1) AND expires_at > now()
         ORDER BY id
         FOR UPDATE
-        ",
+        "#,
         drafts
     )
     .fetch_all(connection)
@@ -96,10 +95,11 @@ async fn lock_drafts(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(
     if held.is_empty() || held.len() != drafts.len() {
         return Err(KeepRunError::Gone);
     }
-    let is_one_task = held.windows(2).all(|pair| {
-        (&pair[0].prompt, pair[0].grid_size, &pair[0].palette)
-            == (&pair[1].prompt, pair[1].grid_size, &pair[1].palette)
-    });
+    let task = |index: usize| {
+        let Settings { grid, palette, .. } = held[index].settings;
+        (&held[index].prompt, grid, palette)
+    };
+    let is_one_task = (1..held.len()).all(|index| task(index) == task(0));
     if is_one_task { Ok(()) } else { Err(KeepRunError::DifferentRuns) }
 }
 
@@ -170,9 +170,9 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<KeptRun>> {
     };
     let sides = [draft(row.a).await?, draft(row.b).await?];
     let Some(any) = sides.iter().flatten().next().cloned() else { return Ok(None) };
-    let Draft { prompt, grid_size, palette, expires_at, .. } = any;
+    let Draft { prompt, settings, expires_at, .. } = any;
     let owner = Voter(row.voter_id);
-    Ok(Some(KeptRun { id, owner, prompt, grid_size, palette, sides, expires_at }))
+    Ok(Some(KeptRun { id, owner, prompt, settings, sides, expires_at }))
 }
 
 /// A voter's, the latest first.

@@ -24,8 +24,7 @@ use sqlx::{PgExecutor, Postgres, Transaction};
 use time::OffsetDateTime;
 
 use self::history::DAY;
-use super::elo::{self, Standing};
-use super::lineup::parse_stored;
+use super::elo::Standing;
 use super::sampling::TimesShown;
 use super::skill::Skill;
 use super::{Arena, Lineup, ModelKey, ReferencePolicy};
@@ -177,7 +176,7 @@ impl Arena {
     pub async fn leaderboard(&self) -> sqlx::Result<Leaderboard> {
         let lineup = self.lineup().await?;
         let stats = self.stats().await?;
-        let shown = self.shown.latest(&self.pool, &self.ladder).await?;
+        let shown = self.shown.latest(&self.pool, &self.settings).await?;
         let (entries, votes) = self.entries(&self.replica, lineup.builders(), &shown.closed).await?;
         let entries = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
@@ -199,38 +198,26 @@ impl Arena {
         let rows = sqlx::query!(
             r#"
             SELECT
-                key, provider, display_name, enabled,
-                coalesce(elo, $2) AS "elo!",
-                coalesce(wins, 0) AS "wins!",
-                coalesce(losses, 0) AS "losses!",
-                coalesce(ties, 0) AS "ties!",
-                coalesce(both_bad, 0) AS "both_bad!"
+                key AS "key: ModelKey", provider, display_name, enabled,
+                CASE WHEN model_key IS NOT NULL THEN (elo, wins, losses, ties, both_bad) END AS "standing: Standing"
             FROM models
             LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
             "#,
-            self.ladder,
-            elo::START,
+            self.settings as _,
         )
         .fetch_all(executor)
         .await?;
         let (mut entries, mut votes) = (Vec::new(), 0);
         for row in rows {
-            let standing = Standing {
-                elo: row.elo,
-                wins: row.wins,
-                losses: row.losses,
-                ties: row.ties,
-                both_bad: row.both_bad,
-            };
+            let standing = row.standing.unwrap_or(Standing::NEW);
             votes += standing.votes();
             if !row.enabled {
                 continue;
             }
-            let key: ModelKey = parse_stored(&row.key)?;
             entries.push(LadderCandidate {
-                shown: shown.get(&key).copied().unwrap_or(0),
-                has_build: builders.contains(&key),
-                model: LadderModel { key, provider: row.provider, display_name: row.display_name },
+                shown: shown.get(&row.key).copied().unwrap_or(0),
+                has_build: builders.contains(&row.key),
+                model: LadderModel { key: row.key, provider: row.provider, display_name: row.display_name },
                 standing,
             });
         }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use sqlx::{PgExecutor, PgPool};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
-use uuid::Uuid;
 
 use super::sampling::{Contest, Entrant};
 use super::{ModelKey, PromptId, Settings};
@@ -126,39 +125,28 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     let rows = sqlx::query!(
         r#"
         SELECT
-            prompts.id AS prompt, prompts.text,
+            prompts.id AS "prompt: PromptId", prompts.text,
             array_agg(builds.id ORDER BY model_key) AS "builds!",
-            array_agg(model_key ORDER BY model_key) AS "models!",
+            array_agg(model_key ORDER BY model_key) AS "models!: Vec<ModelKey>",
             array_agg(provider = 'reference' ORDER BY model_key) AS "references!"
         FROM prompts
         JOIN builds ON prompt_id = prompts.id AND retired_at IS NULL
         JOIN models ON models.key = model_key AND enabled
-        WHERE active AND grid_size = $1 AND palette = $2 AND mode = $3
+        WHERE active AND settings = $1
         GROUP BY prompts.id
         ORDER BY prompts.id
         "#,
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        settings as _,
     )
     .fetch_all(pool)
     .await?;
     let ladder = settings.slug();
-    let contest = |(prompt, text, builds, models, references): ContestRow| {
-        let entrants = builds.into_iter().zip(models).zip(references);
-        let entrant = |((build, model), is_reference): ((Uuid, String), bool)| {
-            Ok(Entrant { model: parse_stored(&model)?, build, is_reference })
-        };
-        Ok(Contest::new(
-            &ladder,
-            parse_stored(&prompt)?,
-            text,
-            entrants.map(entrant).collect::<sqlx::Result<_>>()?,
-        ))
-    };
-    rows.into_iter()
-        .map(|row| contest((row.prompt, row.text, row.builds, row.models, row.references)))
-        .collect()
+    let contests = rows.into_iter().map(|row| {
+        let entrants = row.builds.into_iter().zip(row.models).zip(row.references);
+        let entrant = |((build, model), is_reference)| Entrant { model, build, is_reference };
+        Contest::new(&ladder, row.prompt, row.text, entrants.map(entrant).collect())
+    });
+    Ok(contests.collect())
 }
 
 /// Models with a build in force of an active prompt of a tag.
@@ -167,22 +155,19 @@ pub(super) async fn builders_of_tag(
     settings: &Settings,
     tag: &str,
 ) -> sqlx::Result<HashSet<ModelKey>> {
-    let keys = sqlx::query_scalar!(
-        "
-        SELECT DISTINCT model_key
+    let models = sqlx::query_scalar!(
+        r#"
+        SELECT DISTINCT model_key AS "model_key: ModelKey"
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
-        WHERE retired_at IS NULL AND active AND $4 = ANY(tags)
-          AND grid_size = $1 AND palette = $2 AND mode = $3
-        ",
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        WHERE retired_at IS NULL AND active AND $2 = ANY(tags) AND settings = $1
+        "#,
+        settings as _,
         tag,
     )
     .fetch_all(executor)
     .await?;
-    keys.iter().map(|key| parse_stored(key)).collect()
+    Ok(models.into_iter().collect())
 }
 
 async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
@@ -191,26 +176,14 @@ async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
         SELECT DISTINCT tag AS "tag!"
         FROM prompts
         CROSS JOIN unnest(tags) AS tag
-        WHERE EXISTS (
-            SELECT FROM builds
-            WHERE prompt_id = prompts.id AND grid_size = $1 AND palette = $2 AND mode = $3
-        )
+        WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND settings = $1)
         "#,
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        settings as _,
     )
     .fetch_all(pool)
     .await?;
     tags.sort_unstable();
     Ok(tags)
-}
-
-type ContestRow = (String, String, Vec<Uuid>, Vec<String>, Vec<bool>);
-
-/// A name that the database has let in.
-pub(super) fn parse_stored<T: FromStr<Err = String>>(name: &str) -> sqlx::Result<T> {
-    name.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
 }
 
 impl FromStr for ReferencePolicy {
@@ -228,6 +201,8 @@ impl FromStr for ReferencePolicy {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use self::batches::{FetchRequest, NewMatchup, StateRequest};
 use super::builds::{self, StoredGrid};
-use super::lineup::{self, Lineup, parse_stored};
+use super::lineup::{self, Lineup};
 use super::sampling::{self, Contest};
 use super::{Arena, PromptId, Side};
 
@@ -38,7 +38,7 @@ pub struct Matchup {
 /// A matchup as its voter finds it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedMatchup {
-    pub prompt: String,
+    pub prompt: PromptId,
     pub text: String,
     /// Voted on, skipped, or too old.
     pub over: bool,
@@ -47,7 +47,7 @@ pub struct ServedMatchup {
 /// A prompt that could be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchupPrompt {
-    pub id: String,
+    pub id: PromptId,
     pub text: String,
     pub tags: Vec<String>,
     /// Whether there is something to compare.
@@ -93,17 +93,18 @@ impl Arena {
     /// All active prompts, by their text.
     pub async fn prompts(&self) -> sqlx::Result<Vec<MatchupPrompt>> {
         let lineup = self.lineup().await?;
-        let rows = sqlx::query!("SELECT id, text, tags FROM prompts WHERE active ORDER BY text, id")
-            .fetch_all(&self.pool)
-            .await?;
-        let eligible = |id: &str| id.parse().is_ok_and(|id| lineup.contest(&id).is_some());
-        let askable = rows.into_iter().map(|row| MatchupPrompt {
-            eligible: eligible(&row.id),
+        let rows = sqlx::query!(
+            r#"SELECT id AS "id: PromptId", text, tags FROM prompts WHERE active ORDER BY text, id"#
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let prompts = rows.into_iter().map(|row| MatchupPrompt {
+            eligible: lineup.contest(&row.id).is_some(),
             id: row.id,
             text: row.text,
             tags: row.tags,
         });
-        Ok(askable.collect())
+        Ok(prompts.collect())
     }
 
     /// Whether there is something to compare.
@@ -120,19 +121,18 @@ impl Arena {
 
     /// Of the matchup that this voter can vote on, if there is one.
     pub async fn open_prompt(&self, voter: Voter) -> sqlx::Result<Option<PromptId>> {
-        let prompt = sqlx::query_scalar!(
-            "
-            SELECT prompt_id
+        sqlx::query_scalar!(
+            r#"
+            SELECT prompt_id AS "prompt_id: PromptId"
             FROM open_matchups
             JOIN matchups ON matchups.id = matchup_id
             WHERE open_matchups.voter_id = $1 AND settings = $2 AND expires_at > now()
-            ",
+            "#,
             voter.0,
-            self.ladder,
+            self.settings as _,
         )
         .fetch_optional(&self.pool)
-        .await?;
-        prompt.as_deref().map(parse_stored).transpose()
+        .await
     }
 
     async fn open_or_new(&self, voter: Voter, requested: Option<&PromptId>) -> Result<Matchup, MatchupError> {
@@ -155,7 +155,7 @@ impl Arena {
         if contests.is_empty() {
             return Err(MatchupError::NotSeeded);
         }
-        let shown = self.shown.latest(&self.pool, &self.ladder).await?;
+        let shown = self.shown.latest(&self.pool, &self.settings).await?;
         let mut rng: StdRng = rand::make_rng();
         let drawn =
             sampling::draw(&mut rng, contests, &shown.all, &state.seen).ok_or(MatchupError::AllVoted)?;
@@ -164,7 +164,7 @@ impl Arena {
             voter,
             last: state.last,
             prompt: prompt.clone(),
-            models: [drawn.a.model.to_string(), drawn.b.model.to_string()],
+            models: [drawn.a.model.clone(), drawn.b.model.clone()],
             builds: [drawn.a.build, drawn.b.build],
             probability: drawn.probability,
             pair: drawn.pair,
@@ -179,7 +179,7 @@ impl Arena {
         let row = sqlx::query!(
             r#"
             SELECT
-                prompt_id, text,
+                prompt_id AS "prompt_id: PromptId", text,
                 NOT EXISTS (
                     SELECT FROM open_matchups
                     WHERE open_matchups.voter_id = $2 AND matchup_id = $1 AND expires_at > now()
@@ -245,7 +245,7 @@ impl Arena {
 async fn is_active(pool: &PgPool, prompt: &PromptId) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"SELECT EXISTS (SELECT FROM prompts WHERE id = $1 AND active) AS "active!""#,
-        prompt.as_str(),
+        prompt as _,
     )
     .fetch_one(pool)
     .await

@@ -6,6 +6,7 @@ pub mod builds;
 pub mod catalog;
 mod choice;
 pub mod cleanup;
+mod columns;
 pub mod coverage;
 pub mod drafts;
 pub mod elo;
@@ -74,8 +75,6 @@ pub struct Arena {
     /// For reading what may lag behind: standings, statistics, votes on a pair.
     replica: PgPool,
     pub settings: Settings,
-    /// The settings as the database names them.
-    pub ladder: String,
     /// A vote sooner than this after both builds went out is none.
     pub min_dwell: Duration,
     lineup: Arc<LineupCache>,
@@ -94,11 +93,10 @@ pub struct Arena {
 
 impl Arena {
     pub fn new(pool: PgPool, settings: Settings, references: ReferencePolicy, min_dwell: Duration) -> Self {
-        let ladder = settings.slug();
         let refresh_permits = Arc::new(Semaphore::new(MAX_REFRESHES));
         Self {
-            read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), ladder: ladder.clone() }, 1),
-            serve: Batcher::new(ServeMatchups { pool: pool.clone(), ladder: ladder.clone() }, 1),
+            read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), settings: settings.clone() }, 1),
+            serve: Batcher::new(ServeMatchups { pool: pool.clone(), settings: settings.clone() }, 1),
             fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
             count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, MAX_VOTE_BATCHES),
             read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
@@ -109,7 +107,6 @@ impl Arena {
             replica: pool.clone(),
             pool,
             settings,
-            ladder,
             min_dwell,
             lineup: Arc::new(LineupCache::new(references)),
             shown: Arc::default(),

@@ -8,7 +8,6 @@ use sqlx::{PgConnection, PgPool};
 
 use super::audit::{self, Admin};
 use super::elo::{Standing, apply_vote};
-use super::lineup::parse_stored;
 use super::vote_log::{LoggedVote, VoteLog};
 use super::{ModelKey, TallyMismatch, tallies};
 
@@ -295,19 +294,19 @@ async fn disable_statement_timeout(connection: &mut PgConnection) -> sqlx::Resul
 }
 
 async fn stored(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
-    let rows = sqlx::query!("SELECT settings, model_key, elo, wins, losses, ties, both_bad FROM ratings")
-        .fetch_all(connection)
-        .await?;
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            settings, model_key AS "model_key: ModelKey",
+            (elo, wins, losses, ties, both_bad) AS "standing!: Standing"
+        FROM ratings
+        "#
+    )
+    .fetch_all(connection)
+    .await?;
     let mut ladders = Ladders::new();
     for row in rows {
-        let standing = Standing {
-            elo: row.elo,
-            wins: row.wins,
-            losses: row.losses,
-            ties: row.ties,
-            both_bad: row.both_bad,
-        };
-        ladders.entry(row.settings).or_default().insert(parse_stored(&row.model_key)?, standing);
+        ladders.entry(row.settings).or_default().insert(row.model_key, row.standing);
     }
     Ok(ladders)
 }
@@ -347,14 +346,14 @@ async fn rewrite_ratings(connection: &mut PgConnection, ladders: &Ladders) -> sq
         .collect();
     let column = |of: fn(&Standing) -> i64| rows.iter().map(|row| of(row.2)).collect::<Vec<_>>();
     let (settings, models): (Vec<_>, Vec<_>) =
-        rows.iter().map(|(settings, model, _)| ((*settings).clone(), model.to_string())).unzip();
+        rows.iter().map(|(settings, model, _)| ((*settings).clone(), *model)).unzip();
     sqlx::query!(
         "
         DELETE FROM ratings
         WHERE (settings, model_key) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))
         ",
         &settings,
-        &models,
+        models as _,
     )
     .execute(&mut *connection)
     .await?;
@@ -368,7 +367,7 @@ async fn rewrite_ratings(connection: &mut PgConnection, ladders: &Ladders) -> sq
             ties = excluded.ties, both_bad = excluded.both_bad
         ",
         &settings,
-        &models,
+        models as _,
         &rows.iter().map(|row| row.2.elo).collect::<Vec<_>>(),
         &column(|standing| standing.wins),
         &column(|standing| standing.losses),

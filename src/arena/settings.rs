@@ -48,8 +48,44 @@ impl FromStr for Mode {
     }
 }
 
+/// Reads what [`Settings::slug`] writes. Neither a grid's size nor a palette's name contains a hyphen; a mode may.
+impl FromStr for Settings {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.splitn(3, '-');
+        let (Some(grid), Some(palette), Some(mode)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(format!("{text:?} is not of the form 32-simple-precise"));
+        };
+        Ok(Self { grid: grid.parse()?, palette: palette.parse()?, mode: mode.parse()? })
+    }
+}
+
 impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} · {} · {}", self.grid, self.palette, self.mode.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_reads_back_as_the_same_settings() {
+        for slug in ["32-simple-precise", "256-advanced-loose-and-quick"] {
+            assert_eq!(slug.parse::<Settings>().map(|settings| settings.slug()), Ok(slug.to_owned()));
+        }
+        for wrong in [
+            "",
+            "32",
+            "32-simple",
+            "32-simple-",
+            "33-simple-precise",
+            "32-plain-precise",
+            "32-simple-Precise",
+        ] {
+            assert!(wrong.parse::<Settings>().is_err(), "{wrong}");
+        }
     }
 }

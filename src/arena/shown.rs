@@ -7,9 +7,8 @@ use sqlx::{PgExecutor, PgPool};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::ModelKey;
-use super::lineup::parse_stored;
 use super::sampling::TimesShown;
+use super::{ModelKey, Settings};
 
 /// Counts of a moment ago will do: what one second adds to them moves no weight of the draw that matters, and summing
 /// them anew for every matchup would cost more than the matchup.
@@ -35,7 +34,7 @@ pub(super) struct ShownCounts {
 }
 
 impl ShownCache {
-    pub async fn latest(&self, pool: &PgPool, ladder: &str) -> sqlx::Result<Arc<ShownCounts>> {
+    pub async fn latest(&self, pool: &PgPool, settings: &Settings) -> sqlx::Result<Arc<ShownCounts>> {
         let asked = Instant::now();
         if let Some(counts) = self.since(asked.checked_sub(FRESH_FOR).unwrap_or(asked)) {
             return Ok(counts);
@@ -44,7 +43,7 @@ impl ShownCache {
         if let Some(counts) = self.since(asked) {
             return Ok(counts);
         }
-        let counts = timeout(READ_TIMEOUT, read(pool, ladder, None))
+        let counts = timeout(READ_TIMEOUT, read(pool, settings, None))
             .await
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let (counts, read_at) = (Arc::new(counts), Instant::now());
@@ -61,12 +60,12 @@ impl ShownCache {
 /// On all prompts, or those of a tag.
 pub(super) async fn read(
     executor: impl PgExecutor<'_>,
-    ladder: &str,
+    settings: &Settings,
     tag: Option<&str>,
 ) -> sqlx::Result<ShownCounts> {
     let rows = sqlx::query!(
         r#"
-        SELECT model_key AS "model_key!", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
+        SELECT model_key AS "model!: ModelKey", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
         FROM (
             SELECT prompt_id, model_key, times, 0 AS open
             FROM shown
@@ -81,16 +80,15 @@ pub(super) async fn read(
         WHERE $2::text IS NULL OR prompt_id IN (SELECT id FROM prompts WHERE $2 = ANY(tags))
         GROUP BY model_key
         "#,
-        ladder,
+        settings as _,
         tag,
     )
     .fetch_all(executor)
     .await?;
     let mut counts = ShownCounts::default();
     for row in rows {
-        let model: ModelKey = parse_stored(&row.model_key)?;
-        counts.closed.insert(model.clone(), row.times - row.open);
-        counts.all.insert(model, row.times);
+        counts.closed.insert(row.model.clone(), row.times - row.open);
+        counts.all.insert(row.model, row.times);
     }
     Ok(counts)
 }

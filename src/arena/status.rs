@@ -62,9 +62,9 @@ pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
     let jobs = sqlx::query!(
         r#"
         WITH latest AS (
-            SELECT DISTINCT ON (prompt_id, model_key, grid_size, palette, mode) state
+            SELECT DISTINCT ON (kind, model_key, subject) state
             FROM jobs
-            ORDER BY prompt_id, model_key, grid_size, palette, mode, wanted_at DESC, id DESC
+            ORDER BY kind, model_key, subject, wanted_at DESC, id DESC
         )
         SELECT state, count(*) AS "jobs!"
         FROM latest

@@ -12,7 +12,6 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::lineup::parse_stored;
 use super::skill::PairTally;
 use super::{ChoiceCounts, ModelKey, PromptId, Settings};
 
@@ -63,11 +62,9 @@ pub(super) async fn read(
         FROM tallies
         JOIN builds ON builds.id = build_a
         JOIN prompts ON prompts.id = prompt_id
-        WHERE grid_size = $1 AND palette = $2 AND mode = $3 AND ($4::text IS NULL OR $4 = ANY(tags))
+        WHERE settings = $1 AND ($2::text IS NULL OR $2 = ANY(tags))
         ",
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        settings as _,
         tag,
     )
     .fetch(connection);
@@ -96,43 +93,22 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// What each build of a ladder is of, and by whom. Names are shared, as many tallies name the same.
+/// What each build of a ladder is of, and by whom.
 async fn builds(
     connection: &mut PgConnection,
     settings: &Settings,
 ) -> sqlx::Result<HashMap<Uuid, (PromptId, ModelKey)>> {
     let rows = sqlx::query!(
-        "
-        SELECT id, prompt_id, model_key
+        r#"
+        SELECT id, prompt_id AS "prompt: PromptId", model_key AS "model: ModelKey"
         FROM builds
-        WHERE grid_size = $1 AND palette = $2 AND mode = $3
-        ",
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        WHERE settings = $1
+        "#,
+        settings as _,
     )
     .fetch_all(connection)
     .await?;
-    let (mut prompts, mut models) = (HashMap::new(), HashMap::new());
-    let mut builds = HashMap::with_capacity(rows.len());
-    for row in rows {
-        let prompt = match prompts.get(&row.prompt_id) {
-            Some(prompt) => PromptId::clone(prompt),
-            None => {
-                let prompt: PromptId = parse_stored(&row.prompt_id)?;
-                prompts.entry(row.prompt_id).or_insert(prompt).clone()
-            }
-        };
-        let model = match models.get(&row.model_key) {
-            Some(model) => ModelKey::clone(model),
-            None => {
-                let model: ModelKey = parse_stored(&row.model_key)?;
-                models.entry(row.model_key).or_insert(model).clone()
-            }
-        };
-        builds.insert(row.id, (prompt, model));
-    }
-    Ok(builds)
+    Ok(rows.into_iter().map(|row| (row.id, (row.prompt, row.model))).collect())
 }
 
 /// Votes on two models, as if the first had always stood on side A; on the prompts of a tag if one is given.
@@ -147,11 +123,10 @@ pub(super) async fn on_pair(
         WITH met AS (
             SELECT one.id AS one, other.id AS other
             FROM builds one
-            JOIN builds other USING (prompt_id, grid_size, palette, mode)
+            JOIN builds other USING (prompt_id, settings)
             JOIN prompts ON prompts.id = prompt_id
-            WHERE one.model_key = $1 AND other.model_key = $2
-              AND grid_size = $3 AND palette = $4 AND mode = $5
-              AND ($6::text IS NULL OR $6 = ANY(tags))
+            WHERE one.model_key = $1 AND other.model_key = $2 AND settings = $3
+              AND ($4::text IS NULL OR $4 = ANY(tags))
         ),
         votes AS (
             SELECT a, b, tie, both_bad FROM met JOIN tallies ON build_a = one AND build_b = other
@@ -163,11 +138,9 @@ pub(super) async fn on_pair(
             coalesce(sum(tie), 0) AS "tie!", coalesce(sum(both_bad), 0) AS "both_bad!"
         FROM votes
         "#,
-        a.as_str(),
-        b.as_str(),
-        settings.grid.get() as i16,
-        settings.palette.name(),
-        settings.mode.as_str(),
+        a as _,
+        b as _,
+        settings as _,
         tag,
     )
     .fetch_one(connection)

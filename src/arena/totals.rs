@@ -49,7 +49,7 @@ impl Arena {
     async fn matchups_served(&self) -> sqlx::Result<i64> {
         let shown = sqlx::query_scalar!(
             r#"SELECT coalesce(sum(times), 0)::bigint AS "served!" FROM shown WHERE settings = $1"#,
-            self.ladder,
+            self.settings as _,
         )
         .fetch_one(&self.replica)
         .await?;

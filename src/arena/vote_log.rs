@@ -14,7 +14,6 @@ use sqlx::PgExecutor;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::lineup::parse_stored;
 use super::{Choice, ModelKey, PromptId};
 
 /// Votes on a page: some 150 kB when written out.
@@ -45,8 +44,9 @@ pub struct LoggedVote {
 }
 
 /// Where the first model stood. Models are logged as they were shown, and A is shown on the left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum LoggedSide {
     Left,
 }
@@ -96,13 +96,16 @@ impl VoteLog {
 
     /// The next page; an empty one at the end.
     pub async fn next(&mut self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<LoggedVote>> {
-        let rows = sqlx::query!(
+        let votes = sqlx::query_as!(
+            LoggedVote,
             r#"
             SELECT
-                votes.id, at, matchup_id, matchups.prompt_id, model_a, model_b,
+                votes.id, at, matchup_id, matchups.prompt_id AS "prompt_id: PromptId",
+                model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey",
                 encode(left_build.digest, 'hex') AS "build_a!",
                 encode(right_build.digest, 'hex') AS "build_b!",
-                choice, settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms
+                choice AS "choice: Choice", 'left' AS "side!: LoggedSide",
+                matchups.settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms
             FROM votes
             JOIN matchups ON matchups.id = matchup_id
             JOIN builds left_build ON left_build.id = matchups.build_a
@@ -117,28 +120,7 @@ impl VoteLog {
         )
         .fetch_all(executor)
         .await?;
-        self.after = rows.last().map_or(self.latest, |row| row.id);
-        let votes = rows.into_iter().map(|row| {
-            Ok(LoggedVote {
-                id: row.id,
-                at: row.at,
-                matchup_id: row.matchup_id,
-                prompt_id: parse_stored(&row.prompt_id)?,
-                model_a: parse_stored(&row.model_a)?,
-                model_b: parse_stored(&row.model_b)?,
-                build_a: row.build_a,
-                build_b: row.build_b,
-                choice: parse_stored(&row.choice)?,
-                side: LoggedSide::Left,
-                settings: row.settings,
-                elo_a_before: row.elo_a_before,
-                elo_a_after: row.elo_a_after,
-                elo_b_before: row.elo_b_before,
-                elo_b_after: row.elo_b_after,
-                probability: row.probability,
-                dwell_ms: row.dwell_ms,
-            })
-        });
-        votes.collect()
+        self.after = votes.last().map_or(self.latest, |vote| vote.id);
+        Ok(votes)
     }
 }

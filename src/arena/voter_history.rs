@@ -3,8 +3,7 @@
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::lineup::parse_stored;
-use super::{Arena, Choice, Voter};
+use super::{Arena, Choice, ModelKey, Voter};
 
 /// Votes on a page.
 pub const PAGE: i64 = 30;
@@ -27,7 +26,7 @@ pub struct PastVote {
 /// What a voter made of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opinion {
-    pub key: String,
+    pub key: ModelKey,
     pub name: String,
     pub seen: i64,
     pub preferred: i64,
@@ -55,7 +54,7 @@ pub async fn vote_count(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Optio
         WHERE voter_id = $1 AND settings = $2
         "#,
         voter.0,
-        arena.ladder,
+        arena.settings as _,
     )
     .fetch_one(&arena.pool)
     .await?;
@@ -65,9 +64,9 @@ pub async fn vote_count(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Optio
 /// The newest votes before this one; without one, the newest of all. One more than a page, if there is one.
 pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Result<Vec<PastVote>> {
     let rows = sqlx::query!(
-        "
+        r#"
         SELECT
-            votes.id, at, matchup_id, prompts.text AS prompt, choice,
+            votes.id, at, matchup_id, prompts.text AS prompt, choice AS "choice: Choice",
             a.display_name AS name_a, b.display_name AS name_b, build_a, build_b
         FROM matchups
         JOIN votes ON matchup_id = matchups.id
@@ -77,26 +76,24 @@ pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Re
         WHERE voter_id = $1 AND votes.id < $2 AND settings = $4
         ORDER BY votes.id DESC
         LIMIT $3
-        ",
+        "#,
         voter.0,
         before.unwrap_or(i64::MAX),
         PAGE + 1,
-        arena.ladder,
+        arena.settings as _,
     )
     .fetch_all(&arena.pool)
     .await?;
-    let votes = rows.into_iter().map(|row| {
-        Ok(PastVote {
-            id: row.id,
-            at: row.at,
-            matchup: row.matchup_id,
-            prompt: row.prompt,
-            choice: parse_stored(&row.choice)?,
-            names: [row.name_a, row.name_b],
-            builds: [row.build_a, row.build_b],
-        })
+    let votes = rows.into_iter().map(|row| PastVote {
+        id: row.id,
+        at: row.at,
+        matchup: row.matchup_id,
+        prompt: row.prompt,
+        choice: row.choice,
+        names: [row.name_a, row.name_b],
+        builds: [row.build_a, row.build_b],
     });
-    votes.collect()
+    Ok(votes.collect())
 }
 
 /// The most often preferred first.
@@ -105,7 +102,7 @@ pub async fn opinions(arena: &Arena, voter: Voter) -> sqlx::Result<Vec<Opinion>>
         Opinion,
         r#"
         SELECT
-            models.key, display_name AS name,
+            models.key AS "key: ModelKey", display_name AS name,
             count(*) AS "seen!",
             count(*) FILTER (WHERE choice = side) AS "preferred!",
             count(*) FILTER (WHERE choice IN ('A', 'B') AND choice <> side) AS "not_preferred!",
@@ -122,7 +119,7 @@ pub async fn opinions(arena: &Arena, voter: Voter) -> sqlx::Result<Vec<Opinion>>
             count(*), display_name, models.key
         "#,
         voter.0,
-        arena.ladder,
+        arena.settings as _,
     )
     .fetch_all(&arena.pool)
     .await
@@ -164,7 +161,7 @@ pub async fn agreement(arena: &Arena, voter: Voter) -> sqlx::Result<Agreement> {
         "#,
         voter.0,
         MAX_COMPARED,
-        arena.ladder,
+        arena.settings as _,
     )
     .fetch_one(&arena.pool)
     .await

@@ -22,7 +22,7 @@ pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot])
     let models = catalog::models(&mut *connection).await?;
     let usual = jobs::average_costs(connection).await?;
     let of_one = |listed: &ListedModel| {
-        let known = usual.get(listed.model.key.as_str()).copied();
+        let known = usual.get(&listed.model.key).copied();
         known.or_else(|| cost(listed.model.prices?, &DEFAULT_USAGE).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();

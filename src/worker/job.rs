@@ -15,8 +15,7 @@ use super::{LEASE, Worker};
 use crate::arena::builds::{GenerationInfo, PackedBuild};
 use crate::arena::catalog::{Model, Prices};
 use crate::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
-use crate::arena::jobs::claims::{ClaimedJob, JobFailure};
-use crate::arena::jobs::{AnswerProgress, Lease, LeaseError};
+use crate::arena::jobs::{AnswerProgress, ClaimedBuild, JobFailure, Lease, LeaseError};
 use crate::generate::attempts::{
     Attempt, AttemptListener, BuildFailure, BuildRequest, Check, FailureReason, GeneratedBuild, PriorAttempts,
 };
@@ -36,7 +35,7 @@ const FINISH_GRACE: Duration = Duration::from_millis(500);
 /// What a job may still do once the server is to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) async fn run_job(worker: &Worker, claim: &ClaimedJob, model: &Model, stop: &CancellationToken) {
+pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, stop: &CancellationToken) {
     let lease = &claim.lease;
     tracing::info!(provider = claim.provider, "asking");
     let buffer = StreamBuffer::default();
@@ -84,7 +83,7 @@ async fn release(
 /// Asks, and stores what comes of it.
 async fn generate_and_store(
     worker: &Worker,
-    claim: &ClaimedJob,
+    claim: &ClaimedBuild,
     model: &Model,
     buffer: &StreamBuffer,
     stop: &CancellationToken,
@@ -116,7 +115,7 @@ async fn generate_and_store(
 
 async fn build_request(
     worker: &Worker,
-    claim: &ClaimedJob,
+    claim: &ClaimedBuild,
     model: &Model,
 ) -> Result<Result<BuildRequest, String>, LeaseError> {
     let route = model.routes().find(|(provider, _)| *provider == claim.provider);
@@ -144,7 +143,7 @@ async fn build_request(
     Ok(Ok(build_request))
 }
 
-async fn store(worker: &Worker, claim: &ClaimedJob, generated: GeneratedBuild) -> Result<(), LeaseError> {
+async fn store(worker: &Worker, claim: &ClaimedBuild, generated: GeneratedBuild) -> Result<(), LeaseError> {
     let generation = GenerationInfo {
         attempts: i32::try_from(generated.attempts).ok(),
         generation_time_ms: i64::try_from(generated.generation_time.as_millis()).ok(),
@@ -159,7 +158,7 @@ async fn store(worker: &Worker, claim: &ClaimedJob, generated: GeneratedBuild) -
             return with_retries(|| claim.lease.fail(&worker.pool, failed)).await;
         }
     };
-    with_retries(|| claim.lease.finish(&worker.pool, &claim.slot, &build, generation)).await?;
+    with_retries(|| claim.finish(&worker.pool, &build, generation)).await?;
     tracing::info!(blocks = build.block_count, "built");
     Ok(())
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::Worker;
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
-use crate::arena::jobs::{self, Job, attempts, claims};
+use crate::arena::jobs::{self, Job, attempts};
 use crate::generate::attempts::check;
 use crate::work::WorkClient;
 
@@ -31,7 +31,7 @@ impl Worker {
             return Ok(None);
         }
         let Some(job) = jobs::find(&self.pool, &[id]).await?.pop() else { return Ok(None) };
-        let slot = job.slot()?;
+        let slot = job.slot();
         let mut last_error = None;
         for attempt in attempts::list(&self.pool, id).await?.into_iter().rev() {
             let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
@@ -75,7 +75,7 @@ impl Worker {
             GenerationInfo { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
         let mut connection = self.pool.acquire().await?;
         let mut transaction = connection.begin().await?;
-        let id = match claims::attach_build(&mut transaction, job.id, slot, build, generation).await {
+        let id = match jobs::attach_build(&mut transaction, job.id, slot, build, generation).await {
             Ok(id) => id,
             // Somebody else was quicker.
             Err(StoreError::Exists) => return Ok(None),

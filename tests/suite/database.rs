@@ -2,6 +2,9 @@
 
 use std::{fs, time::Duration};
 
+use buildoff::arena::gallery::{self, GalleryFilter};
+use buildoff::arena::jobs::{self, EnqueueError, JobState};
+use buildoff::arena::{builds, drafts};
 use buildoff::db::{
     Cluster, Database, DatabaseSource, Durability, MIGRATOR, PostgresSearch, ReadinessError, check_ready,
     pool_options,
@@ -11,6 +14,8 @@ use tokio::{
     task::spawn_blocking,
     time::{sleep, timeout},
 };
+use uuid::Uuid;
+use voxel::GridSize;
 
 use crate::support::db::TestDb;
 
@@ -215,6 +220,70 @@ fn test_databases_are_apart() {
     for thread in threads {
         assert_eq!(thread.join().unwrap(), 1);
     }
+}
+
+/// Before settings had one spelling and jobs had kinds.
+const MIGRATION_BEFORE_SETTINGS: i64 = 10;
+
+#[tokio::test]
+async fn builds_jobs_and_drafts_survive_that_settings_get_one_spelling_and_jobs_kinds() {
+    let db = TestDb::new().await;
+    db.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await;
+    let mut connection = db.pool.acquire().await.unwrap();
+    MIGRATOR.run_to(MIGRATION_BEFORE_SETTINGS, &mut *connection).await.unwrap();
+    db.run(
+        "INSERT INTO models (key, provider, model_id, display_name) VALUES ('elm', 'north', 'e', 'Elm');
+         INSERT INTO prompts (id, text) VALUES ('castle', 'a castle');
+         INSERT INTO builds (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec,
+                             warnings, block_count, retired_at)
+         SELECT ('00000000-0000-0000-0000-00000000000' || n)::uuid, 'castle', 'elm', grid, palette, mode,
+                sha256('grid'), 'grid', true, 'spec', '[]', n, retired_at
+         FROM (VALUES (1, 32, 'simple', 'precise', now()), (2, 32, 'simple', 'precise', NULL),
+                      (3, 256, 'advanced', 'loose-and-quick', NULL)) build (n, grid, palette, mode, retired_at);
+         INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode, state, ended_at, build_id, error_code)
+         SELECT ('00000000-0000-0000-0000-00000000000' || n)::uuid, 'castle', 'elm', grid, 'advanced',
+                'loose-and-quick', state, ended_at, build::uuid, code
+         FROM (VALUES (4, 256, 'ready', now(), '00000000-0000-0000-0000-000000000003', NULL),
+                      (5, 64, 'failed', now(), NULL, 'no_blocks'), (6, 64, 'queued', NULL, NULL, NULL))
+              job (n, grid, state, ended_at, build, code);
+         INSERT INTO attempts (job_id, number, ended_at, outcome, cost)
+         VALUES ('00000000-0000-0000-0000-000000000004', 1, now(), 'accepted', 7);
+         INSERT INTO drafts (id, prompt, grid_size, palette, model, digest, grid, warnings, block_count, expires_at)
+         VALUES ('00000000-0000-0000-0000-000000000007', 'a castle', 128, 'simple', 'elm', sha256('grid'), 'grid',
+                 '[]', 1, now() + interval '1 hour')",
+    )
+    .await;
+    MIGRATOR.run(&mut *connection).await.unwrap();
+
+    assert_eq!(check_ready(&db.pool).await, Ok(()));
+    let id = |number: u128| Uuid::from_u128(number);
+    for (number, settings, retired) in [
+        (1, "32-simple-precise", true),
+        (2, "32-simple-precise", false),
+        (3, "256-advanced-loose-and-quick", false),
+    ] {
+        let build = builds::find(&db.pool, id(number)).await.unwrap().unwrap();
+        assert_eq!((build.settings.slug().as_str(), build.retired_at.is_some()), (settings, retired));
+        assert_eq!((build.prompt_id.as_str(), build.block_count), ("castle", number as i32));
+        assert_eq!(builds::grid(&db.pool, id(number)).await.unwrap().unwrap().packed, b"grid");
+    }
+    let filter = GalleryFilter { grid_size: Some(GridSize::G256), ..GalleryFilter::default() };
+    let (cards, total) = gallery::page(&db.pool, &filter, 0).await.unwrap();
+    assert_eq!((cards[0].id, total), (id(3), 1));
+    for (number, settings, state, build, cost) in [
+        (4, "256-advanced-loose-and-quick", JobState::Ready, Some(id(3)), 7),
+        (5, "64-advanced-loose-and-quick", JobState::Failed, None, 0),
+        (6, "64-advanced-loose-and-quick", JobState::Queued, None, 0),
+    ] {
+        let job = jobs::find(&db.pool, &[id(number)]).await.unwrap().remove(0);
+        assert_eq!((job.settings.slug().as_str(), job.state), (settings, state));
+        assert_eq!((job.prompt_id.as_str(), job.build_id, job.cost), ("castle", build, cost));
+    }
+    let queued = jobs::find(&db.pool, &[id(6)]).await.unwrap().remove(0).slot();
+    let again = jobs::enqueue(&mut connection, &queued).await;
+    assert!(matches!(again, Err(EnqueueError::InProgress(job)) if job == id(6)), "{again:?}");
+    let draft = drafts::find(&db.pool, id(7)).await.unwrap().unwrap();
+    assert_eq!(draft.settings.slug(), "128-simple-precise");
 }
 
 #[test]

@@ -231,12 +231,15 @@ async fn call_admin_operations() -> Vec<Value> {
     recorded.record("cancelAllJobs", &admin.delete("/api/admin/jobs").await);
     recorded.record("unreadJobs", &admin.get("/api/admin/jobs/unread").await);
     recorded.record("reparse", &admin.post(&format!("{job}/reparse"), "").await);
-    db.run("UPDATE jobs SET state = 'failed', build_id = NULL WHERE state = 'ready'").await;
+    db.run("UPDATE build_jobs SET build_id = NULL; UPDATE jobs SET state = 'failed' WHERE state = 'ready'")
+        .await;
     db.run("UPDATE builds SET retired_at = now()").await;
     recorded.record("reparse", &admin.post(&format!("{job}/reparse"), "").await);
     db.run(
-        "INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
-         VALUES ('00000000-0000-0000-0000-000000000001', 'arch', 'two', 64, 'simple', 'precise')",
+        "INSERT INTO jobs (id, kind, model_key, subject)
+         VALUES ('00000000-0000-0000-0000-000000000001', 'build', 'two', 'arch@64-simple-precise');
+         INSERT INTO build_jobs (job_id, prompt_id, settings)
+         VALUES ('00000000-0000-0000-0000-000000000001', 'arch', '64-simple-precise')",
     )
     .await;
     recorded.record("cancelJob", &admin.delete("/api/admin/jobs/00000000-0000-0000-0000-000000000001").await);

@@ -166,6 +166,8 @@ mod input;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod palette;
+#[cfg(feature = "sqlx")]
+mod postgres;
 mod prose;
 mod rasterise;
 mod read;

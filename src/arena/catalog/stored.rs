@@ -54,7 +54,7 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
     let rows = sqlx::query!(
         r#"
         SELECT
-            key, provider, model_id, display_name, about, enabled,
+            key AS "key: ModelKey", provider, model_id, display_name, about, enabled,
             via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
             (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
         FROM models
@@ -65,7 +65,7 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
     .await?;
     let listed = rows.into_iter().map(|row| {
         let model = Model {
-            key: parse_stored(&row.key)?,
+            key: row.key,
             provider: row.provider,
             model_id: row.model_id,
             display_name: row.display_name,
@@ -74,9 +74,9 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
             prices: row.prices.map(|prices| prices.0),
             options: row.options.0,
         };
-        Ok(ListedModel { model, enabled: row.enabled, builds: row.builds })
+        ListedModel { model, enabled: row.enabled, builds: row.builds }
     });
-    listed.collect()
+    Ok(listed.collect())
 }
 
 /// Every prompt, by its slug.
@@ -84,7 +84,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     let rows = sqlx::query!(
         r#"
         SELECT
-            id, text, tags, active, created_at,
+            id AS "id: PromptId", text, tags, active, created_at,
             (SELECT count(*) FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL) AS "builds!"
         FROM prompts
         ORDER BY id
@@ -93,16 +93,11 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     .fetch_all(executor)
     .await?;
     let listed = rows.into_iter().map(|row| {
-        let prompt = Prompt { id: parse_stored(&row.id)?, text: row.text, tags: row.tags };
+        let prompt = Prompt { id: row.id, text: row.text, tags: row.tags };
         let (active, builds, created_at) = (row.active, row.builds, row.created_at);
-        Ok(ListedPrompt { prompt, active, builds, created_at })
+        ListedPrompt { prompt, active, builds, created_at }
     });
-    listed.collect()
-}
-
-/// The constraints of the tables are those of the types.
-fn parse_stored<T: std::str::FromStr<Err = String>>(text: &str) -> sqlx::Result<T> {
-    text.parse().map_err(|problem: String| sqlx::Error::Decode(problem.into()))
+    Ok(listed.collect())
 }
 
 /// Brings a model up to date with the files, unless an admin has edited it.
@@ -117,7 +112,7 @@ pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> 
           AND (models.provider, models.model_id, models.about, models.via, models.prices, models.options)
               IS DISTINCT FROM ($2, $3, $5, $6::jsonb, $7::jsonb, $8::jsonb)
         ",
-        model.key.as_str(),
+        model.key as _,
         model.provider,
         model.model_id,
         model.display_name,
@@ -141,12 +136,12 @@ pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) 
         SET tags = $3,
             text = CASE
                 WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN prompts.text
-                WHEN EXISTS (SELECT FROM jobs WHERE prompt_id = $1) THEN prompts.text
+                WHEN EXISTS (SELECT FROM build_jobs WHERE prompt_id = $1) THEN prompts.text
                 ELSE $2
             END
         WHERE prompts.edited_at IS NULL AND (prompts.tags, prompts.text) IS DISTINCT FROM ($3, $2)
         ",
-        prompt.id.as_str(),
+        prompt.id as _,
         prompt.text,
         &prompt.tags,
     )
@@ -172,7 +167,7 @@ pub async fn put_model(
             enabled = coalesce($9, models.enabled), edited_at = now()
         RETURNING xmax = 0 AS "is_new!"
         "#,
-        model.key.as_str(),
+        model.key as _,
         model.provider,
         model.model_id,
         model.display_name,
@@ -201,7 +196,7 @@ pub async fn patch_model(
             edited_at = CASE WHEN $4::text IS NULL THEN edited_at ELSE now() END
         WHERE key = $1
         ",
-        key.as_str(),
+        key as _,
         patch.enabled,
         patch.display_name,
         patch.about,
@@ -225,10 +220,10 @@ pub async fn put_prompt(
         SET text = $2, tags = $3, active = coalesce($4, prompts.active), edited_at = now()
         WHERE prompts.text = $2
            OR NOT EXISTS (SELECT FROM builds WHERE prompt_id = $1)
-          AND NOT EXISTS (SELECT FROM jobs WHERE prompt_id = $1)
+          AND NOT EXISTS (SELECT FROM build_jobs WHERE prompt_id = $1)
         RETURNING xmax = 0 AS "is_new!"
         "#,
-        prompt.id.as_str(),
+        prompt.id as _,
         prompt.text,
         &prompt.tags,
         active,
@@ -250,7 +245,7 @@ pub async fn patch_prompt(
         SET active = coalesce($2, active),
             text = CASE
                 WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN text
-                WHEN EXISTS (SELECT FROM jobs WHERE prompt_id = $1) THEN text
+                WHEN EXISTS (SELECT FROM build_jobs WHERE prompt_id = $1) THEN text
                 ELSE coalesce($3, text)
             END,
             tags = coalesce($4, tags),
@@ -258,7 +253,7 @@ pub async fn patch_prompt(
         WHERE id = $1
         RETURNING coalesce(text <> $3, false) AS "is_fixed!"
         "#,
-        id.as_str(),
+        id as _,
         patch.active,
         patch.text,
         patch.tags.as_deref(),

@@ -64,7 +64,7 @@ impl Arena {
             FROM ratings
             WHERE settings = $1
             "#,
-            self.ladder,
+            self.settings as _,
         )
         .fetch_one(executor)
         .await
@@ -107,7 +107,7 @@ impl Arena {
         now: OffsetDateTime,
     ) -> sqlx::Result<()> {
         for _ in 0..HISTORY_BATCHES {
-            let unread = history.unread(connection, &self.ladder).await?;
+            let unread = history.unread(connection, &self.settings).await?;
             history.extend(unread, now);
             if history.is_whole {
                 break;
@@ -121,7 +121,7 @@ impl Arena {
         let lineup = self.lineup().await?;
         let mut snapshot = self.snapshot().await?;
         let stats_version = self.stats_version(&mut *snapshot).await?;
-        let shown = shown::read(&mut *snapshot, &self.ladder, Some(tag)).await?.closed;
+        let shown = shown::read(&mut *snapshot, &self.settings, Some(tag)).await?.closed;
         let builders = lineup::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
         let (mut entries, _) = self.entries(&mut *snapshot, &builders, &shown).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce).await?;
@@ -143,7 +143,7 @@ impl Arena {
     async fn stored_stats(&self) -> sqlx::Result<Option<Computed<StatsVersion, LadderStats>>> {
         let row = sqlx::query!(
             "SELECT votes, catalog, took_ms, computed_at, stats::text FROM ladder_stats WHERE settings = $1",
-            self.ladder,
+            self.settings as _,
         )
         .fetch_optional(&self.pool)
         .await?;
@@ -177,7 +177,7 @@ impl Arena {
                 computed_at = excluded.computed_at, stats = excluded.stats
             WHERE ladder_stats.votes <= excluded.votes
             ",
-            self.ladder,
+            self.settings as _,
             version.votes,
             version.catalog,
             i64::try_from(took.as_millis()).unwrap_or(i64::MAX),

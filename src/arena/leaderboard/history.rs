@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 
-use super::super::ModelKey;
-use super::super::lineup::parse_stored;
+use super::super::{ModelKey, Settings};
 
 /// What a change is measured from.
 pub(super) const DAY: Duration = Duration::DAY;
@@ -113,11 +112,13 @@ impl RatingHistory {
     pub(super) async fn unread(
         &self,
         connection: &mut PgConnection,
-        ladder: &str,
+        settings: &Settings,
     ) -> sqlx::Result<UnreadVotes> {
         let rows = sqlx::query!(
-            "
-            SELECT votes.id, at, model_a, model_b, elo_a_after, elo_b_after, settings
+            r#"
+            SELECT
+                votes.id, at, model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey",
+                elo_a_after, elo_b_after, settings AS "settings: Settings"
             FROM (
                 SELECT id, at, matchup_id, elo_a_after, elo_b_after
                 FROM votes
@@ -127,7 +128,7 @@ impl RatingHistory {
             ) votes
             JOIN matchups ON matchups.id = matchup_id
             ORDER BY votes.id
-            ",
+            "#,
             self.through,
             BATCH,
         )
@@ -135,17 +136,11 @@ impl RatingHistory {
         .await?;
         let is_all = rows.len() < BATCH as usize;
         let through = rows.last().map_or(self.through, |row| row.id);
-        let mut votes = Vec::with_capacity(rows.len());
-        for row in rows.into_iter().filter(|row| row.settings == ladder) {
-            votes.push(RatedVote {
-                at: row.at,
-                models: [
-                    (parse_stored(&row.model_a)?, row.elo_a_after),
-                    (parse_stored(&row.model_b)?, row.elo_b_after),
-                ],
-            });
-        }
-        Ok(UnreadVotes { votes, through, is_all })
+        let votes = rows.into_iter().filter(|row| row.settings == *settings).map(|row| RatedVote {
+            at: row.at,
+            models: [(row.model_a, row.elo_a_after), (row.model_b, row.elo_b_after)],
+        });
+        Ok(UnreadVotes { votes: votes.collect(), through, is_all })
     }
 }
 

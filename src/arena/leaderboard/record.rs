@@ -6,16 +6,12 @@ use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::gallery::BuildCard;
-use super::super::lineup::parse_stored;
+use super::super::gallery::{self, BuildCard};
 use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
 use super::{LadderStats, Record};
 
 /// Votes on a page of those on a pair.
 pub const PAGE: i64 = 50;
-
-/// More builds of one model are not listed.
-const MAX_BUILDS: i64 = 500;
 
 /// A model, on the ladder or not.
 #[derive(Clone, Debug)]
@@ -80,7 +76,7 @@ impl Arena {
             FROM models
             WHERE key = $1
             ",
-            key.as_str(),
+            key as _,
         )
         .fetch_optional(&self.replica)
         .await?;
@@ -97,30 +93,7 @@ impl Arena {
 
     /// Its builds in force, those of this ladder first.
     pub async fn builds_of(&self, model: &ModelKey) -> sqlx::Result<Vec<BuildCard>> {
-        sqlx::query_as!(
-            BuildCard,
-            "
-            SELECT
-                builds.id, prompt_id, prompts.text AS prompt_text,
-                model_key, models.display_name AS model_name,
-                grid_size, palette, mode, block_count
-            FROM builds
-            JOIN prompts ON prompts.id = prompt_id
-            JOIN models ON models.key = model_key
-            WHERE retired_at IS NULL AND model_key = $1
-            ORDER BY
-                (grid_size, palette, mode) = ($2, $3, $4) DESC,
-                grid_size, palette DESC, mode, prompts.text, builds.id
-            LIMIT $5
-            ",
-            model.as_str(),
-            self.settings.grid.get() as i16,
-            self.settings.palette.name(),
-            self.settings.mode.as_str(),
-            MAX_BUILDS,
-        )
-        .fetch_all(&self.replica)
-        .await
+        gallery::of_model(&self.replica, model, &self.settings).await
     }
 
     pub async fn record(&self, model: &ModelKey, stats: &LadderStats) -> sqlx::Result<ModelRecord> {
@@ -139,30 +112,26 @@ impl Arena {
         model: &ModelKey,
         records: BTreeMap<&PromptId, Record>,
     ) -> sqlx::Result<Vec<PromptRecord>> {
-        let ids: Vec<_> = records.keys().map(ToString::to_string).collect();
+        let ids: Vec<_> = records.keys().copied().collect();
         let rows = sqlx::query!(
             r#"
-            SELECT prompts.id, text, builds.id AS "build?"
+            SELECT prompts.id AS "id: PromptId", text, builds.id AS "build?"
             FROM prompts
             LEFT JOIN builds
-                ON prompt_id = prompts.id AND model_key = $2 AND retired_at IS NULL
-               AND grid_size = $3 AND palette = $4 AND mode = $5
+                ON prompt_id = prompts.id AND model_key = $2 AND settings = $3 AND retired_at IS NULL
             WHERE prompts.id = ANY($1)
             "#,
-            &ids,
-            model.as_str(),
-            self.settings.grid.get() as i16,
-            self.settings.palette.name(),
-            self.settings.mode.as_str(),
+            ids as _,
+            model as _,
+            self.settings as _,
         )
         .fetch_all(connection)
         .await?;
-        let mut prompts = Vec::with_capacity(rows.len());
-        for row in rows {
-            let id: PromptId = parse_stored(&row.id)?;
-            let record = records.get(&id).copied().unwrap_or_default();
-            prompts.push(PromptRecord { id, text: row.text, record, build: row.build });
-        }
+        let prompts = rows.into_iter().map(|row| {
+            let record = records.get(&row.id).copied().unwrap_or_default();
+            PromptRecord { id: row.id, text: row.text, record, build: row.build }
+        });
+        let mut prompts: Vec<_> = prompts.collect();
         prompts.sort_by(|a, b| {
             let key = |prompt: &PromptRecord| (prompt.record.share().unwrap_or(-1.0), prompt.record.votes());
             let ((a_share, a_votes), (b_share, b_votes)) = (key(a), key(b));
@@ -188,7 +157,8 @@ impl Arena {
         let rows = sqlx::query!(
             r#"
             SELECT
-                at, matchup_id, prompt_id, text, choice, model_a = $2 AS "is_a!",
+                at, matchup_id, prompt_id AS "prompt_id: PromptId", text, choice AS "choice: Choice",
+                model_a = $2 AS "is_a!",
                 elo_a_before, elo_a_after, elo_b_before, elo_b_after
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
@@ -201,29 +171,27 @@ impl Arena {
             LIMIT $5
             OFFSET $6
             "#,
-            self.ladder,
-            a.as_str(),
-            b.as_str(),
+            self.settings as _,
+            a as _,
+            b as _,
             tag,
             PAGE,
             page.saturating_mul(PAGE),
         )
         .fetch_all(&self.replica)
         .await?;
-        let mut votes = Vec::with_capacity(rows.len());
-        for row in rows {
-            let choice: Choice = parse_stored(&row.choice)?;
+        let votes = rows.into_iter().map(|row| {
             let elo = [(row.elo_a_before, row.elo_a_after), (row.elo_b_before, row.elo_b_after)];
-            votes.push(JudgedVote {
+            JudgedVote {
                 at: row.at,
                 matchup: row.matchup_id,
-                prompt: parse_stored(&row.prompt_id)?,
+                prompt: row.prompt_id,
                 prompt_text: row.text,
-                choice: if row.is_a { choice } else { choice.mirrored() },
+                choice: if row.is_a { row.choice } else { row.choice.mirrored() },
                 elo: if row.is_a { elo } else { [elo[1], elo[0]] },
-            });
-        }
-        Ok(votes)
+            }
+        });
+        Ok(votes.collect())
     }
 }
 
@@ -231,16 +199,18 @@ async fn opponents_by_name(
     connection: &mut PgConnection,
     records: BTreeMap<&ModelKey, Record>,
 ) -> sqlx::Result<Vec<OpponentRecord>> {
-    let keys: Vec<_> = records.keys().map(ToString::to_string).collect();
-    let rows = sqlx::query!("SELECT key, display_name FROM models WHERE key = ANY($1)", &keys)
-        .fetch_all(connection)
-        .await?;
-    let mut opponents = Vec::with_capacity(rows.len());
-    for row in rows {
-        let key: ModelKey = parse_stored(&row.key)?;
-        let record = records.get(&key).copied().unwrap_or_default();
-        opponents.push(OpponentRecord { key, display_name: row.display_name, record });
-    }
+    let keys: Vec<_> = records.keys().copied().collect();
+    let rows = sqlx::query!(
+        r#"SELECT key AS "key: ModelKey", display_name FROM models WHERE key = ANY($1)"#,
+        keys as _
+    )
+    .fetch_all(connection)
+    .await?;
+    let opponents = rows.into_iter().map(|row| {
+        let record = records.get(&row.key).copied().unwrap_or_default();
+        OpponentRecord { key: row.key, display_name: row.display_name, record }
+    });
+    let mut opponents: Vec<_> = opponents.collect();
     opponents.sort_by(|a, b| (&a.display_name, &a.key).cmp(&(&b.display_name, &b.key)));
     Ok(opponents)
 }

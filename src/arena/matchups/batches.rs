@@ -8,9 +8,8 @@ use uuid::Uuid;
 
 use super::{Matchup, Voter};
 use crate::arena::batcher::{BatchJob, is_one_requests_fault};
-use crate::arena::lineup::parse_stored;
 use crate::arena::sampling::SeenPairs;
-use crate::arena::{PromptId, Side};
+use crate::arena::{ModelKey, PromptId, Settings, Side};
 use crate::db::has_sqlstate;
 
 /// A row stayed locked for too long, most likely by another request of the same voter.
@@ -24,7 +23,7 @@ fn lock_timeout(requests: usize) -> &'static str {
 /// What voters have, when they ask for a matchup.
 pub struct ReadVoterStates {
     pub pool: PgPool,
-    pub ladder: String,
+    pub settings: Settings,
 }
 
 pub struct StateRequest {
@@ -51,13 +50,12 @@ impl BatchJob for ReadVoterStates {
     /// As of one moment. The pairs that a voter has seen are only read where a new one is drawn.
     async fn run(&self, requests: &[StateRequest]) -> sqlx::Result<Vec<VoterState>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
-        let prompts: Vec<_> =
-            requests.iter().map(|request| request.prompt.as_ref().map(PromptId::as_str)).collect();
+        let prompts: Vec<_> = requests.iter().map(|request| request.prompt.as_ref()).collect();
         let rows = sqlx::query!(
             r#"
             SELECT
                 (SELECT catalog_revision FROM installation) AS "catalog_revision!",
-                matchup_id AS "matchup_id?", prompt_id AS "prompt_id?", text AS "text?",
+                matchup_id AS "matchup_id?", prompt_id AS "prompt_id?: PromptId", text AS "text?",
                 expires_at AS "expires_at?",
                 votable AS "votable!",
                 CASE WHEN NOT votable OR prompt_id <> asked.prompt THEN
@@ -77,41 +75,36 @@ impl BatchJob for ReadVoterStates {
             ORDER BY number
             "#,
             &voters,
-            &prompts as _,
-            self.ladder,
+            prompts as _,
+            self.settings as _,
         )
         .fetch_all(&self.pool)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
-                    (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => Some(Matchup {
-                        id,
-                        prompt: parse_stored(&prompt)?,
-                        text,
-                        expires_at,
-                        only_references: false,
-                    }),
-                    _ => None,
-                };
-                let seen = row.seen.unwrap_or_default().into_iter().collect();
-                Ok(VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen })
-            })
-            .collect()
+        let states = rows.into_iter().map(|row| {
+            let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
+                (Some(id), Some(prompt), Some(text), Some(expires_at)) if row.votable => {
+                    Some(Matchup { id, prompt, text, expires_at, only_references: false })
+                }
+                _ => None,
+            };
+            let seen = row.seen.unwrap_or_default().into_iter().collect();
+            VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen }
+        });
+        Ok(states.collect())
     }
 }
 
 /// New matchups, each in place of its voter's last one.
 pub struct ServeMatchups {
     pub pool: PgPool,
-    pub ladder: String,
+    pub settings: Settings,
 }
 
 pub struct NewMatchup {
     pub voter: Voter,
     pub last: Option<Uuid>,
     pub prompt: PromptId,
-    pub models: [String; 2],
+    pub models: [ModelKey; 2],
     pub builds: [Uuid; 2],
     pub probability: f64,
     pub pair: i64,
@@ -130,9 +123,9 @@ impl BatchJob for ServeMatchups {
         let ids: Vec<_> = matchups.iter().map(|_| Uuid::now_v7()).collect();
         let voters: Vec<_> = matchups.iter().map(|matchup| matchup.voter.0).collect();
         let last: Vec<_> = matchups.iter().map(|matchup| matchup.last).collect();
-        let prompts: Vec<_> = matchups.iter().map(|matchup| matchup.prompt.as_str()).collect();
-        let models = |side: usize| -> Vec<&str> {
-            matchups.iter().map(|matchup| matchup.models[side].as_str()).collect()
+        let prompts: Vec<_> = matchups.iter().map(|matchup| &matchup.prompt).collect();
+        let models = |side: usize| -> Vec<&ModelKey> {
+            matchups.iter().map(|matchup| &matchup.models[side]).collect()
         };
         let builds =
             |side: usize| -> Vec<Uuid> { matchups.iter().map(|matchup| matchup.builds[side]).collect() };
@@ -174,15 +167,15 @@ impl BatchJob for ServeMatchups {
             ",
             &ids,
             &voters,
-            &last as _,
-            &prompts as _,
-            &models(0) as _,
-            &models(1) as _,
+            last as _,
+            prompts as _,
+            models(0) as _,
+            models(1) as _,
             &builds(0),
             &builds(1),
             &probabilities,
             &pairs,
-            self.ladder,
+            self.settings as _,
             lock_timeout(matchups.len()),
         )
         .fetch_all(&self.pool)

@@ -1,6 +1,6 @@
 //! Counting votes: all that they change, or nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::arena::batcher::BatchJob;
 use crate::arena::elo::{self, Standing};
-use crate::arena::{Choice, Voter};
+use crate::arena::{Choice, ModelKey, Settings, Voter};
 
 pub struct CountVotes {
     pub pool: PgPool,
@@ -51,8 +51,8 @@ struct ClaimedVote {
     ballot: usize,
     matchup: Uuid,
     choice: Choice,
-    settings: String,
-    models: [String; 2],
+    settings: Settings,
+    models: [ModelKey; 2],
     builds: [Uuid; 2],
     dwell_ms: Option<i64>,
     /// Whether the voter has no other vote on this ladder.
@@ -90,7 +90,8 @@ async fn claim(
                 END AS dwell_ms
         )
         SELECT
-            number AS "number!", settings, model_a, model_b, build_a, build_b, dwell_ms,
+            number AS "number!", settings AS "settings: Settings",
+            model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey", build_a, build_b, dwell_ms,
             NOT EXISTS (
                 SELECT FROM matchups earlier
                 JOIN votes ON matchup_id = earlier.id
@@ -122,41 +123,32 @@ async fn claim(
     Ok(claims.collect())
 }
 
-/// By settings and model.
-type Standings = HashMap<[String; 2], Standing>;
+type Standings = HashMap<StandingKey, Standing>;
+
+type StandingKey = (Settings, ModelKey);
 
 /// The standings of all models voted on, locked in the order of their keys until the transaction ends.
 async fn lock_standings(connection: &mut PgConnection, claims: &[ClaimedVote]) -> sqlx::Result<Standings> {
-    let mut keys: Vec<_> = claims.iter().flat_map(ClaimedVote::standings).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let [settings, models] = [0, 1].map(|part| keys.iter().map(|key| key[part].as_str()).collect::<Vec<_>>());
+    let keys: HashSet<_> = claims.iter().flat_map(ClaimedVote::standings).collect();
+    let (settings, models): (Vec<_>, Vec<_>) = keys.iter().map(|(settings, model)| (settings, model)).unzip();
     loop {
         let rows = sqlx::query!(
             r#"
-            SELECT ratings.settings, model_key, elo, wins, losses, ties, both_bad
+            SELECT
+                ratings.settings AS "settings: Settings", model_key AS "model_key: ModelKey",
+                (elo, wins, losses, ties, both_bad) AS "standing!: Standing"
             FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS voted_on (settings, model)
             JOIN ratings ON ratings.settings = voted_on.settings AND model_key = model
             ORDER BY ratings.settings, model_key
             FOR NO KEY UPDATE OF ratings
             "#,
-            &settings as _,
-            &models as _,
+            settings as _,
+            models as _,
         )
         .fetch_all(&mut *connection)
         .await?;
         if rows.len() == keys.len() {
-            let standings = rows.into_iter().map(|row| {
-                let standing = Standing {
-                    elo: row.elo,
-                    wins: row.wins,
-                    losses: row.losses,
-                    ties: row.ties,
-                    both_bad: row.both_bad,
-                };
-                ([row.settings, row.model_key], standing)
-            });
-            return Ok(standings.collect());
+            return Ok(rows.into_iter().map(|row| ((row.settings, row.model_key), row.standing)).collect());
         }
         insert_standings(&mut *connection, &settings, &models).await?;
     }
@@ -165,8 +157,8 @@ async fn lock_standings(connection: &mut PgConnection, claims: &[ClaimedVote]) -
 /// A model's first vote finds no standing.
 async fn insert_standings(
     connection: &mut PgConnection,
-    settings: &[&str],
-    models: &[&str],
+    settings: &[&Settings],
+    models: &[&ModelKey],
 ) -> sqlx::Result<()> {
     sqlx::query!(
         "
@@ -192,8 +184,8 @@ struct CountedVote<'a> {
 }
 
 impl ClaimedVote {
-    fn standings(&self) -> [[String; 2]; 2] {
-        self.models.clone().map(|model| [self.settings.clone(), model])
+    fn standings(&self) -> [StandingKey; 2] {
+        self.models.clone().map(|model| (self.settings.clone(), model))
     }
 }
 
@@ -215,12 +207,13 @@ async fn record(
 ) -> sqlx::Result<()> {
     let claims = || votes.iter().map(|vote| vote.claim);
     let matchups: Vec<_> = claims().map(|claim| claim.matchup).collect();
-    let choices: Vec<_> = claims().map(|claim| claim.choice.name()).collect();
+    let choices: Vec<_> = claims().map(|claim| claim.choice).collect();
     let elo = |of: fn(&CountedVote<'_>) -> f64| -> Vec<f64> { votes.iter().map(of).collect() };
     let dwells: Vec<_> = claims().map(|claim| claim.dwell_ms).collect();
     let builds = |side: usize| -> Vec<Uuid> { claims().map(|claim| claim.builds[side]).collect() };
     let first: Vec<_> = claims().map(|claim| claim.is_first).collect();
-    let part = |part: usize| -> Vec<&str> { standings.keys().map(|key| key[part].as_str()).collect() };
+    let (settings, models): (Vec<_>, Vec<_>) =
+        standings.keys().map(|(settings, model)| (settings, model)).unzip();
     let elos: Vec<_> = standings.values().map(|standing| standing.elo).collect();
     let count = |of: fn(&Standing) -> i64| -> Vec<i64> { standings.values().map(of).collect() };
     sqlx::query!(
@@ -273,17 +266,17 @@ async fn record(
         WHERE ratings.settings = now.settings AND ratings.model_key = now.model_key
         ",
         &matchups,
-        &choices as _,
+        choices as _,
         &elo(|vote| vote.before[0]),
         &elo(|vote| vote.after[0]),
         &elo(|vote| vote.before[1]),
         &elo(|vote| vote.after[1]),
-        &dwells as _,
+        dwells as _,
         &builds(0),
         &builds(1),
         &first,
-        &part(0) as _,
-        &part(1) as _,
+        settings as _,
+        models as _,
         &elos,
         &count(|standing| standing.wins),
         &count(|standing| standing.losses),

@@ -7,9 +7,8 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{Reveal, RevealedSide};
-use crate::arena::ChoiceCounts;
 use crate::arena::batcher::BatchJob;
-use crate::arena::lineup::parse_stored;
+use crate::arena::{Choice, ChoiceCounts, ModelKey};
 use voxel::Warning;
 
 pub struct ReadReveals {
@@ -29,9 +28,9 @@ impl BatchJob for ReadReveals {
             FROM unnest((SELECT $1::uuid[])) AS asked (matchup)
             CROSS JOIN LATERAL (
                 SELECT
-                    matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, here.build_a, here.build_b,
-                    a.key AS key_a, a.provider AS provider_a, a.display_name AS name_a,
-                    b.key AS key_b, b.provider AS provider_b, b.display_name AS name_b,
+                    matchup_id, choice AS "choice: Choice", elo_a_before, elo_a_after, elo_b_before, elo_b_after,
+                    here.build_a, here.build_b, a.key AS "key_a: ModelKey", a.provider AS provider_a, a.display_name AS name_a,
+                    b.key AS "key_b: ModelKey", b.provider AS provider_b, b.display_name AS name_b,
                     left_build.block_count AS blocks_a, left_build.generation_time_ms AS time_a,
                     left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
                     right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
@@ -61,7 +60,7 @@ impl BatchJob for ReadReveals {
         for row in rows {
             let reveal = Reveal {
                 matchup: row.matchup_id,
-                choice: parse_stored(&row.choice)?,
+                choice: row.choice,
                 others: ChoiceCounts {
                     a: row.others_a.into(),
                     b: row.others_b.into(),
@@ -69,7 +68,7 @@ impl BatchJob for ReadReveals {
                     both_bad: row.others_both_bad.into(),
                 },
                 a: RevealedSide {
-                    key: parse_stored(&row.key_a)?,
+                    key: row.key_a,
                     provider: row.provider_a,
                     display_name: row.name_a,
                     elo_before: row.elo_a_before,
@@ -80,7 +79,7 @@ impl BatchJob for ReadReveals {
                     warnings: row.warnings_a.0,
                 },
                 b: RevealedSide {
-                    key: parse_stored(&row.key_b)?,
+                    key: row.key_b,
                     provider: row.provider_b,
                     display_name: row.name_b,
                     elo_before: row.elo_b_before,

@@ -63,10 +63,6 @@ async fn show(
 }
 
 impl Job {
-    fn settings(&self) -> String {
-        format!("{} · {} · {}", self.grid_size, self.palette, self.mode)
-    }
-
     fn ms(&self) -> Option<i64> {
         self.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64)
     }

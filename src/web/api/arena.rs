@@ -73,7 +73,7 @@ struct PromptView {
 )]
 async fn prompts(State(app): State<App>) -> Result<Json<PromptsResponse>, Error> {
     let prompts = app.arena.prompts().await?.into_iter().map(|prompt| PromptView {
-        id: prompt.id,
+        id: prompt.id.to_string(),
         text: prompt.text,
         tags: prompt.tags,
         eligible: prompt.eligible,

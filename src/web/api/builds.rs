@@ -124,13 +124,17 @@ async fn show(
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     Ok(Json(BuildResponse {
         id: build.id.to_string(),
-        prompt: BuildPromptView { id: build.prompt_id, text: build.prompt_text },
+        prompt: BuildPromptView { id: build.prompt_id.to_string(), text: build.prompt_text },
         model: BuildModelView {
-            key: build.model_key,
+            key: build.model_key.to_string(),
             provider: build.provider,
             display_name: build.model_name,
         },
-        settings: BuildSettingsView { grid_size: build.grid_size, palette: build.palette, mode: build.mode },
+        settings: BuildSettingsView {
+            grid_size: build.settings.grid.get() as i16,
+            palette: build.settings.palette.name().to_owned(),
+            mode: build.settings.mode.as_str().to_owned(),
+        },
         block_count: build.block_count,
         bounds: stats.bounds,
         blocks,

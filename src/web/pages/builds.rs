@@ -102,8 +102,8 @@ impl GalleryQuery {
         GalleryFilter {
             prompt: given(&self.prompt),
             model: given(&self.model),
-            grid_size: self.grid.map(|grid| grid.get() as i16),
-            palette: self.palette.map(|palette| palette.name().to_owned()),
+            grid_size: self.grid,
+            palette: self.palette,
             sort: self.sort,
         }
     }

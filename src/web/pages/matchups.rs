@@ -186,7 +186,7 @@ impl MatchupPage {
         let side = |name, model| MatchupSideView { name, model, chosen: reveal.choice.name() == name };
         Ok(Self {
             page: Page::at("/").with_card(card),
-            formats: formats_of_grid(asked.grid_size.unsigned_abs()),
+            formats: formats_of_grid(asked.settings.grid.get() as u16),
             asked,
             verdict: words,
             sides: [side("A", reveal.a), side("B", reveal.b)],

@@ -309,10 +309,10 @@ impl ModelBuildView {
     fn of(card: BuildCard) -> Self {
         Self {
             id: card.id.to_string(),
-            prompt_id: card.prompt_id,
-            grid_size: card.grid_size,
-            palette: card.palette,
-            mode: card.mode,
+            prompt_id: card.prompt_id.to_string(),
+            grid_size: card.settings.grid.get() as i16,
+            palette: card.settings.palette.name().to_owned(),
+            mode: card.settings.mode.as_str().to_owned(),
             block_count: card.block_count,
         }
     }

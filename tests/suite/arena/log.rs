@@ -94,7 +94,7 @@ async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
     }
     let kept: Vec<Value> = sqlx::query_scalar(
         "SELECT jsonb_build_array(votes.id, matchup_id, matchups.prompt_id, model_a, model_b,
-                encode(a.digest, 'hex'), encode(b.digest, 'hex'), choice, settings, dwell_ms)
+                encode(a.digest, 'hex'), encode(b.digest, 'hex'), choice, matchups.settings, dwell_ms)
          FROM votes JOIN matchups ON matchups.id = matchup_id
          JOIN builds a ON a.id = build_a JOIN builds b ON b.id = build_b ORDER BY votes.id",
     )
@@ -172,7 +172,7 @@ async fn the_ladder_is_computed_again_from_the_log_alone() {
         &[("ARENA_MODE", "fast"), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")],
     )
     .await;
-    run(&db, "UPDATE builds SET mode = 'fast' WHERE prompt_id = 'lighthouse'").await;
+    run(&db, "UPDATE builds SET settings = '32-simple-fast' WHERE prompt_id = 'lighthouse'").await;
     let voter = other.voter();
     assert_eq!(voter.vote(&voter.matchup().await, "B").await.status, 200);
     let log = text(&server, "/api/votes.jsonl").await;

@@ -261,8 +261,8 @@ async fn references_take_part_while_fewer_than_two_others_have_built() {
     let copy = |model: &str| {
         format!(
             "INSERT INTO models (key, provider, model_id, display_name) VALUES ('{model}', 'someone', 'm', 'M');
-             INSERT INTO builds (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count)
-             SELECT gen_random_uuid(), prompt_id, '{model}', grid_size, palette, mode, digest, grid, true, spec, warnings, block_count
+             INSERT INTO builds (id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec, warnings, block_count)
+             SELECT gen_random_uuid(), prompt_id, '{model}', settings, digest, grid, true, spec, warnings, block_count
              FROM builds WHERE prompt_id = 'lighthouse' AND model_key = 'reference_architect'"
         )
     };

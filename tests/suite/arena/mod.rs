@@ -46,9 +46,9 @@ async fn insert_identical_builds(db: &TestDb, models: u32, prompts: u32) {
     .await;
     run(
         db,
-        "INSERT INTO builds (id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best,
+        "INSERT INTO builds (id, prompt_id, model_key, settings, digest, grid, grid_is_best,
                              spec, warnings, block_count)
-         SELECT gen_random_uuid(), prompts.id, key, 32, 'simple', 'precise', digest, grid, true,
+         SELECT gen_random_uuid(), prompts.id, key, '32-simple-precise', digest, grid, true,
                 spec, warnings, block_count
          FROM models, prompts, (SELECT * FROM builds ORDER BY id LIMIT 1) one
          WHERE models.provider = 'someone' AND prompts.id LIKE 'prompt-%'",

@@ -2,8 +2,8 @@
 
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
 use buildoff::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
-use buildoff::arena::jobs::claims::{self, JobFailure, ModelRoute};
-use buildoff::arena::jobs::{AnswerProgress, LeaseError};
+use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use buildoff::arena::jobs::{AnswerProgress, JobFailure, LeaseError};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
@@ -62,14 +62,14 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let (pool, lease) = (&fixture.db.pool, Duration::from_secs(30));
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let claim = async || claims::claim(pool, &routes, 4, lease).await.unwrap();
-    let first = claim().await.unwrap();
+    let ClaimedJob::Build(first) = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
     attempts::begin(pool, &first.lease).await.unwrap();
     assert!(claim().await.is_none(), "one job is one worker's");
     fixture.db.run(EXPIRE_LEASES).await;
     first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
     fixture.db.run(EXPIRE_LEASES).await;
-    let second = claim().await.unwrap();
+    let ClaimedJob::Build(second) = claim().await.unwrap();
     attempts::begin(pool, &second.lease).await.unwrap();
 
     let ended = FinishedAttempt {
@@ -89,7 +89,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         late.renew(pool, lease, &AnswerProgress::default()).await,
         attempts::begin(pool, late).await.map(drop),
         attempts::end(pool, late, &ended).await,
-        late.finish(pool, &first.slot, &build, generation).await,
+        first.finish(pool, &build, generation).await,
         late.fail(pool, JobFailure { code: "late", message: "too late" }).await,
         late.release(pool).await,
         attempts::record_usage(pool, late, 1, Tokens::default(), None).await,
@@ -98,7 +98,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     }
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0);
     attempts::end(pool, &second.lease, &ended).await.unwrap();
-    second.lease.finish(pool, &second.slot, &build, generation).await.unwrap();
+    second.finish(pool, &build, generation).await.unwrap();
     assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }
 
@@ -151,7 +151,10 @@ async fn an_answer_that_was_accepted_and_not_stored_is_stored_without_asking_aga
     // As if the server had died between the two.
     fixture
         .db
-        .run("UPDATE jobs SET build_id = NULL, state = 'running', leased_until = now(), ended_at = NULL")
+        .run(
+            "UPDATE build_jobs SET build_id = NULL;
+             UPDATE jobs SET state = 'running', leased_until = now(), ended_at = NULL",
+        )
         .await;
     fixture.db.run("DELETE FROM builds").await;
     let ended = fixture.admin.wait_for_job_end(job["id"].as_str().unwrap()).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use buildoff::arena::jobs::attempts;
-use buildoff::arena::jobs::claims::{self, ModelRoute};
+use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::{self, AnswerProgress};
 use serde_json::{Value, json};
 
@@ -294,7 +294,8 @@ async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after
     let id = fixture.admin.enqueue("shed", "tester").await;
     let pool = &fixture.db.pool;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claim = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
+    let ClaimedJob::Build(claim) =
+        claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
     let attempt = attempts::begin(pool, &claim.lease).await.unwrap();
     let progress =
         |offset, text: &str| AnswerProgress { attempt, offset, text: text.to_owned(), chars: 0, note: None };
@@ -323,8 +324,8 @@ async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
 async fn what_was_spent_is_kept_in_step_with_the_attempts() {
     let db = TestDb::seeded().await;
     db.run(
-        "INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode, state, ended_at)
-         SELECT gen_random_uuid(), prompt_id, model_key, 32, 'simple', 'precise', 'cancelled', now() FROM builds",
+        "INSERT INTO jobs (id, kind, model_key, subject, state, ended_at)
+         SELECT gen_random_uuid(), 'build', model_key, prompt_id || '@' || settings, 'cancelled', now() FROM builds",
     )
     .await;
     let in_step = async || {
@@ -338,7 +339,7 @@ async fn what_was_spent_is_kept_in_step_with_the_attempts() {
         assert_eq!(jobs::total_spent(&db.pool).await.unwrap(), summed);
         summed
     };
-    let jobs = "(SELECT id FROM jobs ORDER BY prompt_id, model_key LIMIT 4)";
+    let jobs = "(SELECT id FROM jobs ORDER BY subject, model_key LIMIT 4)";
     assert_eq!(in_step().await, (0, 0));
     for (step, expected) in [
         ("INSERT INTO attempts (job_id, number) SELECT id, 1 FROM jobs".to_owned(), (0, 0)),

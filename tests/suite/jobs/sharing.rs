@@ -132,8 +132,11 @@ async fn a_job_that_nobody_here_can_carry_out_holds_up_no_batch() {
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     db.run(
         "INSERT INTO models (key, provider, model_id, display_name) VALUES ('other', 'elsewhere', 'x', 'X');
-         INSERT INTO jobs (id, prompt_id, model_key, grid_size, palette, mode)
-         VALUES (gen_random_uuid(), 'arch', 'other', 32, 'simple', 'precise')",
+         WITH job AS (
+             INSERT INTO jobs (id, kind, model_key, subject)
+             VALUES (gen_random_uuid(), 'build', 'other', 'arch@32-simple-precise') RETURNING id
+         )
+         INSERT INTO build_jobs (job_id, prompt_id, settings) SELECT id, 'arch', '32-simple-precise' FROM job",
     )
     .await;
     let seeded = admin.post("/api/admin/seed?batchSize=1", "").await.json();

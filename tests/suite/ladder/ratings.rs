@@ -201,13 +201,17 @@ async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes(
             "INSERT INTO models (key, provider, model_id, display_name) VALUES ('fir', 'south', 'f', 'Fir')",
         )
         .await;
-    fixture.execute("
+    fixture
+        .execute(
+            "
         INSERT INTO builds (
-            id, prompt_id, model_key, grid_size, palette, mode, digest, grid, grid_is_best, spec, warnings, block_count
+            id, prompt_id, model_key, settings, digest, grid, grid_is_best, spec, warnings, block_count
         )
-        SELECT gen_random_uuid(), prompt_id, 'fir', grid_size, palette, mode, digest, grid, true, spec, warnings, 1
+        SELECT gen_random_uuid(), prompt_id, 'fir', settings, digest, grid, true, spec, warnings, 1
         FROM builds WHERE model_key = 'elm'
-    ").await;
+    ",
+        )
+        .await;
     assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "fir"]);
     fixture.vote("castle", "ref", "elm", Choice::A).await;
     assert_eq!(fixture.column("/api/leaderboard", "key").await, ["ref", "fir", "elm"]);

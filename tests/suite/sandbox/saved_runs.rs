@@ -128,8 +128,8 @@ async fn whoever_keeps_a_hundred_deletes_one_first() {
         .db
         .run(
             "WITH more AS (
-                INSERT INTO drafts (id, prompt, grid_size, palette, model, digest, grid, warnings, block_count, expires_at)
-                SELECT gen_random_uuid(), prompt, grid_size, palette, model, digest, grid, warnings, block_count, expires_at
+                INSERT INTO drafts (id, prompt, settings, model, digest, grid, warnings, block_count, expires_at)
+                SELECT gen_random_uuid(), prompt, settings, model, digest, grid, warnings, block_count, expires_at
                 FROM drafts, generate_series(1, 99) WHERE model = 'one' RETURNING id)
              INSERT INTO kept_runs (id, voter_id, a) SELECT gen_random_uuid(), voter_id, more.id FROM more, kept_runs",
         )

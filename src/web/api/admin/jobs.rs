@@ -281,8 +281,11 @@ async fn list_unread(
     let ids = jobs::reparsable(&app.pool, None).await?;
     let mut jobs = jobs::find(&app.pool, &ids).await?;
     jobs.reverse();
-    let unread =
-        |job: jobs::Job| UnreadJobView { id: job.id, prompt_id: job.prompt_id, model_key: job.model_key };
+    let unread = |job: jobs::Job| UnreadJobView {
+        id: job.id,
+        prompt_id: job.prompt_id.to_string(),
+        model_key: job.model_key.to_string(),
+    };
     Ok(Json(UnreadJobsResponse { jobs: jobs.into_iter().map(unread).collect() }))
 }
 
@@ -321,9 +324,9 @@ impl JobView {
         let ms = job.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64);
         Ok(Self {
             id,
-            prompt_id: job.prompt_id,
+            prompt_id: job.prompt_id.to_string(),
             prompt_text: job.prompt_text,
-            model_key: job.model_key,
+            model_key: job.model_key.to_string(),
             model_name: job.model_name,
             state: job.state.name(),
             provider: job.provider,

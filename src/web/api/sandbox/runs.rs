@@ -163,7 +163,8 @@ fn no_run() -> Error {
 
 impl From<KeptRun> for KeptRunResponse {
     fn from(run: KeptRun) -> Self {
-        let KeptRun { id, prompt, grid_size, palette, sides, expires_at, .. } = run;
+        let KeptRun { id, prompt, settings, sides, expires_at, .. } = run;
+        let (grid_size, palette) = (settings.grid.get() as i16, settings.palette.name().to_owned());
         let [a, b] = sides.map(|side| side.map(KeptSideView::from));
         Self { id, url: format!("/sandbox/runs/{id}"), prompt, grid_size, palette, a, b, expires_at }
     }

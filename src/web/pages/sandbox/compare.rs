@@ -56,7 +56,7 @@ pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> R
     }
     let prompt = match (chosen.first(), prompt.as_str()) {
         (Some(build), _) => {
-            Some(SelectOption { id: build.prompt_id.clone(), name: build.prompt_text.clone() })
+            Some(SelectOption { id: build.prompt_id.to_string(), name: build.prompt_text.clone() })
         }
         (None, "") => None,
         (None, id) => gallery::prompt(&app.pool, id)

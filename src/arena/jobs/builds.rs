@@ -1,0 +1,448 @@
+//! Jobs of the kind `build`: a model is to build a prompt at some settings.
+//!
+//! The subject of such a job is `prompt_id@settings`, so that one build is asked for once at a time. A job that is ready
+//! has its build: both are written in one transaction.
+
+use std::collections::HashMap;
+
+use sqlx::{Connection, PgConnection, PgExecutor, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::attempts::{self, AbortReason};
+use super::claims::Claim;
+use super::lease::{self, JobFailure, Lease, LeaseError};
+use super::{JobKind, JobState};
+use crate::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError};
+use crate::arena::{ModelKey, PromptId, Settings};
+
+/// A job with what is known of it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub id: Uuid,
+    pub prompt_id: PromptId,
+    pub prompt_text: String,
+    pub model_key: ModelKey,
+    pub model_name: String,
+    pub settings: Settings,
+    pub state: JobState,
+    /// The provider that is asked; none before the first claim.
+    pub provider: Option<String>,
+    pub wanted_at: OffsetDateTime,
+    pub started_at: Option<OffsetDateTime>,
+    pub ended_at: Option<OffsetDateTime>,
+    pub attempts: i32,
+    /// Of the answer under way.
+    pub chars: i64,
+    /// What it waits for.
+    pub note: Option<String>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    pub error_code: Option<String>,
+    pub error: Option<String>,
+    /// In millionths of a dollar, as far as it is known.
+    pub cost: i64,
+}
+
+/// A job that a worker has claimed, with what the model is asked for.
+#[derive(Clone, Debug)]
+pub struct ClaimedBuild {
+    pub lease: Lease,
+    pub slot: BuildSlot,
+    pub prompt_text: String,
+    pub provider: String,
+}
+
+/// Why no build is asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum EnqueueError {
+    #[error("this model has already built this prompt")]
+    HasBuild,
+    #[error("this build is already queued or running")]
+    InProgress(Uuid),
+    #[error("this prompt does not exist")]
+    NoPrompt,
+    #[error("this model does not exist")]
+    NoModel,
+    #[error(transparent)]
+    Database(sqlx::Error),
+}
+
+impl Job {
+    pub fn slot(&self) -> BuildSlot {
+        BuildSlot {
+            prompt: self.prompt_id.clone(),
+            model: self.model_key.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    pub fn seconds(&self, now: OffsetDateTime) -> Option<f64> {
+        Some((self.ended_at.unwrap_or(now) - self.started_at?).as_seconds_f64().max(0.0))
+    }
+}
+
+fn subject(slot: &BuildSlot) -> String {
+    format!("{}@{}", slot.prompt, slot.settings.slug())
+}
+
+/// Asks for a build, unless it exists or is already being made.
+pub async fn enqueue(connection: &mut PgConnection, slot: &BuildSlot) -> Result<Uuid, EnqueueError> {
+    if builds::exists(connection, slot).await? {
+        return Err(EnqueueError::HasBuild);
+    }
+    let subject = subject(slot);
+    let added = sqlx::query_scalar!(
+        "
+        WITH added AS (
+            INSERT INTO jobs (id, kind, model_key, subject)
+            VALUES ($1, $2, $3, $4)
+            ON CONFLICT (kind, model_key, subject) WHERE state IN ('queued', 'running') DO NOTHING
+            RETURNING id
+        )
+        INSERT INTO build_jobs (job_id, prompt_id, settings)
+        SELECT id, $5, $6
+        FROM added
+        RETURNING job_id
+        ",
+        Uuid::now_v7(),
+        JobKind::Build as _,
+        slot.model as _,
+        subject,
+        slot.prompt as _,
+        slot.settings as _,
+    )
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(id) = added {
+        return Ok(id);
+    }
+    let under_way = sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        WHERE kind = $1 AND model_key = $2 AND subject = $3
+        ORDER BY wanted_at DESC
+        LIMIT 1
+        ",
+        JobKind::Build as _,
+        slot.model as _,
+        subject,
+    )
+    .fetch_one(connection)
+    .await?;
+    Err(EnqueueError::InProgress(under_way))
+}
+
+impl From<sqlx::Error> for EnqueueError {
+    fn from(error: sqlx::Error) -> Self {
+        match error.as_database_error().and_then(sqlx::error::DatabaseError::constraint) {
+            Some("build_jobs_prompt_id_fkey") => Self::NoPrompt,
+            Some("jobs_model_key_fkey") => Self::NoModel,
+            _ => Self::Database(error),
+        }
+    }
+}
+
+/// Asks for those of many builds that nobody has asked for or imported meanwhile, and returns their jobs. The share locks
+/// make this and an admin who disables one of the models or prompts wait for each other, so that no job is added for
+/// what is disabled.
+pub async fn enqueue_all(connection: &mut PgConnection, slots: &[&BuildSlot]) -> sqlx::Result<Vec<Uuid>> {
+    let ids: Vec<_> = slots.iter().map(|_| Uuid::now_v7()).collect();
+    let prompts: Vec<_> = slots.iter().map(|slot| &slot.prompt).collect();
+    let models: Vec<_> = slots.iter().map(|slot| &slot.model).collect();
+    let settings: Vec<_> = slots.iter().map(|slot| &slot.settings).collect();
+    let subjects: Vec<_> = slots.iter().map(|slot| subject(slot)).collect();
+    sqlx::query_scalar!(
+        "
+        WITH missing AS (
+            SELECT *
+            FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+                AS missing (id, prompt_id, model_key, settings, subject)
+        ),
+        added AS (
+            INSERT INTO jobs (id, kind, model_key, subject)
+            SELECT missing.id, $6, missing.model_key, missing.subject
+            FROM missing
+            JOIN prompts ON prompts.id = missing.prompt_id AND prompts.active
+            JOIN models ON models.key = missing.model_key AND models.enabled
+            WHERE NOT EXISTS (
+                SELECT FROM builds
+                WHERE builds.prompt_id = missing.prompt_id AND builds.model_key = missing.model_key
+                  AND builds.settings = missing.settings AND retired_at IS NULL
+            )
+            ORDER BY missing.id
+            FOR SHARE OF prompts, models
+            ON CONFLICT (kind, model_key, subject) WHERE state IN ('queued', 'running') DO NOTHING
+            RETURNING id
+        )
+        INSERT INTO build_jobs (job_id, prompt_id, settings)
+        SELECT id, prompt_id, settings
+        FROM added
+        JOIN missing USING (id)
+        ORDER BY id
+        RETURNING job_id
+        ",
+        &ids,
+        prompts as _,
+        models as _,
+        settings as _,
+        &subjects,
+        JobKind::Build as _,
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// Loads what a claimed job needs; where the build exists by now, the reason why nobody is asked.
+pub(super) async fn load_claimed(
+    connection: &mut PgConnection,
+    Claim { lease, model, provider }: Claim,
+) -> sqlx::Result<Result<ClaimedBuild, JobFailure<'static>>> {
+    let row = sqlx::query!(
+        r#"
+        SELECT prompt_id AS "prompt: PromptId", settings AS "settings: Settings", text
+        FROM build_jobs
+        JOIN prompts ON prompts.id = prompt_id
+        WHERE job_id = $1
+        "#,
+        lease.job
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let slot = BuildSlot { prompt: row.prompt, model, settings: row.settings };
+    if builds::exists(connection, &slot).await? {
+        let message = "A build was imported while the job was queued, so the model was not asked.";
+        return Ok(Err(JobFailure { code: "exists", message }));
+    }
+    Ok(Ok(ClaimedBuild { lease, slot, prompt_text: row.text, provider }))
+}
+
+impl ClaimedBuild {
+    /// Stores the build and ends the job, both or neither. Where another build was imported meanwhile, that one stays and
+    /// the job has failed.
+    pub async fn finish(
+        &self,
+        pool: &PgPool,
+        build: &PackedBuild,
+        generation: GenerationInfo,
+    ) -> Result<(), LeaseError> {
+        let mut connection = pool.acquire().await?;
+        let mut transaction = connection.begin().await?;
+        self.lease.lock(&mut transaction).await?;
+        match builds::store(&mut transaction, &self.slot, build, generation, false).await {
+            Ok(stored) => {
+                set_build(&mut transaction, self.lease.job, stored.id).await?;
+                transaction.commit().await?;
+                Ok(())
+            }
+            Err(StoreError::Database(error)) => Err(error.into()),
+            Err(reason) => {
+                transaction.rollback().await?;
+                let message = format!("The answer is a build, but {reason}.");
+                self.lease.fail(pool, JobFailure { code: "exists", message: &message }).await
+            }
+        }
+    }
+}
+
+/// Gives a failed job the build that its answer turned out to hold. A job under way for the same build is cancelled.
+pub async fn attach_build(
+    connection: &mut PgConnection,
+    job: Uuid,
+    slot: &BuildSlot,
+    build: &PackedBuild,
+    generation: GenerationInfo,
+) -> Result<Uuid, StoreError> {
+    cancel_for_import(connection, slot).await?;
+    let stored = builds::store(connection, slot, build, generation, false).await?;
+    set_build(connection, job, stored.id).await?;
+    Ok(stored.id)
+}
+
+async fn set_build(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::Result<()> {
+    lease::end(connection, job, JobState::Ready, None).await?;
+    sqlx::query!("UPDATE build_jobs SET build_id = $2 WHERE job_id = $1", job, build)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Cancels the job under way for a build that is imported.
+pub async fn cancel_for_import(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<()> {
+    let cancelled = sqlx::query_scalar!(
+        "
+        UPDATE jobs
+        SET state = 'cancelled', ended_at = clock_timestamp(), leased_until = NULL, note = NULL,
+            error_code = 'exists', error = 'A build was imported meanwhile.', forgiven = true
+        WHERE kind = $1 AND model_key = $2 AND subject = $3 AND state IN ('queued', 'running')
+        RETURNING id
+        ",
+        JobKind::Build as _,
+        slot.model as _,
+        subject(slot),
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for job in cancelled {
+        attempts::abort_open(connection, job, AbortReason::Unneeded).await?;
+    }
+    Ok(())
+}
+
+/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running goes on, since it is being
+/// paid for. Returns the number of cancelled jobs.
+pub async fn cancel_queued(
+    connection: &mut PgConnection,
+    model: Option<&ModelKey>,
+    prompt: Option<&PromptId>,
+) -> sqlx::Result<u64> {
+    let cancelled = sqlx::query!(
+        "
+        UPDATE jobs
+        SET state = 'cancelled', ended_at = clock_timestamp(), error_code = 'switched_off',
+            error = 'An admin disabled the model or the prompt.', forgiven = true
+        FROM build_jobs
+        WHERE job_id = id AND state = 'queued' AND (model_key = $1 OR prompt_id = $2)
+        ",
+        model as _,
+        prompt as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(cancelled.rows_affected())
+}
+
+/// Lets seeding ask again for whatever failed or was cancelled at these settings.
+pub async fn allow_retry(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        UPDATE jobs
+        SET forgiven = true
+        FROM build_jobs
+        WHERE job_id = id AND settings = $1 AND state IN ('failed', 'cancelled') AND NOT forgiven
+        ",
+        settings as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Jobs by their ids, the oldest first.
+pub async fn find(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<Vec<Job>> {
+    select(pool, Some(ids), None, None).await
+}
+
+/// The jobs of a model for a prompt, at any settings, the latest first.
+pub async fn of_slot(pool: &PgPool, prompt: &PromptId, model: &ModelKey) -> sqlx::Result<Vec<Job>> {
+    let mut jobs = select(pool, None, Some(prompt), Some(model)).await?;
+    jobs.reverse();
+    Ok(jobs)
+}
+
+async fn select(
+    pool: &PgPool,
+    ids: Option<&[Uuid]>,
+    prompt: Option<&PromptId>,
+    model: Option<&ModelKey>,
+) -> sqlx::Result<Vec<Job>> {
+    sqlx::query_as!(
+        Job,
+        r#"
+        SELECT
+            jobs.id, build_jobs.prompt_id AS "prompt_id: PromptId", prompts.text AS prompt_text,
+            jobs.model_key AS "model_key: ModelKey", models.display_name AS model_name,
+            build_jobs.settings AS "settings: Settings", state AS "state: JobState", jobs.provider,
+            wanted_at, started_at, ended_at,
+            (SELECT count(*)::integer FROM attempts WHERE job_id = jobs.id) AS "attempts!",
+            chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
+            (SELECT coalesce(sum(cost), 0)::bigint FROM attempts WHERE job_id = jobs.id) AS "cost!"
+        FROM jobs
+        JOIN build_jobs ON build_jobs.job_id = jobs.id
+        JOIN prompts ON prompts.id = build_jobs.prompt_id
+        JOIN models ON models.key = jobs.model_key
+        LEFT JOIN builds ON builds.id = build_id
+        WHERE ($1::uuid[] IS NULL OR jobs.id = ANY ($1))
+          AND ($2::text IS NULL OR build_jobs.prompt_id = $2)
+          AND ($3::text IS NULL OR jobs.model_key = $3)
+        ORDER BY wanted_at, jobs.id
+        "#,
+        ids,
+        prompt as _,
+        model as _,
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The jobs of these models under way at these settings, the oldest first.
+pub async fn under_way(
+    executor: impl PgExecutor<'_>,
+    settings: &Settings,
+    models: &[String],
+) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        JOIN build_jobs ON job_id = id
+        WHERE state IN ('queued', 'running') AND settings = $1 AND model_key = ANY ($2)
+        ORDER BY wanted_at, id
+        ",
+        settings as _,
+        models,
+    )
+    .fetch_all(executor)
+    .await
+}
+
+/// Failed and cancelled jobs without a build in force in their place, the latest first: their answers may be parsed
+/// again. Where no job is named, only those with an answer.
+pub async fn reparsable(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        JOIN build_jobs ON job_id = id
+        WHERE state IN ('failed', 'cancelled')
+          AND CASE
+              WHEN $1::uuid IS NULL
+              THEN EXISTS (SELECT FROM attempts WHERE attempts.job_id = jobs.id AND octet_length(answer) > 0)
+              ELSE id = $1
+          END
+          AND NOT EXISTS (
+              SELECT FROM builds
+              WHERE builds.prompt_id = build_jobs.prompt_id AND builds.model_key = jobs.model_key
+                AND builds.settings = build_jobs.settings AND retired_at IS NULL
+          )
+        ORDER BY wanted_at DESC, id DESC
+        ",
+        only
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// What a build of each model has cost on average, in millionths of a dollar, over the jobs whose cost is fully known.
+pub async fn average_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<ModelKey, u64>> {
+    let rows = sqlx::query!(
+        r#"
+        WITH priced AS (
+            SELECT model_key, sum(cost) AS cost
+            FROM jobs
+            JOIN attempts ON job_id = id
+            WHERE kind = $1 AND state IN ('ready', 'failed')
+            GROUP BY id
+            HAVING count(*) = count(cost)
+        )
+        SELECT model_key AS "model_key: ModelKey", round(avg(cost))::bigint AS "cost!"
+        FROM priced
+        GROUP BY model_key
+        "#,
+        JobKind::Build as _,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.model_key, row.cost.unsigned_abs())).collect())
+}
