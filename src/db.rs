@@ -1,4 +1,4 @@
-//! The database: finding or starting it, its schema, and whether it is well.
+//! The database: connecting to it or starting it, its schema, and its health.
 
 mod access;
 mod account;
@@ -32,13 +32,13 @@ pub use self::{
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between looks whether the embedded server is there.
+/// Between checks of the embedded server.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// One look of so many connects to it.
+/// One check of so many connects to the server; the others only look for its process.
 const FULL_CHECK_EVERY: u32 = 10;
 
-/// Before the next try, where it does not start.
+/// Before the next try to start it.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Where the database is.
@@ -46,20 +46,20 @@ const RETRY_DELAY: Duration = Duration::from_secs(2);
 pub enum DatabaseSource {
     Url {
         url: String,
-        /// For migrations, where a pooler stands behind `url`.
+        /// For migrations, where `url` leads to a pooler.
         direct_url: Option<String>,
-        /// A copy that follows it, for reading what may lag.
+        /// A replica, for what may lag behind.
         replica_url: Option<String>,
     },
     Embedded {
         /// [`default_data_dir`], unless given.
         data_dir: Option<PathBuf>,
-        /// The folder of Postgres' programs, unless it is to be looked for.
+        /// The folder of Postgres' programs; searched for unless given.
         pg_bin: Option<PathBuf>,
     },
 }
 
-/// Hides the URLs: they may hold passwords, and this may end up in a log.
+/// Hides the URLs, since they may hold passwords and debug output may end up in a log.
 impl fmt::Debug for DatabaseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,7 +71,7 @@ impl fmt::Debug for DatabaseSource {
     }
 }
 
-/// For people. Says no address, for the same reason.
+/// Names the database for people, without its URL for the same reason.
 impl fmt::Display for DatabaseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Embedded { data_dir, .. } = self else {
@@ -85,7 +85,7 @@ impl fmt::Display for DatabaseSource {
 }
 
 impl DatabaseSource {
-    /// Whether it was ever used. A database elsewhere is asked when it is opened.
+    /// Whether a database exists. For an external one that is only known once it is opened.
     pub fn is_initialised(&self) -> Result<bool> {
         match self {
             Self::Url { .. } => Ok(true),
@@ -97,8 +97,8 @@ impl DatabaseSource {
     }
 }
 
-/// The place for what the program keeps: an unprivileged server cannot enter
-/// root's home, so root uses the system's place for state.
+/// The default data directory. An unprivileged server cannot enter root's home, so root uses the system's directory for
+/// state.
 pub fn default_data_dir() -> Result<PathBuf> {
     if geteuid().is_root() {
         return Ok("/var/lib/buildoff".into());
@@ -108,18 +108,18 @@ pub fn default_data_dir() -> Result<PathBuf> {
         Some(dir) => dir,
         None => env::home_dir()
             .filter(|home| home.is_absolute())
-            .context("There is no home directory: set DATA_DIR, or DATABASE_URL.")?
+            .context("No home directory was found. Set DATA_DIR or DATABASE_URL.")?
             .join(".local/share"),
     };
     Ok(data.join("buildoff"))
 }
 
-/// As the server calls this database.
+/// The database's name on its server.
 pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
     sqlx::query_scalar!(r#"SELECT current_database()::text AS "name!""#).fetch_one(pool).await
 }
 
-/// What an installation consists of. Others may have tables beside these.
+/// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
 pub const TABLES: [&str; 19] = [
     "answer_parts",
     "attempts",
@@ -190,23 +190,23 @@ impl Database {
         &self.pool
     }
 
-    /// For reading what may lag behind; the same as [`Self::pool`] where there is no replica.
+    /// For reading what may lag behind; the same as [`Self::pool`] without a replica.
     pub fn replica(&self) -> &PgPool {
         self.replica.as_ref().unwrap_or(&self.pool)
     }
 
-    /// Starts the embedded server again whenever it has gone. Goes on for ever.
+    /// Starts the embedded server again whenever it is gone. Never returns.
     pub async fn supervise(&self) {
         let Some(cluster) = &self.cluster else { return pending().await };
         for poll in (0..FULL_CHECK_EVERY).cycle() {
             sleep(POLL_INTERVAL).await;
             let cluster = Arc::clone(cluster);
             match spawn_blocking(move || cluster.revive(poll > 0)).await {
-                Ok(Ok(true)) => tracing::warn!("the database had gone, and was started again"),
+                Ok(Ok(true)) => tracing::warn!("the database was gone and was started again"),
                 Ok(Err(error)) => {
                     tracing::error!(
                         error = format!("{error:#}"),
-                        "the database has gone, and does not start"
+                        "the database is gone and does not start"
                     );
                     sleep(RETRY_DELAY).await;
                 }
@@ -215,7 +215,7 @@ impl Database {
         }
     }
 
-    /// Closes the connections, then stops the server if nobody else uses it.
+    /// Closes the connections, then stops the server unless another process uses it.
     pub async fn close(self) {
         if let Some(replica) = self.replica {
             let _ = timeout(CLOSE_TIMEOUT, replica.close()).await;
@@ -276,7 +276,7 @@ impl Database {
 }
 
 async fn leave(cluster: impl Send + 'static) {
-    // A panic in there has been reported on stderr already.
+    // A panic in the task was already reported on stderr.
     let _ = spawn_blocking(move || drop(cluster)).await;
 }
 
@@ -298,7 +298,7 @@ async fn migrate(access: &Access) -> Result<()> {
 }
 
 async fn create_database(access: &Access) -> Result<()> {
-    // The second is what two processes get that create it at the same time.
+    // The second code is what one of two processes gets that create it at the same time.
     const EXISTS: [&str; 2] = ["42P04", "23505"];
     let mut connection = access.connect().await.map_err(|error| access.explain(&error))?;
     match sqlx::query!("CREATE DATABASE buildoff").execute(&mut connection).await {

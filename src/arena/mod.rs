@@ -1,4 +1,48 @@
-//! The benchmark: models, prompts, the builds that are compared, votes, and the ladder that they make.
+//! The benchmark: models build prompts, people vote on pairs of builds, and the votes rank the models.
+//!
+//! These are the arena's rules. The modules below implement them, and nothing outside of them writes what they protect.
+//!
+//! **Settings.** A grid size, a palette and a mode make settings. Builds, matchups, ratings and votes belong to settings,
+//! and only builds of the same settings are compared. An [`Arena`] is the ladder of one settings.
+//!
+//! **Who meets whom** ([`lineup`], [`sampling`]). An active prompt takes part with the builds in force of enabled models,
+//! if there are at least two. Reference models, which ship with the program, take part always, never, or, by default, only
+//! in prompts that fewer than two other models have built. A matchup is drawn in three steps:
+//! 1. A prompt, with equal chances, of those in which the voter has a pair left to see. A voter may name the prompt.
+//! 2. A first model, of those with an unseen partner, with a weight of 1 / (times shown + 1); then, with the same weights,
+//!    a second one of its unseen partners. So models that were shown less often catch up.
+//! 3. Their sides, by a fair coin. A is on the left.
+//!
+//! The probability of the pair, given the prompt and what the voter had seen, is stored with the matchup, so that whoever
+//! analyses the votes can weigh them. A voter is never served the same two models on the same prompt and settings twice,
+//! whether the first matchup ended with a vote, a skip or nothing. A pair counts as shown once the voter has fetched both
+//! of its builds: asking and skipping alone must not influence who is drawn.
+//!
+//! **A matchup** ([`matchups`]). A voter has one open matchup at a time. It is open for thirty minutes, until it is voted
+//! on or skipped, or until another one replaces it. An open matchup is returned to its voter as it is, unless the voter
+//! names another prompt.
+//!
+//! **What is hidden before the vote.** Nothing that a voter can read before the vote depends on who built the two builds:
+//! no model, provider, build id, digest, rating, warning or generation time. The two grids are fetched through the
+//! matchup, by its voter alone. Published counts leave open matchups out, so that watching them reveals nobody.
+//!
+//! **A vote** ([`votes`]). A choice is A, B, a tie, or both bad. It counts if its voter has the matchup open and has had
+//! both builds for a minimum time. There is one vote on a matchup; of several at the same time, the first counts. One
+//! transaction closes the matchup, locks the ratings of both models, updates them, adds the vote with the Elo of both
+//! before and after, and adds it to the tally of the two builds: all of it or nothing. The reveal comes after that.
+//!
+//! **Elo** ([`elo`]). A rating begins at 1500, and K is 16. A win counts 1, a tie ½, a loss 0, against the rating of the
+//! other model. Both bad is a loss of each against 1500, whatever the other has. The ladder's order is by Elo. Every rating
+//! follows from the votes in the order of their ids: replaying them yields the same bits on every machine ([`replay`]).
+//!
+//! **Skill** ([`skill`]). Elo depends on the order of votes; skill is one Bradley-Terry fit to all of them. A tie is half a
+//! win for each, and both bad compares nobody, so it stays out. A model has a skill from thirty votes on. Its 95 % interval
+//! takes prompts, not votes, as independent, since all votes on a prompt judge the same builds.
+//!
+//! **What never changes.** A stored build: a new one for the same prompt, model and settings retires it, and votes on it
+//! still count. A prompt's text, once a build was asked for or stored. A served matchup, and a vote: only repairing the
+//! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter has
+//! seen the pair is kept ([`cleanup`]).
 
 pub mod audit;
 mod batcher;
@@ -57,25 +101,26 @@ use shown::ShownCache;
 use votes::counting::CountVotes;
 use votes::reveals::ReadReveals;
 
-/// Statistics that are made at a time: the rest of the database's connections, and a core, are for voters.
+/// Statistics that are computed at a time. Voters keep the other connections to the database, and a core.
 const MAX_REFRESHES: usize = 1;
 
-/// Tags whose ladders are kept.
+/// Tags whose ladders are cached.
 const MAX_TAG_LADDERS: u64 = 64;
 
-/// While one batch of votes waits for the disk, the next is prepared.
+/// Two, so that the next batch of votes is prepared while one waits for the disk.
 const MAX_VOTE_BATCHES: usize = 2;
 
+/// Of grids in memory, compressed.
 const GRIDS_MAX_BYTES: u64 = 64 << 20;
 
-/// One ladder's arena. Cheap to clone; what it remembers is shared.
+/// The arena of one ladder. Clones are cheap and share their caches.
 #[derive(Clone)]
 pub struct Arena {
     pool: PgPool,
-    /// For reading what may lag behind: standings, statistics, votes on a pair.
+    /// Answers what may lag behind: standings, statistics, votes on a pair.
     replica: PgPool,
     pub settings: Settings,
-    /// A vote sooner than this after both builds went out is none.
+    /// A vote that comes sooner than this after both builds were fetched is rejected.
     pub min_dwell: Duration,
     lineup: Arc<LineupCache>,
     shown: Arc<ShownCache>,
@@ -84,7 +129,7 @@ pub struct Arena {
     fetch: Batcher<FetchBuilds>,
     count_votes: Batcher<CountVotes>,
     read_reveals: Batcher<ReadReveals>,
-    /// Of builds that voters look at.
+    /// Grids that voters fetch, by build.
     grids: Cache<Uuid, Arc<StoredGrid>>,
     refresh_permits: Arc<Semaphore>,
     stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,

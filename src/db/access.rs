@@ -1,5 +1,4 @@
-//! How a database is spoken to. Its URL may hold a password, so whatever goes
-//! wrong is told without it.
+//! Connections to a database. Its URL may hold a password, so no error message repeats it.
 
 use std::{io, time::Duration};
 
@@ -18,9 +17,9 @@ const MAX_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What holds for every session, mostly how long the server lets it go on with one thing.
+/// Settings of every session, most of which limit how long it may hold something up.
 const SESSION_SETTINGS: [(&str, &str); 4] = [
-    // It takes tens of milliseconds, and no statement here is long enough to win them back.
+    // Compiling takes tens of milliseconds, more than it saves any statement here.
     ("jit", "off"),
     ("statement_timeout", "30s"),
     // A server that vanished in the middle of a vote must not keep others from voting.
@@ -28,26 +27,26 @@ const SESSION_SETTINGS: [(&str, &str); 4] = [
     ("lock_timeout", "10s"),
 ];
 
-/// A connection that answered this recently is handed out without being asked again.
+/// A connection that answered this recently is handed out without another reset.
 const RESET_AFTER_IDLE: Duration = Duration::from_millis(100);
 
-/// Longer than any statement may take. Who has not answered by then is gone.
+/// Longer than any statement may take, so a server that has not answered by then is gone.
 const RESET_TIMEOUT: Duration = Duration::from_secs(35);
 
-/// A server elsewhere may be starting at the same time as we are.
+/// An external server may be starting at the same time as this program.
 const UNREACHABLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// One that answers may have a crash to recover from.
+/// A server that answers may be recovering from a crash.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone)]
 pub struct Access {
-    /// What it is called in a sentence.
+    /// Names the database at the beginning of an error message.
     name: String,
     options: PgConnectOptions,
 }
 
 impl Access {
-    /// `variable` is where the URL comes from.
+    /// `variable` is the environment variable that holds the URL.
     pub fn by_url(variable: &str, url: &str) -> Result<Self> {
         let not_a_url = || {
             format!(
@@ -55,8 +54,7 @@ impl Access {
             )
         };
         ensure!(url.starts_with("postgres://") || url.starts_with("postgresql://"), not_a_url());
-        // What sqlx says of a URL it does not like repeats parts of it, in its
-        // log as well.
+        // Errors of sqlx repeat parts of the URL, in its log as well.
         let parsed = with_default(NoSubscriber::new(), || url.parse());
         Ok(Self {
             name: format!("The database of {variable}"),
@@ -68,9 +66,8 @@ impl Access {
         Self { name: "The embedded database".into(), options: cluster.options().database(database) }
     }
 
-    /// Limits the time of statements, locks and idle transactions, and plans
-    /// without compiling, except where the URL says otherwise. Not for a pooler: it shares sessions
-    /// among clients, and refuses settings that come with a connection.
+    /// Adds [`SESSION_SETTINGS`], except for those that the URL sets. Not for a pooler: it shares sessions among
+    /// clients, and refuses settings that come with a connection.
     pub fn with_session_settings(mut self) -> Self {
         let set = self.options.get_options().unwrap_or_default().to_owned();
         let missing = SESSION_SETTINGS.into_iter().filter(|(name, _)| !set.contains(name));
@@ -82,7 +79,7 @@ impl Access {
         pool_options().connect_lazy_with(self.options.clone())
     }
 
-    /// Connects, and waits for a server that is still coming up.
+    /// Connects, and waits for a server that is still starting.
     pub async fn connect(&self) -> sqlx::Result<PgConnection> {
         let begun = Instant::now();
         let mut next_notice = begun;
@@ -104,7 +101,7 @@ impl Access {
         }
     }
 
-    /// Makes a sentence of an error.
+    /// Turns an error into a sentence for people.
     pub fn explain(&self, error: &sqlx::Error) -> anyhow::Error {
         let (name, reason) = (&self.name, reason(error));
         match error {
@@ -115,22 +112,20 @@ impl Access {
     }
 }
 
-/// How every pool of the program treats its connections.
+/// The options of every pool in the program.
 ///
-/// A future may be dropped at any await, as when a visitor leaves. sqlx rolls
-/// back the transactions it knows of, but it learns of one only from the
-/// answer to `BEGIN`: when that future is dropped, the transaction stays open,
-/// and whoever gets the connection next writes into it without ever
-/// committing (sqlx issue 4393). So a connection is reset before it goes back
-/// into the pool, and once more before it is handed out, unless it was in use
-/// a moment ago; the second also finds out whether the server is still there,
-/// in place of sqlx's own test. One that cannot be reset is closed.
+/// A future may be dropped at any await, as when a visitor leaves. sqlx rolls back the transactions that it knows of, but
+/// it learns of one only from the answer to `BEGIN`: when that future is dropped, the transaction stays open, and the
+/// connection's next user writes into it without ever committing (sqlx issue 4393). Therefore a connection is reset before
+/// it returns to the pool, and once more before it is handed out, unless it was in use a moment ago. The second reset also
+/// tests whether the server is still there, in place of sqlx's own test. A connection that cannot be reset is closed.
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(MAX_CONNECTIONS)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
-        // The error closes it without a farewell, which a server that has gone would never take.
+        // Returning the error closes the connection without a goodbye message, which a server that is gone would never
+        // accept.
         .after_release(|connection, _| Box::pin(async { reset(connection).await.map(|()| true) }))
         .before_acquire(|connection, state| {
             Box::pin(async move { Ok(state.idle_for < RESET_AFTER_IDLE || reset(connection).await.is_ok()) })
@@ -167,19 +162,19 @@ fn reason(error: &sqlx::Error) -> String {
     }
 }
 
-/// Whether the server refused with one of these SQLSTATE codes.
+/// Whether the server reported one of these SQLSTATE codes.
 pub fn has_sqlstate(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| codes.contains(&&*code))
 }
 
-/// Whether another try may help: no connection was free, others were in the way, or the server was too slow.
+/// Whether another try may succeed: no connection was free, another transaction was in the way, or the server was too slow.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::PoolTimedOut)
         || has_sqlstate(error, &["40001", "40P01", "55P03", "57014", "25P03"])
 }
 
-/// For everybody who waited for the same thing. Whether another try may help is all that is told apart.
+/// A copy of an error for each of several waiters. It preserves only whether another try may succeed.
 pub fn duplicate_error(error: &sqlx::Error) -> sqlx::Error {
     match is_transient(error) {
         true => sqlx::Error::PoolTimedOut,

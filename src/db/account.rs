@@ -1,7 +1,6 @@
-//! Who owns the cluster's files and runs its server.
+//! The account that owns the cluster's files and runs its server.
 //!
-//! Postgres refuses to run as root, so root lends its server an unprivileged
-//! account; everybody else runs it as themselves.
+//! Postgres refuses to run as root, so root runs it under an unprivileged account; other users run it under their own.
 
 use std::{
     env,
@@ -18,11 +17,10 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{getegid, geteuid};
 
-/// The accounts that root may lend, the best first.
+/// The accounts under which root may run it, the preferred one first.
 const SERVER_ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
 
-/// What a server needs of our environment. The rest stays here: keys are not
-/// its business, and `PG…` variables speak of other servers.
+/// The environment variables that the server gets. It needs no API keys, and `PG…` variables configure other servers.
 const INHERITED: [&str; 4] = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TZ"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +35,8 @@ impl Account {
         Self { uid: geteuid().as_raw(), gid: getegid().as_raw() }
     }
 
-    /// The account that runs the server of the data directory `data`: for
-    /// root the one that owns it already, whatever has been installed since.
+    /// The account that runs the server of the data directory `data`. Where this process is root, that is the
+    /// directory's owner, whichever accounts were added since.
     pub fn for_server(data: &Path) -> Result<Self> {
         if !geteuid().is_root() {
             return Ok(Self::own());
@@ -57,7 +55,7 @@ impl Account {
         let accounts = fs::read_to_string("/etc/passwd").context("Cannot read /etc/passwd")?;
         SERVER_ACCOUNTS.iter()
             .find_map(|name| Self::named(name, &accounts))
-            .context("Postgres does not run as root, and there is no account postgres or nobody to run it: run Buildoff as another user, or set DATABASE_URL.")
+            .context("Postgres does not run as root, and this system has neither an account postgres nor nobody to run it. Run Buildoff as another user, or set DATABASE_URL.")
     }
 
     fn named(name: &str, passwd: &str) -> Option<Self> {
@@ -73,12 +71,12 @@ impl Account {
         self.uid
     }
 
-    /// Whether the server runs as somebody else than this process.
+    /// Whether the server runs under another account than this process.
     pub fn is_other_user(self) -> bool {
         self != Self::own()
     }
 
-    /// A command run as this account, in the root directory unless told.
+    /// A command that runs under this account, by default in the root directory.
     pub fn command(self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command
@@ -93,8 +91,8 @@ impl Account {
         command
     }
 
-    /// Fails with the folder that is in the way where this account cannot
-    /// enter `dir`. Entering it is the test: modes alone do not tell of ACLs.
+    /// Fails where this account cannot enter `dir`, and names the first folder that it cannot enter. The test enters
+    /// the folder, since the mode does not show access control lists.
     pub fn check_entry(self, dir: &Path) -> Result<()> {
         let entered = self.command("/bin/sh").args(["-c", ":"]).current_dir(dir).status();
         match entered {
@@ -129,8 +127,7 @@ impl Account {
         metadata.mode() & bit != 0
     }
 
-    /// Makes `dir` with exactly this owner and mode, whatever the umask; one
-    /// that somebody else has put there is refused.
+    /// Creates `dir` with exactly this owner and mode, whatever the umask. Fails where another account has created it.
     pub fn make_dir(self, dir: &Path, mode: u32) -> Result<()> {
         match DirBuilder::new().mode(0o700).create(dir) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -138,7 +135,7 @@ impl Account {
             }
             _ => {}
         }
-        // Not following a link is the point: others may write where `dir` is.
+        // A link is not followed, since other accounts may be able to write to the parent folder.
         let metadata = fs::symlink_metadata(dir)?;
         ensure!(metadata.is_dir(), "{} is in the way: it is not a folder.", dir.display());
         if metadata.uid() == Self::own().uid && self.is_other_user() {
@@ -155,7 +152,7 @@ impl Account {
         set_mode(dir, mode)
     }
 
-    /// Opens a log of this account's for appending.
+    /// Opens a log file of this account for appending.
     pub fn create_log(self, path: &Path) -> Result<()> {
         File::options()
             .create(true)

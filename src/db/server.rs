@@ -1,4 +1,4 @@
-//! A Postgres server of our own and the tools that make, start and stop it.
+//! The embedded Postgres server, and the tools that create, start and stop it.
 
 use std::{
     fs::{self, File},
@@ -20,26 +20,26 @@ use super::{
     data_dir::{DataDir, PORT},
 };
 
-/// Bytes of its log, before it begins another.
+/// A log with more bytes is rotated.
 const MAX_LOG_BYTES: u64 = 8 << 20;
 
 /// The first version that can sync a whole file system.
 const SYNCFS_SINCE: u32 = 14;
 
-/// How long a server that was killed may keep its lock on the data directory.
+/// How long a killed server may still hold its lock on the data directory.
 const KILLED_SERVER_TIMEOUT: Duration = Duration::from_secs(20);
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a crash of the machine may cost.
+/// What a crash of the machine may lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing that was committed.
+    /// Nothing that is committed.
     Full,
     /// Everything: for tests.
     None,
 }
 
-/// The caller sees to it that only one process at a time starts or stops it.
+/// The caller makes sure that only one process at a time starts or stops the server.
 #[derive(Debug)]
 pub struct PostgresServer {
     pub data_dir: DataDir,
@@ -59,20 +59,20 @@ impl PostgresServer {
         Ok(())
     }
 
-    /// A server answers, and it is the one of this data directory.
+    /// Whether a server answers and is the one of this data directory.
     pub fn is_running(&self) -> bool {
         self.data_dir.pid_file().exists() && self.data_dir.socket_answers()
     }
 
-    /// Its process has ended. Costs nothing, whereas being connected to costs the server a process; but a
-    /// process with its number may be another's, or a dead one that nobody has waited for.
+    /// Whether its process has ended. This is cheap, whereas every connection costs the server a process. It may miss an
+    /// end: another process may have got the same number, or the process is a zombie.
     pub fn has_died(&self) -> bool {
         let pid = process_in(&self.data_dir.pid_file());
         pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
     }
 
-    /// Makes the data directory under another name first, so that what an
-    /// interrupted `initdb` leaves is not mistaken for a finished one.
+    /// Creates the data directory under another name first, so that what an interrupted `initdb` leaves behind is not
+    /// mistaken for a finished one.
     fn init(&self, durability: Durability) -> Result<()> {
         tracing::info!(
             data = %self.data_dir.data().display(),
@@ -80,7 +80,7 @@ impl PostgresServer {
             "creating the database"
         );
         self.remove_unfinished()?;
-        // An initdb whose parent was killed may still be at work on its own.
+        // An initdb whose parent was killed may still be running.
         let name = format!("data.unfinished.{}", std::process::id());
         let unfinished = self.data_dir.file(&name);
         self.data_dir.account.make_dir(&unfinished, 0o700)?;
@@ -88,7 +88,7 @@ impl PostgresServer {
         initdb.args([
             &format!("--pgdata={name}"),
             "--username=postgres",
-            "--auth=trust", // whoever can enter the socket's folder
+            "--auth=trust", // access is controlled by the socket's folder
             "--encoding=UTF8",
             "--locale=C",
             "--no-instructions",
@@ -97,7 +97,7 @@ impl PostgresServer {
             initdb.arg("--no-sync");
         }
         self.run(&mut initdb)?;
-        fs::rename(&unfinished, self.data_dir.data()).context("Cannot name the new data directory")
+        fs::rename(&unfinished, self.data_dir.data()).context("Cannot rename the new data directory")
     }
 
     fn remove_unfinished(&self) -> Result<()> {
@@ -105,7 +105,7 @@ impl PostgresServer {
             let entry = entry?;
             let name = entry.file_name();
             if name.to_string_lossy().starts_with("data.unfinished") {
-                // One that an orphaned initdb still writes to may resist.
+                // Deleting may fail while an orphaned initdb still writes there.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -117,8 +117,8 @@ impl PostgresServer {
         rotate_log(&log)?;
         self.data_dir.account.create_log(&log)?;
         let mut start = self.tool("pg_ctl");
-        // Relative names: pg_ctl hands them to a shell, which would expand
-        // what it finds in the name of a folder.
+        // The names are relative, since pg_ctl passes them to a shell, which would expand special characters in the
+        // path of a folder.
         start
             .args(["start", "--pgdata=data", "--log=server.log"])
             .args(["--wait", "--silent", "--timeout=60"])
@@ -128,9 +128,9 @@ impl PostgresServer {
         let mut announced = false;
         while let Err(error) = self.run(&mut start) {
             if self.is_running() {
-                break; // still recovering: whoever connects waits for it
+                break; // it is recovering; connecting waits for that
             }
-            // One that is on its way out holds the data directory or the socket a little longer.
+            // A server that is stopping holds the data directory or the socket a little longer.
             let is_held = self.data_dir.pid_file().exists() || self.data_dir.socket_lock().exists();
             if !is_held || begun.elapsed() > KILLED_SERVER_TIMEOUT {
                 let _ = fs::remove_dir(&self.data_dir.socket_dir);
@@ -138,7 +138,7 @@ impl PostgresServer {
                 return Err(error.context(format!("Postgres does not start; see {}{reason}", log.display())));
             }
             if !announced {
-                tracing::info!("waiting for a killed server to let go of the database");
+                tracing::info!("waiting for a killed server to release the database");
                 announced = true;
             }
             thread::sleep(Duration::from_millis(100));
@@ -161,20 +161,19 @@ impl PostgresServer {
         settings.iter().map(|setting| format!("-c {setting} ")).collect()
     }
 
-    /// Ends a server whose data directory was deleted under it: it would hold
-    /// the socket until it notices.
+    /// Stops a server whose data directory was deleted while it ran: it would hold the socket until it notices.
     fn stop_orphan(&self) -> Result<()> {
         if !self.data_dir.socket_answers() {
             return Ok(());
         }
         let lock = self.data_dir.socket_lock();
         let pid = process_in(&lock).context("Another server holds the socket of this database")?;
-        tracing::info!(pid = pid.as_raw_nonzero(), "ending the server of a deleted database");
-        kill_process(pid, Signal::QUIT).context("Cannot end the server of a deleted database")?;
+        tracing::info!(pid = pid.as_raw_nonzero(), "stopping the server of a deleted database");
+        kill_process(pid, Signal::QUIT).context("Cannot stop the server of a deleted database")?;
         let begun = Instant::now();
         while lock.exists() {
             if begun.elapsed() > ORPHAN_TIMEOUT {
-                bail!("The server of a deleted database (process {}) does not end.", pid.as_raw_nonzero());
+                bail!("The server of a deleted database (process {}) does not stop.", pid.as_raw_nonzero());
             }
             thread::sleep(Duration::from_millis(10));
         }
@@ -182,7 +181,7 @@ impl PostgresServer {
     }
 
     pub fn stop(&self) -> Result<()> {
-        // Fast waits for a checkpoint; immediate leaves it to the next start.
+        // A fast stop waits for a checkpoint; an immediate one leaves recovery to the next start.
         self.stop_by("fast", 20).or_else(|_| self.stop_by("immediate", 5))?;
         let _ = fs::remove_dir(&self.data_dir.socket_dir);
         tracing::info!("database stopped");
@@ -198,13 +197,12 @@ impl PostgresServer {
     fn tool(&self, name: &str) -> Command {
         let mut command = self.data_dir.account.command(self.binaries.tool(name));
         command.current_dir(self.data_dir.folder());
-        // Ctrl-C is meant for us: what a tool has begun, it is to finish.
+        // Ctrl-C is for this program; a tool must finish what it has begun.
         command.process_group(0);
         command
     }
 
-    /// Runs a tool. What it says goes to a file: with a pipe, we would wait for
-    /// the server, which inherits it.
+    /// Runs a tool. Its output goes to a file: the server would inherit a pipe, and reading would wait for the server.
     fn run(&self, command: &mut Command) -> Result<()> {
         let path = self.data_dir.file("tool.log");
         let log = File::create(&path)?;
@@ -221,13 +219,13 @@ impl PostgresServer {
     }
 }
 
-/// The process that a lock file of Postgres names in its first line.
+/// The process in the first line of a lock file of Postgres.
 fn process_in(lock: &Path) -> Option<Pid> {
     let number: i32 = fs::read_to_string(lock).ok()?.lines().next()?.parse().ok()?;
     Pid::from_raw(number.max(0))
 }
 
-/// A log that has grown for long makes room for a new one; the one before it is kept.
+/// Rotates a large log; the previous one is kept.
 fn rotate_log(log: &Path) -> Result<()> {
     if fs::metadata(log).is_ok_and(|log| log.len() > MAX_LOG_BYTES) {
         let rotated = log.with_extension("log.1");
@@ -236,7 +234,7 @@ fn rotate_log(log: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Why a server gave up, as what it has logged since says it.
+/// Why a server gave up, from what it has logged since.
 fn fatal_message(log: &Path, since: u64) -> String {
     let text = fs::read(log).unwrap_or_default();
     let new = text.get(since as usize..).map(String::from_utf8_lossy).unwrap_or_default();

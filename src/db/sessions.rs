@@ -1,4 +1,4 @@
-//! Sessions in Postgres, under a digest of their ids: whoever reads the table can be nobody.
+//! Sessions in Postgres, under a digest of their ids, so that reading the table is not enough to take one over.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use tower_sessions::session_store::{Error, Result};
 
 type Data = HashMap<String, Value>;
 
-/// What another server did to a session is noticed this late.
+/// How late a change that another server made to a session is noticed.
 const CACHE_TTL: Duration = Duration::from_secs(10);
-/// By then every server knows that a session was renewed.
+/// After this, every server knows that a session was renewed.
 const RENEWAL_TTL: Duration = Duration::from_secs(60);
 const MAX_CACHED: u64 = 20_000;
 
 #[derive(Clone, Debug)]
 pub struct Sessions {
     pool: PgPool,
-    /// A voter comes several times for each vote.
+    /// Every vote takes a voter several requests.
     recent: Cache<Id, Record>,
-    /// Those that are being renewed, or have just been.
+    /// Sessions that are being renewed or were just renewed.
     renewing: Cache<Id, ()>,
 }
 
@@ -40,15 +40,15 @@ impl Sessions {
         }
     }
 
-    /// Whether a session that was just read lasts for less than this, and nobody has been told so in the last
-    /// minute: of requests that come side by side, one renews it.
+    /// Whether the caller should renew a session that was just read: it lasts for less than this, and no other request
+    /// was told so in the last minute. So of several requests at the same time, one renews it.
     pub async fn is_due_for_renewal(&self, id: &Id, left: time::Duration) -> bool {
         let Some(record) = self.recent.get(id).await else { return false };
         record.expiry_date - OffsetDateTime::now_utc() < left
             && self.renewing.entry(*id).or_insert(()).await.is_fresh()
     }
 
-    /// Forgets those whose time is over.
+    /// Deletes expired sessions.
     pub async fn purge(&self) -> sqlx::Result<u64> {
         let purged =
             sqlx::query!("DELETE FROM sessions WHERE expires_at <= now()").execute(&self.pool).await?;
@@ -58,7 +58,7 @@ impl Sessions {
 
 #[async_trait]
 impl SessionStore for Sessions {
-    /// An id has 128 random bits; one that exists already is a broken generator, and refused.
+    /// An id has 128 random bits, so one that exists already means a broken generator and is an error.
     async fn create(&self, record: &mut Record) -> Result<()> {
         sqlx::query!(
             "INSERT INTO sessions (id, data, expires_at) VALUES ($1, $2, $3)",
@@ -73,7 +73,7 @@ impl SessionStore for Sessions {
         Ok(())
     }
 
-    /// One that was deleted meanwhile stays deleted.
+    /// A session that was deleted meanwhile stays deleted.
     async fn save(&self, record: &Record) -> Result<()> {
         sqlx::query!(
             "UPDATE sessions SET data = $2, expires_at = $3 WHERE id = $1",
