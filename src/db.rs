@@ -204,10 +204,7 @@ impl Database {
             match spawn_blocking(move || cluster.revive(poll > 0)).await {
                 Ok(Ok(true)) => tracing::warn!("the database was gone and was started again"),
                 Ok(Err(error)) => {
-                    tracing::error!(
-                        error = format!("{error:#}"),
-                        "the database is gone and does not start"
-                    );
+                    tracing::error!(error = format!("{error:#}"), "the database is gone and does not start");
                     sleep(RETRY_DELAY).await;
                 }
                 Ok(Ok(false)) | Err(_) => {}

@@ -75,7 +75,10 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if let Err(error) = self.leave() {
-            tracing::warn!(error = format!("{error:#}"), "the database could not be stopped and keeps running");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "the database could not be stopped and keeps running"
+            );
         }
     }
 }

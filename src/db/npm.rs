@@ -117,7 +117,8 @@ fn pack(npm: &Path, package: &Package, staging: &Path) -> Result<Vec<u8>> {
     if !status.success() {
         bail!("npm pack {spec} failed ({status}) {}", output_text.trim());
     }
-    let name = output_text.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack printed no file name")?;
+    let name =
+        output_text.lines().rfind(|line| line.ends_with(".tgz")).context("npm pack printed no file name")?;
     Ok(fs::read(staging.join(name.trim()))?)
 }
 

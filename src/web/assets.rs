@@ -1,7 +1,7 @@
 //! The files of `static/`, built into the program.
 //!
-//! They live under `/static/<hash of the whole folder>/…`: any change moves all of them, so that a file can be
-//! kept forever, and modules that import each other by relative paths stay on one version.
+//! Their address is `/static/<hash of the whole folder>/…`. Any change moves all of them, so that browsers can keep
+//! them for ever, and modules that import each other by relative paths are of one version.
 
 mod comments;
 
@@ -95,7 +95,7 @@ async fn answer(
     encoding: Encoding,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let file = ASSETS.files.get(path).ok_or_else(|| Error::not_found("There is no such file here."))?;
+    let file = ASSETS.files.get(path).ok_or_else(|| Error::not_found("This file does not exist."))?;
     let encoding = if file.is_compressible() { encoding } else { Encoding::Identity };
     let representation = Representation { kind: file.kind, name: &file.name, encoding, cache_control };
     if let Some(known) = representation.not_modified(headers) {
@@ -106,7 +106,7 @@ async fn answer(
 
 impl AssetStore {
     fn new() -> Self {
-        // Types are for whoever works on the scripts.
+        // Type declarations are for development.
         let mut names: Vec<_> = StaticFolder::iter().filter(|name| !name.ends_with(".d.ts")).collect();
         names.sort_unstable();
         let mut whole = Sha256::new();

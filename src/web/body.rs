@@ -1,4 +1,4 @@
-//! Large bodies, read within the memory that all of them share.
+//! Large request and response bodies, within a memory budget that all of them share.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,40 +7,43 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, EXPECT};
+use axum::http::{HeaderMap, HeaderValue};
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::Error;
-use crate::work::MemoryBudget;
-use voxel::{Rejection, RejectionCode};
+use super::{Error, ErrorCode};
+use crate::app::App;
+use crate::arena::Settings;
+use crate::arena::builds::PackedBuild;
+use crate::work::{MemoryBudget, WorkClient};
+use voxel::Rejection;
 
-/// How long a large body and the work on it may take.
+/// For reading a large body, and for the work on it.
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a request waits for its share of memory.
+/// How long a request waits for memory.
 const MEMORY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the next piece of a body may take.
+/// How long a body may pause.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a body may hold without a share of the memory, and the share it takes at a time.
+/// A body holds this much without a share of the memory, and then reserves one share at a time.
 const UNMETERED_BYTES: usize = 1 << 16;
 const SHARE_BYTES: usize = 1 << 20;
 
-/// How much of a body that is too large is read all the same.
+/// How much of a body that is too large is read and dropped.
 const DRAIN_BYTES: usize = 64 << 20;
 
-/// A body that was read whole, and its share of the memory.
+/// A whole body, with its share of the memory.
 pub(super) struct LargeBody {
     pub bytes: Vec<u8>,
     _share: OwnedSemaphorePermit,
 }
 
-/// Reads a body, gzipped or plain; none if it is larger than `limit` bytes.
+/// Reads a body, still gzipped if it was sent so. None if it is larger than `limit` bytes.
 pub(super) async fn read(
     memory: &MemoryBudget,
     request: Request,
@@ -64,7 +67,7 @@ pub(super) async fn read(
             drain(body).await?;
             return Ok(None);
         }
-        // Only for what has arrived: announcing a lot must not keep others out.
+        // Memory is reserved only for bytes that have arrived: announcing a large body must not keep others out.
         while shared < bytes.len() + data.len() {
             share.merge(memory.reserve(SHARE_BYTES, MEMORY_TIMEOUT).await.ok_or_else(busy)?);
             shared += SHARE_BYTES;
@@ -74,7 +77,7 @@ pub(super) async fn read(
     Ok(Some(LargeBody { bytes, _share: share }))
 }
 
-/// Reads on without keeping anything: a client that is still sending would not hear the answer.
+/// Reads on without keeping anything, because many clients read no answer while they are still sending.
 async fn drain(mut body: Body) -> Result<(), Error> {
     let mut remaining = DRAIN_BYTES;
     while let Some(data) = next(&mut body).await? {
@@ -87,9 +90,8 @@ async fn drain(mut body: Body) -> Result<(), Error> {
 }
 
 async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
-    let cut_off = |_| Error::bad_request("body_cut_off", "The body ended before it was whole.");
-    let frame =
-        timeout(IDLE_TIMEOUT, body.frame()).await.map_err(|_| stalled())?.transpose().map_err(cut_off)?;
+    let frame = timeout(IDLE_TIMEOUT, body.frame()).await.map_err(|_| ErrorCode::BodyStalled)?;
+    let frame = frame.transpose().map_err(|_| ErrorCode::BodyCutOff)?;
     Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
 }
 
@@ -98,57 +100,53 @@ fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
 }
 
-/// What was refused is its sender's to mend.
-pub(super) fn rejection_error(rejection: Rejection) -> Error {
-    let status = match rejection.code {
-        RejectionCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        code if code.is_rule() => StatusCode::UNPROCESSABLE_ENTITY,
-        _ => StatusCode::BAD_REQUEST,
+/// Reads a body as a build, and checks it.
+pub(super) async fn read_build(
+    app: &App,
+    client: WorkClient,
+    request: Request,
+    settings: &Settings,
+    limit: usize,
+) -> Result<PackedBuild, Error> {
+    let body = read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
+    let settings = settings.clone();
+    let parse = move || {
+        // All of the body moves into the closure, so that its share of the memory is kept until it is parsed.
+        let body = &body;
+        PackedBuild::read(&body.bytes, &settings, limit)
     };
-    Error::new(status, rejection.code.name(), rejection.message)
+    let build = app.work.run(client, parse).await?;
+    build.map_err(|Rejection { code, message, .. }| Error::new(code.into(), message))
 }
 
-pub(super) fn too_large(limit: usize) -> Error {
-    let message = format!("A build has at most {} MiB here, inflated.", limit >> 20);
-    Error::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
-}
-
-fn stalled() -> Error {
-    Error::new(StatusCode::REQUEST_TIMEOUT, "body_stalled", "The body stopped coming.")
+fn too_large(limit: usize) -> Error {
+    Error::new(ErrorCode::TooLarge, format!("A build can have at most {} MiB, uncompressed.", limit >> 20))
 }
 
 fn busy() -> Error {
-    Error::unavailable("busy", "Many large bodies are being read. Please try again in a moment.")
-        .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+    Error::from(ErrorCode::Busy).with_retry_after(5)
 }
 
 fn announced_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Gzip shows by its first bytes; nothing else can be read.
+/// Gzip is recognised by its first bytes, announced or not. Other encodings cannot be read.
 fn refuse_other_encodings(headers: &HeaderMap) -> Result<(), Error> {
     let encoding = headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
-    let is_known = |said: &[u8]| {
-        ["gzip", "x-gzip", "identity"].iter().any(|known| said.eq_ignore_ascii_case(known.as_bytes()))
+    let is_known = |name: &[u8]| {
+        ["gzip", "x-gzip", "identity"].iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
     };
-    match encoding {
-        None => Ok(()),
-        Some(said) if is_known(said) => Ok(()),
-        Some(_) => {
-            let message = "A body may be plain or gzipped, not encoded otherwise.";
-            Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_encoding", message))
-        }
-    }
+    if encoding.is_none_or(is_known) { Ok(()) } else { Err(ErrorCode::UnsupportedEncoding.into()) }
 }
 
-/// An answer that is large, and its share of the memory until it is sent.
+/// A large response body, which keeps its share of the memory until it is sent.
 pub(super) struct MeteredBody {
     bytes: Bytes,
     _share: OwnedSemaphorePermit,
 }
 
-/// What is handed on at a time: while the visitor does not read, the rest stays here.
+/// How much is handed to the connection at a time. The rest stays here while the visitor does not read.
 const CHUNK_BYTES: usize = 1 << 16;
 
 impl MeteredBody {

@@ -1,4 +1,4 @@
-//! `/cards/…`: what a link to a page looks like where it is shared.
+//! `/cards/…`: pictures of pages, for links that are shared.
 
 mod layouts;
 mod lettering;
@@ -17,10 +17,10 @@ use uuid::Uuid;
 use self::layouts::{CardSide, CardStanding, PictureSource};
 use self::poster::Poster;
 use super::Error;
-use super::api::builds::id;
+use super::api::builds::{find_build, find_grid, parse_id};
 use super::derived::Representation;
 use super::encoding::Encoding;
-use super::pictures::{damaged_build, hex, no_build};
+use super::pictures::damaged_build;
 use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
@@ -30,12 +30,12 @@ use crate::work::WorkClient;
 use voxel::codec::Digest;
 use voxel::{self, Grid, GridSize, Palette};
 
-/// What can only be renamed.
+/// For cards on which only a name can change.
 const ONE_DAY: &str = "public, max-age=86400";
-/// What moves with every vote and every build.
+/// For cards that change with votes and builds.
 const FIVE_MINUTES: &str = "public, max-age=300";
 
-/// No shipped build is longer.
+/// No shipped build is larger.
 const SHIPPED_MAX_BYTES: usize = 4 << 20;
 
 pub(super) fn routes() -> Router<App> {
@@ -54,8 +54,8 @@ async fn build(
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let id = id(stem(&file)?)?;
-    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let id = parse_id(stem(&file)?)?;
+    let build = find_build(&app, id).await?;
     let poster = layouts::build(&build.prompt_text, &build.model_name, id);
     answer(&app, address.client(), poster, ONE_DAY, &headers).await
 }
@@ -68,7 +68,7 @@ async fn prompt(
 ) -> Result<Response, Error> {
     let id = stem(&file)?;
     let prompt = gallery::prompt(&app.pool, id).await?;
-    let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
+    let prompt = prompt.ok_or_else(|| Error::not_found("This prompt does not exist."))?;
     let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
     let poster = layouts::prompt(&prompt.text, prompt.builds, &covers);
     answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
@@ -80,7 +80,7 @@ async fn model(
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let missing = || Error::not_found("There is no such model.");
+    let missing = || Error::not_found("This model does not exist.");
     let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
     let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
     let board = app.arena.leaderboard().await?;
@@ -90,19 +90,19 @@ async fn model(
     answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
 }
 
-/// There is one only once somebody has voted: until then, who built what is nobody's to know.
+/// Exists only after the vote, because it reveals who built what.
 async fn matchup(
     State(app): State<App>,
     address: ClientAddress,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let missing = || Error::not_found("There is no such matchup, or nobody has voted on it yet.");
+    let missing = || Error::not_found("This matchup does not exist, or nobody has voted on it yet.");
     let id = Uuid::try_parse(stem(&file)?).map_err(|_| missing())?;
     let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
-    let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
+    let build = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
     let sides = [&reveal.a, &reveal.b].map(|side| CardSide { name: &side.display_name, build: side.build });
-    let poster = layouts::matchup(&asked.prompt_text, sides, reveal.choice);
+    let poster = layouts::matchup(&build.prompt_text, sides, reveal.choice);
     answer(&app, address.client(), poster, ONE_DAY, &headers).await
 }
 
@@ -116,19 +116,19 @@ async fn leaderboard(
     for row in board.rows.iter().take(if board.votes == 0 { 0 } else { 3 }) {
         leaders.push(standing(row, representative_build(&app, &board, &row.model.key).await?));
     }
-    answer(&app, address.client(), layouts::ladder(&leaders), FIVE_MINUTES, &headers).await
+    answer(&app, address.client(), layouts::leaderboard(&leaders), FIVE_MINUTES, &headers).await
 }
 
 async fn site(State(app): State<App>, address: ClientAddress, headers: HeaderMap) -> Result<Response, Error> {
     answer(&app, address.client(), layouts::site(), ONE_DAY, &headers).await
 }
 
-/// What is before the `.png` of an address.
+/// The name of a file without `.png`.
 fn stem(file: &str) -> Result<&str, Error> {
-    file.strip_suffix(".png").ok_or_else(|| Error::not_found("There is no such card."))
+    file.strip_suffix(".png").ok_or_else(|| Error::not_found("This card does not exist."))
 }
 
-/// The build that a model is known by: of the prompt that it does best in, or any.
+/// The build of the prompt that a model does best on, or any of its builds.
 async fn representative_build(app: &App, board: &Leaderboard, key: &ModelKey) -> Result<Option<Uuid>, Error> {
     let record = app.arena.record(key, &board.stats).await?;
     let best = record.prompts.iter().find_map(|prompt| prompt.record.share().and(prompt.build));
@@ -142,7 +142,7 @@ fn standing(row: &LadderEntry, build: Option<Uuid>) -> CardStanding {
     CardStanding { name: row.model.display_name.clone(), rank: row.rank, elo: row.standing.elo, build }
 }
 
-/// Answers with a card, which is drawn once for all who want it while it says the same.
+/// Answers with a card. It is drawn once for all visitors, until its content changes.
 async fn answer(
     app: &App,
     client: WorkClient,
@@ -160,15 +160,16 @@ async fn answer(
     Ok(representation.answer(drawn))
 }
 
-/// Raised whenever a card that says the same is drawn otherwise than before.
+/// Raised whenever the same card is drawn differently than before.
 const RENDER_VERSION: u8 = 1;
 
-/// A build's id stands for one grid for ever, so what a card says is all that can change.
+/// Names a card by its content. That includes the ids of its builds, whose grids never change.
 fn name(poster: &impl Debug) -> Arc<str> {
-    format!("card-{RENDER_VERSION}-{}", hex(&Digest::of(format!("{poster:?}").as_bytes()).0[..16])).into()
+    format!("card-{RENDER_VERSION}-{}", hex::encode(&Digest::of(format!("{poster:?}").as_bytes()).0[..16]))
+        .into()
 }
 
-/// Finds what hangs on a card, and returns what draws it.
+/// Loads the builds of a card, and returns a closure that draws it.
 async fn load(
     app: &App,
     poster: Poster<PictureSource>,
@@ -176,9 +177,7 @@ async fn load(
     let mut found = Vec::new();
     for placed in &poster.pictures {
         found.push(match placed.source {
-            PictureSource::Stored(id) => {
-                LoadedPicture::Stored(builds::grid(&app.pool, id).await?.ok_or_else(no_build)?)
-            }
+            PictureSource::Stored(id) => LoadedPicture::Stored(find_grid(app, id).await?),
             PictureSource::Shipped(file) => LoadedPicture::Shipped(file),
         });
     }
@@ -203,7 +202,7 @@ impl LoadedPicture {
     }
 }
 
-/// An empty one if it is not there, which a test would tell.
+/// An empty grid if the file does not exist, which a test notices.
 fn shipped(file: &str) -> Grid {
     let text = shipped_builds::file_text(file).unwrap_or_default();
     let verdict = voxel::check(&text, GridSize::G32, Palette::Simple, SHIPPED_MAX_BYTES);

@@ -1,4 +1,4 @@
-//! Charts: numbers to places on paper. `templates/charts.html` draws them as SVG.
+//! The geometry of charts. `templates/charts.html` draws them as SVG.
 
 mod heatmap;
 mod history;
@@ -8,7 +8,7 @@ pub(super) use heatmap::Heatmap;
 pub(super) use history::HistoryChart;
 pub(super) use interval::{IntervalBar, RatingAxis};
 
-/// A name that fits into so many characters.
+/// A name, cut to a number of characters.
 fn truncated(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
@@ -17,7 +17,7 @@ fn truncated(name: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Round numbers that part a range into a handful of steps, from below it to above it.
+/// Round numbers that divide a range into at most `most` steps. The first is not above the range, the last not below.
 fn round_steps(low: f64, high: f64, most: usize) -> Vec<f64> {
     let span = (high - low).max(1.0);
     let sizes = (0..6).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));

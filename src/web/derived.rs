@@ -1,4 +1,4 @@
-//! Bytes that follow from content alone: kept by browsers for ever, and named by a digest.
+//! Answers that depend on stored content alone. A digest names them, so browsers can keep them.
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
@@ -10,10 +10,14 @@ use super::layers::NoTransform;
 
 pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// A representation: one of several that a resource may have.
+/// For answers that depend on who asks, and when.
+pub(super) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
+
+/// The bytes of a resource in one encoding, without the bytes themselves: those are made only for visitors who do
+/// not have them yet.
 pub(super) struct Representation<'a> {
     pub kind: &'static str,
-    /// Names the content; each encoding of it gets a strong tag of its own.
+    /// Names the content. Each encoding of it has a strong tag of its own.
     pub name: &'a str,
     pub encoding: Encoding,
     pub cache_control: &'static str,

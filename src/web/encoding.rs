@@ -1,4 +1,4 @@
-//! Which content encoding a visitor prefers, decided once per request.
+//! The content encoding that a client prefers, decided once per request.
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
@@ -18,6 +18,11 @@ impl Encoding {
             Self::Gzip => Some("gzip"),
             Self::Identity => None,
         }
+    }
+
+    /// For what is stored compressed with brotli, and can only be sent so or unpacked.
+    pub(super) fn brotli_or_plain(self) -> Self {
+        if self == Self::Brotli { self } else { Self::Identity }
     }
 
     fn preferred(headers: &HeaderMap) -> Self {
@@ -41,8 +46,8 @@ impl Encoding {
     }
 }
 
-/// Writes the decision back into the request, so that every layer below comes to the same one. What cannot be
-/// pleased at all (`identity;q=0`) gets the plain answer rather than a refusal after the work is done.
+/// Writes the decision back into the request, so that every layer inside makes the same one. A client that accepts
+/// nothing at all (`identity;q=0`) gets plain bytes, since the work is done by the time of a refusal.
 pub(super) async fn settle(mut request: Request) -> Request {
     let encoding = Encoding::preferred(request.headers());
     match encoding.name() {

@@ -1,10 +1,10 @@
-//! One error for all handlers, and the one place where it turns into an answer.
+//! One error for all handlers, and the only place that turns it into an answer.
 //!
-//! A handler returns `Result<_, Error>`. The error rides on a bare response until [`render`] knows whom it is
-//! for: JSON for programs, a page of the site for people. Answers that axum makes itself (a bad query string,
-//! a wrong method, a body too large) pass through the same place and come out looking the same.
+//! A handler returns `Result<_, Error>`. The error travels in the extensions of an empty response until [`render`]
+//! knows whom it is for: JSON for programs, a page of the site for people. Answers that axum makes itself (a bad
+//! query string, a wrong method, a body too large) go through the same place and come out looking the same.
 
-pub(super) mod codes;
+mod codes;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,63 +20,58 @@ use axum::response::{Html, IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use self::codes::ErrorCode;
+pub use self::codes::ErrorCode;
 use super::Page;
 use super::layers::{ErrorCodeLabel, RequestId};
 use crate::db;
 use crate::work::WorkError;
 
-/// Longer than any sentence axum writes.
+/// In bytes. No message of axum is longer.
 const REJECTION_LIMIT: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub struct Error {
+    code: ErrorCode,
+    /// The code's own, except for answers of axum: several statuses share a code there.
     status: StatusCode,
-    code: Cow<'static, str>,
     message: Cow<'static, str>,
     headers: Vec<(HeaderName, HeaderValue)>,
     /// Logged, never shown.
     cause: Option<Arc<anyhow::Error>>,
 }
 
-impl Error {
-    /// `code` is for programs, one of [`codes::CODES`]; `message` is a sentence for people.
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code: code.into(), message: message.into(), headers: Vec::new(), cause: None }
-    }
-
-    /// What its code alone tells: the status and the sentence are those of the table.
-    pub fn from_code(code: &'static str) -> Self {
-        match ErrorCode::find(code) {
-            Some(known) => Self::new(known.status.unwrap_or(StatusCode::BAD_REQUEST), code, known.sentence),
-            None => Self::internal(anyhow::anyhow!("nobody knows the code {code}")),
+impl From<ErrorCode> for Error {
+    fn from(code: ErrorCode) -> Self {
+        Self {
+            code,
+            status: code.status(),
+            message: code.sentence().into(),
+            headers: Vec::new(),
+            cause: None,
         }
     }
+}
 
-    pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code, message)
+impl Error {
+    /// An error with a message that is more precise than the code's own sentence.
+    pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { message: message.into(), ..code.into() }
+    }
+
+    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorCode::BadRequest, message)
     }
 
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", message)
-    }
-
-    pub fn unavailable(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message)
+        Self::new(ErrorCode::NotFound, message)
     }
 
     pub fn internal(cause: impl Into<anyhow::Error>) -> Self {
-        Self { cause: Some(Arc::new(cause.into())), ..Self::from_status(StatusCode::INTERNAL_SERVER_ERROR) }
+        Self::from(ErrorCode::Internal).with_cause(cause)
     }
 
-    /// The same failure, said more precisely.
-    pub fn with_message(self, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code: code.into(), message: message.into(), ..self }
-    }
-
-    /// The same failure, by a name of its own.
-    pub fn with_code(self, code: &'static str) -> Self {
-        Self { code: code.into(), ..self }
+    pub fn with_cause(self, cause: impl Into<anyhow::Error>) -> Self {
+        Self { cause: Some(Arc::new(cause.into())), ..self }
     }
 
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
@@ -84,19 +79,16 @@ impl Error {
         self
     }
 
-    /// What there is to say when only the status is known.
+    pub fn with_retry_after(self, seconds: u64) -> Self {
+        self.with_header(RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
     fn from_status(status: StatusCode) -> Self {
-        let ErrorCode { code, sentence, .. } = ErrorCode::of(status);
-        Self::new(status, code, *sentence)
+        Self { status, ..ErrorCode::of(status).into() }
     }
 
-    /// What is known of its code.
-    fn known(&self) -> &'static ErrorCode {
-        ErrorCode::find(&self.code).unwrap_or(ErrorCode::of(self.status))
-    }
-
-    /// The error an answer stands for, or the answer back if it stands for none or has been told already.
-    /// What axum says of a request is for programs: it speaks of fields and parsers.
+    /// The error that an answer stands for; the answer itself if it is none, or has its final form already.
+    /// Only programs get axum's own message: it speaks of fields and parsers.
     async fn from_response(mut response: Response, wants_json: bool) -> Result<Self, Response> {
         if let Some(error) = response.extensions_mut().remove::<Self>() {
             return Ok(error);
@@ -113,35 +105,36 @@ impl Error {
                 .into_iter()
                 .filter_map(|name| parts.headers.get(&name).map(|value| (name, value.clone()))),
         );
-        let said = plain_text(body).await;
+        let axum_message = plain_text(body).await;
         if status.is_server_error() {
-            error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {said}")));
-        } else if wants_json && keeps_axum_message(status) && !said.is_empty() {
-            error.message = without_axum_prefix(&said).into();
+            error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {axum_message}")));
+        } else if wants_json && keeps_axum_message(status) && !axum_message.is_empty() {
+            error.message = without_axum_prefix(&axum_message).to_owned().into();
         }
         Ok(error)
     }
 
     fn log(&self) {
         match &self.cause {
-            Some(cause) => tracing::error!(code = %self.code, "failed: {cause:#}"),
-            None if self.status.is_server_error() => tracing::warn!(code = %self.code, "{}", self.message),
-            None => tracing::debug!(code = %self.code, "{}", self.message),
+            Some(cause) => tracing::error!(code = self.code.name(), "failed: {cause:#}"),
+            None if self.status.is_server_error() => {
+                tracing::warn!(code = self.code.name(), "{}", self.message)
+            }
+            None => tracing::debug!(code = self.code.name(), "{}", self.message),
         }
     }
 
     fn as_json(&self) -> Response {
-        Json(ErrorResponse { error: &self.message, code: &self.code }).into_response()
+        Json(ErrorResponse { error: &self.message, code: self.code.name() }).into_response()
     }
 
     fn as_page(&self, request_id: &RequestId, method: &Method, path: &str) -> Response {
-        let known = self.known();
         let page = ErrorPage {
             page: Page::without_address(),
             status: self.status.as_u16(),
-            title: known.title,
+            title: self.code.title(),
             message: &self.message,
-            recovery_link: known.recovery_link.link(method, path),
+            recovery_link: self.code.recovery_link(method, path),
             request_id: self.status.is_server_error().then(|| request_id.to_string()),
         };
         match page.render() {
@@ -152,16 +145,16 @@ impl Error {
     }
 }
 
-/// What programs are told when something is wrong.
+/// An error, for programs.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error)]
 pub(super) struct ErrorResponse<'a> {
-    /// What is wrong, as a sentence for people.
-    #[schema(example = "There is no such page here.")]
+    /// What went wrong, as a sentence for people.
+    #[schema(example = "This page does not exist.")]
     error: &'a str,
     /// The same for programs.
     #[schema(example = "not_found")]
-    code: &'a str,
+    code: &'static str,
 }
 
 #[derive(Template)]
@@ -171,7 +164,7 @@ struct ErrorPage<'a> {
     status: u16,
     title: &'static str,
     message: &'a str,
-    /// An address and the words of the link to it.
+    /// The address of a link, and its words.
     recovery_link: (&'static str, &'static str),
     request_id: Option<String>,
 }
@@ -204,7 +197,7 @@ fn wants_json(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/metrics" | "/openapi.json") || path.starts_with("/api/")
 }
 
-/// Whether axum's own words about this status tell more than ours.
+/// Whether axum's message for this status is more precise than ours.
 fn keeps_axum_message(status: StatusCode) -> bool {
     matches!(
         status,
@@ -212,13 +205,12 @@ fn keeps_axum_message(status: StatusCode) -> bool {
     )
 }
 
-/// Without the machinery that axum names first.
-fn without_axum_prefix(said: &str) -> String {
-    let machinery = [
+fn without_axum_prefix(message: &str) -> &str {
+    let prefixes = [
         "Failed to deserialize query string: ",
         "Failed to deserialize the JSON body into the target type: ",
     ];
-    machinery.iter().find_map(|words| said.strip_prefix(words)).unwrap_or(said).to_owned()
+    prefixes.iter().find_map(|prefix| message.strip_prefix(prefix)).unwrap_or(message)
 }
 
 fn is_plain(headers: &HeaderMap) -> bool {
@@ -240,31 +232,23 @@ impl IntoResponse for Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        match error {
-            error if db::is_transient(&error) => Self {
-                cause: Some(Arc::new(error.into())),
-                ..Self::unavailable("busy", "Too many people are here at once. Please try again in a moment.")
-                    .with_header(RETRY_AFTER, HeaderValue::from_static("2"))
-            },
-            error => Self::internal(error),
+        if db::is_transient(&error) {
+            return Self::from(ErrorCode::Busy).with_retry_after(2).with_cause(error);
         }
+        Self::internal(error)
     }
 }
 
 impl From<WorkError> for Error {
-    fn from(lost: WorkError) -> Self {
-        match lost {
-            WorkError::Busy => {
-                Self::unavailable("busy", "There is a lot to do here just now. Please try again in a moment.")
-                    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
-            }
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Busy => Self::from(ErrorCode::Busy).with_retry_after(5),
             WorkError::ClientQueueFull => {
                 let message =
                     "Too many requests from your network are waiting already. Try again in 5 seconds.";
-                Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
-                    .with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+                Self::new(ErrorCode::RateLimited, message).with_retry_after(5)
             }
-            WorkError::Unfinished(_) => Self::internal(lost),
+            WorkError::Unfinished(_) => Self::internal(error),
         }
     }
 }

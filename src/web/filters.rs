@@ -1,14 +1,14 @@
-//! What templates can do to a value.
+//! Filters for templates.
 
 use time::OffsetDateTime;
 
-/// A count as people write it: 12,582,912.
+/// A count with separators: 12,582,912.
 #[askama::filter_fn]
 pub fn count(number: impl std::fmt::Display, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(group_digits(&number.to_string()))
 }
 
-/// A prompt at the start of a line.
+/// A prompt at the start of a sentence.
 #[askama::filter_fn]
 pub fn sentence(text: &str, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(capitalised(text))
@@ -19,7 +19,7 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A change as people write it, to a tenth: +8, −0.3.
+/// A change with its sign, to a tenth: +8, −0.3.
 #[askama::filter_fn]
 pub fn signed(change: f64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(format_signed(change))
@@ -31,7 +31,7 @@ pub fn points(rating: &f64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(format!("{rating:.0}"))
 }
 
-/// With its sign: +12, −3, ±0.
+/// A change with its sign, as a whole number: +12, −3, ±0.
 #[askama::filter_fn]
 pub fn whole_change(change: &f64, _: &dyn askama::Values) -> askama::Result<String> {
     let points = change.round() as i64;
@@ -58,7 +58,7 @@ pub fn moment(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<Str
     Ok(format!("{} {month} {}, {:02}:{:02}", date.day(), date.year(), time.hour(), time.minute()))
 }
 
-/// Milliseconds as people count them: 4.2 s, 48 s, 3 min 12 s.
+/// Milliseconds in readable units: 4.2 s, 48 s, 3 min 12 s.
 #[askama::filter_fn]
 pub fn duration(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(format_ms(*ms))
@@ -69,7 +69,7 @@ pub fn dollars(amount: &f64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(format_dollars(*amount))
 }
 
-/// What is less than ten cents to a hundredth of a cent.
+/// Amounts below ten cents have four decimals.
 fn format_dollars(amount: f64) -> String {
     if amount > 0.0 && amount < 0.1 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_ten_cents_is_told_to_a_hundredth_of_a_cent() {
+    fn amounts_below_ten_cents_have_four_decimals() {
         for (amount, text) in
             [(0.0, "$0.00"), (0.0021, "$0.0021"), (0.1, "$0.10"), (0.702, "$0.70"), (1.24, "$1.24")]
         {

@@ -1,15 +1,16 @@
-//! `/healthz`: the process answers. `/readyz`: and so does what it stands on.
+//! `/healthz`: the process answers. `/readyz`: the database answers, too.
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Error;
+use super::derived::NO_STORE;
+use super::openapi::codes;
+use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::db;
 
@@ -24,34 +25,34 @@ struct Health {
     status: &'static str,
 }
 
-/// Is the process alive?
+/// Check whether the process is alive
 ///
-/// It answers without asking the database.
+/// Does not use the database.
 #[utoipa::path(
     get, path = "/healthz", tag = "Service", operation_id = "healthz",
-    responses((status = OK, description = "It is.", body = Health)),
+    responses((status = OK, description = "The process is alive.", body = Health)),
 )]
 async fn healthz() -> impl IntoResponse {
     health_response("ok")
 }
 
-/// Is it ready for visitors?
+/// Check whether the server is ready
 ///
-/// That takes the database, too.
+/// The server is ready when its database answers and has the right version.
 #[utoipa::path(
     get, path = "/readyz", tag = "Service", operation_id = "readyz",
     responses(
-        (status = OK, description = "It is.", body = Health),
-        (status = SERVICE_UNAVAILABLE, description = "not_ready"),
+        (status = OK, description = "The server is ready.", body = Health),
+        (status = SERVICE_UNAVAILABLE, description = codes([ErrorCode::NotReady])),
     ),
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
     match db::check_ready(&app.pool).await {
         Ok(()) => Ok(health_response("ready")),
-        Err(not_ready) => Err(Error::unavailable("not_ready", not_ready.to_string())),
+        Err(not_ready) => Err(Error::new(ErrorCode::NotReady, not_ready.to_string())),
     }
 }
 
 fn health_response(status: &'static str) -> impl IntoResponse {
-    ([(CACHE_CONTROL, "no-store")], Json(Health { status }))
+    ([NO_STORE], Json(Health { status }))
 }

@@ -1,4 +1,4 @@
-//! What is true of every answer, whichever handler gave it.
+//! Layers around every route.
 
 mod run_to_end;
 
@@ -26,7 +26,7 @@ use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
 use self::run_to_end::Deadline;
-use super::Error;
+use super::{Error, ErrorCode};
 use crate::metrics::{HttpMetrics, ResponseLabels};
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
@@ -45,7 +45,7 @@ const SECURITY_HEADERS: [(HeaderName, &str); 6] = [
     ),
 ];
 
-/// Ours alone: a number the visitor sends proves nothing about our logs.
+/// Always generated here: an id that a visitor sends could stand in the logs already.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestId(Uuid);
 
@@ -55,11 +55,11 @@ impl Display for RequestId {
     }
 }
 
-/// Rides on the answer to an error, for whoever counts them.
-#[derive(Clone)]
-pub(super) struct ErrorCodeLabel(pub Cow<'static, str>);
+/// Travels in the extensions of an error's response, for the metrics.
+#[derive(Clone, Copy)]
+pub(super) struct ErrorCodeLabel(pub ErrorCode);
 
-/// Names the request, opens its span, counts it, and logs how it ended.
+/// Gives the request an id and a span, counts it, and logs its end.
 pub(super) async fn observe(
     State(metrics): State<HttpMetrics>,
     mut request: Request,
@@ -79,8 +79,8 @@ pub(super) async fn observe(
         let mut response = next.run(request).await;
         let status = response.status().as_u16();
         let took = started.elapsed();
-        let code =
-            response.extensions().get::<ErrorCodeLabel>().map(|code| code.0.clone()).unwrap_or_default();
+        let code = response.extensions().get::<ErrorCodeLabel>().map_or("", |label| label.0.name());
+        let code = Cow::Borrowed(code);
         metrics.count(&ResponseLabels { method, route, status, code }, took);
         let ms = (took.as_secs_f64() * 10_000.0).round() / 10.0;
         if is_background_noise(&path) {
@@ -98,7 +98,7 @@ pub(super) async fn observe(
     .await
 }
 
-/// Anybody can make up others.
+/// Clients can make up any number of others, so those share a label.
 fn method_label(method: &Method) -> &'static str {
     let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     methods.into_iter().find(|name| method == name).unwrap_or("other")
@@ -112,7 +112,7 @@ fn is_background_noise(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/metrics") || path.starts_with("/static/")
 }
 
-/// Tells the browser what our pages never do, and keeps caches from guessing.
+/// Restricts what pages may do in a browser, and keeps caches from guessing.
 pub(super) async fn add_security_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in SECURITY_HEADERS {
@@ -131,11 +131,11 @@ pub(super) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Respo
     })
 }
 
-/// Marks a response whose bytes are to reach the visitor as they are.
+/// Marks a response that must not be compressed on its way.
 #[derive(Clone, Copy)]
 pub(super) struct NoTransform;
 
-/// What is no longer than this arrives no sooner when it is compressed.
+/// Shorter answers fit into a packet anyway, and arrive no sooner when they are compressed.
 const COMPRESSION_MIN_BYTES: u64 = 1200;
 
 /// Quality 4 costs a fraction of a millisecond for a page and saves nearly as much as 11.
@@ -155,8 +155,8 @@ fn is_worth_compressing(_: StatusCode, _: Version, headers: &HeaderMap, extensio
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// Answers 503 when the routes inside have not begun to answer in time. A stream that has begun is left alone,
-/// and a request that runs to its end goes on without an answer.
+/// Answers 503 if the routes inside have not begun to answer in time. A stream that has begun continues. A request
+/// that runs to its end (see [`run_to_end`]) is answered 503 as well, but its handler continues.
 pub fn deadline(
     limit: Duration,
 ) -> FromFnLayer<impl Fn(Request, Next) -> ResponseFuture + Clone, (), (Request,)> {
@@ -171,8 +171,10 @@ pub fn deadline(
                         timed_out.cancel();
                         answer.await
                     }
-                    None => Error::unavailable("timed_out", "This took too long, and was stopped.")
-                        .into_response(),
+                    None => {
+                        let message = "The request took too long, so it was stopped. Try again.";
+                        Error::new(ErrorCode::TimedOut, message).into_response()
+                    }
                 },
             }
         })

@@ -1,22 +1,23 @@
-//! `/metrics`: how this server does, and what the installation holds.
+//! `/metrics`: measurements of this server and of the installation, for Prometheus.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, VARY};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use axum::response::IntoResponse;
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Error;
+use super::derived::NO_STORE;
 use crate::app::App;
 use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
 
-/// Whoever watches wants to hear of a database that does not answer, and soon.
+/// Monitoring has to notice soon that the database does not answer.
 const TALLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -25,14 +26,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(metrics))
 }
 
-/// How does it do?
+/// Get metrics
 ///
-/// Answers and their durations by route, status and error code, what is under way, and what the installation holds, for
-/// Prometheus and whatever else reads OpenMetrics. What is counted is this server's; votes, matchups, builds and jobs
-/// are those of all servers, and are left out while the database does not answer. No label names a model.
+/// Responses and their durations by route, status and error code, work in progress, and the size of the installation,
+/// for Prometheus and other readers of OpenMetrics. Votes, matchups, builds and jobs are those of all servers, and are
+/// missing while the database does not answer; everything else is about this server. No label names a model.
 #[utoipa::path(
     get, path = "/metrics", tag = "Service", operation_id = "metrics",
-    responses((status = OK, description = "All of it, as text.", content(
+    responses((status = OK, description = "The metrics, as text.", content(
         (String = "application/openmetrics-text"), (String = "text/plain")))),
 )]
 async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
@@ -41,11 +42,11 @@ async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl Into
     readings.push(gauge("database_up", "Whether the database answers", usize::from(tally.is_some())));
     readings.extend(tally.into_iter().flat_map(installation_readings));
     let text = app.metrics.encode(readings).map_err(Error::internal)?;
-    let head = [(CONTENT_TYPE, kind(&headers)), (CACHE_CONTROL, "no-store"), (VARY, "accept")];
+    let head = [(CONTENT_TYPE, kind(&headers)), NO_STORE, (VARY, "accept")];
     Ok((head, text))
 }
 
-/// A browser shows plain text, and would save the other.
+/// A browser shows plain text, but would download OpenMetrics.
 fn kind(headers: &HeaderMap) -> &'static str {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accepted.contains("application/openmetrics-text") { OPEN_METRICS } else { "text/plain; charset=utf-8" }

@@ -1,9 +1,12 @@
-//! HTTP: one file per page or API group, in folders as addresses. A file offers `routes()`; this one merges them and dresses them.
+//! HTTP: every page and every address of the API.
+//!
+//! Folders and files follow the addresses. A file offers `routes()`; this one merges them, and puts the layers around
+//! them that hold for every request.
 
-// What documents a handler names its types once more.
+// `#[utoipa::path]` repeats the types of its handler with their full names.
 #![allow(unused_qualifications)]
 
-mod admin;
+mod api;
 pub mod assets;
 mod body;
 mod cards;
@@ -17,47 +20,17 @@ pub mod layers;
 mod metrics;
 mod openapi;
 mod page;
+mod pager;
+mod pages;
 mod pictures;
 mod query;
 pub mod server;
+mod textures;
+mod views;
 mod voter;
 
-/// JSON and files, under `/api`.
-mod api {
-    pub(in crate::web) mod admin;
-    pub(in crate::web) mod arena;
-    pub(in crate::web) mod builds;
-    pub(in crate::web) mod check;
-    pub(in crate::web) mod exports;
-    pub(in crate::web) mod generate;
-    pub(in crate::web) mod leaderboard;
-    pub(in crate::web) mod turntables;
-    pub(in crate::web) mod votes;
-
-    pub(in crate::web) mod sandbox {
-        pub(in crate::web) mod drafts;
-        pub(in crate::web) mod runs;
-    }
-}
-
-/// What answers with HTML for people.
-mod pages {
-    pub(in crate::web) mod about;
-    pub(in crate::web) mod arena;
-    pub(in crate::web) mod blocks;
-    pub(in crate::web) mod builds;
-    pub(in crate::web) mod chat;
-    pub(in crate::web) mod format;
-    pub(in crate::web) mod leaderboard;
-    pub(in crate::web) mod matchups;
-    pub(in crate::web) mod me;
-    pub(in crate::web) mod models;
-    pub(in crate::web) mod prompts;
-    pub(in crate::web) mod sandbox;
-}
-
 pub use api::admin::{SeedEstimate, SeedResponse};
-pub use error::Error;
+pub use error::{Error, ErrorCode};
 pub use page::{Page, ShareCard};
 
 use std::time::Duration;
@@ -73,14 +46,14 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 
-/// How long a handler may think before the visitor is told that it takes too long.
+/// How long a handler may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// For whatever does not ask for more.
+/// For every address that does not set a limit of its own.
 const BODY_LIMIT: usize = 64 * 1024;
 
-/// Makes what pages need and what takes a moment, before somebody waits for it.
+/// Paints the textures, so that no visitor has to wait for them.
 pub fn prepare() {
-    pages::blocks::prepare();
+    textures::prepare();
 }
 
 /// The whole site.
@@ -88,42 +61,45 @@ pub fn router(app: App) -> Router {
     with_layers(routes(), app)
 }
 
-/// Every page and API group, not yet dressed.
+/// Every page and every address of the API, without the layers around them.
 pub fn routes() -> Router<App> {
     let documented_routes =
         documented_routes().into_iter().fold(openapi::base_router(), OpenApiRouter::merge);
-    let (routes, document) = documented_routes.split_for_parts();
-    let pages = Router::new()
-        .merge(pages::me::routes())
-        .merge(pages::leaderboard::routes())
-        .merge(pages::about::routes())
-        .merge(pages::matchups::routes())
+    let (documented_routes, document) = documented_routes.split_for_parts();
+    let undocumented_routes = Router::new()
         .merge(pages::arena::routes())
+        .merge(pages::about::routes())
+        .merge(pages::admin::routes())
+        .merge(openapi::routes(&document))
         .merge(pages::blocks::routes())
         .merge(pages::builds::routes())
         .merge(cards::routes())
+        .merge(pages::format::routes())
+        .merge(pages::leaderboard::routes())
+        .merge(pages::matchups::routes())
+        .merge(pages::me::routes())
+        .merge(pages::models::routes())
         .merge(pages::prompts::routes())
         .merge(pages::chat::routes())
         .merge(pages::sandbox::routes())
-        .merge(admin::routes())
         .merge(assets::routes())
-        .merge(openapi::routes(&document));
-    pages.layer(layers::deadline(REQUEST_TIMEOUT)).merge(routes)
+        .merge(textures::routes());
+    undocumented_routes.layer(layers::deadline(REQUEST_TIMEOUT)).merge(documented_routes)
 }
 
-/// Whatever the document tells of, and pages that share a file with it.
+/// The routes that `/openapi.json` describes, in the order in which it lists them.
 fn documented_routes() -> Vec<OpenApiRouter<App>> {
     let with_request_timeout = [
         api::arena::routes(),
         api::leaderboard::routes(),
-        pages::models::routes(),
+        api::models::routes(),
         api::votes::routes(),
         api::builds::routes(),
         api::sandbox::drafts::routes(),
         api::sandbox::runs::routes(),
         api::exports::routes(),
         api::turntables::routes(),
-        pages::format::routes(),
+        api::schema::routes(),
         health::routes(),
         metrics::routes(),
     ];
@@ -138,7 +114,7 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
     with_request_timeout.into_iter().chain(with_own_timeouts).collect()
 }
 
-/// Puts around any routes what holds for every one of them, errors included. From the inside out.
+/// Puts the layers around any routes, from the inside out. They hold for errors, too.
 pub fn with_layers(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
     let site = app.config.public_url.clone();
@@ -162,7 +138,7 @@ pub fn with_layers(routes: Router<App>, app: App) -> Router {
 async fn page_not_found(request: Request) -> Response {
     match without_trailing_slash(&request) {
         Some(address) => Redirect::permanent(&address).into_response(),
-        None => Error::not_found("There is no such page here.").into_response(),
+        None => Error::from(ErrorCode::NotFound).into_response(),
     }
 }
 

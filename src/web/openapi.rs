@@ -1,74 +1,62 @@
-//! `/openapi.json`, the whole HTTP API for programs, and `/api`, the same for people.
+//! The documentation of the HTTP API: `/openapi.json` for programs, `/api` for people.
 //!
-//! What is said of an address stands at its handler: `#[utoipa::path]` and the comments over it, over its parameters
-//! and over what it answers with. `web::routes` collects that while it collects the routes themselves.
+//! The documentation of an address is at its handler: `#[utoipa::path]` and the comments on it, on its parameters and on
+//! its response. `web::routes` collects it together with the routes.
 
+mod download;
 mod example;
 mod failures;
 mod page;
-#[expect(dead_code, reason = "they are looked at, not made")]
+#[expect(dead_code, reason = "only their schemas are used")]
 pub(super) mod shapes;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{Extension, State};
-use axum::http::HeaderMap;
-use axum::response::Response;
-use axum::routing::get;
-use serde_json::{Value, json};
-use tokio::sync::OnceCell;
+use serde_json::Value;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 
-use self::page::ApiReference;
-use super::Error;
-use super::derived::Representation;
-use super::encoding::Encoding;
-use super::pages::format::host;
-use super::pictures::hex;
+pub(super) use self::failures::codes;
 use super::{error, voter};
 use crate::app::App;
-use crate::work::WorkClient;
-use voxel::codec::{CompressionLevel, Digest, pack};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Buildoff",
         description = "A voxel build arena: AI models answer the same prompt with blocks, and people vote blind on pairs \
-            of builds. JSON is camelCase, but for the vote log, which is snake_case. An error has a sentence for people \
-            and a code for programs.",
+            of builds. JSON uses camelCase; only the vote log uses snake_case. An error has a sentence for people and a \
+            code for programs.",
     ),
     tags(
-        (name = "Arena", description = "Matchups and votes. They belong to a session: the first matchup sets its cookie."),
-        (name = "Results", description = "What the votes say, and the votes themselves."),
-        (name = "Builds", description = "Builds, and what derives from them."),
-        (name = "Task format", description = "How a build is written down, and whether it is valid."),
-        (name = "Sandbox", description = "Two models side by side, without touching the ladder."),
-        (name = "Admin", description = "Prompts, models and builds, for whoever holds the token."),
-        (name = "Service", description = "Whether this server is well."),
+        (name = "Arena", description = "Matchups and votes. They belong to a session; the first matchup sets its cookie."),
+        (name = "Results", description = "The leaderboard, the records of models, and all votes."),
+        (name = "Builds", description = "Builds as grids, pictures, specs and files."),
+        (name = "Task format", description = "The format of builds, and a check for it."),
+        (name = "Sandbox", description = "Two models side by side, without effect on the leaderboard."),
+        (name = "Admin", description = "Prompts, models, builds and jobs. Requires the admin token."),
+        (name = "Service", description = "Health and metrics of this server."),
     ),
     components(schemas(error::ErrorResponse)),
     modifiers(&SecuritySchemes),
 )]
 struct ApiDocument;
 
-/// What opens doors.
+/// The session and the admin token.
 struct SecuritySchemes;
 
 impl Modify for SecuritySchemes {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let session = ApiKeyValue::with_description(
             voter::COOKIE,
-            "A random number that stands for a voter of whom nothing is known. The first matchup sets it; \
-             send it with everything that follows.",
+            "A random number that stands for an anonymous voter. The first matchup sets it. Send it with all later \
+             requests.",
         );
         let admin = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
-            "The `ADMIN_TOKEN` of this installation, as `Authorization: Bearer …`. Without one in its environment \
-             there is no admin API.",
+            "The `ADMIN_TOKEN` of this installation, as `Authorization: Bearer …`. On a server without an \
+             `ADMIN_TOKEN`, the admin API is off.",
         ));
         document.info.license = None;
         let components = document.components.get_or_insert_default();
@@ -77,21 +65,15 @@ impl Modify for SecuritySchemes {
     }
 }
 
-/// The document before any address is in it.
+/// The document without any addresses.
 pub(super) fn base_router() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(ApiDocument::openapi())
 }
 
-/// Serves what was collected.
+/// Serves the collected documentation.
 pub(super) fn routes(document: &utoipa::openapi::OpenApi) -> Router<App> {
     let document = Arc::new(complete(document));
-    let reference = Arc::new(ApiReference::of(&document));
-    let served = Arc::new(OnceCell::new());
-    let json = move |app, encoding, headers| answer(app, encoding, headers, document, served);
-    let page = move |State(app): State<App>, headers: HeaderMap| async move {
-        page::ApiPage::new(reference, site(&app, &headers))
-    };
-    Router::new().route("/openapi.json", get(json)).route("/api", get(page))
+    page::routes(&document).merge(download::routes(document))
 }
 
 fn complete(document: &utoipa::openapi::OpenApi) -> Value {
@@ -111,7 +93,7 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     items.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation))
 }
 
-/// An address has no null: what is optional there is left out.
+/// An optional parameter can be left out, but cannot be null.
 fn drop_null(schema: &mut Value) {
     if let Some(kinds) = schema.get_mut("type").filter(|kinds| kinds.is_array()) {
         let only = kinds.as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
@@ -123,55 +105,11 @@ fn drop_null(schema: &mut Value) {
     }
 }
 
-/// Where this visitor finds us, so that examples work as they are pasted.
-fn site(app: &App, headers: &HeaderMap) -> String {
-    app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(headers)))
-}
-
-/// The document as bytes.
-struct DocumentBytes {
-    name: String,
-    plain: Bytes,
-    packed: Bytes,
-}
-
-async fn answer(
-    State(app): State<App>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
-    document: Arc<Value>,
-    served: Arc<OnceCell<DocumentBytes>>,
-) -> Result<Response, Error> {
-    let write = || async {
-        let url = app.config.public_url.clone();
-        let write = move || DocumentBytes::of(&document, url);
-        app.work.run(WorkClient::EVERYBODY, write).await?.map_err(Error::internal)
-    };
-    let served = served.get_or_try_init(write).await?;
-    let (encoding, bytes) = match encoding {
-        Encoding::Brotli => (encoding, &served.packed),
-        _ => (Encoding::Identity, &served.plain),
-    };
-    let representation =
-        Representation { kind: "application/json", name: &served.name, encoding, cache_control: "no-cache" };
-    Ok(representation.not_modified(&headers).unwrap_or_else(|| representation.answer(bytes.clone())))
-}
-
-impl DocumentBytes {
-    fn of(document: &Value, url: Option<String>) -> serde_json::Result<Self> {
-        let mut document = document.clone();
-        if let Some(url) = url {
-            document["servers"] = json!([{ "url": url }]);
-        }
-        let plain = serde_json::to_vec(&document)?;
-        let name = hex(&Digest::of(&plain).0[..8]);
-        Ok(Self { name, packed: pack(&plain, CompressionLevel::Best).into(), plain: plain.into() })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use serde_json::json;
 
     use super::super::documented_routes;
     use super::*;

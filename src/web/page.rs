@@ -3,26 +3,29 @@
 use std::fmt::Display;
 
 use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
 use axum::middleware::Next;
 use axum::response::Response;
 
 use super::assets;
-use super::pages::blocks;
-use super::pages::format::host;
+use super::textures;
 
 tokio::task_local! {
-    /// The page that is asked for in this task. Links that are read elsewhere say the whole of it.
+    /// The address that this task answers. Links that are read elsewhere need the site's name in them.
     static PAGE_LOCATION: PageLocation;
 }
 
 #[derive(Clone, Default)]
 struct PageLocation {
+    /// As in `https://example.org`.
     site: String,
-    /// None where a query shows one view of several, or nobody has said what the site is called.
+    /// None where a query selects one view of several, or `PUBLIC_URL` is not set: such a page has no canonical
+    /// address.
     path: Option<String>,
 }
 
-/// Lets pages inside know their own address.
+/// Makes the address of a request known to the pages inside.
 pub(super) async fn provide_location(public_url: Option<String>, request: Request, next: Next) -> Response {
     let has_name = public_url.is_some() && request.uri().query().is_none();
     let path = has_name.then(|| request.uri().path().to_owned());
@@ -30,12 +33,20 @@ pub(super) async fn provide_location(public_url: Option<String>, request: Reques
     PAGE_LOCATION.scope(PageLocation { site, path }, next.run(request)).await
 }
 
-/// Lets pages in another task know the same address.
+/// Carries the address into another task.
 pub(super) fn inherit_location<F: Future>(inside: F) -> impl Future<Output = F::Output> {
     PAGE_LOCATION.scope(PAGE_LOCATION.try_with(PageLocation::clone).unwrap_or_default(), inside)
 }
 
-/// The main menu, in reading order: address and word.
+/// The `Host` of a request. Any other character than those of a host's name is refused: examples are meant for a
+/// shell.
+pub(super) fn host(headers: &HeaderMap) -> &str {
+    let is_harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
+    let name = headers.get(HOST).and_then(|value| value.to_str().ok());
+    name.filter(|name| !name.is_empty() && name.bytes().all(is_harmless)).unwrap_or("localhost:3000")
+}
+
+/// The main menu, in reading order: addresses and words.
 const MENU: [(&str, &str); 8] = [
     ("/", "Arena"),
     ("/leaderboard", "Leaderboard"),
@@ -47,7 +58,7 @@ const MENU: [(&str, &str); 8] = [
     ("/about", "About"),
 ];
 
-/// The console's.
+/// The menu of the admin's console.
 const CONSOLE: [(&str, &str); 4] = [
     ("/admin", "Coverage"),
     ("/admin/models", "Models"),
@@ -55,29 +66,28 @@ const CONSOLE: [(&str, &str); 4] = [
     ("/admin/audit", "Log"),
 ];
 
-/// Every page's template has one, in a field named `page`.
+/// Every page has one, in a field named `page`.
 pub struct Page {
     menu_path: &'static str,
     location: PageLocation,
     card: ShareCard,
 }
 
-/// The picture that stands for a page where it is shared.
+/// The picture of a page where its link is shared.
 pub struct ShareCard {
-    /// On this site.
     path: String,
     pub title: String,
     pub alt: String,
 }
 
 impl Page {
-    /// `menu_path` is the page's own address, so that the menu can mark it.
+    /// `menu_path` is the entry of the menu that the page belongs to.
     pub fn at(menu_path: &'static str) -> Self {
         let location = PAGE_LOCATION.try_with(PageLocation::clone).unwrap_or_default();
         Self { menu_path, location, card: ShareCard::for_site() }
     }
 
-    /// For pages that stand for no address, such as errors.
+    /// For pages without an address to share, such as errors.
     pub fn without_address() -> Self {
         let mut page = Self::at("");
         page.location.path = None;
@@ -88,9 +98,14 @@ impl Page {
         Self { card, ..self }
     }
 
-    /// The one address of what it shows.
+    /// Its canonical address.
     pub fn address(&self) -> Option<String> {
         self.location.path.as_ref().map(|path| format!("{}{path}", self.location.site))
+    }
+
+    /// The site's own address, so that examples work as they are pasted.
+    pub fn site(&self) -> &str {
+        &self.location.site
     }
 
     pub fn card_address(&self) -> String {
@@ -118,9 +133,9 @@ impl Page {
         assets::url(path)
     }
 
-    /// Where the viewer finds its textures.
+    /// The address of the viewer's textures.
     pub fn textures(&self) -> String {
-        blocks::textures_url()
+        textures::url()
     }
 
     pub fn version(&self) -> &'static str {
@@ -151,7 +166,7 @@ impl ShareCard {
         }
     }
 
-    /// `kind` is as in the addresses of pages, `key` made of what needs no escaping there.
+    /// `kind` is as in the addresses of pages; `key` needs no escaping there.
     pub fn of(kind: &str, key: impl Display, title: String, alt: String) -> Self {
         Self { path: format!("/cards/{kind}/{key}.png"), title, alt }
     }

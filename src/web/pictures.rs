@@ -1,4 +1,4 @@
-//! Pictures of builds: made when asked for, kept while there is room.
+//! Pictures of builds: drawn on request, and kept while there is room.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,39 +8,37 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
-use super::Error;
 use super::derived::Representation;
 use super::encoding::Encoding;
 use super::filters::capitalised;
+use super::{Error, ErrorCode};
 use crate::app::App;
-use crate::arena::builds::{self, StoredGrid};
+use crate::arena::builds::StoredGrid;
 use crate::work::WorkClient;
-pub(super) use hex::encode as hex;
 use voxel::image::{self, Background, Picture, View};
 
 const DEFAULT_SIZE: u16 = 512;
 
-/// The sizes that pictures are made in, all that the pages use among them: others would only be more to draw and
-/// to keep.
+/// The sizes that pictures are drawn in, which include all that pages use. More sizes would only mean more to draw
+/// and to keep.
 const SIZES: [u16; 7] = [64, 128, 256, 384, 512, 768, 1024];
 
-/// What to show of a build, as a query says it.
+/// How to draw a build.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PictureQuery {
-    /// Width and height, in pixels, rounded up to 64, 128, 256, 384, 512, 768 or 1024.
+    /// Width and height in pixels, rounded up to 64, 128, 256, 384, 512, 768 or 1024.
     #[param(minimum = 64, maximum = 1024, default = 512)]
     size: Option<u16>,
-    /// From where to look: eighths of a turn.
+    /// The angle of view, in eighths of a turn.
     #[param(minimum = 0, maximum = 7, default = 0)]
     angle: Option<u8>,
     #[serde(default)]
     #[param(inline)]
     format: PictureFormat,
-    /// What is behind the build.
+    /// The background behind the build.
     #[serde(default)]
     #[param(inline)]
     background: PictureBackground,
@@ -64,28 +62,22 @@ enum PictureBackground {
     Transparent,
 }
 
-/// Answers with a picture of a build.
+/// Answers with a picture of the grid of this digest, which is loaded only if it has to be drawn.
 pub(super) async fn answer(
     app: &App,
     client: WorkClient,
-    id: Uuid,
+    digest: &[u8],
+    load: impl Future<Output = Result<StoredGrid, Error>>,
     query: PictureQuery,
     cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    query.view()?;
-    let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
-    let name = name(&digest, query);
-    let representation = Representation {
-        kind: query.format.kind(),
-        name: &name,
-        encoding: Encoding::Identity,
-        cache_control,
-    };
+    let name = name(digest, query);
+    let representation =
+        Representation { kind: query.kind(), name: &name, encoding: Encoding::Identity, cache_control };
     if let Some(known) = representation.not_modified(headers) {
         return Ok(known);
     }
-    let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
     Ok(representation.answer(make(app, client, &name, query, load).await?))
 }
 
@@ -116,17 +108,16 @@ async fn make(
 }
 
 fn name(digest: &[u8], query: PictureQuery) -> Arc<str> {
-    format!("{}-{query}", hex(digest)).into()
+    format!("{}-{query}", hex::encode(digest)).into()
 }
 
-/// The error for a build that cannot be shown, which breaks nothing else.
+/// For a stored build that cannot be read. Other builds are not affected.
 pub(super) fn damaged_build(cause: impl Into<anyhow::Error>) -> Error {
-    Error::internal(cause)
-        .with_message("build_damaged", "This build’s stored data is damaged. It cannot be shown.")
+    Error::from(ErrorCode::BuildDamaged).with_cause(cause)
 }
 
 impl PictureQuery {
-    /// Whether there can be such a picture.
+    /// Refuses what cannot be drawn.
     pub fn check(self) -> Result<(), Error> {
         self.view().map(drop)
     }
@@ -140,18 +131,17 @@ impl PictureQuery {
             PictureBackground::Sky => Background::Sky,
             PictureBackground::Transparent => Background::Transparent,
         };
-        // What was asked for has to be allowed, not only what it becomes.
+        // The size of the request has to be valid, not only the size that it is rounded up to.
         let angle = self.angle.unwrap_or(0);
-        let asked = View::new(angle, self.size.unwrap_or(DEFAULT_SIZE), background);
-        asked
+        View::new(angle, self.size.unwrap_or(DEFAULT_SIZE), background)
             .and_then(|_| View::new(angle, self.size(), background))
-            .map_err(|allowed| Error::bad_request("bad_request", format!("{}.", capitalised(&allowed))))
+            .map_err(|allowed| Error::bad_request(format!("{}.", capitalised(&allowed))))
     }
 
-    /// The smallest that is no smaller than what was asked for.
+    /// The smallest size that is not smaller than the requested one.
     fn size(self) -> u16 {
-        let asked = self.size.unwrap_or(DEFAULT_SIZE);
-        SIZES.into_iter().find(|size| *size >= asked).unwrap_or(asked)
+        let requested = self.size.unwrap_or(DEFAULT_SIZE);
+        SIZES.into_iter().find(|size| *size >= requested).unwrap_or(requested)
     }
 }
 
@@ -176,10 +166,6 @@ impl PictureFormat {
             Self::Webp => picture.webp(),
         }
     }
-}
-
-pub(super) fn no_build() -> Error {
-    Error::not_found("There is no such build.")
 }
 
 #[cfg(test)]

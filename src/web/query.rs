@@ -1,8 +1,8 @@
 //! How query strings are read and written.
 //!
-//! The API is strict: a parameter that it does not know or cannot read is an error. Pages are not: their addresses
-//! are shared, and come back with parameters of mail programs and social networks, cut off, or years later. A page
-//! therefore passes over whatever it cannot use ([`PageQuery`]).
+//! The API is strict: a parameter that it does not know or cannot read is an error. Pages are lenient, because their
+//! addresses are shared: they come back with parameters of mail programs and social networks, cut off, or years
+//! later. A page therefore ignores whatever it cannot use ([`PageQuery`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,15 +14,18 @@ use axum::http::request::Parts;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use url::form_urlencoded;
 
-/// More than any form of ours sends.
+use crate::arena::Settings;
+use voxel::{GridSize, Palette};
+
+/// No form of this site sends more.
 const MAX_PARAMETERS: usize = 32;
-/// In bytes; a prompt in the visitor's own words is the longest, with 800 characters.
+/// The longest value that a form sends is a prompt of 800 characters.
 const MAX_VALUE_BYTES: usize = 4096;
 
-/// The query of a page. Parameters that are unknown or that cannot be read are passed over; of those that are
-/// repeated, the last that can be read counts. What is not said is as in the default.
+/// The query of a page. Parameters that are unknown or unreadable are ignored; of a repeated parameter, the last
+/// readable value counts.
 ///
-/// `T` says `#[serde(default)]`, so that each of its fields can be missing, and does not deny unknown fields.
+/// `T` needs `#[serde(default)]`, so that each of its fields can be missing, and must not deny unknown fields.
 pub(super) struct PageQuery<T>(pub T);
 
 impl<S: Sync, T: DeserializeOwned + Default> FromRequestParts<S> for PageQuery<T> {
@@ -50,7 +53,7 @@ fn parse<'a, T: DeserializeOwned>(parameters: impl IntoIterator<Item = (&'a str,
     Some(value)
 }
 
-/// The first parameters of a query, without those that are not text. Long values are cut.
+/// The first parameters of a query. Values that are not text are left out, long ones are cut.
 pub(super) fn parameters(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let is_text = |(_, value): &(_, Cow<'_, str>)| !value.contains(['\0', char::REPLACEMENT_CHARACTER]);
     form_urlencoded::parse(query.as_bytes()).take(MAX_PARAMETERS).filter(is_text).map(|(name, value)| {
@@ -60,7 +63,8 @@ pub(super) fn parameters(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow
     })
 }
 
-/// Which page of a list, counted from 1. A number beyond every list stays beyond it.
+/// The number of a page of a list, from 1. A number that is too large for its type becomes the largest one, which
+/// is still beyond the end of every list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageNumber(u32);
 
@@ -80,13 +84,13 @@ impl<'de> Deserialize<'de> for PageNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(D::Error::custom(format!("{text:?} is not the number of a page")));
+            return Err(D::Error::custom(format!("{text:?} is not a page number")));
         }
         Ok(Self(text.parse().unwrap_or(u32::MAX).max(1)))
     }
 }
 
-/// An id in a list; those count from 1.
+/// The id of an entry in a list. Ids count from 1.
 pub(super) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     match i64::deserialize(deserializer)? {
         id @ 1.. => Ok(Some(id)),
@@ -94,7 +98,16 @@ pub(super) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i6
     }
 }
 
-/// `cells=1`, and the other ways to say yes and no.
+/// The arena's settings, with another grid or palette if the query names one.
+pub(super) fn settings(arena: &Settings, grid: Option<GridSize>, palette: Option<Palette>) -> Settings {
+    Settings {
+        grid: grid.unwrap_or(arena.grid),
+        palette: palette.unwrap_or(arena.palette),
+        mode: arena.mode.clone(),
+    }
+}
+
+/// `cells=1`, and the other spellings of yes and no.
 pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         "1" | "true" | "" => Ok(true),
@@ -103,7 +116,7 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// A value in a query string.
+/// A value, escaped for a query string.
 pub(super) fn escaped(value: &str) -> String {
     let keep = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
     value.bytes().map(|b| if keep(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()

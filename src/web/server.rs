@@ -1,4 +1,5 @@
-//! The accept loop. axum's own sets no timers, and a visitor who never finishes a header would be kept forever.
+//! The accept loop. The one of axum sets no timeouts: a client that never finishes its header would keep its
+//! connection for ever.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -19,16 +20,16 @@ use tower::Service;
 use tracing::{debug, warn};
 
 const HEADER_BYTES: usize = 32 * 1024;
-/// Out of file descriptors, most likely: wait until some connections have gone.
+/// Accepting fails mostly for lack of file descriptors, so wait until some connections have closed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long the server waits for others.
+/// How long the server waits for clients.
 #[derive(Clone, Copy)]
 pub struct ServerTimeouts {
-    /// For a header to be complete; an idle connection is kept as long, which should be longer than a proxy
-    /// in front keeps it.
+    /// For a complete header. Idle connections are kept as long, which should be longer than a proxy in front keeps
+    /// them.
     pub header: Duration,
-    /// For requests under way, when the server is to stop.
+    /// For requests in progress, when the server stops.
     pub drain: Duration,
 }
 
@@ -41,17 +42,17 @@ impl Default for ServerTimeouts {
 pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => anyhow::anyhow!(
-            "{address} is taken, perhaps by another Buildoff; PORT= chooses another port, as in PORT={} buildoff",
+            "{address} is already in use, perhaps by another Buildoff. Choose another port, for example: PORT={} buildoff",
             address.port().checked_add(1).unwrap_or(3000)
         ),
         ErrorKind::PermissionDenied => anyhow::anyhow!(
-            "this user may not listen on {address}; PORT= chooses another port, as in PORT=3000 buildoff"
+            "not allowed to listen on {address}. Choose another port, for example: PORT=3000 buildoff"
         ),
-        _ => anyhow::Error::new(error).context(format!("cannot listen on {address}; BIND= chooses another address")),
+        _ => anyhow::Error::new(error).context(format!("cannot listen on {address}. Choose another address with BIND")),
     })
 }
 
-/// Where a browser on this machine finds the listener.
+/// The address of the listener for a browser on this machine.
 pub fn url(listener: &TcpListener) -> anyhow::Result<String> {
     let mut address = listener.local_addr().context("the listener has no address")?;
     if address.ip().is_unspecified() {
@@ -63,7 +64,7 @@ pub fn url(listener: &TcpListener) -> anyhow::Result<String> {
     Ok(format!("http://{address}"))
 }
 
-/// Serves until `stop` resolves (or its other half is gone), then lets what is under way finish.
+/// Serves until `stop` resolves, then waits for requests in progress.
 pub async fn serve<S: Future>(listener: TcpListener, router: Router, timeouts: ServerTimeouts, stop: S) {
     let mut stop = pin!(stop);
     let builder = connection_builder(timeouts);
@@ -100,7 +101,7 @@ fn connection_builder(timeouts: ServerTimeouts) -> Builder<TokioExecutor> {
     builder
 }
 
-/// One connection's way into the router; handlers can ask who is at the other end.
+/// Passes the requests of one connection to the router, with the client's address.
 fn request_service(
     router: Router,
     visitor: SocketAddr,
@@ -112,7 +113,7 @@ fn request_service(
     }
 }
 
-/// Never fails: an error in accepting is about one visitor or about a shortage that passes.
+/// Never fails: an error in accepting concerns one client only, or is a temporary shortage.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -120,7 +121,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
                 let _ = stream.set_nodelay(true);
                 return (stream, visitor);
             }
-            Err(error) if is_about_one_visitor(&error) => debug!("a visitor was gone at once: {error}"),
+            Err(error) if is_about_one_client(&error) => debug!("a client disconnected at once: {error}"),
             Err(error) => {
                 warn!("cannot accept a connection: {error}");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -129,7 +130,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-fn is_about_one_visitor(error: &io::Error) -> bool {
+fn is_about_one_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset

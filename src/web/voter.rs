@@ -1,10 +1,11 @@
-//! Who is asking: a voter, by the session, and an address, by the connection and the proxies we trust.
+//! Who sent a request: a voter, identified by the session, and an address, taken from the connection and trusted
+//! proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header::RETRY_AFTER};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
@@ -12,7 +13,7 @@ use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, Session, SessionManagerLayer};
 use uuid::Uuid;
 
-use super::Error;
+use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::arena::Voter;
 use crate::db::Sessions;
@@ -22,14 +23,14 @@ use crate::work::WorkClient;
 
 pub(super) const COOKIE: &str = "session";
 const SESSION_LIFETIME: Duration = Duration::days(365);
-/// A voter whose session lasts no longer than this gets it renewed, and so writes it once a month at most.
+/// A session with less time left than this is renewed, so each is written once a month at most.
 const RENEW_BELOW: Duration = Duration::days(365 - 30);
 const VOTER_KEY: &str = "voter";
 const ADMIN_KEY: &str = "admin";
-/// How long an admin need not type the token again.
+/// How long an admin stays signed in.
 const ADMIN_SESSION_LIFETIME: Duration = Duration::hours(8);
 
-/// Around whatever needs to know who is asking.
+/// The layer that provides sessions.
 pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
     let behind_tls = app.config.public_url.as_ref().is_some_and(|url| url.starts_with("https:"));
     SessionManagerLayer::new(app.sessions.clone())
@@ -40,7 +41,7 @@ pub(super) fn sessions(app: &App) -> SessionManagerLayer<Sessions> {
         .with_expiry(Expiry::OnInactivity(SESSION_LIFETIME))
 }
 
-/// What a session knows of an admin: never the token.
+/// A session's record of a sign-in. It holds a fingerprint of the token, never the token.
 #[derive(Serialize, Deserialize)]
 struct AdminGrant {
     /// In seconds since 1970.
@@ -48,7 +49,7 @@ struct AdminGrant {
     fingerprint: String,
 }
 
-/// Whoever sent a request.
+/// The sender of a request.
 pub(super) struct Visitor {
     session: Session,
     sessions: Sessions,
@@ -66,7 +67,7 @@ impl FromRequestParts<App> for Visitor {
     }
 }
 
-/// The address that a request came from, for whoever needs to know no more of a visitor.
+/// The address of a request, for handlers that need no session.
 pub(super) struct ClientAddress(pub IpAddr);
 
 impl FromRequestParts<App> for ClientAddress {
@@ -74,13 +75,13 @@ impl FromRequestParts<App> for ClientAddress {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        let peer = peer.ok_or_else(|| Error::internal(anyhow::anyhow!("a request came from nowhere")))?;
+        let peer = peer.ok_or_else(|| Error::internal(anyhow::anyhow!("a request has no address")))?;
         Ok(Self(address(peer, &parts.headers, &app.config.trusted_proxies)))
     }
 }
 
 impl ClientAddress {
-    /// Whom heavy work is done for that this request asks for.
+    /// The client whose turn heavy work for this request takes.
     pub fn client(&self) -> WorkClient {
         WorkClient::visitor(self.0)
     }
@@ -91,14 +92,14 @@ impl Visitor {
         self.address
     }
 
-    /// Whether this browser was told the token lately, and the token is still the same.
+    /// Whether this session has signed in recently enough, and the token has not changed since.
     pub async fn is_admin(&self, token: &Secret) -> Result<bool, Error> {
         let known: Option<AdminGrant> = self.session.get(ADMIN_KEY).await.map_err(Error::internal)?;
         let now = OffsetDateTime::now_utc().unix_timestamp();
         Ok(known.is_some_and(|known| now < known.until && known.fingerprint == token.fingerprint(ADMIN_KEY)))
     }
 
-    /// The session goes on under another id, so that whoever knew the old one is no admin.
+    /// Changes the session's id, so that somebody who knew the old one does not become an admin.
     pub async fn sign_in_admin(&self, token: &Secret) -> Result<(), Error> {
         let until = (OffsetDateTime::now_utc() + ADMIN_SESSION_LIFETIME).unix_timestamp();
         let grant = AdminGrant { until, fingerprint: token.fingerprint(ADMIN_KEY) };
@@ -121,8 +122,8 @@ impl Visitor {
         Ok(voter)
     }
 
-    /// Has the session written and its cookie sent again when a month of its year has passed, so that whoever keeps
-    /// coming stays known. How long an admin is admitted stands in the session, and does not change.
+    /// Extends the session once a month of its year has passed, so that returning voters are not forgotten. This does
+    /// not extend the sign-in of an admin, which has its own expiry in the session.
     async fn renew(&self) {
         let Some(id) = self.session.id() else { return };
         if self.sessions.is_due_for_renewal(&id, RENEW_BELOW).await {
@@ -130,7 +131,7 @@ impl Visitor {
         }
     }
 
-    /// Whoever was not known yet is now.
+    /// The voter of this session, which is created if necessary.
     pub async fn voter_or_new(&self, app: &App) -> Result<Voter, Error> {
         if let Some(voter) = self.voter().await? {
             return Ok(voter);
@@ -141,29 +142,27 @@ impl Visitor {
         Ok(voter)
     }
 
-    /// Refuses, politely, whoever asks too much.
+    /// Fails if this visitor has sent too many requests of this kind.
     pub fn check_limit(&self, app: &App, action: LimitedAction, voter: Option<Voter>) -> Result<(), Error> {
         app.limits.check(action, voter, self.address).map_err(|wait| {
             let seconds = wait.as_secs() + 1;
-            let message = format!(
-                "That was a little fast. Please wait {seconds} {} and go on.",
-                if seconds == 1 { "second" } else { "seconds" }
-            );
-            Error::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
-                .with_header(RETRY_AFTER, HeaderValue::from(seconds))
+            let unit = if seconds == 1 { "second" } else { "seconds" };
+            let message = format!("Too many requests. Try again in {seconds} {unit}.");
+            Error::new(ErrorCode::RateLimited, message).with_retry_after(seconds)
         })
     }
 }
 
-/// The last address that a trusted proxy speaks for, or that of the connection.
+/// The address of the connection, or, if that is a trusted proxy, the last address in `X-Forwarded-For` that is not
+/// itself a trusted proxy. Earlier ones can be made up by anybody.
 fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|network| network.contains(address));
     let lines =
         headers.get_all("x-forwarded-for").iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
     let lines: Vec<_> = lines.collect();
-    let said: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).collect();
+    let hops: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).collect();
     let mut address = peer.to_canonical();
-    for hop in said.into_iter().rev() {
+    for hop in hops.into_iter().rev() {
         let Some(next) = hop.trim().parse::<IpAddr>().ok().filter(|_| is_trusted(&address)) else { break };
         address = next.to_canonical();
     }
@@ -172,6 +171,8 @@ fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]

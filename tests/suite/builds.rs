@@ -80,7 +80,7 @@ async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vo
         "there is nothing to vote on"
     );
     let model = page(&without, "/models/reference_architect").await;
-    assert!(model.contains("Not on the ladder: it takes no part."), "{model}");
+    assert!(model.contains("Not on the leaderboard: reference models are switched off."), "{model}");
     assert!(!model.contains("<a class=\"button\" href=\"/\""), "it leads to no vote: {model}");
 }
 
@@ -312,7 +312,7 @@ async fn damage_is_told_breaks_nothing_else_and_is_found_by_the_doctor() {
         }
         let page = server.get(&format!("/builds/{id}")).send().await.unwrap();
         assert_eq!(page.status(), 500);
-        assert!(page.text().await.unwrap().contains("stored data is damaged"));
+        assert!(page.text().await.unwrap().contains("The stored build cannot be read."));
     }
     assert_eq!(server.get(&format!("/builds/{}", ids[3])).send().await.unwrap().status(), 200);
     assert_eq!(server.get("/builds").send().await.unwrap().status(), 200);

@@ -1,9 +1,8 @@
 //! The pages as a visitor meets them: in a browser, at several sizes, in both themes, by keyboard.
 
 use axum::Router;
-use axum::http::StatusCode;
 use axum::routing::get;
-use buildoff::web;
+use buildoff::web::{self, ErrorCode};
 
 use crate::style_guide;
 use crate::support::db::TestDb;
@@ -14,47 +13,22 @@ const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dar
 
 async fn server() -> TestServer {
     let broken = get(|| async { Err::<(), _>(web::Error::internal(anyhow::anyhow!("broken on purpose"))) });
-    let failing = FAILURES.into_iter().fold(Router::new(), |routes, (path, status, code, message)| {
-        let error = move || async move { Err::<(), _>(web::Error::new(status, code, message)) };
+    let failing = FAILURES.into_iter().fold(Router::new(), |routes, (path, code, message)| {
+        let error = move || async move { Err::<(), _>(web::Error::new(code, message)) };
         routes.route(path, get(error))
     });
     let routes = web::routes().merge(style_guide::routes()).merge(failing).route("/broken", broken);
     TestServer::start_with_routes(routes).await
 }
 
-/// As handlers say them.
-const FAILURES: [(&str, StatusCode, &str, &str); 6] = [
-    (
-        "/sandbox/failing/403",
-        StatusCode::FORBIDDEN,
-        "not_yours",
-        "Only the browser that keeps a run can delete it.",
-    ),
-    ("/models/failing/404", StatusCode::NOT_FOUND, "not_found", "There is no such model."),
-    (
-        "/failing/409",
-        StatusCode::CONFLICT,
-        "all_voted",
-        "There is no pair left that you have not seen. Come back when there are new builds.",
-    ),
-    (
-        "/failing/410",
-        StatusCode::GONE,
-        "matchup_over",
-        "This matchup is over: it was skipped, or its half hour has passed.",
-    ),
-    (
-        "/failing/429",
-        StatusCode::TOO_MANY_REQUESTS,
-        "rate_limited",
-        "That was a little fast. Please wait 12 seconds and go on.",
-    ),
-    (
-        "/failing/503",
-        StatusCode::SERVICE_UNAVAILABLE,
-        "busy",
-        "Too many people are here at once. Please try again in a moment.",
-    ),
+/// Addresses, and the errors they answer with.
+const FAILURES: [(&str, ErrorCode, &str); 6] = [
+    ("/sandbox/failing/403", ErrorCode::NotYours, "Only the browser that keeps this run can delete it."),
+    ("/models/failing/404", ErrorCode::NotFound, "This model does not exist."),
+    ("/failing/409", ErrorCode::AllVoted, "You have seen all pairs. Come back when there are new builds."),
+    ("/failing/410", ErrorCode::MatchupOver, "It was skipped, or 30 minutes have passed."),
+    ("/failing/429", ErrorCode::RateLimited, "Too many requests. Try again in 12 seconds."),
+    ("/failing/503", ErrorCode::Busy, "The server is busy. Try again in a moment."),
 ];
 
 #[tokio::test]

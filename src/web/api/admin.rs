@@ -1,4 +1,4 @@
-//! The admin's API, which the console uses too. One file per thing that can be done.
+//! The admin's API, which the console uses, too.
 
 pub(in crate::web) mod audit;
 mod builds;
@@ -23,7 +23,7 @@ use crate::worker::seeding;
 pub use self::seed::{SeedEstimate, SeedResponse};
 pub(in crate::web) use self::session::RequireAdmin;
 
-/// For the largest import over a slow line; a body that stalls ends sooner.
+/// Long enough for the largest import over a slow connection. A body that stalls ends sooner.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {

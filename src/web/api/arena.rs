@@ -2,7 +2,7 @@
 
 mod vote;
 
-pub(in crate::web) use vote::{TOO_SOON_MESSAGE, VoteRejection, cast_vote};
+pub(in crate::web) use vote::{VoteRejection, cast_vote};
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, Query, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -24,14 +24,14 @@ use crate::app::App;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, PromptId, Side, SkipError};
 use crate::limits::LimitedAction;
-use crate::web::Error;
+use crate::web::derived::NO_STORE;
 use crate::web::encoding::Encoding;
 use crate::web::layers::NoTransform;
+use crate::web::openapi::codes;
 use crate::web::pictures::{self, PictureQuery, damaged_build};
 use crate::web::voter::Visitor;
+use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
-
-const NO_STORE: (axum::http::HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -52,21 +52,21 @@ struct PromptsResponse {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Prompt)]
 struct PromptView {
-    /// Its slug.
+    /// The prompt’s slug.
     #[schema(example = "steam-locomotive")]
     id: String,
-    /// What models are asked to build.
+    /// What models build.
     #[schema(example = "a steam locomotive")]
     text: String,
     #[schema(example = json!(["vehicle"]))]
     tags: Vec<String>,
-    /// Whether two models that take part have built it, so that there is something to compare.
+    /// Whether at least two models in the arena have built it, so that it has matchups.
     eligible: bool,
 }
 
-/// The prompts there are
+/// List prompts
 ///
-/// All that are switched on, whether or not there is something to compare yet.
+/// All active prompts, with or without matchups.
 #[utoipa::path(
     get, path = "/api/arena/prompts", tag = "Arena", operation_id = "prompts",
     responses((status = OK, description = "The prompts.", body = PromptsResponse)),
@@ -84,8 +84,7 @@ async fn prompts(State(app): State<App>) -> Result<Json<PromptsResponse>, Error>
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 struct MatchupQuery {
-    /// The prompt to compare builds of. Without it, any that still has a pair you have not seen, each as likely
-    /// as the next.
+    /// The prompt to compare builds of. Default: any prompt with a pair you have not seen, all equally likely.
     #[param(example = "steam-locomotive")]
     prompt_id: Option<String>,
 }
@@ -100,10 +99,10 @@ struct MatchupResponse {
     a: HiddenBuildView,
     #[schema(example = json!({ "build": { "url": "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/b" } }))]
     b: HiddenBuildView,
-    /// Until then it can be voted on.
+    /// When the matchup closes.
     #[serde(with = "time::serde::rfc3339")]
     expires_at: OffsetDateTime,
-    /// Whether both builds are by references, the models shipped with Buildoff.
+    /// Whether both builds are by reference models, which were made for Buildoff.
     house_only: bool,
 }
 
@@ -126,25 +125,25 @@ struct HiddenBuildView {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Address)]
 struct HiddenBuildLink {
-    /// Where its blocks are, as an encoded grid.
+    /// The address of the encoded grid.
     #[schema(example = "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/a")]
     url: String,
 }
 
-/// Two builds to compare
+/// Get a matchup
 ///
-/// Your open matchup, or else a new one. You have one at a time, for half an hour: asking again gives the same one, and
-/// asking for another prompt closes it as skipped. Nothing in it tells which model made which build. The first call
-/// opens a session; keep its cookie.
+/// Your open matchup, or a new one. A matchup stays open for 30 minutes: until then, you get the same one again, and
+/// requesting another prompt skips it. Nothing in it reveals which model made which build. The first call opens a
+/// session; keep its cookie.
 #[utoipa::path(
     get, path = "/api/arena/matchup", tag = "Arena", operation_id = "matchup",
     params(MatchupQuery),
     responses(
         (status = OK, description = "The matchup.", body = MatchupResponse),
-        (status = FORBIDDEN, description = "cross_site"),
-        (status = NOT_FOUND, description = "no_such_prompt"),
-        (status = CONFLICT, description = "not_seeded, all_voted, try_again"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = FORBIDDEN, description = codes([ErrorCode::CrossSite])),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchPrompt])),
+        (status = CONFLICT, description = codes([ErrorCode::NotSeeded, ErrorCode::AllVoted, ErrorCode::TryAgain])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
     security((), ("session" = [])),
 )]
@@ -154,7 +153,7 @@ async fn matchup(
     Query(query): Query<MatchupQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    // Asking may close what is open: a link elsewhere must not.
+    // This GET may skip the open matchup, which a link on another site must not do.
     if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
         return Ok(StatusCode::FORBIDDEN.into_response());
     }
@@ -176,16 +175,16 @@ async fn matchup(
     Ok(([NO_STORE], Json(response)).into_response())
 }
 
-/// The visitor's matchup, by whichever way it is asked for.
+/// The visitor's matchup, for the API and for pages.
 pub(in crate::web) async fn open_matchup(
     app: &App,
     visitor: &Visitor,
     prompt: Option<&str>,
 ) -> Result<Matchup, Error> {
-    let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| no_prompt())?;
+    let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| ErrorCode::NoSuchPrompt)?;
     let voter = visitor.voter_or_new(app).await?;
     visitor.check_limit(app, LimitedAction::Matchup, Some(voter))?;
-    // Asking for another prompt closes what is open, which is skipping it.
+    // Another prompt closes the open matchup, so the limit of skips applies.
     if let Some(prompt) = &prompt
         && app.arena.open_prompt(voter).await?.is_some_and(|open| open != *prompt)
     {
@@ -194,28 +193,28 @@ pub(in crate::web) async fn open_matchup(
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
 }
 
-/// A build of a matchup, as it is addressed.
+/// The address of a build of a matchup.
 #[derive(Deserialize, IntoParams)]
 struct MatchupBuildPath {
     /// The matchup’s id.
     #[param(value_type = Uuid)]
     id: String,
-    /// Which of the two: a is shown on the left.
+    /// The side: a is on the left.
     #[param(value_type = Side, inline)]
     side: String,
 }
 
-/// A build of a matchup
+/// Get a build of a matchup
 ///
-/// The encoded grid, without a word on who made it, for the voter it was served to. Looking time counts from when
-/// both have been fetched. The format of the bytes is described in the source, in voxel/codec.rs.
+/// The encoded grid, without its model, for the voter of the matchup only. The time to look counts from when both
+/// builds have been fetched. The format of the bytes is described in the source, in voxel/codec.rs.
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}", tag = "Arena", operation_id = "matchupBuild",
     params(MatchupBuildPath),
     responses(
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
-        (status = NOT_FOUND, description = "no_such_matchup, not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup, ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
     security(("session" = [])),
 )]
@@ -227,31 +226,31 @@ async fn build(
     Extension(encoding): Extension<Encoding>,
 ) -> Result<Response, Error> {
     let grid = fetch(&app, &visitor, &path, &method).await?;
-    let about = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
+    let headers = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
     let mut response = if encoding == Encoding::Brotli {
-        (about, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
+        (headers, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
     } else {
         let bytes = app
             .work
             .run(WorkClient::voter(visitor.address()), move || grid.encoding())
             .await?
             .map_err(damaged_build)?;
-        (about, Body::from(bytes)).into_response()
+        (headers, Body::from(bytes)).into_response()
     };
     response.extensions_mut().insert(NoTransform);
     Ok(response)
 }
 
-/// A picture of a build of a matchup
+/// Get a picture of a build of a matchup
 ///
-/// For use without WebGL or script. It counts as looking, just as fetching the build does.
+/// For use without WebGL or JavaScript. It counts as looking, as fetching the build does.
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}/image", tag = "Arena", operation_id = "matchupImage",
     params(MatchupBuildPath, PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
-        (status = NOT_FOUND, description = "no_such_matchup, not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup, ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
     security(("session" = [])),
 )]
@@ -268,18 +267,18 @@ async fn image(
     Ok(([NO_STORE, (CONTENT_TYPE, query.kind())], Body::from(bytes)).into_response())
 }
 
-/// Nothing that goes out with it may tell whose it is: no tag, and no name but the matchup's. Asking for the
-/// header alone is not looking.
+/// The grid of one side. Callers must not send anything that identifies the build, such as an `ETag` or a digest.
+/// HEAD does not count as looking.
 async fn fetch(
     app: &App,
     visitor: &Visitor,
     path: &MatchupBuildPath,
     method: &Method,
 ) -> Result<StoredGrid, Error> {
-    let side: Side = path.side.parse().map_err(|_| Error::not_found("A matchup has the sides a and b."))?;
-    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
-    let grid = app.arena.fetch(voter, id(&path.id)?, side, *method == Method::GET).await?;
-    grid.map(Arc::unwrap_or_clone).ok_or_else(no_matchup)
+    let side: Side = path.side.parse().map_err(|_| Error::not_found("A side is a or b."))?;
+    let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
+    let grid = app.arena.fetch(voter, parse_id(&path.id)?, side, *method == Method::GET).await?;
+    Ok(grid.map(Arc::unwrap_or_clone).ok_or(ErrorCode::NoSuchMatchup)?)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -292,14 +291,14 @@ struct SkipRequest {
 
 /// Skip a matchup
 ///
-/// Closes it without a vote. Skipping one that was skipped already changes nothing.
+/// Closes it without a vote. Skipping it again changes nothing.
 #[utoipa::path(
     post, path = "/api/arena/skip", tag = "Arena", operation_id = "skip",
     responses(
-        (status = NO_CONTENT, description = "It is closed."),
-        (status = NOT_FOUND, description = "no_such_matchup"),
-        (status = CONFLICT, description = "already_voted"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NO_CONTENT, description = "The matchup is closed."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup])),
+        (status = CONFLICT, description = codes([ErrorCode::AlreadyVoted])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
     security(("session" = [])),
 )]
@@ -308,44 +307,24 @@ async fn skip(
     visitor: Visitor,
     Json(request): Json<SkipRequest>,
 ) -> Result<StatusCode, Error> {
-    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
+    let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
-    app.arena.skip(voter, id(&request.matchup_id)?).await?;
+    app.arena.skip(voter, parse_id(&request.matchup_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The id in an address; what is no id names no matchup.
-pub(in crate::web) fn id(text: &str) -> Result<Uuid, Error> {
-    Uuid::try_parse(text).map_err(|_| no_matchup())
-}
-
-pub(in crate::web) fn no_matchup() -> Error {
-    Error::from_code("no_such_matchup")
-}
-
-fn no_prompt() -> Error {
-    Error::from_code("no_such_prompt")
+/// The id in an address. No matchup has an id that is not a UUID.
+pub(in crate::web) fn parse_id(text: &str) -> Result<Uuid, ErrorCode> {
+    Uuid::try_parse(text).map_err(|_| ErrorCode::NoSuchMatchup)
 }
 
 impl From<MatchupError> for Error {
     fn from(reason: MatchupError) -> Self {
         match reason {
-            MatchupError::NoPrompt => no_prompt(),
-            MatchupError::NotSeeded => Self::new(
-                StatusCode::CONFLICT,
-                "not_seeded",
-                "There is nothing to compare here yet: a matchup needs builds of one prompt by two models.",
-            ),
-            MatchupError::AllVoted => Self::new(
-                StatusCode::CONFLICT,
-                "all_voted",
-                "There is no pair left that you have not seen. Come back when there are new builds.",
-            ),
-            MatchupError::Conflict => Self::new(
-                StatusCode::CONFLICT,
-                "try_again",
-                "You asked several times at once. Please ask once more.",
-            ),
+            MatchupError::NoPrompt => ErrorCode::NoSuchPrompt.into(),
+            MatchupError::NotSeeded => ErrorCode::NotSeeded.into(),
+            MatchupError::AllVoted => ErrorCode::AllVoted.into(),
+            MatchupError::Conflict => ErrorCode::TryAgain.into(),
             MatchupError::Database(error) => error.into(),
         }
     }
@@ -354,12 +333,8 @@ impl From<MatchupError> for Error {
 impl From<SkipError> for Error {
     fn from(reason: SkipError) -> Self {
         match reason {
-            SkipError::Unknown => no_matchup(),
-            SkipError::AlreadyVoted => Self::new(
-                StatusCode::CONFLICT,
-                "already_voted",
-                "You have voted on this matchup already. That vote stands.",
-            ),
+            SkipError::Unknown => ErrorCode::NoSuchMatchup.into(),
+            SkipError::AlreadyVoted => ErrorCode::AlreadyVoted.into(),
             SkipError::Database(error) => error.into(),
         }
     }

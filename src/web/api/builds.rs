@@ -1,4 +1,4 @@
-//! `/api/builds/{id}` and what derives from it.
+//! `/api/builds/{id}`: a build, its grid, picture and spec.
 
 use axum::Json;
 use axum::extract::{Extension, Path, Query, State};
@@ -13,12 +13,12 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::web::Error;
 use crate::web::derived::{IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
-use crate::web::openapi::shapes;
-use crate::web::pictures::{self, PictureQuery, damaged_build, hex, no_build};
+use crate::web::openapi::{codes, shapes};
+use crate::web::pictures::{self, PictureQuery, damaged_build};
 use crate::web::voter::ClientAddress;
+use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
 use voxel::{self, Bounds, Warning};
 
@@ -30,9 +30,22 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(spec))
 }
 
-/// The id in an address; what is no id names no build.
-pub(in crate::web) fn id(text: &str) -> Result<Uuid, Error> {
+/// The id in an address. No build has an id that is not a UUID.
+pub(in crate::web) fn parse_id(text: &str) -> Result<Uuid, Error> {
     Uuid::try_parse(text).map_err(|_| no_build())
+}
+
+pub(in crate::web) async fn find_build(app: &App, id: Uuid) -> Result<Build, Error> {
+    builds::find(&app.pool, id).await?.ok_or_else(no_build)
+}
+
+pub(in crate::web) async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
+    builds::grid(&app.pool, id).await?.ok_or_else(no_build)
+}
+
+/// With the general code: programs already rely on it here.
+pub(in crate::web) fn no_build() -> Error {
+    Error::not_found("This build does not exist.")
 }
 
 #[derive(Serialize, ToSchema)]
@@ -48,23 +61,23 @@ struct BuildResponse {
     block_count: i32,
     #[schema(required, value_type = Option<shapes::BoundsSchema>)]
     bounds: Option<Bounds>,
-    /// How many there are of each block, most first.
+    /// The number of each block, the most frequent first.
     #[schema(value_type = BTreeMap<String, u32>, example = json!({ "stone": 1200, "glass": 120 }))]
     blocks: serde_json::Map<String, serde_json::Value>,
-    /// What in its spec was passed over.
+    /// What was ignored or replaced in its spec.
     #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
     /// The SHA-256 of the encoded grid, in hexadecimal.
     digest: String,
-    /// How often the model was asked; null for a build that was imported.
+    /// The number of attempts the model needed; null for an imported build.
     #[schema(required)]
     attempts: Option<i32>,
-    /// How long the model took; null for a build that was imported.
+    /// How long the model took; null for an imported build.
     #[schema(required)]
     generation_time_ms: Option<i64>,
     #[serde(with = "time::serde::rfc3339")]
     created_at: OffsetDateTime,
-    /// Since when it takes no part any more; null while it does.
+    /// When the build was retired; null while it is in the arena.
     #[serde(with = "time::serde::rfc3339::option")]
     #[schema(required, example = json!(null))]
     retired_at: Option<OffsetDateTime>,
@@ -103,16 +116,16 @@ struct BuildSettingsView {
     mode: String,
 }
 
-/// A build
+/// Get a build
 ///
-/// What is known of it. Its blocks, its picture and its spec have addresses of their own below this one.
+/// Everything known about the build. Its grid, picture and spec have addresses of their own.
 #[utoipa::path(
     get, path = "/api/builds/{id}", tag = "Builds", operation_id = "build",
     params(("id" = Uuid, Path, description = "The build’s id.")),
     responses(
         (status = OK, description = "The build.", body = BuildResponse),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn show(
@@ -120,7 +133,7 @@ async fn show(
     address: ClientAddress,
     Path(build): Path<String>,
 ) -> Result<Json<BuildResponse>, Error> {
-    let (build, stats) = with_stats(&app, address.client(), id(&build)?).await?;
+    let (build, stats) = with_stats(&app, address.client(), parse_id(&build)?).await?;
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     Ok(Json(BuildResponse {
         id: build.id.to_string(),
@@ -139,7 +152,7 @@ async fn show(
         bounds: stats.bounds,
         blocks,
         warnings: build.warnings.0,
-        digest: hex(&build.digest),
+        digest: hex::encode(&build.digest),
         attempts: build.attempts,
         generation_time_ms: build.generation_time_ms,
         created_at: build.created_at,
@@ -147,31 +160,31 @@ async fn show(
     }))
 }
 
-/// A build, and what its grid holds.
+/// A build, and the counts of its blocks.
 pub(in crate::web) async fn with_stats(
     app: &App,
     client: WorkClient,
     id: Uuid,
 ) -> Result<(Build, voxel::GridStats), Error> {
-    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
+    let build = find_build(app, id).await?;
+    let grid = find_grid(app, id).await?;
     let count = move || grid.open().map(|grid| grid.stats());
     let stats = app.work.run(client, count).await?.map_err(damaged_build)?;
     Ok((build, stats))
 }
 
-/// A build’s blocks
+/// Get a build’s grid
 ///
-/// The encoded grid. It never changes, so it may be kept for ever. The format of the bytes is described in the
+/// The encoded grid. It never changes, so it can be cached for ever. The format of the bytes is described in the
 /// source, in voxel/codec.rs.
 #[utoipa::path(
     get, path = "/api/builds/{id}/grid", tag = "Builds", operation_id = "buildGrid",
     params(("id" = Uuid, Path, description = "The build’s id.")),
     responses(
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
-        (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_MODIFIED, description = "The cached copy is current."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn grid(
@@ -181,24 +194,12 @@ async fn grid(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    grid_response(&app, address.client(), id(&build)?, encoding, IMMUTABLE, &headers).await
+    let grid = find_grid(&app, parse_id(&build)?).await?;
+    grid_response(&app, address.client(), grid, encoding, IMMUTABLE, &headers).await
 }
 
-/// The encoded grid as it is stored, which is compressed with brotli; unpacked for those who don't read that.
+/// The encoded grid. It is stored compressed with brotli, and unpacked here for clients that do not accept it.
 pub(in crate::web) async fn grid_response(
-    app: &App,
-    client: WorkClient,
-    id: Uuid,
-    encoding: Encoding,
-    cache_control: &'static str,
-    headers: &HeaderMap,
-) -> Result<Response, Error> {
-    let grid = builds::grid(&app.pool, id).await?.ok_or_else(no_build)?;
-    stored_grid_response(app, client, grid, encoding, cache_control, headers).await
-}
-
-/// The same, wherever it was stored.
-pub(in crate::web) async fn stored_grid_response(
     app: &App,
     client: WorkClient,
     grid: StoredGrid,
@@ -206,8 +207,8 @@ pub(in crate::web) async fn stored_grid_response(
     cache_control: &'static str,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let encoding = if encoding == Encoding::Brotli { encoding } else { Encoding::Identity };
-    let name = hex(&grid.digest);
+    let encoding = encoding.brotli_or_plain();
+    let name = hex::encode(&grid.digest);
     let representation =
         Representation { kind: "application/octet-stream", name: &name, encoding, cache_control };
     if let Some(known) = representation.not_modified(headers) {
@@ -220,17 +221,17 @@ pub(in crate::web) async fn stored_grid_response(
     Ok(representation.answer(bytes.into()))
 }
 
-/// A build’s picture
+/// Get a picture of a build
 ///
-/// Drawn when it is asked for. It never changes, so it may be kept for ever.
+/// Drawn on request. It never changes, so it can be cached for ever.
 #[utoipa::path(
     get, path = "/api/builds/{id}/image", tag = "Builds", operation_id = "buildImage",
     params(("id" = Uuid, Path, description = "The build’s id."), PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
-        (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_MODIFIED, description = "The cached copy is current."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn image(
@@ -240,20 +241,23 @@ async fn image(
     Query(query): Query<PictureQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    pictures::answer(&app, address.client(), id(&build)?, query, IMMUTABLE, &headers).await
+    query.check()?;
+    let id = parse_id(&build)?;
+    let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
+    pictures::answer(&app, address.client(), &digest, find_grid(&app, id), query, IMMUTABLE, &headers).await
 }
 
-/// A build’s spec
+/// Get a build’s spec
 ///
-/// The JSON its model returned: boxes, lines and blocks. It never changes, so it may be kept for ever.
+/// The JSON that its model returned: boxes, lines and blocks. It never changes, so it can be cached for ever.
 #[utoipa::path(
     get, path = "/api/builds/{id}/spec", tag = "Builds", operation_id = "buildSpec",
     params(("id" = Uuid, Path, description = "The build’s id.")),
     responses(
         (status = OK, description = "The spec.", body = shapes::SpecSchema),
-        (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_MODIFIED, description = "The cached copy is current."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn spec(
@@ -263,10 +267,10 @@ async fn spec(
     Extension(encoding): Extension<Encoding>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let id = id(&build)?;
+    let id = parse_id(&build)?;
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
-    let encoding = if encoding == Encoding::Brotli { encoding } else { Encoding::Identity };
-    // A build's id stands for one spec for ever.
+    let encoding = encoding.brotli_or_plain();
+    // The spec of a build never changes, so the id is enough.
     let name = format!("spec-{id}");
     let representation =
         Representation { kind: "application/json", name: &name, encoding, cache_control: IMMUTABLE };

@@ -1,4 +1,4 @@
-//! `POST /api/check`: a verdict on any text that holds a spec, and on files of other tools.
+//! `POST /api/check`: whether a text or a file is a valid build.
 
 use axum::body::Body;
 use axum::extract::{Extension, Query, Request, State};
@@ -13,20 +13,21 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::arena::Settings;
 use crate::web::body::{self, LargeBody, MeteredBody};
 use crate::web::encoding::Encoding;
 use crate::web::layers::NoTransform;
-use crate::web::openapi::shapes;
-use crate::web::query::flag;
+use crate::web::openapi::{codes, shapes};
+use crate::web::query::{flag, settings};
 use crate::web::voter::ClientAddress;
-use crate::web::{Error, layers};
+use crate::web::{Error, ErrorCode, layers};
 use voxel::codec::{self, CompressionLevel};
 use voxel::{self, Grid, GridSize, Palette, RejectionCode, Report, Verdict};
 
-/// A list of cells is far larger than the spec it comes from; this is a whole 64³ grid.
+/// The cells of a full 64³ grid. A list of cells is far larger than the spec it comes from.
 const MAX_CELLS: u32 = 1 << 18;
 
-/// Not worth compressing.
+/// Shorter answers are not worth compressing.
 const COMPRESSION_MIN_BYTES: usize = 1 << 10;
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
@@ -36,17 +37,17 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CheckQuery {
-    /// The grid to draw in; the arena’s unless said.
+    /// The grid to build in. Default: the arena’s.
     #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
-    /// The blocks there are; the arena’s unless said.
+    /// The blocks to build with. Default: the arena’s.
     #[param(inline, example = "simple")]
     palette: Option<Palette>,
-    /// 1 lists every block with its place, up to 262,144 of them.
+    /// 1 lists every block with its position, up to 262,144 blocks.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     cells: bool,
-    /// 1 adds the encoded grid in base64, as `/api/builds/{id}/grid` has it, also where it breaks a rule.
+    /// 1 adds the encoded grid in base64, as from `/api/builds/{id}/grid`, even if the build breaks a rule.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     encoded: bool,
@@ -54,42 +55,40 @@ struct CheckQuery {
 
 /// Check a build
 ///
-/// A verdict on any text that holds a spec, with prose around it or not, plain or gzipped, or on a .schem, a .litematic
-/// or a .vox: whether it is valid, what it has of which block, what was dropped or replaced, and which rule it breaks.
-/// Nothing is stored.
+/// Takes any text that contains a spec, with or without prose around it, plain or gzipped, or a .schem, .litematic or
+/// .vox file. Reports whether the build is valid, the number of each block, what was ignored or replaced, and which rule
+/// it breaks. Nothing is stored.
 #[utoipa::path(
     post, path = "/api/check", tag = "Task format", operation_id = "check",
     params(CheckQuery),
     request_body(
-        description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
+        description = "The text or the file. The content type is ignored; the first bytes decide.",
         content(
             (shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/gzip"),
             ("application/octet-stream"),
         ),
     ),
     responses(
-        (status = OK, description = "It could be read. `ok` says whether it is valid, and `error` which rule it breaks: \
+        (status = OK, description = "The report. `ok` says whether the build is valid, `error` which rule it breaks: \
             `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
             body = shapes::ReportSchema),
-        (status = BAD_REQUEST, description = "too_many_cells, body_cut_off: It could not be read. `error` says why: \
-            `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::ReportSchema),
-        (status = REQUEST_TIMEOUT, description = "body_stalled"),
-        (status = PAYLOAD_TOO_LARGE, description = "It is too large to be read (`too_large`).", body = shapes::ReportSchema),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = BAD_REQUEST, description = codes([ErrorCode::TooManyCells, ErrorCode::BodyCutOff]) + ": The input \
+            could not be read. `error` says why: `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::ReportSchema),
+        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
+        (status = PAYLOAD_TOO_LARGE, description = "The input is too large (`too_large`).", body = shapes::ReportSchema),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn check(
     State(app): State<App>,
     address: ClientAddress,
-    Query(parameters): Query<CheckQuery>,
+    Query(CheckQuery { grid_size, palette, cells, encoded }): Query<CheckQuery>,
     Extension(encoding): Extension<Encoding>,
     request: Request,
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
-    let CheckQuery { grid_size, palette, cells, encoded } = parameters;
-    let size = grid_size.unwrap_or(app.config.arena.grid);
-    let palette = palette.unwrap_or(app.config.arena.palette);
+    let Settings { grid: size, palette, .. } = settings(&app.config.arena, grid_size, palette);
     let large = body::read(&app.memory, request, limit).await?;
     let judge = move || {
         let verdict = match large {
@@ -120,21 +119,20 @@ struct CheckResponse {
     encoding: Encoding,
 }
 
-/// A verdict as it is sent.
 fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<CheckResponse, Error> {
     let block_count = verdict.stats().map_or(0, |stats| stats.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
-            "The build has {block_count} blocks, and cells=1 lists at most {MAX_CELLS} here. \
-             On the command line, buildoff check --cells lists them all."
+            "The build has {block_count} blocks, but cells=1 lists at most {MAX_CELLS}. \
+             To list them all, run buildoff check --cells."
         );
-        return Err(Error::bad_request("too_many_cells", message));
+        return Err(Error::new(ErrorCode::TooManyCells, message));
     }
     let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
     Ok(CheckResponse { status: status(verdict), json, encoding: Encoding::Identity })
 }
 
-/// Before the object ends.
+/// Adds the encoded grid as the last field of a JSON object.
 fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
     json.pop();
     json.extend(br#","grid":""#);
@@ -143,7 +141,7 @@ fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
 }
 
 impl CheckResponse {
-    /// Compressed here, as it may be large.
+    /// Runs on a worker thread, because the report may be large.
     fn compressed(self, encoding: Encoding) -> Self {
         match encoding {
             Encoding::Brotli if self.json.len() > COMPRESSION_MIN_BYTES => {
@@ -154,7 +152,7 @@ impl CheckResponse {
     }
 }
 
-/// What could be read is an answer, good or not; what could not is the client's error.
+/// A report on what could be read is a success, even if the build is invalid.
 fn status(verdict: &Verdict) -> StatusCode {
     match verdict.rejection().map(|rejection| rejection.code) {
         Some(RejectionCode::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,

@@ -1,9 +1,9 @@
-//! `/api/builds/{id}/export`: builds to take away.
+//! `/api/builds/{id}/export`: builds as files for other tools.
 
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_DISPOSITION;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
@@ -11,20 +11,20 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::arena::builds::{self, Build, StoredGrid};
-use crate::web::Error;
-use crate::web::api::builds::id;
+use crate::arena::builds::{Build, StoredGrid};
+use crate::web::api::builds::{find_build, find_grid, parse_id};
 use crate::web::body::MeteredBody;
 use crate::web::derived::{IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::filters::capitalised;
-use crate::web::openapi::shapes;
-use crate::web::pictures::{damaged_build, hex, no_build};
+use crate::web::openapi::{codes, shapes};
+use crate::web::pictures::damaged_build;
 use crate::web::voter::ClientAddress;
+use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
 use voxel::{self, ExportError, Format};
 
-/// Raised whenever one and the same grid is written otherwise than before.
+/// Raised whenever the same grid is written differently than before.
 const EXPORT_VERSION: u8 = 2;
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
@@ -35,7 +35,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(in crate::web) struct ExportQuery {
-    /// Which kind of file; `obj` comes as a zip.
+    /// The file format; `obj` comes as a zip.
     #[serde(deserialize_with = "format")]
     #[param(inline)]
     pub format: Format,
@@ -45,10 +45,10 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
-/// A build as a file
+/// Export a build
 ///
 /// For Minecraft (schem, litematic, nbt), for voxel editors (vox), as a textured model (glb, obj), for printing
-/// (stl), or as a spec without overlaps (json). It holds the exact grid, and is made when it is asked for.
+/// (stl), or as a spec without overlaps (json). The file contains the exact grid, and is made on request.
 #[utoipa::path(
     get, path = "/api/builds/{id}/export", tag = "Builds", operation_id = "exportBuild",
     params(("id" = Uuid, Path, description = "The build’s id."), ExportQuery),
@@ -57,10 +57,10 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
             ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
             (shapes::SpecSchema = "application/json"),
         )),
-        (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
-        (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
+        (status = NOT_MODIFIED, description = "The cached copy is current."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
+        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NotExported])),
     ),
 )]
 async fn export(
@@ -70,20 +70,18 @@ async fn export(
     Query(ExportQuery { format }): Query<ExportQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let id = id(&build)?;
-    let Build { prompt_id, model_key, digest, .. } =
-        builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
-    let load = async { builds::grid(&app.pool, id).await?.ok_or_else(no_build) };
+    let Build { id, prompt_id, model_key, digest, .. } = find_build(&app, parse_id(&build)?).await?;
+    let load = find_grid(&app, id);
     let name = format!("{prompt_id}-{model_key}");
     let file = ExportedFile { digest: &digest, name, format, cache_control: IMMUTABLE };
     answer(&app, address.client(), file, load, &headers).await
 }
 
-/// What is to be written as a file, and how long it may be kept.
+/// What to export, and how long browsers may keep it.
 pub(in crate::web) struct ExportedFile<'a> {
-    /// Of the grid.
+    /// The digest of the grid.
     pub digest: &'a [u8],
-    /// Without its ending.
+    /// Without the extension.
     pub name: String,
     pub format: Format,
     pub cache_control: &'static str,
@@ -96,8 +94,8 @@ pub(in crate::web) async fn answer(
     load: impl Future<Output = Result<StoredGrid, Error>>,
     headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    // The file follows from the grid, and from the name, which is in it.
-    let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex(digest));
+    // The name is part of the file's content in some formats.
+    let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex::encode(digest));
     let representation =
         Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, cache_control };
     if let Some(known) = representation.not_modified(headers) {
@@ -115,6 +113,5 @@ pub(in crate::web) async fn answer(
 }
 
 fn export_failed(reason: &ExportError) -> Error {
-    let sentence = capitalised(&reason.to_string()) + ".";
-    Error::new(StatusCode::UNPROCESSABLE_ENTITY, "not_exported", sentence)
+    Error::new(ErrorCode::NotExported, capitalised(&reason.to_string()) + ".")
 }

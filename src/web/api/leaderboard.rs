@@ -1,4 +1,6 @@
-//! `GET /api/leaderboard`: the ladder for programs.
+//! `GET /api/leaderboard`: the leaderboard, for programs.
+
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -9,12 +11,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::arena;
-use crate::arena::leaderboard::LadderEntry;
-use crate::arena::skill::Skill;
-use crate::web::Error;
-use crate::web::openapi::shapes;
-use crate::web::pages::leaderboard::board;
+use crate::arena::leaderboard::{LadderEntry, Leaderboard};
+use crate::web::openapi::codes;
+use crate::web::views::{SettingsView, StandingView};
+use crate::web::{Error, ErrorCode};
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(leaderboard))
@@ -23,11 +23,11 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 struct LeaderboardQuery {
-    /// Only models of this provider. Ranks stay what they are among all.
+    /// List only models of this provider. Ranks are still those among all models.
     #[param(example = "reference")]
     provider: String,
-    /// Only votes on prompts with this tag, as if there were no others. Ranks go by skill then, or by the share of
-    /// votes won where there are too few; `elo` stays that of all votes.
+    /// Count only votes on prompts with this tag. Ranks are then by skill, or by the share of votes won if there are
+    /// too few votes; `elo` is still that of all votes.
     #[param(example = "vehicle")]
     tag: String,
 }
@@ -37,23 +37,10 @@ struct LeaderboardQuery {
 #[schema(as = Leaderboard)]
 struct LeaderboardResponse {
     settings: SettingsView,
-    /// The ladder as of this moment.
+    /// When the leaderboard was computed.
     #[serde(with = "time::serde::rfc3339")]
     as_of: OffsetDateTime,
     models: Vec<RankedModelView>,
-}
-
-/// What is compared: a grid, a palette, and a way of asking.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Settings)]
-pub(in crate::web) struct SettingsView {
-    #[schema(example = 32)]
-    grid_size: u32,
-    #[schema(example = "simple")]
-    palette: &'static str,
-    #[schema(example = "precise")]
-    mode: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -72,42 +59,16 @@ struct RankedModelView {
     standing: StandingView,
 }
 
-/// Where a model stands, wherever its name is known already.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Standing)]
-pub(in crate::web) struct StandingView {
-    #[schema(example = 1532.5)]
-    elo: f64,
-    #[schema(example = 40)]
-    votes: i64,
-    #[schema(example = 22)]
-    wins: i64,
-    /// Both bad counts here, too.
-    #[schema(example = 14)]
-    losses: i64,
-    #[schema(example = 4)]
-    ties: i64,
-    #[schema(example = 3)]
-    both_bad: i64,
-    /// How often it was shown in a matchup that is closed.
-    #[schema(example = 47)]
-    shown: i64,
-    /// Null while there are not enough votes.
-    #[schema(required, value_type = Option<shapes::SkillSchema>)]
-    skill: Option<Skill>,
-}
-
-/// The ladder
+/// Get the leaderboard
 ///
-/// Who stands where, best first. Elo follows the votes one by one; skill is a Bradley-Terry fit over all of them, with
-/// its 95 % interval.
+/// All models, best first. Elo changes with every vote; skill is a Bradley-Terry fit over all votes, with a 95 %
+/// interval.
 #[utoipa::path(
     get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
     params(LeaderboardQuery),
     responses(
-        (status = OK, description = "The ladder.", body = LeaderboardResponse),
-        (status = NOT_FOUND, description = "not_found"),
+        (status = OK, description = "The leaderboard.", body = LeaderboardResponse),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
     ),
 )]
 async fn leaderboard(
@@ -124,16 +85,6 @@ async fn leaderboard(
     }))
 }
 
-impl SettingsView {
-    pub fn of(settings: &arena::Settings) -> Self {
-        Self {
-            grid_size: settings.grid.get() as u32,
-            palette: settings.palette.name(),
-            mode: settings.mode.as_str().to_owned(),
-        }
-    }
-}
-
 impl RankedModelView {
     fn of(row: LadderEntry) -> Self {
         let standing = StandingView::of(&row);
@@ -143,18 +94,10 @@ impl RankedModelView {
     }
 }
 
-impl StandingView {
-    pub fn of(row: &LadderEntry) -> Self {
-        let standing = &row.standing;
-        Self {
-            elo: standing.elo,
-            votes: standing.votes(),
-            wins: standing.wins,
-            losses: standing.losses,
-            ties: standing.ties,
-            both_bad: standing.both_bad,
-            shown: row.shown,
-            skill: row.skill.clone(),
-        }
+/// The whole leaderboard, or that of a tag.
+pub(in crate::web) async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
+    match tag {
+        "" => Ok(Arc::new(app.arena.leaderboard().await?)),
+        tag => Ok(app.arena.tag_ladder(tag).await?),
     }
 }

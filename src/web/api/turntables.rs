@@ -1,12 +1,12 @@
-//! `/api/builds/{id}/turntable`: a build that turns.
+//! `/api/builds/{id}/turntable`: animated pictures of builds, drawn in the background.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_DISPOSITION, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -15,28 +15,27 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::arena::builds;
 use crate::limits::LimitedAction;
 use crate::turntables::{TooManyTurntables, TurntableError, TurntableReceiver, TurntableState};
-use crate::web::Error;
-use crate::web::api::builds::id;
-use crate::web::derived::{IMMUTABLE, Representation};
+use crate::web::api::builds::{find_build, find_grid, parse_id};
+use crate::web::derived::{IMMUTABLE, NO_STORE, Representation};
 use crate::web::encoding::Encoding;
-use crate::web::pictures::{damaged_build, hex, no_build};
+use crate::web::openapi::codes;
+use crate::web::pictures::damaged_build;
 use crate::web::voter::Visitor;
+use crate::web::{Error, ErrorCode};
 use voxel::turntable::{Animation, Turntable};
 
-/// How long somebody waits who did not ask for anything else.
+/// How long a request waits that did not ask for an immediate response.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Raised whenever one and the same grid is drawn otherwise than before.
+/// Raised whenever the same grid is drawn differently than before.
 const RENDER_VERSION: u8 = 1;
 
-/// Seconds until it is worth asking again.
-const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("1");
+/// When a client should ask again for progress.
+const RETRY_SECONDS: &str = "1";
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(turntable))
@@ -60,35 +59,35 @@ enum TurntableFormat {
     Gif,
 }
 
-/// How far a turntable is.
+/// The progress of a turntable.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Making)]
 struct TurntableProgressView {
-    /// So many frames are drawn.
+    /// The number of frames drawn so far.
     #[schema(example = 12)]
     frame: u8,
     #[schema(example = 36)]
     of: u8,
 }
 
-/// A build’s turntable
+/// Get a build’s turntable
 ///
-/// The build turned once around, as a picture that moves. It is drawn when it is first asked for, which takes some
-/// seconds: who says `Prefer: respond-async`, or has waited for 20 seconds, is told how far it is, and asks again. It
-/// never changes, so it may be kept for ever.
+/// An animated picture of the build, turned around once. It is drawn on the first request, which takes some seconds.
+/// With `Prefer: respond-async`, or after 20 seconds, the response is 202 with the progress; send the request again. A
+/// turntable never changes, so it can be cached for ever.
 #[utoipa::path(
     get, path = "/api/builds/{id}/turntable", tag = "Builds", operation_id = "buildTurntable",
     params(
         ("id" = Uuid, Path, description = "The build’s id."),
         TurntableQuery,
-        ("prefer" = Option<String>, Header, description = "`respond-async`: do not wait for it.", example = "respond-async"),
+        ("prefer" = Option<String>, Header, description = "`respond-async`: respond immediately with the progress.", example = "respond-async"),
     ),
     responses(
         (status = OK, description = "The turntable.", content(("image/webp"), ("image/gif"))),
-        (status = ACCEPTED, description = "It is being drawn. `Retry-After` says when to ask again.", body = TurntableProgressView),
-        (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "not_found"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = ACCEPTED, description = "The turntable is being drawn. `Retry-After` says when to try again.", body = TurntableProgressView),
+        (status = NOT_MODIFIED, description = "The cached copy is current."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn turntable(
@@ -98,10 +97,10 @@ async fn turntable(
     Query(TurntableQuery { format }): Query<TurntableQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let build = builds::find(&app.pool, id(&build)?).await?.ok_or_else(no_build)?;
+    let build = find_build(&app, parse_id(&build)?).await?;
     let animation = format.animation();
     let name: Arc<str> =
-        format!("{}-turntable-{RENDER_VERSION}-{}", hex(&build.digest), animation.name()).into();
+        format!("{}-turntable-{RENDER_VERSION}-{}", hex::encode(&build.digest), animation.name()).into();
     let representation = Representation {
         kind: animation.media_type(),
         name: &name,
@@ -115,8 +114,8 @@ async fn turntable(
         Some(progress) => progress,
         None => {
             visitor.check_limit(&app, LimitedAction::Turntable, None)?;
-            let grid = builds::grid(&app.pool, build.id).await?.ok_or_else(no_build)?;
-            app.turntables.start(&name, grid, animation).map_err(busy)?
+            let grid = find_grid(&app, build.id).await?;
+            app.turntables.start(&name, grid, animation).map_err(too_many_turntables)?
         }
     };
     match outcome(progress, wait_limit(&headers)).await? {
@@ -126,8 +125,8 @@ async fn turntable(
             Ok(([(CONTENT_DISPOSITION, disposition)], representation.answer(bytes)).into_response())
         }
         TurntableState::Frame(frame) => {
-            // A browser without script asks again by itself.
-            let headers = [(RETRY_AFTER, RETRY_SECONDS), (REFRESH, RETRY_SECONDS), (CACHE_CONTROL, NO_STORE)];
+            // `Refresh` makes browsers without script ask again.
+            let headers = [(RETRY_AFTER, RETRY_SECONDS), (REFRESH, RETRY_SECONDS), NO_STORE];
             Ok((StatusCode::ACCEPTED, headers, Json(TurntableProgressView { frame, of: Turntable::FRAMES }))
                 .into_response())
         }
@@ -135,7 +134,7 @@ async fn turntable(
     }
 }
 
-/// What has become of it when it is done, or when the time is over.
+/// The state of a turntable once it has ended, or when the time is over.
 async fn outcome(mut progress: TurntableReceiver, limit: Duration) -> Result<TurntableState, Error> {
     let done = progress.wait_for(|stage| !matches!(stage, TurntableState::Frame(_)));
     if let Ok(Err(gone)) = timeout(limit, done).await.map(|done| done.map(drop)) {
@@ -152,9 +151,9 @@ fn wait_limit(headers: &HeaderMap) -> Duration {
     if respond_async { Duration::ZERO } else { WAIT_TIMEOUT }
 }
 
-fn busy(_: TooManyTurntables) -> Error {
-    let sentence = "Many turntables are being drawn just now. Try again in a moment.";
-    Error::unavailable("busy", sentence).with_header(RETRY_AFTER, HeaderValue::from_static("5"))
+fn too_many_turntables(_: TooManyTurntables) -> Error {
+    let message = "Too many turntables are being drawn. Try again in 5 seconds.";
+    Error::new(ErrorCode::Busy, message).with_retry_after(5)
 }
 
 fn failed(cause: Arc<TurntableError>) -> Error {

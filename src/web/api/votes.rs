@@ -1,4 +1,4 @@
-//! `/api/votes.csv` and `/api/votes.jsonl`: the whole vote log, streamed.
+//! `/api/votes.csv` and `/api/votes.jsonl`: the whole vote log, as a stream.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -19,7 +19,8 @@ use crate::arena::vote_log::{LoggedVote, VoteLog};
 use crate::web::Error;
 use crate::web::openapi::shapes;
 
-/// Pages that are read at once, whoever they are for: a visitor who has one to read holds nothing else.
+/// Bounds how many pages are read at once, for all visitors together. A visitor holds a permit only while a page is
+/// read from the database, and nothing while it is sent.
 static PAGE_READERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 #[derive(Clone, Copy)]
@@ -32,25 +33,26 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(csv)).routes(routes!(json_lines))
 }
 
-/// The vote log, as CSV
+/// Download the vote log as CSV
 ///
-/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
-/// The columns are the fields of the other form.
+/// Every vote with everything needed to recompute the leaderboard, and nothing about the voter, in the order in which
+/// the votes were counted. The columns are the fields of the JSON Lines version.
 #[utoipa::path(
     get, path = "/api/votes.csv", tag = "Results", operation_id = "votesCsv",
-    responses((status = OK, description = "A line of names, then a line for each vote. It is streamed.",
+    responses((status = OK, description = "A line of column names, then one line per vote, as a stream.",
         content(("text/csv")))),
 )]
 async fn csv(State(app): State<App>) -> Result<Response, Error> {
     answer(app, VoteLogFormat::Csv).await
 }
 
-/// The vote log, as JSON lines
+/// Download the vote log as JSON Lines
 ///
-/// Every vote with all that the ladder follows from, and nothing about who cast it, in the order in which they counted.
+/// Every vote with everything needed to recompute the leaderboard, and nothing about the voter, in the order in which
+/// the votes were counted.
 #[utoipa::path(
     get, path = "/api/votes.jsonl", tag = "Results", operation_id = "votesJsonLines",
-    responses((status = OK, description = "A JSON object for each vote, each on a line of its own. It is streamed.",
+    responses((status = OK, description = "One JSON object per line and vote, as a stream.",
         content((shapes::LoggedVoteSchema = "application/jsonl")))),
 )]
 async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
@@ -69,7 +71,7 @@ async fn answer(app: App, format: VoteLogFormat) -> Result<Response, Error> {
         .into_response())
 }
 
-/// Cut off, and so seen to be, when something fails on the way.
+/// When reading fails, the stream breaks off without its end, so that a client notices.
 fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
@@ -81,7 +83,9 @@ fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
             anyhow::Ok(page.map(|page| (page, log)))
         }
     });
-    let pages = pages.inspect_err(|error: &anyhow::Error| tracing::warn!("the log was cut off: {error:#}"));
+    let pages = pages.inspect_err(|error: &anyhow::Error| {
+        tracing::warn!("the download of the vote log was cut off: {error:#}")
+    });
     Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
 }
 
@@ -108,8 +112,8 @@ impl VoteLogFormat {
     }
 }
 
-/// Nothing in the log holds a comma, a quote or a line break: all of it is slugs, digests, ids and numbers.
-/// Numbers are as short as they can be and still be read back to the same bits.
+/// No value needs quotes: all are slugs, digests, ids and numbers. Numbers have as few digits as restore the same
+/// bits.
 fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
     let LoggedVote {
         id,

@@ -1,4 +1,4 @@
-//! What each kind of card shows, and where.
+//! The layout of each kind of card.
 
 use uuid::Uuid;
 
@@ -7,15 +7,15 @@ use super::poster::{ACCENT, Anchor, HEIGHT, INK, Poster, SOFT, TextStyle, WIDTH}
 use crate::arena::Choice;
 use crate::web::filters::capitalised;
 
-/// What hangs on a card.
+/// The source of a picture on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureSource {
     Stored(Uuid),
-    /// A build that is shipped, by its file.
+    /// A build that comes with the program, by its file.
     Shipped(&'static str),
 }
 
-/// A model's place on the ladder.
+/// A model's place on the leaderboard.
 #[derive(Clone, Debug)]
 pub struct CardStanding {
     pub name: String,
@@ -32,12 +32,12 @@ pub struct CardSide<'a> {
 }
 
 const MARGIN: f32 = 64.0;
-/// The column of text beside a large picture.
+/// The width of the text beside a large picture.
 const COLUMN: f32 = 520.0;
 const TITLE_SIZES: [f32; 5] = [84.0, 74.0, 64.0, 56.0, 48.0];
 const SUBTITLE_SIZES: [f32; 3] = [44.0, 38.0, 34.0];
 
-/// Two builds of one prompt, and what this site asks.
+/// Two builds of the same prompt, for the site's own card.
 const SITE_BUILDS: [&str; 2] =
     ["32-simple/treehouse/reference_sculptor.json", "32-simple/treehouse/reference_architect.json"];
 
@@ -45,7 +45,7 @@ fn text_style<'a>(weight: Weight, colour: &'static str, lines: usize, sizes: &'a
     TextStyle { weight, colour, anchor: Anchor::Start, width: COLUMN, lines, sizes }
 }
 
-/// With a large picture to the right.
+/// A card with a large picture on the right.
 fn with_large_picture(picture: Option<PictureSource>) -> Poster<PictureSource> {
     let mut poster = Poster::new();
     if let Some(picture) = picture {
@@ -93,7 +93,7 @@ pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<PictureSourc
 pub fn model(
     name: &str,
     standing: Option<&CardStanding>,
-    field: usize,
+    models: usize,
     build: Option<Uuid>,
 ) -> Poster<PictureSource> {
     let mut poster = with_large_picture(build.map(PictureSource::Stored));
@@ -102,11 +102,11 @@ pub fn model(
         Some(standing) => {
             let elo = format!("Elo {:.0}", standing.elo);
             let end = poster.set_text(&elo, [MARGIN, end + 20.0], text_style(SemiBold, ACCENT, 1, &[72.0]));
-            let rank = format!("Rank {} of {field}", standing.rank);
+            let rank = format!("Rank {} of {models}", standing.rank);
             poster.set_text(&rank, [MARGIN, end + 4.0], text_style(Medium, SOFT, 1, &[44.0]));
         }
         None => drop(poster.set_text(
-            "Not on the ladder",
+            "Not on the leaderboard",
             [MARGIN, end + 20.0],
             text_style(Medium, SOFT, 1, &SUBTITLE_SIZES),
         )),
@@ -150,7 +150,7 @@ pub fn matchup(prompt: &str, [a, b]: [CardSide<'_>; 2], choice: Choice) -> Poste
     poster
 }
 
-pub fn ladder(leaders: &[CardStanding]) -> Poster<PictureSource> {
+pub fn leaderboard(leaders: &[CardStanding]) -> Poster<PictureSource> {
     let mut poster = Poster::new();
     poster.set_text(
         "Leaderboard",
@@ -160,7 +160,7 @@ pub fn ladder(leaders: &[CardStanding]) -> Poster<PictureSource> {
     poster.brand = Some([952.0, 100.0]);
     if leaders.is_empty() {
         poster.set_text(
-            "Nobody has been voted on yet.",
+            "No votes yet.",
             [MARGIN, 180.0],
             TextStyle { width: 1000.0, ..text_style(Medium, SOFT, 2, &[52.0]) },
         );
@@ -189,7 +189,7 @@ pub fn ladder(leaders: &[CardStanding]) -> Poster<PictureSource> {
     poster
 }
 
-/// For every page that has no card of its own: it tells of no build, model or vote.
+/// For every page without a card of its own.
 pub fn site() -> Poster<PictureSource> {
     let mut poster = Poster::new();
     poster.brand = None;
@@ -239,8 +239,8 @@ mod tests {
             ("prompt with one", prompt(words, 1, &[id])),
             ("model", model(words, Some(&standing(12)), 120, Some(id))),
             ("model elsewhere", model(words, None, 0, None)),
-            ("ladder", ladder(&[standing(1), standing(2), standing(103)])),
-            ("empty ladder", ladder(&[])),
+            ("leaderboard", leaderboard(&[standing(1), standing(2), standing(103)])),
+            ("empty leaderboard", leaderboard(&[])),
             ("site", site()),
         ];
         for choice in [Choice::A, Choice::B, Choice::Tie, Choice::BothBad] {

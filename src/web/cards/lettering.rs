@@ -1,4 +1,4 @@
-//! Type on cards: what can be set, how wide it is, where its lines break.
+//! Text on cards: its width, and where its lines break.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::metrics::GlyphMetrics;
 use skrifa::{FontRef, MetadataProvider};
 
-/// Longer texts are cut before they are looked at.
+/// Longer texts are cut first.
 const MAX_CHARS: usize = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Weight {
 impl Weight {
     pub const ALL: [Self; 2] = [Self::Medium, Self::SemiBold];
 
-    /// As CSS has it.
+    /// As in CSS.
     pub fn number(self) -> u16 {
         match self {
             Self::Medium => 500,
@@ -39,7 +39,7 @@ impl Weight {
         FONTS[usize::from(self == Self::SemiBold)].as_ref()
     }
 
-    /// How wide a text is per pixel of its size. Kerning makes it a little narrower.
+    /// The width of a text at a size of 1 pixel. Kerning makes it a little narrower when it is drawn.
     pub fn width(self, text: &str) -> f32 {
         let Some(font) = self.font() else { return 0.0 };
         let glyphs = font.charmap();
@@ -53,15 +53,15 @@ impl Weight {
     }
 }
 
-/// A text broken into lines that fit.
+/// A text, broken into lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedText {
     pub size: f32,
     pub lines: Vec<String>,
 }
 
-/// The text in the largest of some sizes, falling, in which it fits into a width and so many lines; cut where it fits
-/// in none.
+/// The text in the largest of the sizes in which it fits into the width and the number of lines. If it fits in none, it
+/// is cut. `sizes` are in descending order.
 pub fn fit_text(text: &str, weight: Weight, width: f32, lines: usize, sizes: &[f32]) -> FittedText {
     let text = printable(text, weight);
     let break_lines = |size: f32| FittedText { size, lines: break_lines(&text, weight, width / size) };
@@ -81,13 +81,13 @@ pub fn fit_text(text: &str, weight: Weight, width: f32, lines: usize, sizes: &[f
     })
 }
 
-/// Whether no word was divided between lines.
+/// Whether no word is split between lines.
 fn words_are_whole(text: &str, lines: &[String]) -> bool {
     text.split(' ').filter(|word| !word.is_empty()).count()
         == lines.iter().map(|line| line.split(' ').count()).sum::<usize>()
 }
 
-/// In one line, all that can be set of a text; a run of letters for which there is no type becomes an ellipsis.
+/// The text in one line, as far as the font has its letters. A run of other letters becomes an ellipsis.
 fn printable(text: &str, weight: Weight) -> String {
     let mut set = String::new();
     for letter in text.chars().take(MAX_CHARS) {
@@ -106,7 +106,7 @@ fn printable(text: &str, weight: Weight) -> String {
     if words.is_empty() { "…".to_owned() } else { words.join(" ") }
 }
 
-/// Greedily; a word that is too long for a line by itself is divided.
+/// Breaks greedily. A word that is too long for a line is split.
 fn break_lines(text: &str, weight: Weight, width: f32) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -132,7 +132,7 @@ fn break_lines(text: &str, weight: Weight, width: f32) -> Vec<String> {
     lines
 }
 
-/// With an ellipsis at its end, after a whole word where there are several.
+/// A line with an ellipsis at its end, cut after a whole word if it has several.
 fn truncated(line: &str, weight: Weight, width: f32) -> String {
     let mut kept = line.to_owned();
     loop {

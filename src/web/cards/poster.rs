@@ -1,4 +1,4 @@
-//! A card as something to draw: pictures and lines of type on a wall.
+//! Draws a card: pictures and lines of text on a plain background.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,19 +13,19 @@ use voxel::image::{self, Background, Picture, View};
 pub const WIDTH: u32 = 1200;
 pub const HEIGHT: u32 = 630;
 
-/// As the stylesheet has them in light.
+/// The colours of the stylesheet's light theme.
 const BACKGROUND: [u8; 4] = [0xf6, 0xf5, 0xf1, 0xff];
 pub const INK: &str = "#1b1a17";
 pub const SOFT: &str = "#59564d";
 pub const ACCENT: &str = "#2b44bd";
 
-/// What a card shows, and where, in pixels from the top left. `P` names what is pictured.
+/// The content of a card, in pixels from the top left. `P` is what a picture shows.
 #[derive(Clone, Debug)]
 pub struct Poster<P> {
     pub pictures: Vec<PlacedPicture<P>>,
     pub lines: Vec<TextLine>,
     pub rules: Vec<CardRule>,
-    /// Where the site's name goes, if it does.
+    /// The position of the site's name, if it is shown.
     pub brand: Option<[f32; 2]>,
 }
 
@@ -40,7 +40,7 @@ pub struct PlacedPicture<P> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextLine {
     pub words: String,
-    /// Where its baseline begins, ends, or has its middle.
+    /// The anchor of its baseline.
     pub x: f32,
     pub y: f32,
     pub size: f32,
@@ -65,7 +65,7 @@ pub struct CardRule {
     pub colour: &'static str,
 }
 
-/// How some text is set.
+/// The style of a text, and the room for it.
 #[derive(Clone, Copy)]
 pub struct TextStyle<'a> {
     pub weight: Weight,
@@ -95,7 +95,7 @@ impl<P> Poster<P> {
         self.pictures.push(PlacedPicture { source, left, top, size });
     }
 
-    /// Sets text below a line at `top`, and returns where it ends.
+    /// Sets text below `top`, and returns its lower edge.
     pub fn set_text(&mut self, text: &str, [x, top]: [f32; 2], style: TextStyle<'_>) -> f32 {
         let TextStyle { weight, colour, anchor, width, lines, sizes } = style;
         let FittedText { size, lines } = fit_text(text, weight, width, lines, sizes);
@@ -113,7 +113,7 @@ impl<P> Poster<P> {
         self.rules.push(CardRule { x, y, width, height, colour });
     }
 
-    /// The same, with what was found for each of its pictures.
+    /// The same card, with other values for its pictures.
     pub fn with_pictures<Q>(self, found: impl IntoIterator<Item = Q>) -> Poster<Q> {
         let placed = |(placed, source): (PlacedPicture<P>, Q)| PlacedPicture {
             source,
@@ -134,13 +134,13 @@ struct CardSvg<'a> {
     brand: Option<[f32; 2]>,
 }
 
-/// There is a fault in how it is drawn.
+/// A bug in a layout or in the template.
 #[derive(Debug, thiserror::Error)]
 #[error("a card could not be drawn: {0}")]
 pub struct CardError(String);
 
 impl Poster<Grid> {
-    /// As a PNG. Heavy work.
+    /// Draws a PNG, which is heavy work.
     pub fn draw(&self) -> Result<Vec<u8>, CardError> {
         let mut rgba = BACKGROUND.repeat((WIDTH * HEIGHT) as usize);
         for placed in &self.pictures {
@@ -170,7 +170,7 @@ impl<P> Poster<P> {
     }
 }
 
-/// The picture is opaque; what would reach over the edge is left out.
+/// Copies an opaque picture, cut at the edges of the canvas.
 fn paste(canvas: &mut [u8], picture: &Picture, left: u32, top: u32) {
     let (width, left) = (WIDTH as usize, left as usize);
     let rows = picture.rgba.chunks_exact(picture.width as usize * 4);

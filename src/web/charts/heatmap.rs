@@ -1,33 +1,33 @@
-//! Who beats whom, as a square of coloured cells: rows against columns.
+//! The heatmap of the leaderboard: rows against columns, with the share of votes that the row won.
 
 use super::truncated;
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{LadderEntry, PairRecords};
 
-/// Models that have room, with numbers that can be read; the table of pairs has all.
+/// More models would not leave room for readable numbers. The table of pairs shows all.
 const MAX_MODELS: usize = 26;
 
 /// Longer names are cut.
 const MAX_NAME_CHARS: usize = 24;
 
-/// About what a character of a label takes.
+/// The approximate width of a character of a label.
 const CHAR_WIDTH: usize = 8;
 
-/// Above the first row, for the columns' numbers.
+/// The height above the first row, for the numbers of the columns.
 const HEADER_HEIGHT: usize = 24;
 
 pub(in crate::web) struct Heatmap {
     pub players: Vec<HeatmapModel>,
     pub cells: Vec<HeatmapCell>,
-    /// How many more models there are.
+    /// The number of models left out.
     pub omitted_models: usize,
-    /// Of a cell's side.
+    /// The side of a cell.
     pub side: usize,
-    /// Where the cells begin.
+    /// The left edge of the cells.
     pub left: usize,
     pub width: usize,
     pub height: usize,
-    /// Whether there is room for the number of votes in a cell.
+    /// Whether a cell has room for the number of votes.
     pub shows_votes: bool,
 }
 
@@ -37,25 +37,25 @@ pub(in crate::web) struct HeatmapModel {
     pub name: String,
     pub full_name: String,
     pub key: ModelKey,
-    /// The middle of its row.
+    /// The centre of its row.
     pub y: usize,
-    /// The middle of its column.
+    /// The centre of its column.
     pub x: usize,
 }
 
-/// How a row's model fared against a column's.
+/// The record of a row's model against a column's.
 pub(in crate::web) struct HeatmapCell {
     pub x: usize,
     pub y: usize,
     pub row: usize,
     pub column: usize,
-    /// In percent; none where no vote compares them.
+    /// In percent; none if no vote compares the two.
     pub share: Option<u8>,
     pub votes: i64,
 }
 
 impl Heatmap {
-    /// Of the first rows, in their order; none if no two of them have met.
+    /// The heatmap of the first rows; none if no two of them have met.
     pub fn of(rows: &[LadderEntry], duels: &PairRecords) -> Option<Self> {
         let all = rows.len();
         let rows = &rows[..all.min(MAX_MODELS)];

@@ -1,7 +1,7 @@
-//! Ratings over time: a line for each model, of which a few stand out and have names.
+//! Ratings over time: a line for each model. A few lines are highlighted and have names.
 //!
-//! The plot is as wide as there is room; only its height is fixed, so that axis and names, which stand beside
-//! it, keep their size.
+//! The plot stretches to the available width. Its height is fixed, so that the axis and the names beside it keep their
+//! size.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,21 +16,21 @@ pub(in crate::web) const HEIGHT: f64 = 360.0;
 const WIDTH: f64 = 1000.0;
 const MARGIN: f64 = 12.0;
 
-/// Of one name to the next.
+/// The distance between two names.
 const LABEL_HEIGHT: f64 = 20.0;
 
-/// Up to here, all lines have names; the stylesheet has as many colours and dashes.
+/// Up to this many lines all have names. The stylesheet has as many colours and dashes.
 const ALL_NAMED: usize = 8;
 
-/// So many of more have one.
+/// If there are more lines, this many have names.
 const MAX_NAMED: usize = 6;
 
 const MAX_NAME_CHARS: usize = 22;
 
-/// A line has no more points than this.
+/// The number of points of a line at most.
 const MAX_POINTS: f64 = 200.0;
 
-/// Lines that stay in the background make do with one point of so many.
+/// Lines without names are drawn with every third point.
 const COARSE_STRIDE: usize = 3;
 
 pub(in crate::web) struct HistoryChart {
@@ -62,11 +62,11 @@ pub(in crate::web) struct ChartLine {
     pub short_name: String,
     /// The line's points, for SVG.
     pub points: String,
-    /// Where it ends, and where its name stands.
+    /// The height of its end, and that of its name.
     pub end: f64,
     pub label: f64,
     pub elo: f64,
-    /// At each of the times; none before its first vote.
+    /// Its rating at each of the times; none before its first vote.
     pub then: Vec<Option<f64>>,
 }
 
@@ -84,7 +84,7 @@ struct PlotFrame {
 }
 
 impl HistoryChart {
-    /// `models` are keys and names, best first; none if nothing has moved yet.
+    /// `models` are keys and names, best first. None if no rating has moved yet.
     pub fn of<'a>(
         history: &BTreeMap<ModelKey, Vec<RatingPoint>>,
         models: impl Iterator<Item = (&'a ModelKey, &'a str)>,
@@ -122,7 +122,7 @@ impl HistoryChart {
         HEIGHT
     }
 
-    /// All of them, for the table.
+    /// All lines, for the table.
     pub fn all(&self) -> impl Iterator<Item = &ChartLine> {
         self.named.iter().chain(&self.others)
     }
@@ -162,7 +162,7 @@ impl PlotFrame {
         }
         let elo = points.last().map_or(0.0, |point| point.elo);
         let end = self.y(elo);
-        // It has stood there since.
+        // The rating has not changed since the last point.
         let _ = write!(path, "{WIDTH},{end}");
         let at = |time: &TimeTick| {
             points.iter().take_while(|point| point.at <= time.at).last().map(|point| point.elo)
@@ -180,7 +180,7 @@ impl PlotFrame {
     }
 }
 
-/// Moves names apart where lines end close to each other.
+/// Moves names apart where lines end close together.
 fn spread(lines: &mut [ChartLine]) {
     let mut order: Vec<_> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[a].end.total_cmp(&lines[b].end));

@@ -1,10 +1,10 @@
-//! Ratings with their intervals, as bars on one scale.
+//! Ratings with their intervals, as bars on a common scale.
 
 use super::round_steps;
 use crate::arena::leaderboard::LadderEntry;
 use crate::arena::skill::Skill;
 
-/// The width of every bar's ground.
+/// The width of the scale.
 const WIDTH: f64 = 160.0;
 
 /// The scale that all bars share.
@@ -17,12 +17,12 @@ pub(in crate::web) struct RatingAxis {
 #[derive(Clone, Copy)]
 pub(in crate::web) struct IntervalBar {
     pub dot: f64,
-    /// From where to where it is sure; none without an interval.
+    /// The start and the width of the interval, if there is one.
     pub bar: Option<(f64, f64)>,
 }
 
 impl RatingAxis {
-    /// None if there is no skill to show.
+    /// None if no row has a skill.
     pub fn over(rows: &[LadderEntry]) -> Option<Self> {
         let skills = || rows.iter().filter_map(|row| row.skill.as_ref());
         let lows = skills().map(|skill| skill.low.unwrap_or(skill.rating));
@@ -36,7 +36,7 @@ impl RatingAxis {
         [self.low, self.high]
     }
 
-    /// Where the field's mean is.
+    /// The place of the mean of all models.
     pub fn mean(&self) -> f64 {
         self.place(1500.0)
     }

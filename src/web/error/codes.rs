@@ -1,27 +1,319 @@
-//! Every code that an answer with an error can have: what it means, how its page is titled, and where that page
-//! leads. Handlers, error pages and the API's document all take their words from here.
+//! Every code that an error can have. Handlers, error pages and the API's document take its status and its words
+//! from here, so that they cannot differ.
 
 use axum::http::{Method, StatusCode};
+use voxel::RejectionCode;
 
-/// What there is to say about an error once its code is known.
-#[derive(Debug)]
-pub(in crate::web) struct ErrorCode {
-    /// For programs, in `snake_case`.
-    pub code: &'static str,
-    /// None for a code that comes with several.
-    pub status: Option<StatusCode>,
-    /// The heading of its page.
-    pub title: &'static str,
-    /// What is said where the handler does not say it more precisely.
-    pub sentence: &'static str,
-    /// What the API's document says of it.
-    pub meaning: &'static str,
-    pub recovery_link: RecoveryLink,
+/// What went wrong. The names in JSON are stable; programs rely on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorCode {
+    AdminOff,
+    AllVoted,
+    AlreadyVoted,
+    BadChoice,
+    BadFile,
+    BadJson,
+    BadRequest,
+    BadSpec,
+    BadToken,
+    BodyCutOff,
+    BodyStalled,
+    BuildDamaged,
+    Busy,
+    CrossSite,
+    DoesNotFit,
+    Ended,
+    EqualModels,
+    Exists,
+    FootprintTooSmall,
+    Gone,
+    HeightTooSmall,
+    Internal,
+    MatchupOver,
+    MethodNotAllowed,
+    NoBlocks,
+    NoBuild,
+    NoDraft,
+    NoJob,
+    NoKey,
+    NoModel,
+    NoPrompt,
+    NoRun,
+    NoSuchMatchup,
+    NoSuchPrompt,
+    NoToken,
+    NotExported,
+    NotFound,
+    NotOneRun,
+    NotReady,
+    NotSeeded,
+    NotYours,
+    NothingToRead,
+    RateLimited,
+    Retired,
+    TextIsFixed,
+    TimedOut,
+    TooFewBlocks,
+    TooLarge,
+    TooManyBlocks,
+    TooManyCells,
+    TooManyKept,
+    TooManyRuns,
+    TooMuchWork,
+    TooSoon,
+    TryAgain,
+    UnderWay,
+    UnknownModel,
+    UnsupportedEncoding,
+    UnsupportedMediaType,
 }
 
-/// Where an error's page leads.
+/// What is known about a code.
+struct ErrorFacts {
+    /// For programs, in `snake_case`.
+    name: &'static str,
+    status: StatusCode,
+    recovery_link: RecoveryLink,
+    /// The heading of the error's page.
+    title: &'static str,
+    /// The message, unless the handler has a more precise one.
+    sentence: &'static str,
+}
+
+impl ErrorCode {
+    /// In the order of their declaration, which is alphabetical.
+    #[rustfmt::skip]
+    pub const ALL: [Self; 59] = [
+        Self::AdminOff, Self::AllVoted, Self::AlreadyVoted, Self::BadChoice, Self::BadFile, Self::BadJson,
+        Self::BadRequest, Self::BadSpec, Self::BadToken, Self::BodyCutOff, Self::BodyStalled,
+        Self::BuildDamaged, Self::Busy, Self::CrossSite, Self::DoesNotFit, Self::Ended, Self::EqualModels,
+        Self::Exists, Self::FootprintTooSmall, Self::Gone, Self::HeightTooSmall, Self::Internal,
+        Self::MatchupOver, Self::MethodNotAllowed, Self::NoBlocks, Self::NoBuild, Self::NoDraft,
+        Self::NoJob, Self::NoKey, Self::NoModel, Self::NoPrompt, Self::NoRun, Self::NoSuchMatchup,
+        Self::NoSuchPrompt, Self::NoToken, Self::NotExported, Self::NotFound, Self::NotOneRun,
+        Self::NotReady, Self::NotSeeded, Self::NotYours, Self::NothingToRead, Self::RateLimited,
+        Self::Retired, Self::TextIsFixed, Self::TimedOut, Self::TooFewBlocks, Self::TooLarge,
+        Self::TooManyBlocks, Self::TooManyCells, Self::TooManyKept, Self::TooManyRuns, Self::TooMuchWork,
+        Self::TooSoon, Self::TryAgain, Self::UnderWay, Self::UnknownModel, Self::UnsupportedEncoding,
+        Self::UnsupportedMediaType,
+    ];
+
+    #[rustfmt::skip]
+    const fn facts(self) -> ErrorFacts {
+        use RecoveryLink::*;
+        use StatusCode as S;
+        match self {
+            Self::AdminOff => facts("admin_off", S::FORBIDDEN, Arena, "The console is off",
+                "The console and the admin API are off. Set ADMIN_TOKEN and restart Buildoff."),
+            Self::AllVoted => facts("all_voted", S::CONFLICT, Leaderboard, "You have seen every pair",
+                "You have seen all pairs. Come back when there are new builds."),
+            Self::AlreadyVoted => facts("already_voted", S::CONFLICT, Arena, "You have already voted",
+                "You have already voted on this matchup. That vote stands."),
+            Self::BadChoice => facts("bad_choice", S::BAD_REQUEST, Arena, "Vote not understood",
+                "Choose A, B, TIE or BOTH_BAD."),
+            Self::BadFile => facts("bad_file", S::BAD_REQUEST, Sandbox, "File not readable",
+                "This file is damaged, or its format is not supported."),
+            Self::BadJson => facts("bad_json", S::BAD_REQUEST, Sandbox, "No JSON found",
+                "The text contains no readable JSON."),
+            Self::BadRequest => facts("bad_request", S::BAD_REQUEST, Section, "Request not understood",
+                "The request could not be understood."),
+            Self::BadSpec => facts("bad_spec", S::BAD_REQUEST, Sandbox, "Not a build",
+                "This JSON does not describe a build."),
+            Self::BadToken => facts("bad_token", S::UNAUTHORIZED, SignIn, "Wrong token",
+                "The admin token is wrong."),
+            Self::BodyCutOff => facts("body_cut_off", S::BAD_REQUEST, Section, "Upload cut off",
+                "The upload ended before it was complete. Try again."),
+            Self::BodyStalled => facts("body_stalled", S::REQUEST_TIMEOUT, Section, "Upload stalled",
+                "The upload stopped before it was complete. Try again."),
+            Self::BuildDamaged => facts("build_damaged", S::INTERNAL_SERVER_ERROR, Builds, "This build is damaged",
+                "The stored build cannot be read."),
+            Self::Busy => facts("busy", S::SERVICE_UNAVAILABLE, TryAgain, "Too busy right now",
+                "The server is busy. Try again in a moment."),
+            Self::CrossSite => facts("cross_site", S::FORBIDDEN, Arena, "Request blocked",
+                "The request came from another site, so it was blocked."),
+            Self::DoesNotFit => facts("does_not_fit", S::BAD_REQUEST, Sandbox, "This build does not fit",
+                "The build in this file is larger than the grid."),
+            Self::Ended => facts("ended", S::CONFLICT, Console, "This job has ended",
+                "This job has already ended."),
+            Self::EqualModels => facts("equal_models", S::BAD_REQUEST, Sandbox, "Choose two different models",
+                "Both sides use the same model. Choose another one."),
+            Self::Exists => facts("exists", S::CONFLICT, Console, "This build already exists",
+                "This model already has a build of this prompt."),
+            Self::FootprintTooSmall => facts("footprint_too_small", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is too small",
+                "The build is too small along x and z."),
+            Self::Gone => facts("gone", S::NOT_FOUND, Sandbox, "This run is no longer available",
+                "A build of this run is no longer available."),
+            Self::HeightTooSmall => facts("height_too_small", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is too low",
+                "The build is not tall enough."),
+            Self::Internal => facts("internal", S::INTERNAL_SERVER_ERROR, TryAgain, "Something went wrong",
+                "Something broke on our side. It has been logged."),
+            Self::MatchupOver => facts("matchup_over", S::GONE, Arena, "This matchup is over",
+                "It was skipped, or 30 minutes have passed."),
+            Self::MethodNotAllowed => facts("method_not_allowed", S::METHOD_NOT_ALLOWED, Section, "This page cannot be opened",
+                "This address does not support this kind of request."),
+            Self::NoBlocks => facts("no_blocks", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is empty",
+                "The build has no blocks."),
+            Self::NoBuild => facts("no_build", S::NOT_FOUND, Builds, "Build not found",
+                "This build does not exist."),
+            Self::NoDraft => facts("no_draft", S::NOT_FOUND, Sandbox, "Build not found",
+                "This sandbox build does not exist, or it has expired."),
+            Self::NoJob => facts("no_job", S::NOT_FOUND, Console, "Job not found",
+                "This job does not exist."),
+            Self::NoKey => facts("no_key", S::CONFLICT, Console, "This model needs an API key",
+                "No API key is set for this model’s provider."),
+            Self::NoModel => facts("no_model", S::NOT_FOUND, Leaderboard, "Model not found",
+                "This model does not exist."),
+            Self::NoPrompt => facts("no_prompt", S::NOT_FOUND, Prompts, "Prompt not found",
+                "This prompt does not exist."),
+            Self::NoRun => facts("no_run", S::NOT_FOUND, Sandbox, "Run not found",
+                "This run does not exist: it was deleted, or its 30 days have passed."),
+            Self::NoSuchMatchup => facts("no_such_matchup", S::NOT_FOUND, Arena, "Matchup not found",
+                "This matchup does not exist, or it was shown to somebody else."),
+            Self::NoSuchPrompt => facts("no_such_prompt", S::NOT_FOUND, Prompts, "Prompt not found",
+                "This prompt does not exist."),
+            Self::NoToken => facts("no_token", S::UNAUTHORIZED, SignIn, "Sign in to continue",
+                "Only admins can do this."),
+            Self::NotExported => facts("not_exported", S::UNPROCESSABLE_ENTITY, Builds, "Export not possible",
+                "The build does not fit into this format."),
+            Self::NotFound => facts("not_found", S::NOT_FOUND, Section, "Page not found",
+                "This page does not exist."),
+            Self::NotOneRun => facts("not_one_run", S::BAD_REQUEST, Sandbox, "These builds do not belong together",
+                "The two builds are not from the same run."),
+            Self::NotReady => facts("not_ready", S::SERVICE_UNAVAILABLE, TryAgain, "Not ready yet",
+                "The database is not responding, or has a different version."),
+            Self::NotSeeded => facts("not_seeded", S::CONFLICT, Builds, "Nothing to compare yet",
+                "A matchup needs builds of the same prompt by two models."),
+            Self::NotYours => facts("not_yours", S::FORBIDDEN, Sandbox, "This run belongs to another browser",
+                "Only the browser that keeps this run can change it."),
+            Self::NothingToRead => facts("nothing_to_read", S::CONFLICT, Console, "Nothing to parse again",
+                "Answers can be parsed again only if the job failed and its build is still missing."),
+            Self::RateLimited => facts("rate_limited", S::TOO_MANY_REQUESTS, TryAgain, "Too many requests",
+                "You sent too many requests. Try again in a moment."),
+            Self::Retired => facts("retired", S::CONFLICT, Console, "Already retired",
+                "This build is already retired."),
+            Self::TextIsFixed => facts("text_is_fixed", S::CONFLICT, Console, "This prompt cannot be changed",
+                "This prompt has builds, so its text cannot be changed. Add another prompt instead."),
+            Self::TimedOut => facts("timed_out", S::SERVICE_UNAVAILABLE, TryAgain, "This took too long",
+                "The request took too long. Changes may still be completed; everything else was stopped."),
+            Self::TooFewBlocks => facts("too_few_blocks", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is too small",
+                "The build has too few blocks."),
+            Self::TooLarge => facts("too_large", S::PAYLOAD_TOO_LARGE, Section, "Too large",
+                "The request is larger than this address accepts."),
+            Self::TooManyBlocks => facts("too_many_blocks", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is too large",
+                "The build has more blocks than the grid allows."),
+            Self::TooManyCells => facts("too_many_cells", S::BAD_REQUEST, Sandbox, "Too many blocks to list",
+                "The build has too many blocks to list them all here."),
+            Self::TooManyKept => facts("too_many_kept", S::CONFLICT, Sandbox, "Too many kept runs",
+                "You already keep 100 runs. Delete one first."),
+            Self::TooManyRuns => facts("too_many_runs", S::TOO_MANY_REQUESTS, Sandbox, "Too many runs at once",
+                "Too many of your runs are in progress. Wait for one to finish."),
+            Self::TooMuchWork => facts("too_much_work", S::BAD_REQUEST, Sandbox, "This build is too large",
+                "The build writes too many blocks. Use fewer and larger boxes."),
+            Self::TooSoon => facts("too_soon", S::TOO_MANY_REQUESTS, Arena, "Too soon to vote",
+                "Please look at both builds for a moment first."),
+            Self::TryAgain => facts("try_again", S::CONFLICT, TryAgain, "Please try again",
+                "You sent several requests at once. Try again."),
+            Self::UnderWay => facts("under_way", S::CONFLICT, Console, "Already in progress",
+                "This build is already in progress."),
+            Self::UnknownModel => facts("unknown_model", S::BAD_REQUEST, Sandbox, "Unknown model",
+                "This model or provider does not exist, or it cannot be used here."),
+            Self::UnsupportedEncoding => facts("unsupported_encoding", S::UNSUPPORTED_MEDIA_TYPE, Section, "Format not supported",
+                "Send the body plain or gzipped; other encodings are not supported."),
+            Self::UnsupportedMediaType => facts("unsupported_media_type", S::UNSUPPORTED_MEDIA_TYPE, Section, "Format not supported",
+                "The body has the wrong content type."),
+        }
+    }
+
+    /// What the API's document says, where that is not the sentence for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::AdminOff => "No `ADMIN_TOKEN` is set, so the admin API is off.",
+            Self::BadRequest => "A parameter or the body is not as documented.",
+            Self::BadSpec => "The JSON is not a spec; the message says where it goes wrong.",
+            Self::Busy => "The server is busy. `Retry-After` says when to try again.",
+            Self::Internal => {
+                "Something broke on our side. It has been logged under the ID in `x-request-id`."
+            }
+            Self::NoToken => "Send the token as `Authorization: Bearer`, or sign in at /admin.",
+            Self::NotExported => "The build does not fit into this format; the message says why.",
+            Self::NotFound => "Nothing exists at this address.",
+            Self::RateLimited => "You sent too many requests. `Retry-After` says when to try again.",
+            Self::TooLarge => "The body is larger than this address accepts.",
+            Self::UnsupportedMediaType => "Send the body as application/json.",
+            other => other.sentence(),
+        }
+    }
+
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+
+    /// For an answer of which only the status is known.
+    pub fn of(status: StatusCode) -> Self {
+        match status {
+            StatusCode::FORBIDDEN => Self::CrossSite,
+            StatusCode::NOT_FOUND => Self::NotFound,
+            StatusCode::METHOD_NOT_ALLOWED => Self::MethodNotAllowed,
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::UnsupportedMediaType,
+            status if status.is_server_error() => Self::Internal,
+            _ => Self::BadRequest,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    pub fn status(self) -> StatusCode {
+        self.facts().status
+    }
+
+    pub fn title(self) -> &'static str {
+        self.facts().title
+    }
+
+    pub fn sentence(self) -> &'static str {
+        self.facts().sentence
+    }
+
+    /// Where the page of an error leads: an address and the words of the link. An empty address is that of the
+    /// page itself.
+    pub fn recovery_link(self, method: &Method, path: &str) -> (&'static str, &'static str) {
+        self.facts().recovery_link.link(method, path)
+    }
+}
+
+const fn facts(
+    name: &'static str,
+    status: StatusCode,
+    recovery_link: RecoveryLink,
+    title: &'static str,
+    sentence: &'static str,
+) -> ErrorFacts {
+    ErrorFacts { name, status, recovery_link, title, sentence }
+}
+
+impl From<RejectionCode> for ErrorCode {
+    fn from(code: RejectionCode) -> Self {
+        match code {
+            RejectionCode::BadJson => Self::BadJson,
+            RejectionCode::BadSpec => Self::BadSpec,
+            RejectionCode::BadFile => Self::BadFile,
+            RejectionCode::TooLarge => Self::TooLarge,
+            RejectionCode::TooMuchWork => Self::TooMuchWork,
+            RejectionCode::DoesNotFit => Self::DoesNotFit,
+            RejectionCode::NoBlocks => Self::NoBlocks,
+            RejectionCode::TooManyBlocks => Self::TooManyBlocks,
+            RejectionCode::TooFewBlocks => Self::TooFewBlocks,
+            RejectionCode::FootprintTooSmall => Self::FootprintTooSmall,
+            RejectionCode::HeightTooSmall => Self::HeightTooSmall,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::web) enum RecoveryLink {
+enum RecoveryLink {
     Arena,
     Builds,
     Console,
@@ -29,15 +321,14 @@ pub(in crate::web) enum RecoveryLink {
     Prompts,
     Sandbox,
     SignIn,
-    /// To the same address, if it can be opened again.
+    /// The same address, if it can be opened again.
     TryAgain,
-    /// To the part of the site that the address belongs to.
+    /// The part of the site that the address belongs to.
     Section,
 }
 
 impl RecoveryLink {
-    /// The link's address and its words. An empty address is that of the page itself.
-    pub fn link(self, method: &Method, path: &str) -> (&'static str, &'static str) {
+    fn link(self, method: &Method, path: &str) -> (&'static str, &'static str) {
         match self {
             Self::Arena => ("/", "Go to the arena"),
             Self::Builds => ("/builds", "Browse all builds"),
@@ -63,502 +354,32 @@ impl RecoveryLink {
     }
 }
 
-impl ErrorCode {
-    pub fn find(code: &str) -> Option<&'static Self> {
-        CODES.iter().find(|known| known.code == code)
-    }
-
-    /// What is known when nothing but the status is.
-    pub fn of(status: StatusCode) -> &'static Self {
-        match status {
-            StatusCode::FORBIDDEN => &CROSS_SITE,
-            StatusCode::NOT_FOUND => &NOT_FOUND,
-            StatusCode::METHOD_NOT_ALLOWED => &METHOD_NOT_ALLOWED,
-            StatusCode::PAYLOAD_TOO_LARGE => &TOO_LARGE,
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => &UNSUPPORTED_MEDIA_TYPE,
-            status if status.is_server_error() => &INTERNAL,
-            _ => &BAD_REQUEST,
-        }
-    }
-
-    const fn new(
-        code: &'static str,
-        status: StatusCode,
-        title: &'static str,
-        sentence: &'static str,
-        recovery_link: RecoveryLink,
-    ) -> Self {
-        Self { code, status: Some(status), title, sentence, meaning: sentence, recovery_link }
-    }
-
-    const fn meaning(self, meaning: &'static str) -> Self {
-        Self { meaning, ..self }
-    }
-
-    const fn with_any_status(self) -> Self {
-        Self { status: None, ..self }
-    }
-}
-
-const BAD_REQUEST: ErrorCode = ErrorCode::new(
-    "bad_request",
-    StatusCode::BAD_REQUEST,
-    "Request not understood",
-    "The request could not be understood.",
-    RecoveryLink::Section,
-)
-.meaning("A parameter or the body is not as documented.")
-.with_any_status();
-
-const CROSS_SITE: ErrorCode = ErrorCode::new(
-    "cross_site",
-    StatusCode::FORBIDDEN,
-    "Request blocked",
-    "The request came from another site, so it was blocked.",
-    RecoveryLink::Arena,
-);
-
-const INTERNAL: ErrorCode = ErrorCode::new(
-    "internal",
-    StatusCode::INTERNAL_SERVER_ERROR,
-    "Something went wrong",
-    "Something broke on our side. It has been logged.",
-    RecoveryLink::TryAgain,
-)
-.meaning("Something broke on our side. It has been logged under the ID in `x-request-id`.");
-
-const METHOD_NOT_ALLOWED: ErrorCode = ErrorCode::new(
-    "method_not_allowed",
-    StatusCode::METHOD_NOT_ALLOWED,
-    "This page cannot be opened",
-    "This address does not support this kind of request.",
-    RecoveryLink::Section,
-);
-
-const NOT_FOUND: ErrorCode = ErrorCode::new(
-    "not_found",
-    StatusCode::NOT_FOUND,
-    "Page not found",
-    "This page does not exist.",
-    RecoveryLink::Section,
-)
-.meaning("Nothing exists at this address.");
-
-const TOO_LARGE: ErrorCode = ErrorCode::new(
-    "too_large",
-    StatusCode::PAYLOAD_TOO_LARGE,
-    "Too large",
-    "The request is larger than this address accepts.",
-    RecoveryLink::Section,
-)
-.meaning("The body is larger than this address accepts.");
-
-const UNSUPPORTED_MEDIA_TYPE: ErrorCode = ErrorCode::new(
-    "unsupported_media_type",
-    StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    "Format not supported",
-    "The body has the wrong content type.",
-    RecoveryLink::Section,
-)
-.meaning("Send the body as application/json.");
-
-/// By their names.
-pub(in crate::web) const CODES: [ErrorCode; 59] = [
-    ErrorCode::new(
-        "admin_off",
-        StatusCode::FORBIDDEN,
-        "The console is off",
-        "No ADMIN_TOKEN is set on this server, so nobody can sign in.",
-        RecoveryLink::Arena,
-    )
-    .meaning("No `ADMIN_TOKEN` is set, so the admin API is off."),
-    ErrorCode::new(
-        "all_voted",
-        StatusCode::CONFLICT,
-        "You have seen every pair",
-        "You have seen all pairs. Come back when there are new builds.",
-        RecoveryLink::Leaderboard,
-    ),
-    ErrorCode::new(
-        "already_voted",
-        StatusCode::CONFLICT,
-        "You have already voted",
-        "You have already voted on this matchup. That vote stands.",
-        RecoveryLink::Arena,
-    ),
-    ErrorCode::new(
-        "bad_choice",
-        StatusCode::BAD_REQUEST,
-        "Vote not understood",
-        "Choose A, B, TIE or BOTH_BAD.",
-        RecoveryLink::Arena,
-    ),
-    ErrorCode::new(
-        "bad_file",
-        StatusCode::BAD_REQUEST,
-        "File not readable",
-        "This file is damaged, or its format is not supported.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "bad_json",
-        StatusCode::BAD_REQUEST,
-        "No JSON found",
-        "The text contains no readable JSON.",
-        RecoveryLink::Sandbox,
-    ),
-    BAD_REQUEST,
-    ErrorCode::new(
-        "bad_spec",
-        StatusCode::BAD_REQUEST,
-        "Not a build",
-        "This JSON does not describe a build.",
-        RecoveryLink::Sandbox,
-    )
-    .meaning("The JSON is not a spec; the message says where it goes wrong."),
-    ErrorCode::new(
-        "bad_token",
-        StatusCode::UNAUTHORIZED,
-        "Wrong token",
-        "The admin token is wrong.",
-        RecoveryLink::SignIn,
-    ),
-    ErrorCode::new(
-        "body_cut_off",
-        StatusCode::BAD_REQUEST,
-        "Upload cut off",
-        "The upload ended before it was complete. Try again.",
-        RecoveryLink::Section,
-    ),
-    ErrorCode::new(
-        "body_stalled",
-        StatusCode::REQUEST_TIMEOUT,
-        "Upload stalled",
-        "The upload stopped before it was complete. Try again.",
-        RecoveryLink::Section,
-    ),
-    ErrorCode::new(
-        "build_damaged",
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "This build is damaged",
-        "The stored build cannot be read.",
-        RecoveryLink::Builds,
-    ),
-    ErrorCode::new(
-        "busy",
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Too busy right now",
-        "The server is busy. Try again in a moment.",
-        RecoveryLink::TryAgain,
-    )
-    .meaning("The server is busy. `Retry-After` says when to try again."),
-    CROSS_SITE,
-    ErrorCode::new(
-        "does_not_fit",
-        StatusCode::BAD_REQUEST,
-        "This build does not fit",
-        "The build in this file is larger than the grid.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "ended",
-        StatusCode::CONFLICT,
-        "This job has ended",
-        "This job has already ended.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "equal_models",
-        StatusCode::BAD_REQUEST,
-        "Choose two different models",
-        "Both sides use the same model. Choose another one.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "exists",
-        StatusCode::CONFLICT,
-        "This build already exists",
-        "This model already has a build of this prompt.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "footprint_too_small",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This build is too small",
-        "The build is too small along x and z.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "gone",
-        StatusCode::NOT_FOUND,
-        "This run is no longer available",
-        "A build of this run is no longer available.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "height_too_small",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This build is too low",
-        "The build is not tall enough.",
-        RecoveryLink::Sandbox,
-    ),
-    INTERNAL,
-    ErrorCode::new(
-        "matchup_over",
-        StatusCode::GONE,
-        "This matchup is over",
-        "It was skipped, or 30 minutes have passed.",
-        RecoveryLink::Arena,
-    ),
-    METHOD_NOT_ALLOWED,
-    ErrorCode::new(
-        "no_blocks",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This build is empty",
-        "The build has no blocks.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "no_build",
-        StatusCode::NOT_FOUND,
-        "Build not found",
-        "This build does not exist.",
-        RecoveryLink::Builds,
-    ),
-    ErrorCode::new(
-        "no_draft",
-        StatusCode::NOT_FOUND,
-        "Build not found",
-        "This sandbox build does not exist, or it has expired.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "no_job",
-        StatusCode::NOT_FOUND,
-        "Job not found",
-        "This job does not exist.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "no_key",
-        StatusCode::CONFLICT,
-        "This model needs an API key",
-        "No API key is set for this model’s provider.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "no_model",
-        StatusCode::NOT_FOUND,
-        "Model not found",
-        "This model does not exist.",
-        RecoveryLink::Leaderboard,
-    ),
-    ErrorCode::new(
-        "no_prompt",
-        StatusCode::NOT_FOUND,
-        "Prompt not found",
-        "This prompt does not exist.",
-        RecoveryLink::Prompts,
-    ),
-    ErrorCode::new(
-        "no_run",
-        StatusCode::NOT_FOUND,
-        "Run not found",
-        "This run does not exist: it was deleted, or its 30 days have passed.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "no_such_matchup",
-        StatusCode::NOT_FOUND,
-        "Matchup not found",
-        "This matchup does not exist, or it was shown to somebody else.",
-        RecoveryLink::Arena,
-    ),
-    ErrorCode::new(
-        "no_such_prompt",
-        StatusCode::NOT_FOUND,
-        "Prompt not found",
-        "This prompt does not exist.",
-        RecoveryLink::Prompts,
-    ),
-    ErrorCode::new(
-        "no_token",
-        StatusCode::UNAUTHORIZED,
-        "Sign in to continue",
-        "Only admins can do this.",
-        RecoveryLink::SignIn,
-    )
-    .meaning("Send the token as `Authorization: Bearer`, or sign in at /admin."),
-    ErrorCode::new(
-        "not_exported",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "Export not possible",
-        "The build does not fit into this format.",
-        RecoveryLink::Builds,
-    )
-    .meaning("The build does not fit into this format; the message says why."),
-    NOT_FOUND,
-    ErrorCode::new(
-        "not_one_run",
-        StatusCode::BAD_REQUEST,
-        "These builds do not belong together",
-        "The two builds are not from the same run.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "not_ready",
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Not ready yet",
-        "The database is not responding, or has a different version.",
-        RecoveryLink::TryAgain,
-    ),
-    ErrorCode::new(
-        "not_seeded",
-        StatusCode::CONFLICT,
-        "Nothing to compare yet",
-        "A matchup needs builds of the same prompt by two models.",
-        RecoveryLink::Builds,
-    ),
-    ErrorCode::new(
-        "not_yours",
-        StatusCode::FORBIDDEN,
-        "This run belongs to another browser",
-        "Only the browser that keeps this run can change it.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "nothing_to_read",
-        StatusCode::CONFLICT,
-        "Nothing to parse again",
-        "Answers can be parsed again only if the job failed and its build is still missing.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "rate_limited",
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too many requests",
-        "You sent too many requests. Try again in a moment.",
-        RecoveryLink::TryAgain,
-    )
-    .meaning("You sent too many requests. `Retry-After` says when to try again."),
-    ErrorCode::new(
-        "retired",
-        StatusCode::CONFLICT,
-        "Already retired",
-        "This build is already retired.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "text_is_fixed",
-        StatusCode::CONFLICT,
-        "This prompt cannot be changed",
-        "This prompt has builds, so its text cannot be changed.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "timed_out",
-        StatusCode::SERVICE_UNAVAILABLE,
-        "This took too long",
-        "The request took too long. Changes may still be completed; everything else was stopped.",
-        RecoveryLink::TryAgain,
-    ),
-    ErrorCode::new(
-        "too_few_blocks",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This build is too small",
-        "The build has too few blocks.",
-        RecoveryLink::Sandbox,
-    ),
-    TOO_LARGE,
-    ErrorCode::new(
-        "too_many_blocks",
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "This build is too large",
-        "The build has more blocks than the grid allows.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "too_many_cells",
-        StatusCode::BAD_REQUEST,
-        "Too many blocks to list",
-        "The build has too many blocks to list them all here.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "too_many_kept",
-        StatusCode::CONFLICT,
-        "Too many kept runs",
-        "You already keep 100 runs. Delete one first.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "too_many_runs",
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too many runs at once",
-        "Too many of your runs are in progress. Wait for one to finish.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "too_much_work",
-        StatusCode::BAD_REQUEST,
-        "This build is too large",
-        "The build writes too many blocks. Use fewer and larger boxes.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "too_soon",
-        StatusCode::TOO_MANY_REQUESTS,
-        "Too soon to vote",
-        "Please look at both builds for a moment first.",
-        RecoveryLink::Arena,
-    ),
-    ErrorCode::new(
-        "try_again",
-        StatusCode::CONFLICT,
-        "Please try again",
-        "You sent several requests at once. Try again.",
-        RecoveryLink::TryAgain,
-    ),
-    ErrorCode::new(
-        "under_way",
-        StatusCode::CONFLICT,
-        "Already in progress",
-        "This build is already in progress.",
-        RecoveryLink::Console,
-    ),
-    ErrorCode::new(
-        "unknown_model",
-        StatusCode::BAD_REQUEST,
-        "Unknown model",
-        "This model or provider does not exist, or it cannot be used here.",
-        RecoveryLink::Sandbox,
-    ),
-    ErrorCode::new(
-        "unsupported_encoding",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "Format not supported",
-        "Send the body plain or gzipped; other encodings are not supported.",
-        RecoveryLink::Section,
-    ),
-    UNSUPPORTED_MEDIA_TYPE,
-];
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::{Path, PathBuf};
-
     use super::*;
 
     #[test]
-    fn codes_are_in_order_and_their_words_are_words_for_people() {
-        assert!(CODES.is_sorted_by(|a, b| a.code < b.code), "in alphabetical order, each once");
-        for ErrorCode { code, title, sentence, meaning, .. } in &CODES {
-            assert!(title.len() <= 36 && !title.ends_with('.'), "{code}: {title:?} is no heading");
-            assert!(title.starts_with(char::is_uppercase), "{code}: {title:?}");
-            assert!(sentence.ends_with('.') && meaning.ends_with('.'), "{code}: {sentence:?}, {meaning:?}");
-            assert!(!sentence.contains('`'), "{code}: {sentence:?} is for people");
+    fn all_codes_are_listed_and_have_words_for_people() {
+        assert!(ErrorCode::ALL.iter().enumerate().all(|(at, code)| *code as usize == at));
+        assert_eq!(
+            ErrorCode::ALL.last(),
+            Some(&ErrorCode::UnsupportedMediaType),
+            "the last that is declared"
+        );
+        assert!(ErrorCode::ALL.is_sorted_by(|a, b| a.name() < b.name()), "in alphabetical order, each once");
+        for code in ErrorCode::ALL {
+            let (title, sentence, meaning) = (code.title(), code.sentence(), code.meaning());
+            assert!(title.len() <= 36 && !title.ends_with('.'), "{code:?}: {title:?} is no heading");
+            assert!(title.starts_with(char::is_uppercase), "{code:?}: {title:?}");
+            assert!(sentence.ends_with('.') && meaning.ends_with('.'), "{code:?}: {sentence:?}, {meaning:?}");
+            assert!(!sentence.contains('`'), "{code:?}: {sentence:?} is for people");
+        }
+    }
+
+    #[test]
+    fn rejections_keep_their_names() {
+        for code in [RejectionCode::BadJson, RejectionCode::TooLarge, RejectionCode::HeightTooSmall] {
+            assert_eq!(ErrorCode::from(code).name(), code.name());
         }
     }
 
@@ -577,55 +398,5 @@ mod tests {
         ] {
             assert_eq!(to(RecoveryLink::Section, Method::GET, path), section, "{path}");
         }
-    }
-
-    /// What is said in the sources next to a status, or to what makes an error of a code.
-    #[test]
-    fn every_code_that_is_used_is_known_with_its_status() {
-        let mut used = BTreeSet::new();
-        let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for file in [home.join("src"), home.join("crates")].iter().flat_map(|folder| sources(folder)) {
-            let text = fs::read_to_string(&file).unwrap();
-            let is_refusal = file.ends_with("voxel/src/diagnostics.rs");
-            let named = [
-                "from_code(",
-                "bad_request(",
-                "unavailable(",
-                "with_code(",
-                "with_message(",
-                "unauthorized(",
-            ];
-            for start in named.into_iter().chain(is_refusal.then_some("=>")) {
-                used.extend(text.split(start).skip(1).filter_map(literal).map(str::to_owned));
-            }
-            for after in text.split("StatusCode::").skip(1) {
-                let (status, rest) =
-                    after.split_at(after.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap());
-                let Some(code) = rest.trim_start().strip_prefix(',').and_then(literal) else { continue };
-                used.insert(code.to_owned());
-                let known = ErrorCode::find(code).unwrap_or_else(|| panic!("{code} is not in the table"));
-                if let Some(known) = known.status {
-                    let name = known.canonical_reason().unwrap().replace([' ', '-'], "_").to_uppercase();
-                    assert_eq!(status, name, "{code} in {}", file.display());
-                }
-            }
-        }
-        assert!(used.contains("no_job") && used.contains("gone") && used.contains("no_blocks"), "{used:?}");
-        let unknown: Vec<_> = used.iter().filter(|code| ErrorCode::find(code).is_none()).collect();
-        assert_eq!(unknown, Vec::<&String>::new(), "these are not in the table");
-    }
-
-    /// The code that an argument begins with.
-    fn literal(text: &str) -> Option<&str> {
-        let (code, _) = text.trim_start().strip_prefix('"')?.split_once('"')?;
-        let is_code = code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        (is_code && !code.is_empty()).then_some(code)
-    }
-
-    fn sources(folder: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-        let here = files.into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs"));
-        here.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
     }
 }

@@ -1,11 +1,11 @@
-//! Requests that change something are carried out even when nobody waits for the answer any more.
+//! Requests that change something run to their end, even if the visitor leaves.
 //!
-//! hyper drops a handler when its visitor leaves, wherever it stands. What one transaction does is then done or
-//! not done, but a handler often does several things: it renews a session's id, notes it in the log, and the
-//! layer of sessions saves the session on the way out. [`run_to_end`] runs all of that in a task of its own, so
-//! that it is done together. It belongs around the sessions for that reason.
+//! hyper drops a handler at whatever `.await` it has reached when its visitor leaves. A transaction is atomic, but a
+//! handler often does several things: it renews a session's id and writes to the audit log, and then the session
+//! layer saves the session. [`run_to_end`] runs all of this in a task of its own, so that a visitor who
+//! leaves cannot stop it halfway. The layer therefore has to be outside the session layer.
 //!
-//! What only reads, or only works for its visitor, ends with them as before: see [`is_mutating`].
+//! Requests that only read or compute end with their visitor: see [`is_mutating`].
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,23 +22,23 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing::Instrument;
 
 use crate::metrics::InFlight;
-use crate::web::{Error, page};
+use crate::web::{Error, ErrorCode, page};
 
-/// Asked for with GET, although it opens a matchup.
+/// A GET, although it opens a matchup.
 const MUTATING_GET_ROUTES: [&str; 1] = ["/api/arena/matchup"];
 
-/// Asked for with POST, although they are work for whoever asks: checks, and the sandbox's runs, which end with
-/// their stream. What is brought into the sandbox is read and checked first, then stored by one statement.
-/// Seeding has a task of its own for what it changes, and then only waits.
+/// POSTs that may be dropped at any point. Checks store nothing, and a run of the sandbox ends with its stream. A
+/// draft is read and checked first, then stored by a single statement. Seeding makes its changes in a task of its
+/// own, and then only waits.
 const CANCELLABLE_ROUTES: [&str; 4] =
     ["/api/check", "/api/generate", "/api/sandbox/drafts", "/api/admin/seed"];
 
-/// Rides on a request that runs to its end. The deadline cancels it instead of dropping the handler.
+/// Travels with a request that runs to its end. The deadline cancels it instead of dropping the handler.
 #[derive(Clone)]
 pub(super) struct Deadline(pub CancellationToken);
 
-/// Runs what is inside in a task of its own if it may change something. A deadline that passes inside is
-/// answered at once; the handler goes on, but reads no more of the body.
+/// Runs the routes inside in a task of their own if they may change something. When the deadline inside passes, the
+/// visitor is answered at once; the handler continues, but reads no more of the body.
 pub(in crate::web) async fn run_to_end(mut request: Request, next: Next) -> Response {
     if !is_mutating(&request) {
         return next.run(request).await;
@@ -55,13 +55,13 @@ pub(in crate::web) async fn run_to_end(mut request: Request, next: Next) -> Resp
     let task = tokio::spawn(page::inherit_location(response).in_current_span());
     tokio::select! {
         biased;
-        // First: a body that breaks off for this reason has the handler answer at the same moment.
+        // The deadline goes first: it also cuts off the body, so the handler may answer at the same moment.
         () = timed_out.cancelled() => {
-            let message = "This takes longer than usual and goes on. Please look again in a moment.";
-            Error::unavailable("timed_out", message).into_response()
+            let message = "This takes longer than usual and continues in the background. Check again in a moment.";
+            Error::new(ErrorCode::TimedOut, message).into_response()
         }
         ended = task => ended.unwrap_or_else(|lost| match lost.try_into_panic() {
-            // For the layer that catches panics.
+            // The layer that catches panics logs it.
             Ok(reason) => panic::resume_unwind(reason),
             Err(lost) => Error::internal(lost).into_response(),
         }),
@@ -76,8 +76,8 @@ fn is_mutating(request: &Request) -> bool {
     }
 }
 
-/// A body that breaks off when its request is overdue: a handler that nobody drops must not wait for ever for
-/// a visitor who sends a byte now and then.
+/// A body that ends with an error once the deadline has passed. Nobody drops this handler, so it must not wait for
+/// ever for a visitor who sends a byte now and then.
 struct CancellableBody {
     body: Body,
     timed_out: Pin<Box<WaitForCancellationFutureOwned>>,

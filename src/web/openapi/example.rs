@@ -1,8 +1,8 @@
-//! What a schema looks like filled in, and what its fields mean.
+//! Examples of schemas, and lists of their fields.
 
 use serde_json::{Map, Value, json};
 
-/// A line of a list of fields.
+/// A field of a schema.
 pub(super) struct SchemaField {
     /// From the outermost object: `models[].skill.rating`.
     pub path: String,
@@ -11,7 +11,7 @@ pub(super) struct SchemaField {
     pub description: String,
 }
 
-/// Schemas name each other, and the document knows them by name.
+/// Schemas refer to each other by names, which the document resolves.
 #[derive(Clone, Copy)]
 pub(super) struct SchemaResolver<'a> {
     pub document: &'a Value,
@@ -24,7 +24,7 @@ impl<'a> SchemaResolver<'a> {
         named.unwrap_or(schema)
     }
 
-    /// The schema without the choice of null, and whether there was one.
+    /// The schema without the alternative null, and whether it had one.
     fn present(self, schema: &'a Value) -> (&'a Value, bool) {
         let schema = self.resolved(schema);
         let Some(choices) = schema["oneOf"].as_array() else {
@@ -38,9 +38,9 @@ impl<'a> SchemaResolver<'a> {
     pub fn example(self, schema: &'a Value) -> Value {
         let outer = self.resolved(schema);
         let (schema, _) = self.present(outer);
-        let said = [outer, schema].into_iter().find_map(|schema| schema.get("example"));
-        if let Some(said) = said.or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default")) {
-            return said.clone();
+        let value = [outer, schema].into_iter().find_map(|schema| schema.get("example"));
+        if let Some(value) = value.or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default")) {
+            return value.clone();
         }
         if let Some(parts) = schema["allOf"].as_array() {
             let parts = parts.iter().filter_map(|part| match self.example(part) {
@@ -138,15 +138,15 @@ fn text(format: Option<&str>) -> &'static str {
     }
 }
 
-/// A value as it stands in an address or in a sentence.
+/// A value without quotation marks.
 pub(super) fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What is wider goes on several lines.
+/// Wider values are broken into several lines.
 const WIDTH: usize = 72;
 
-/// JSON as a person would write it: what fits stands on one line.
+/// JSON in which every object and list that fits is on one line.
 pub(super) fn pretty_json(value: &Value, indent: usize) -> String {
     let (open, close, entries): (_, _, Vec<String>) = match value {
         Value::Array(items) => ('[', ']', items.iter().map(|item| pretty_json(item, indent + 2)).collect()),

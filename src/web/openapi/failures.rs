@@ -1,18 +1,19 @@
-//! What can go wrong. A handler names a status and its codes, as in
-//! `(status = CONFLICT, description = "not_seeded, all_voted")`; here these get what they mean, their body, and the
-//! company of what can go wrong anywhere. Other words about that status follow after a colon.
+//! The errors of the document. A handler lists a status with its codes, as in
+//! `(status = CONFLICT, description = codes([ErrorCode::NotSeeded]))`, perhaps followed by a colon and a sentence. Here
+//! each gets its description and its schema, and every operation the errors that any request can have.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::web::error::codes::ErrorCode;
+use crate::web::ErrorCode;
 
-pub(super) fn meaning(code: &str) -> Option<&'static str> {
-    ErrorCode::find(code).map(|known| known.meaning)
+/// The description of a response with one of these codes, as [`DocumentedFailure::read`] takes it apart.
+pub(in crate::web) fn codes<const N: usize>(codes: [ErrorCode; N]) -> String {
+    codes.map(ErrorCode::name).join(", ")
 }
 
-/// Tells all of every operation.
+/// Completes the errors of every operation.
 pub(super) fn add_failures(document: &mut Value) {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     for (path, item) in paths {
@@ -20,10 +21,10 @@ pub(super) fn add_failures(document: &mut Value) {
             let mut implied = if path.starts_with("/api/") { implied(method, operation) } else { Vec::new() };
             if path.starts_with("/api/admin/") {
                 implied.extend([
-                    ("401", "no_token"),
-                    ("401", "bad_token"),
-                    ("403", "admin_off"),
-                    ("429", "rate_limited"),
+                    (401, ErrorCode::NoToken),
+                    (401, ErrorCode::BadToken),
+                    (403, ErrorCode::AdminOff),
+                    (429, ErrorCode::RateLimited),
                 ]);
             }
             complete(operation, implied);
@@ -31,70 +32,71 @@ pub(super) fn add_failures(document: &mut Value) {
     }
 }
 
-/// What follows from how an operation is asked, and from where it runs.
-fn implied(method: &str, operation: &Value) -> Vec<(&'static str, &'static str)> {
-    let mut codes = vec![("500", "internal"), ("503", "busy"), ("503", "timed_out")];
+/// The errors that follow from the method, the parameters and the body of an operation.
+fn implied(method: &str, operation: &Value) -> Vec<(u16, ErrorCode)> {
+    let mut codes = vec![(500, ErrorCode::Internal), (503, ErrorCode::Busy), (503, ErrorCode::TimedOut)];
     let mut parameters = operation["parameters"].as_array().into_iter().flatten();
     if parameters.any(|parameter| parameter["in"] == "query") {
-        codes.push(("400", "bad_request"));
+        codes.push((400, ErrorCode::BadRequest));
     }
     let body = operation["requestBody"]["content"].as_object();
     if body.is_some_and(|kinds| kinds.keys().eq(["application/json"])) {
-        codes.extend([("400", "bad_request"), ("422", "bad_request")]);
-        codes.extend([("413", "too_large"), ("415", "unsupported_media_type")]);
+        codes.extend([(400, ErrorCode::BadRequest), (422, ErrorCode::BadRequest)]);
+        codes.extend([(413, ErrorCode::TooLarge), (415, ErrorCode::UnsupportedMediaType)]);
     }
     if method != "get" {
-        codes.push(("403", "cross_site"));
+        codes.push((403, ErrorCode::CrossSite));
     }
     codes
 }
 
-fn complete(operation: &mut Value, implied: Vec<(&'static str, &'static str)>) {
+fn complete(operation: &mut Value, implied: Vec<(u16, ErrorCode)>) {
     let Some(answers) = operation["responses"].as_object_mut() else { return };
     let mut all: BTreeMap<String, Value> = std::mem::take(answers).into_iter().collect();
     let named = all.iter().filter(|(status, _)| status.as_str() >= "400");
     let mut failures: BTreeMap<String, DocumentedFailure> =
         named.map(|(status, answer)| (status.clone(), DocumentedFailure::read(answer))).collect();
     for (status, code) in implied {
-        let failure = failures.entry(status.to_owned()).or_default();
-        if !failure.codes.iter().any(|known| known == code) {
-            failure.codes.push(code.to_owned());
+        let failure = failures.entry(status.to_string()).or_default();
+        if !failure.codes.contains(&code) {
+            failure.codes.push(code);
         }
     }
     all.extend(failures.into_iter().map(|(status, failure)| (status, failure.to_json())));
     answers.extend(all);
 }
 
-/// What one status may mean.
+/// What a status means.
 #[derive(Default)]
 struct DocumentedFailure {
-    codes: Vec<String>,
-    /// What else there is to say.
+    codes: Vec<ErrorCode>,
+    /// A sentence of the handler.
     words: String,
-    /// A body that holds more than an error does.
+    /// The schema of a body that holds more than an error does.
     own: Option<Value>,
 }
 
 impl DocumentedFailure {
     fn read(answer: &Value) -> Self {
-        let said = answer["description"].as_str().unwrap_or_default();
-        let (names, rest) = said.split_once(": ").unwrap_or((said, ""));
-        let codes: Vec<_> = names.split(", ").map(str::to_owned).collect();
+        let description = answer["description"].as_str().unwrap_or_default();
+        let (names, sentence) = description.split_once(": ").unwrap_or((description, ""));
+        let codes: Option<Vec<_>> = names.split(", ").map(ErrorCode::find).collect();
         let own = answer.pointer("/content/application~1json/schema").cloned();
-        match codes.iter().all(|code| meaning(code).is_some()) {
-            true => Self { codes, words: rest.to_owned(), own },
-            false => Self { codes: Vec::new(), words: said.to_owned(), own },
+        match codes {
+            Some(codes) => Self { codes, words: sentence.to_owned(), own },
+            None => Self { codes: Vec::new(), words: description.to_owned(), own },
         }
     }
 
     fn to_json(self) -> Value {
-        let meant = self.codes.iter().map(|code| format!("`{code}`: {}", meaning(code).unwrap_or_default()));
+        let meanings = self.codes.iter().map(|code| format!("`{}`: {}", code.name(), code.meaning()));
         let words = (!self.words.is_empty()).then(|| self.words.clone());
-        let description: Vec<_> = words.into_iter().chain(meant).collect();
+        let description: Vec<_> = words.into_iter().chain(meanings).collect();
+        let names: Vec<_> = self.codes.iter().map(|code| code.name()).collect();
         let error = json!({
             "allOf": [
                 { "$ref": "#/components/schemas/Error" },
-                { "type": "object", "properties": { "code": { "enum": self.codes } } },
+                { "type": "object", "properties": { "code": { "enum": names } } },
             ],
         });
         let schema = match self.own {

@@ -4,49 +4,44 @@ use std::sync::Arc;
 
 use askama::Template;
 use askama_web::WebTemplate;
+use axum::Router;
 use axum::http::StatusCode;
+use axum::routing::get;
 use serde_json::Value;
 
 use super::example::{SchemaField, SchemaResolver, plain_text, pretty_json};
-use super::failures::meaning;
-use crate::web::Page;
+use crate::app::App;
 use crate::web::query::escaped;
+use crate::web::{ErrorCode, Page};
 
 #[derive(Template, WebTemplate)]
 #[template(path = "api.html")]
-pub(super) struct ApiPage {
+struct ApiPage {
     page: Page,
     reference: Arc<ApiReference>,
-    /// Where this visitor found us, so that examples work as they are pasted.
-    site: String,
 }
 
-impl ApiPage {
-    pub fn new(reference: Arc<ApiReference>, site: String) -> Self {
-        Self { page: Page::at("/api"), reference, site }
-    }
+pub(super) fn routes(document: &Value) -> Router<App> {
+    let reference = Arc::new(ApiReference::of(document));
+    let page = move || async move { ApiPage { page: Page::at("/api"), reference } };
+    Router::new().route("/api", get(page))
 }
 
-/// All there is to read, made once.
-pub(super) struct ApiReference {
-    common_errors: Vec<(&'static str, DocumentedCode)>,
+/// The whole document, prepared for the template once.
+struct ApiReference {
+    common_errors: [(&'static str, ErrorCode); 7],
     groups: Vec<OperationGroup>,
 }
 
-struct DocumentedCode {
-    name: String,
-    meaning: &'static str,
-}
-
-/// Told once, and not with every operation.
-const COMMON_ERRORS: [(&str, &str); 7] = [
-    ("400, 422", "bad_request"),
-    ("403", "cross_site"),
-    ("413", "too_large"),
-    ("415", "unsupported_media_type"),
-    ("500", "internal"),
-    ("503", "busy"),
-    ("503", "timed_out"),
+/// Listed once, and not with every operation.
+const COMMON_ERRORS: [(&str, ErrorCode); 7] = [
+    ("400, 422", ErrorCode::BadRequest),
+    ("403", ErrorCode::CrossSite),
+    ("413", ErrorCode::TooLarge),
+    ("415", ErrorCode::UnsupportedMediaType),
+    ("500", ErrorCode::Internal),
+    ("503", ErrorCode::Busy),
+    ("503", ErrorCode::TimedOut),
 ];
 
 struct OperationGroup {
@@ -57,7 +52,7 @@ struct OperationGroup {
 }
 
 struct Operation {
-    /// Its id in the document, and its anchor on the page.
+    /// The operation's id, which is also its anchor on the page.
     id: String,
     method: String,
     path: String,
@@ -67,15 +62,15 @@ struct Operation {
     parameters: Vec<Parameter>,
     body: Option<DocumentedBody>,
     answers: Vec<DocumentedResponse>,
-    /// All of an example but the address of the site, which stands between the two.
+    /// The parts of the example before and after the site's address.
     command: (String, String),
 }
 
-/// What has to be shown at the door.
+/// What a request has to be sent with.
 #[derive(Clone, Copy, PartialEq)]
 enum Credential {
     None,
-    /// A session is opened for whoever has none.
+    /// The response sets a session, if the request has none.
     OpensSession,
     Session,
     Admin,
@@ -105,8 +100,8 @@ struct DocumentedResponse {
     status: String,
     reason: &'static str,
     words: String,
-    codes: Vec<DocumentedCode>,
-    /// None where there is nothing to receive, and for plain errors.
+    codes: Vec<ErrorCode>,
+    /// None without a body, and for plain errors.
     body: Option<DocumentedBody>,
 }
 
@@ -126,11 +121,8 @@ impl ApiReference {
                 name,
             }
         });
-        let common_errors = COMMON_ERRORS
-            .into_iter()
-            .filter_map(|(status, code)| Some((status, DocumentedCode::named(code)?)));
         Self {
-            common_errors: common_errors.collect(),
+            common_errors: COMMON_ERRORS,
             groups: groups.filter(|group| !group.operations.is_empty()).collect(),
         }
     }
@@ -174,9 +166,9 @@ impl Operation {
 
 impl Credential {
     fn of(security: &Value) -> Self {
-        let asks = |name: &str| list(security).any(|one| one.get(name).is_some());
+        let needs = |name: &str| list(security).any(|one| one.get(name).is_some());
         let optional = list(security).any(|one| one.as_object().is_some_and(serde_json::Map::is_empty));
-        match (asks("adminToken"), asks("session")) {
+        match (needs("adminToken"), needs("session")) {
             (true, _) => Self::Admin,
             (_, true) if optional => Self::OpensSession,
             (_, true) => Self::Session,
@@ -227,9 +219,8 @@ impl DocumentedBody {
 impl DocumentedResponse {
     fn of(schemas: SchemaResolver<'_>, status: &str, node: &Value) -> Self {
         let description = text(&node["description"]);
-        let said = description.split("\n\n").map(|line| line.split_once("`: ").unwrap_or((line, "")).0);
-        let codes: Vec<_> =
-            said.filter_map(|start| DocumentedCode::named(start.strip_prefix('`')?)).collect();
+        let starts = description.split("\n\n").map(|line| line.split_once("`: ").unwrap_or((line, "")).0);
+        let codes: Vec<_> = starts.filter_map(|start| ErrorCode::find(start.strip_prefix('`')?)).collect();
         let schema = node.pointer("/content/application~1json/schema");
         let is_plain =
             schema.is_some_and(|schema| schema["allOf"][1]["properties"]["code"]["enum"].is_array());
@@ -248,14 +239,8 @@ impl DocumentedResponse {
     }
 
     fn is_common_error(&self) -> bool {
-        let is_common = |code: &DocumentedCode| COMMON_ERRORS.iter().any(|(_, common)| code.name == *common);
+        let is_common = |code: &ErrorCode| COMMON_ERRORS.iter().any(|(_, common)| code == common);
         self.body.is_none() && !self.codes.is_empty() && self.codes.iter().all(is_common)
-    }
-}
-
-impl DocumentedCode {
-    fn named(name: &str) -> Option<Self> {
-        Some(Self { name: name.to_owned(), meaning: meaning(name)? })
     }
 }
 
@@ -264,11 +249,11 @@ fn reason(status: &str) -> &'static str {
     status.and_then(|status| status.canonical_reason()).unwrap_or_default()
 }
 
-/// A path with examples in it; a name in capitals is yours to fill in.
+/// A path filled in with examples. A name in capitals stands for a value without one.
 fn address(path: &str, node: &Value) -> String {
     let example = |parameter: &Value| {
-        let said = parameter.get("example").or_else(|| parameter["schema"].get("example"));
-        said.or_else(|| parameter["schema"]["enum"].get(0)).map(plain_text)
+        let example = parameter.get("example").or_else(|| parameter["schema"].get("example"));
+        example.or_else(|| parameter["schema"]["enum"].get(0)).map(plain_text)
     };
     let mut address = path.to_owned();
     let mut query = Vec::new();
@@ -285,7 +270,7 @@ fn address(path: &str, node: &Value) -> String {
     if query.is_empty() { address } else { format!("{address}?{query}") }
 }
 
-/// How to ask, up to the address, whose quotation mark is open.
+/// The command up to the address, including its opening quotation mark.
 fn curl(key: Credential, method: &str, body: Option<&DocumentedBody>, receives: &str, path: &str) -> String {
     let mut words = vec!["curl".to_owned()];
     match (method, body) {
@@ -316,7 +301,7 @@ fn curl(key: Credential, method: &str, body: Option<&DocumentedBody>, receives: 
     format!("{}{separator}'", words.join(separator))
 }
 
-/// What stands between marks is code.
+/// The pieces of a text, and whether each is code: what stands between backticks.
 fn code_spans(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(at, piece)| (at % 2 == 1, piece))
 }

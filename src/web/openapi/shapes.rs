@@ -1,5 +1,5 @@
-//! How the floors below look in the document. They know nothing of it, so what they read and write is described
-//! here; tests hold real answers against it.
+//! Schemas of types from outside `web`. Those types know nothing about OpenAPI, so their JSON is described here. Tests
+//! compare real responses with the document.
 
 use std::collections::BTreeMap;
 
@@ -51,19 +51,19 @@ pub(in crate::web) struct BoundsSchema {
     max: [u16; 3],
 }
 
-/// Something in an input that was passed over.
+/// Something in the input that was ignored or replaced.
 #[derive(ToSchema)]
 #[schema(as = Warning)]
 pub(in crate::web) struct WarningSchema {
     #[schema(inline)]
     code: WarningCode,
-    /// The name of the block, for `unknown_block` and `replaced_block`; a colour of a .vox file as `#rrggbb`.
+    /// The name of the block, for `unknown_block` and `replaced_block`; a colour of a .vox file is `#rrggbb`.
     #[schema(required = false, example = "air")]
     r#type: String,
-    /// How many other names there are, for `more_unknown_blocks` and `more_replaced_blocks`.
+    /// The number of other names, for `more_unknown_blocks` and `more_replaced_blocks`.
     #[schema(required = false)]
     kinds: u64,
-    /// How many writes or blocks; `missing_version` has none.
+    /// The number of writes or blocks; missing for `missing_version`.
     #[schema(required = false, example = 9)]
     count: u64,
     #[schema(example = "9 writes are of \"air\", which is not in the palette")]
@@ -81,26 +81,26 @@ enum WarningCode {
     MissingVersion,
 }
 
-/// Why a text is no build.
+/// Why the input is not a build.
 #[derive(ToSchema)]
 #[schema(as = Refusal)]
 pub(in crate::web) struct RefusalSchema {
     #[schema(example = "too_few_blocks")]
     code: String,
     message: String,
-    /// Where in the text, counted from 1, if it could not be read.
+    /// The line in the text, from 1, if it could not be read.
     #[schema(required = false, example = 3)]
     line: u64,
-    /// In bytes.
+    /// The column in bytes, from 1.
     #[schema(required = false, example = 14)]
     column: u64,
 }
 
-/// A verdict on a text.
+/// The result of a check.
 #[derive(ToSchema)]
 #[schema(as = Report, rename_all = "camelCase")]
 pub(in crate::web) struct ReportSchema {
-    /// Whether it is a valid build.
+    /// Whether the build is valid.
     ok: bool,
     #[schema(inline)]
     grid_size: GridSize,
@@ -110,22 +110,22 @@ pub(in crate::web) struct ReportSchema {
     block_count: u32,
     #[schema(required)]
     bounds: Option<BoundsSchema>,
-    /// How many there are of each block, most first.
+    /// The number of each block, the most frequent first.
     #[schema(example = json!({ "stone": 120, "glass": 3 }))]
     blocks: BTreeMap<String, u32>,
     warnings: Vec<WarningSchema>,
-    /// Null if it is valid.
+    /// Null if the build is valid.
     #[schema(required, example = json!(null))]
     error: Option<RefusalSchema>,
     /// With `cells=1`, every block as `[x, y, z, type]`, by y, then z, then x.
     #[schema(required = false, example = json!([[0, 0, 0, "stone"]]))]
     cells: Vec<Vec<serde_json::Value>>,
-    /// With `encoded=1`, the encoded grid in base64, where there is one.
+    /// With `encoded=1`, the encoded grid in base64, if the input could be drawn.
     #[schema(required = false)]
     grid: String,
 }
 
-/// What a model answers with. Boxes are drawn first, then lines, then blocks; the last write to a cell wins.
+/// The answer of a model. Boxes are drawn first, then lines, then blocks; the last write to a cell counts.
 #[derive(ToSchema)]
 #[schema(as = Spec)]
 pub(in crate::web) struct SpecSchema {
@@ -139,7 +139,7 @@ pub(in crate::web) struct SpecSchema {
     blocks: Vec<BlockSchema>,
 }
 
-/// A filled box, both corners included.
+/// A filled box, including both corners.
 #[derive(ToSchema)]
 #[schema(as = Box)]
 struct BoxSchema {
@@ -159,7 +159,7 @@ struct BoxSchema {
     r#type: String,
 }
 
-/// A straight line, both ends included.
+/// A straight line, including both ends.
 #[derive(ToSchema)]
 #[schema(as = Line)]
 struct LineSchema {
@@ -192,13 +192,13 @@ struct BlockSchema {
     r#type: String,
 }
 
-/// A rating with its 95 % interval, and the places it may stand for.
+/// A rating with its 95 % interval, and the ranks that are possible within it.
 #[derive(ToSchema)]
 #[schema(as = Skill, rename_all = "camelCase")]
 pub(in crate::web) struct SkillSchema {
     #[schema(example = 1520.0)]
     rating: f64,
-    /// Null with fewer than five prompts, as is the other end.
+    /// Null with fewer than five prompts, like `high`.
     #[schema(required, example = 1470.0)]
     low: Option<f64>,
     #[schema(required, example = 1570.0)]
@@ -209,11 +209,11 @@ pub(in crate::web) struct SkillSchema {
     rank_worst: u32,
 }
 
-/// A vote, with all that the ladder follows from.
+/// A vote, with everything needed to recompute the leaderboard.
 #[derive(ToSchema)]
 #[schema(as = LoggedVote)]
 pub(in crate::web) struct LoggedVoteSchema {
-    /// Votes counted in this order; numbers in between may be missing.
+    /// Votes are counted in this order. Numbers can be missing.
     #[schema(example = 17)]
     id: i64,
     at: OffsetDateTime,
@@ -229,7 +229,7 @@ pub(in crate::web) struct LoggedVoteSchema {
     build_b: String,
     #[schema(inline)]
     choice: Choice,
-    /// Where model A stood, which is always `left`.
+    /// The side of model A, which is always `left`.
     #[schema(example = "left")]
     side: String,
     #[schema(example = "32-simple-precise")]
@@ -242,10 +242,10 @@ pub(in crate::web) struct LoggedVoteSchema {
     elo_b_before: f64,
     #[schema(example = 1492.0)]
     elo_b_after: f64,
-    /// How likely this pair was to be drawn, given its prompt.
+    /// The probability of this pair, given its prompt.
     #[schema(example = 0.2)]
     probability: f64,
-    /// From when both builds had been sent to the vote, in milliseconds.
+    /// The time from when both builds had been sent until the vote, in milliseconds.
     #[schema(required, example = 8200)]
     dwell_ms: Option<i64>,
 }
@@ -261,10 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_many_votes_to_be_answered_has_the_fields_it_has() {
+    fn schemas_have_the_fields_of_their_types() {
         let skill = skill::Skill { rating: 1500.0, low: None, high: None, rank_best: 1, rank_worst: 2 };
-        let told = serde_json::to_value(skill).unwrap();
-        assert_eq!(fields::<SkillSchema>(), told.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
+        let json = serde_json::to_value(skill).unwrap();
+        assert_eq!(fields::<SkillSchema>(), json.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
         assert_eq!(fields::<LoggedVoteSchema>(), log::LoggedVote::COLUMNS);
     }
 }
@@ -279,7 +279,7 @@ pub(in crate::web) struct PricesSchema {
     output: f64,
 }
 
-/// How a model is asked where its provider's defaults will not do.
+/// Options that differ from the provider's defaults.
 #[derive(ToSchema)]
 #[schema(as = ModelOptions, rename_all = "camelCase")]
 pub(in crate::web) struct OptionsSchema {

@@ -1,4 +1,4 @@
-//! `/about`: how it works, with the settings and numbers of this installation.
+//! `/about`: how the benchmark works, with the settings and numbers of this installation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,6 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::routing::get;
 use moka::future::Cache;
 use tokio::time::timeout;
@@ -18,20 +17,19 @@ use crate::arena::skill::MIN_VOTES_FOR_SKILL;
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
 use crate::arena::{Choice, ReferencePolicy, Settings};
-use crate::web::pages::format::host;
 use crate::web::{Page, filters};
 
-/// Counting takes longer the more there is, and nobody minds numbers of a minute ago.
+/// Counting gets slower with the number of votes, and numbers may be a minute old.
 const TOTALS_TTL: Duration = Duration::from_secs(60);
 
-/// The page is worth reading without its numbers.
+/// After this time, the page is shown without its numbers.
 const TOTALS_TIMEOUT: Duration = Duration::from_secs(2);
 
 type TotalsCache = Cache<(), LadderTotals>;
 
 pub(in crate::web) fn routes() -> Router<App> {
     let cache = TotalsCache::builder().max_capacity(1).time_to_live(TOTALS_TTL).build();
-    Router::new().route("/about", get(move |app, headers| about(app, headers, cache)))
+    Router::new().route("/about", get(move |app| about(app, cache)))
 }
 
 #[derive(Template, WebTemplate)]
@@ -43,18 +41,16 @@ struct AboutPage {
     examples: Vec<RatingExample>,
     min_dwell: Option<String>,
     limited: bool,
-    /// What references do here.
+    /// The end of a sentence about references.
     references: &'static str,
-    /// Where this visitor found us, so that the example works as it is pasted.
-    site: String,
 }
 
-async fn about(State(app): State<App>, headers: HeaderMap, cache: TotalsCache) -> AboutPage {
+async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
     let arena = Arc::clone(&app.arena);
-    // In a task of its own, so that what takes longer than this visitor waits is there for the next one.
+    // In a task of its own, which fills the cache even if it takes longer than this visitor waits.
     let count = tokio::spawn(async move { cache.try_get_with((), arena.totals()).await });
     let totals = timeout(TOTALS_TIMEOUT, count).await.ok().and_then(Result::ok).and_then(|totals| {
-        totals.inspect_err(|error| tracing::warn!(%error, "/about goes without its numbers")).ok()
+        totals.inspect_err(|error| tracing::warn!(%error, "/about is shown without its numbers")).ok()
     });
     let dwell = app.arena.min_dwell;
     AboutPage {
@@ -65,16 +61,15 @@ async fn about(State(app): State<App>, headers: HeaderMap, cache: TotalsCache) -
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
         limited: app.limits.is_enabled(),
         references: reference_policy(app.config.references),
-        site: app.config.public_url.clone().unwrap_or_else(|| format!("http://{}", host(&headers))),
     }
 }
 
-/// How a sentence about references ends.
+/// The end of a sentence about references, after a comma.
 pub(in crate::web) fn reference_policy(policy: ReferencePolicy) -> &'static str {
     match policy {
-        ReferencePolicy::Auto => "and they step aside in each prompt once two others have built it",
-        ReferencePolicy::On => "and here they always take part",
-        ReferencePolicy::Off => "and here they take no part",
+        ReferencePolicy::Auto => "but step aside in each prompt once two other models have built it",
+        ReferencePolicy::On => "and always take part here",
+        ReferencePolicy::Off => "but take no part here",
     }
 }
 
@@ -97,7 +92,7 @@ impl RatingExample {
     }
 }
 
-/// By the rule itself, so that the page cannot tell another.
+/// Calculated by the real rule, so that the page cannot contradict it.
 fn examples() -> Vec<RatingExample> {
     let at = |elo| Standing { elo, ..Standing::NEW };
     let cases = [
@@ -114,7 +109,7 @@ fn examples() -> Vec<RatingExample> {
     cases.map(example).into()
 }
 
-/// With a sign that is as wide as a digit.
+/// With its sign, to a tenth.
 fn signed(points: f64) -> String {
     let size = format!("{:.1}", points.abs());
     match size.as_str() {
@@ -133,7 +128,7 @@ impl SideAdvantageSummary {
         self.interval.map(|(low, high)| (signed(low), signed(high)))
     }
 
-    /// Whether it is more than chance would make of nothing.
+    /// Whether chance alone is an unlikely explanation.
     fn is_sure(&self) -> bool {
         self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }

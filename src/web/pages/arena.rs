@@ -1,4 +1,4 @@
-//! `/`: the arena. Opening it creates nothing; its script, or its form, asks for a matchup.
+//! `/`: the arena. Opening the page stores nothing; its script or its form requests a matchup.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::web::query::PageQuery;
 use crate::web::{Page, filters};
 use voxel::Format;
 
-/// A page that offers no choice of prompts is better than none.
+/// After this time, the page is shown without a choice of prompts.
 const PROMPTS_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Modules that are needed at once, but which other modules name late.
+/// Modules that the page needs at once, but that browsers would only find after loading others.
 const PRELOADED_MODULES: [&str; 9] = [
     "viewer/viewer.js",
     "viewer/view.js",
@@ -33,7 +33,7 @@ const PRELOADED_MODULES: [&str; 9] = [
     "viewer/input.js",
 ];
 
-/// What can be said, in reading order: the choice, in words, and its key.
+/// The choices in the order of their buttons: the choice, its label, and its key.
 pub(in crate::web) const CHOICES: [(Choice, &str, &str); 4] = [
     (Choice::A, "A is better", "1"),
     (Choice::Tie, "Tie", "3"),
@@ -52,7 +52,7 @@ pub(in crate::web) fn routes() -> Router<App> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ArenaPageQuery {
-    /// Empty where a form leaves it open.
+    /// Empty for any prompt.
     prompt: String,
 }
 
@@ -61,10 +61,10 @@ struct ArenaPageQuery {
 struct ArenaPage {
     page: Page,
     eligible: Vec<MatchupPrompt>,
-    /// For their second build.
+    /// Prompts that need a build by another model.
     waiting: Vec<MatchupPrompt>,
     chosen: String,
-    /// A build can be taken away as these, once it is voted on.
+    /// The formats in which builds can be downloaded after the vote.
     formats: Vec<Format>,
 }
 
@@ -77,11 +77,11 @@ async fn arena(
     ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }
 }
 
-/// Without the database there is nothing to choose from, but still something to say.
+/// Empty if the database does not answer.
 async fn prompts(arena: &Arena) -> Vec<MatchupPrompt> {
     let prompts = timeout(PROMPTS_TIMEOUT, arena.prompts()).await;
     prompts.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the arena has no prompts to offer");
+        tracing::warn!(%error, "the arena is shown without a choice of prompts");
         Vec::new()
     })
 }

@@ -1,4 +1,4 @@
-//! `/builds` and `/builds/{id}`: builds to look at.
+//! `/builds`: the gallery; `/builds/{id}`: a build.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -12,23 +12,24 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
-use crate::web::api::builds::{id, with_stats};
+use crate::web::api::builds::{no_build, parse_id, with_stats};
 use crate::web::filters::capitalised;
-use crate::web::pictures::{damaged_build, hex, no_build};
+use crate::web::pager::{PageLink, page_count, page_links};
+use crate::web::pictures::damaged_build;
 use crate::web::query::{PageNumber, PageQuery, escaped};
 use crate::web::voter::ClientAddress;
 use crate::web::{Error, Page, ShareCard, filters};
 use crate::work::WorkClient;
 use voxel::{Block, Bounds, Format, GridSize, Palette};
 
-/// A spec up to this size, compressed, is shown on the page.
+/// Larger specs, compressed, are not shown on the page.
 const MAX_SHOWN_SPEC_BYTES: usize = 1 << 15;
 
 pub(in crate::web) fn routes() -> Router<App> {
     Router::new().route("/builds", get(gallery)).route("/builds/{id}", get(build))
 }
 
-/// The gallery's query; a form sends empty fields for what is not chosen.
+/// The query of the gallery. A form sends an empty field for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct GalleryQuery {
@@ -49,13 +50,7 @@ struct GalleryPage {
     models: Vec<SelectOption>,
     cards: Vec<BuildCard>,
     total: i64,
-    pages: Vec<GalleryPageLink>,
-}
-
-struct GalleryPageLink {
-    number: i64,
-    address: String,
-    current: bool,
+    pages: Vec<PageLink>,
 }
 
 async fn gallery(
@@ -74,7 +69,7 @@ async fn gallery(
         page: Page::at("/builds"),
         prompts: catalog::prompts_with_builds(&app.replica).await?,
         models: catalog::models_with_builds(&app.replica).await?,
-        pages: chosen.pages(number, total),
+        pages: page_links(number, last_page(total), |number| chosen.address(number)),
         chosen,
         cards,
         total,
@@ -113,15 +108,6 @@ impl GalleryQuery {
         prompt.is_some() || model.is_some() || grid_size.is_some() || palette.is_some()
     }
 
-    /// The pages around this one, and the ends.
-    fn pages(&self, current: i64, total: i64) -> Vec<GalleryPageLink> {
-        let last = last_page(total);
-        let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
-        let link =
-            |number| GalleryPageLink { number, address: self.address(number), current: number == current };
-        (1..=last).filter(near).map(link).collect()
-    }
-
     fn address(&self, page: i64) -> String {
         let mut fields = vec![
             ("prompt", self.prompt.clone()),
@@ -139,8 +125,9 @@ impl GalleryQuery {
     }
 }
 
+/// An empty gallery has one page.
 fn last_page(total: i64) -> i64 {
-    ((total + PAGE - 1) / PAGE).max(1)
+    page_count(total, PAGE).max(1)
 }
 
 #[derive(Template, WebTemplate)]
@@ -149,22 +136,22 @@ struct BuildPage {
     page: Page,
     build: Build,
     bounds: Option<Bounds>,
-    /// It can be taken away as these.
+    /// The formats in which it can be downloaded.
     formats: Vec<Format>,
     materials: Vec<MaterialView>,
     summary: String,
     digest: String,
     made: String,
-    /// None for one that is too long to read.
+    /// None if the spec is too long to show.
     spec: Option<String>,
 }
 
-/// How much of a build is of one block.
+/// The number of one kind of block in a build.
 struct MaterialView {
     id: &'static str,
     name: String,
     count: u32,
-    /// Of the most frequent one's, in percent.
+    /// In percent of the most frequent block.
     bar: u32,
 }
 
@@ -174,7 +161,7 @@ async fn build(
     Path(build): Path<String>,
 ) -> Result<BuildPage, Error> {
     let client = address.client();
-    let (build, stats) = with_stats(&app, client, id(&build)?).await?;
+    let (build, stats) = with_stats(&app, client, parse_id(&build)?).await?;
     let materials = materials(&stats.blocks());
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
     let alt = format!("{title}, built with blocks.");
@@ -183,7 +170,7 @@ async fn build(
         bounds: stats.bounds,
         formats: formats(stats.bounds),
         summary: summary(stats.bounds, stats.block_count, &materials),
-        digest: hex(&build.digest),
+        digest: hex::encode(&build.digest),
         made: made(&build),
         spec: spec(&app, client, build.id).await?,
         materials,
@@ -191,7 +178,7 @@ async fn build(
     })
 }
 
-/// The text of a build's spec, if somebody may want to read it.
+/// The text of a build's spec, if it is short enough to show.
 async fn spec(app: &App, client: WorkClient, id: Uuid) -> Result<Option<String>, Error> {
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
     if packed.len() > MAX_SHOWN_SPEC_BYTES {
@@ -206,7 +193,7 @@ fn formats(bounds: Option<Bounds>) -> Vec<Format> {
     Format::ALL.into_iter().filter(takes).collect()
 }
 
-/// What takes any build of a grid this size.
+/// The formats for any build of a grid of this size.
 pub(in crate::web) fn formats_of_grid(edge: u16) -> Vec<Format> {
     formats(Some(Bounds { min: [0; 3], max: [edge.saturating_sub(1); 3] }))
 }
@@ -222,7 +209,7 @@ fn materials(blocks: &[(&'static Block, u32)]) -> Vec<MaterialView> {
     blocks.iter().map(material).collect()
 }
 
-/// What somebody hears who does not see the build.
+/// A description for visitors who cannot see the build.
 fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[MaterialView]) -> String {
     let Some(bounds) = bounds else { return "An empty grid.".to_owned() };
     let [x, y, z] = bounds.spans();

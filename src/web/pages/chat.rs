@@ -1,4 +1,4 @@
-//! `/prompts/chat`: what to paste into a chat window, so that any model can build.
+//! `/prompts/chat`: a text to paste into a chat, so that any model can build.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -12,23 +12,23 @@ use crate::arena::Settings;
 use crate::arena::catalog::MAX_PROMPT_CHARS;
 use crate::arena::gallery::{self, PromptCard};
 use crate::generate::prompting;
-use crate::web::query::PageQuery;
+use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, filters};
 use voxel::{GridSize, Palette};
 
-/// Where nobody has chosen anything and there is nothing to choose from.
+/// Used if no prompt exists.
 const EXAMPLE_PROMPT: &str = "a garden shed";
 
 pub(in crate::web) fn routes() -> Router<App> {
     Router::new().route("/prompts/chat", get(page))
 }
 
-/// The query; a form sends empty fields for what is not chosen.
+/// The query. A form sends an empty field for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct ChatQuery {
     prompt: String,
-    /// In the visitor's own words, which count before the chosen prompt.
+    /// The visitor's own prompt, which has precedence over the chosen one.
     words: String,
     grid: Option<GridSize>,
     palette: Option<Palette>,
@@ -39,7 +39,7 @@ struct ChatQuery {
 struct ChatPage {
     page: Page,
     prompts: Vec<PromptCard>,
-    /// None for the visitor's own words.
+    /// None if the visitor wrote the prompt.
     prompt: Option<PromptCard>,
     words: String,
     settings: Settings,
@@ -47,7 +47,7 @@ struct ChatPage {
 }
 
 async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<ChatQuery>) -> Result<ChatPage, Error> {
-    let settings = chosen.settings(&app.config.arena);
+    let settings = query::settings(&app.config.arena, chosen.grid, chosen.palette);
     let words: String = chosen.words.trim().chars().take(MAX_PROMPT_CHARS).collect();
     let prompts = gallery::prompts(&app.pool).await?;
     let prompt = match chosen.prompt.as_str() {
@@ -55,20 +55,10 @@ async fn page(State(app): State<App>, PageQuery(chosen): PageQuery<ChatQuery>) -
         "" => prompts.first().cloned(),
         id => gallery::prompt(&app.pool, id).await?.or_else(|| prompts.first().cloned()),
     };
-    let asked = prompt.as_ref().map_or(words.as_str(), |prompt| &prompt.text);
-    let asked = if asked.is_empty() { EXAMPLE_PROMPT } else { asked };
-    let text = prompting::chat_text(asked, &settings);
+    let task = prompt.as_ref().map_or(words.as_str(), |prompt| &prompt.text);
+    let task = if task.is_empty() { EXAMPLE_PROMPT } else { task };
+    let text = prompting::chat_text(task, &settings);
     Ok(ChatPage { page: Page::at("/prompts"), prompts, prompt, words, settings, text })
-}
-
-impl ChatQuery {
-    fn settings(&self, arena: &Settings) -> Settings {
-        Settings {
-            grid: self.grid.unwrap_or(arena.grid),
-            palette: self.palette.unwrap_or(arena.palette),
-            mode: arena.mode.clone(),
-        }
-    }
 }
 
 impl ChatPage {
@@ -76,7 +66,7 @@ impl ChatPage {
         self.prompt.as_ref().is_some_and(|chosen| chosen.id == prompt.id)
     }
 
-    /// A retired one can still be linked to.
+    /// False for a link to an inactive prompt.
     fn is_listed(&self) -> bool {
         self.prompt.is_none() || self.prompts.iter().any(|prompt| self.is_chosen(prompt))
     }

@@ -1,5 +1,4 @@
-//! `/leaderboard`: who stands where; `/leaderboard/pairs`: who beats whom, by which
-//! votes.
+//! `/leaderboard`: the table and its charts.
 
 mod pairs;
 
@@ -18,11 +17,12 @@ use time::OffsetDateTime;
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
+use crate::web::api::leaderboard::board;
 use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
 use crate::web::query::{PageQuery, escaped};
 use crate::web::{Error, Page, ShareCard, filters};
 
-/// A model with fewer votes has no skill.
+/// For the template, in the type of a count of votes.
 const MIN_VOTES_FOR_SKILL: i64 = crate::arena::skill::MIN_VOTES_FOR_SKILL as i64;
 
 pub(in crate::web) fn routes() -> Router<App> {
@@ -32,7 +32,7 @@ pub(in crate::web) fn routes() -> Router<App> {
         .route("/leaderboard/pairs", get(pairs::page))
 }
 
-/// The page's query; a form sends empty fields for what is not chosen.
+/// The query of the page. A form sends an empty field for what is not chosen.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct LeaderboardPageQuery {
@@ -64,7 +64,7 @@ enum SortOrder {
     Desc,
 }
 
-/// What the table can be sorted by, from left to right.
+/// The sortable columns, from left to right.
 const COLUMNS: [(LadderSort, &str); 10] = [
     (LadderSort::Model, "Model"),
     (LadderSort::Elo, "Elo"),
@@ -89,11 +89,11 @@ struct LeaderboardPage {
     providers: Vec<String>,
     tags: Vec<String>,
     axis: Option<RatingAxis>,
-    /// As HTML.
+    /// Rendered HTML.
     charts: Arc<str>,
 }
 
-/// What follows from the statistics alone.
+/// The part of the page that depends only on the statistics and the names of models.
 #[derive(Template)]
 #[template(path = "leaderboard_charts.html")]
 struct LeaderboardCharts<'a> {
@@ -102,13 +102,13 @@ struct LeaderboardCharts<'a> {
     history: Option<HistoryChart>,
 }
 
-/// Charts that were drawn, by what they show. With sixty models they are most of the page, and of the work on it.
+/// Rendered charts. With sixty models, they are most of the page, and most of the work on it.
 type ChartCache = Cache<ChartCacheKey, Arc<str>>;
 
-/// The tag, when the statistics were worked out, and the models in their order.
+/// The tag, the time of the statistics, and the models in their order.
 type ChartCacheKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
 
-/// So many are kept; a large one has a megabyte.
+/// The largest charts have about a megabyte.
 const MAX_CACHED_CHARTS: u64 = 16;
 
 /// A row of the table.
@@ -171,14 +171,6 @@ async fn charts(
     Ok(charts)
 }
 
-/// The whole ladder, or that of a tag.
-pub(in crate::web) async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
-    match tag {
-        "" => Ok(Arc::new(app.arena.leaderboard().await?)),
-        tag => Ok(app.arena.tag_ladder(tag).await?),
-    }
-}
-
 fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
     let line = |(row, change): (&LadderEntry, StandingChange)| LadderRow {
         interval: axis.zip(row.skill.as_ref()).map(|(axis, skill)| axis.interval(skill)),
@@ -189,7 +181,7 @@ fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
 }
 
 impl LeaderboardPageQuery {
-    /// The lines come by rank, which decides between equals.
+    /// Sorts lines that are in the order of their ranks, which also decides between equal values.
     fn sort(&self, lines: &mut [LadderRow]) {
         let sort = self.sort_by();
         if sort == LadderSort::Model {
@@ -202,7 +194,7 @@ impl LeaderboardPageQuery {
         }
     }
 
-    /// By rank, unless another column was asked for.
+    /// The column to sort by. The default is the one that ranks are based on.
     fn sort_by(&self) -> LadderSort {
         self.sort.unwrap_or(if self.tag.is_empty() { LadderSort::Elo } else { LadderSort::Skill })
     }
@@ -219,7 +211,7 @@ impl LeaderboardPageQuery {
         COLUMNS.map(|(sort, word)| self.head(sort, word))
     }
 
-    /// Sorts by its column, and the other way around when asked again.
+    /// The link of a column sorts by it; that of the current column reverses the order.
     fn head(&self, sort: LadderSort, word: &'static str) -> SortHeader {
         let current = self.sort_by() == sort;
         let order = if current { self.order().reversed() } else { sort.usual_order() };
@@ -236,12 +228,12 @@ impl LeaderboardPageQuery {
         SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
     }
 
-    /// Where all pairs are.
+    /// The address of all pairs.
     fn pairs(&self) -> String {
         pairs::address(None, &self.tag, 1)
     }
 
-    /// Where the votes on one pair are.
+    /// The address of the votes on a pair.
     fn pair(&self, a: &ModelKey, b: &ModelKey) -> String {
         pairs::address(Some((a.as_str(), b.as_str())), &self.tag, 1)
     }
@@ -252,12 +244,12 @@ struct SortHeader {
     sort: LadderSort,
     word: &'static str,
     address: String,
-    /// If the table is sorted by it.
+    /// None if the table is sorted by another column.
     order: Option<SortOrder>,
 }
 
 impl LadderRow {
-    /// What a column sorts by; unknown values are the least.
+    /// The value that a column is sorted by. Unknown values come last.
     fn measure(&self, sort: LadderSort) -> f64 {
         let LadderEntry { standing, skill, shown, .. } = &self.row;
         match sort {
@@ -276,7 +268,7 @@ impl LadderRow {
         }
     }
 
-    /// Of all votes, from 0 to 1.
+    /// The share of all its votes, from 0 to 1.
     fn both_bad(&self) -> Option<f64> {
         let votes = self.row.standing.votes();
         (votes > 0).then(|| self.row.standing.both_bad as f64 / votes as f64)
@@ -299,7 +291,7 @@ impl LadderSort {
         }
     }
 
-    /// What a tag's votes alone have none of: Elo depends on the order of all votes.
+    /// Whether the column is missing for a tag: Elo depends on the order of all votes.
     fn needs_all_votes(self) -> bool {
         matches!(self, Self::Elo | Self::Change)
     }
@@ -317,7 +309,7 @@ impl SortOrder {
         }
     }
 
-    /// As ARIA has it.
+    /// The value of `aria-sort`.
     fn word(self) -> &'static str {
         match self {
             Self::Asc => "ascending",
@@ -334,7 +326,7 @@ impl SortOrder {
 }
 
 impl LeaderboardPage {
-    /// How long ago the statistics were worked out, in words.
+    /// The age of the statistics, in words.
     fn counted_ago(&self) -> String {
         let ago = (self.board.as_of - self.board.stats.computed_at).whole_seconds().max(0);
         match ago {
@@ -344,7 +336,7 @@ impl LeaderboardPage {
         }
     }
 
-    /// The most votes that any model has.
+    /// The number of votes of the model with the most.
     fn most_votes(&self) -> i64 {
         self.board.rows.iter().map(|row| row.standing.votes()).max().unwrap_or(0)
     }

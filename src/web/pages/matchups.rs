@@ -1,11 +1,11 @@
-//! `/matchups/{id}`: voting without script; after the vote, a page to share.
+//! `/matchups/{id}`: voting without JavaScript; after the vote, a page to share.
 
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::{Form, Path, State};
-use axum::http::header::{CACHE_CONTROL, RETRY_AFTER};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -15,18 +15,17 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::{ChoiceCounts, Reveal, RevealedSide, ServedMatchup, SkipError};
 use crate::limits::LimitedAction;
-use crate::web::api::arena::{TOO_SOON_MESSAGE, VoteRejection, cast_vote, id, no_matchup, open_matchup};
+use crate::web::api::arena::{VoteRejection, cast_vote, open_matchup, parse_id};
+use crate::web::derived::NO_STORE;
 use crate::web::filters::capitalised;
 use crate::web::pages::arena::{CHOICES, choice_label};
 use crate::web::pages::builds::formats_of_grid;
 use crate::web::query::PageQuery;
 use crate::web::voter::Visitor;
-use crate::web::{Error, Page, ShareCard, filters};
+use crate::web::{Error, ErrorCode, Page, ShareCard, filters};
 use voxel::Format;
 
-const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
-
-/// Where a build is looked at from; the number of a picture is its place here.
+/// The names of the angles of pictures, by their number.
 const ANGLES: [&str; 8] =
     ["front", "front right", "right", "back right", "back", "back left", "left", "front left"];
 
@@ -38,7 +37,7 @@ pub(in crate::web) fn routes() -> Router<App> {
         .route("/matchups/{id}/skip", post(skip))
 }
 
-/// Before the vote: for its voter alone, and without a name.
+/// Before the vote: only for its voter, and without names.
 #[derive(Template, WebTemplate)]
 #[template(path = "voting.html")]
 struct VotingPage {
@@ -49,20 +48,20 @@ struct VotingPage {
     notice: Option<&'static str>,
 }
 
-/// After it: for everybody.
+/// After the vote: for everybody.
 #[derive(Template, WebTemplate)]
 #[template(path = "matchup.html")]
 struct MatchupPage {
     page: Page,
-    /// Either build tells what was asked.
-    asked: Build,
+    /// One of the builds, for the prompt and the settings of both.
+    build: Build,
     verdict: &'static str,
     sides: [MatchupSideView; 2],
-    /// Both can be taken away as these.
+    /// The formats in which both can be downloaded.
     formats: Vec<Format>,
     votes: i64,
     tally: [TallyBar; 4],
-    /// Whether it is the visitor's own vote.
+    /// Whether this is the visitor's own vote.
     own: bool,
 }
 
@@ -72,7 +71,7 @@ struct MatchupSideView {
     chosen: bool,
 }
 
-/// A part of a tally, in hundredths of its length.
+/// A part of the tally, in percent of its length.
 struct TallyBar {
     words: &'static str,
     count: i64,
@@ -108,13 +107,13 @@ async fn matchup(
     visitor: Visitor,
     PageQuery(query): PageQuery<MatchupPageQuery>,
 ) -> Result<Response, Error> {
-    let id = id(&matchup)?;
+    let id = parse_id(&matchup)?;
     let served = served(&app, &visitor, id).await?;
     if let Some(reveal) = app.arena.reveal(id).await? {
-        return Ok((NO_STORE, MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
+        return Ok(([NO_STORE], MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
     }
-    let served = served.ok_or_else(no_matchup)?;
-    Ok((NO_STORE, VotingPage::new(id, served, query.angle)).into_response())
+    let served = served.ok_or(ErrorCode::NoSuchMatchup)?;
+    Ok(([NO_STORE], VotingPage::new(id, served, query.angle)).into_response())
 }
 
 #[derive(Deserialize)]
@@ -128,15 +127,16 @@ async fn vote(
     visitor: Visitor,
     Form(form): Form<VoteForm>,
 ) -> Result<Response, Error> {
-    let choice = form.choice.parse().map_err(|problem| Error::bad_request("bad_choice", problem))?;
-    let id = id(&matchup)?;
+    let choice = form.choice.parse().map_err(|_| ErrorCode::BadChoice)?;
+    let id = parse_id(&matchup)?;
     match cast_vote(&app, &visitor, &matchup, choice).await? {
         Ok(_) | Err(VoteRejection::Already(_)) => Ok(redirect_to(id).into_response()),
         Err(VoteRejection::TooSoon(wait)) => {
-            let served = served(&app, &visitor, id).await?.ok_or_else(no_matchup)?;
-            let page = VotingPage { notice: Some(TOO_SOON_MESSAGE), ..VotingPage::new(id, served, 0) };
+            let served = served(&app, &visitor, id).await?.ok_or(ErrorCode::NoSuchMatchup)?;
+            let page =
+                VotingPage { notice: Some(ErrorCode::TooSoon.sentence()), ..VotingPage::new(id, served, 0) };
             let seconds = HeaderValue::from(wait.as_secs() + 1);
-            Ok((StatusCode::TOO_MANY_REQUESTS, NO_STORE, [(RETRY_AFTER, seconds)], page).into_response())
+            Ok((StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], page).into_response())
         }
     }
 }
@@ -146,8 +146,8 @@ async fn skip(
     Path(matchup): Path<String>,
     visitor: Visitor,
 ) -> Result<Redirect, Error> {
-    let id = id(&matchup)?;
-    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
+    let id = parse_id(&matchup)?;
+    let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
     match app.arena.skip(voter, id).await {
         Ok(()) => Ok(redirect_to(open_matchup(&app, &visitor, None).await?.id)),
@@ -160,7 +160,7 @@ fn redirect_to(matchup: Uuid) -> Redirect {
     Redirect::to(&format!("/matchups/{matchup}"))
 }
 
-/// None for whoever it was not served to.
+/// The matchup before the vote; none if it was served to somebody else.
 async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedMatchup>, Error> {
     match visitor.voter().await? {
         Some(voter) => Ok(app.arena.served(voter, id).await?),
@@ -176,18 +176,18 @@ impl VotingPage {
 
 impl MatchupPage {
     async fn of(app: &App, reveal: Reveal, own: bool) -> Result<Self, Error> {
-        let asked = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(no_matchup)?;
+        let build = builds::find(&app.pool, reveal.a.build).await?.ok_or(ErrorCode::NoSuchMatchup)?;
         let all = reveal.others.with(reveal.choice);
         let words = choice_label(reveal.choice);
-        let prompt = capitalised(&asked.prompt_text);
+        let prompt = capitalised(&build.prompt_text);
         let title = format!("{prompt}: {} against {}", reveal.a.display_name, reveal.b.display_name);
         let alt = format!("{title}. The vote: {words}.");
         let card = ShareCard::of("matchups", reveal.matchup, title, alt);
         let side = |name, model| MatchupSideView { name, model, chosen: reveal.choice.name() == name };
         Ok(Self {
             page: Page::at("/").with_card(card),
-            formats: formats_of_grid(asked.settings.grid.get() as u16),
-            asked,
+            formats: formats_of_grid(build.settings.grid.get() as u16),
+            build,
             verdict: words,
             sides: [side("A", reveal.a), side("B", reveal.b)],
             votes: all.sum(),
@@ -206,7 +206,7 @@ impl MatchupSideView {
         if self.change() < 0.0 { "bad" } else { "good" }
     }
 
-    /// How long it took, where a model was asked for it.
+    /// How long the model took; none for an imported build.
     fn made(&self) -> Option<String> {
         self.model.generation_time_ms.map(|ms| format!("made in {:.1} s", ms as f64 / 1000.0))
     }

@@ -1,11 +1,9 @@
-//! `/me`: one's own votes, for whoever has the session they were cast in.
+//! `/me`: the visitor's own votes.
 
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderName;
-use axum::http::header::CACHE_CONTROL;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use serde::Deserialize;
@@ -14,6 +12,7 @@ use time::OffsetDateTime;
 use crate::app::App;
 use crate::arena::voter_history::{self, Agreement, MAX_COMPARED, Opinion, PAGE, PastVote};
 use crate::arena::{Choice, Voter};
+use crate::web::derived::NO_STORE;
 use crate::web::query::{self, PageQuery};
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page, filters};
@@ -25,7 +24,7 @@ pub(in crate::web) fn routes() -> Router<App> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct MeQuery {
-    /// Only votes older than this one.
+    /// Shows only votes older than the one with this id.
     #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
 }
@@ -34,7 +33,7 @@ struct MeQuery {
 #[template(path = "me.html")]
 struct MePage {
     page: Page,
-    /// None for who has not voted.
+    /// None without votes.
     own: Option<OwnVotes>,
 }
 
@@ -44,13 +43,11 @@ struct OwnVotes {
     agreement: Agreement,
     opinions: Vec<Opinion>,
     votes: Vec<PastVote>,
-    /// Where this page begins, if it is not the first.
+    /// Where this page starts; none for the first.
     before: Option<i64>,
-    /// Where the next one does.
+    /// Where the next page starts.
     older: Option<i64>,
 }
-
-const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
 async fn me(
     State(app): State<App>,
@@ -61,7 +58,7 @@ async fn me(
         Some(voter) => OwnVotes::of(&app, voter, query.before).await?,
         None => None,
     };
-    Ok((NO_STORE, MePage { page: Page::at("/me"), own }))
+    Ok(([NO_STORE], MePage { page: Page::at("/me"), own }))
 }
 
 impl OwnVotes {
@@ -87,7 +84,7 @@ impl OwnVotes {
         day(self.since)
     }
 
-    /// How many of the latest votes were compared with others', if that was not all of them.
+    /// How many votes the agreement is based on, if not all.
     fn latest(&self) -> Option<i64> {
         (self.count > MAX_COMPARED).then_some(MAX_COMPARED)
     }

@@ -1,4 +1,4 @@
-//! `/prompts` and `/prompts/{id}`: what is asked, and how each model answered.
+//! `/prompts`: all prompts; `/prompts/{id}`: a prompt and its builds.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -27,7 +27,7 @@ struct PromptsPage {
 struct PromptPage {
     page: Page,
     prompt: PromptCard,
-    /// Whether there is something to vote on.
+    /// Whether the prompt has matchups.
     eligible: bool,
     builds: Vec<BuildCard>,
 }
@@ -38,7 +38,7 @@ async fn all(State(app): State<App>) -> Result<PromptsPage, Error> {
 
 async fn one(State(app): State<App>, Path(id): Path<String>) -> Result<PromptPage, Error> {
     let prompt = gallery::prompt(&app.replica, &id).await?;
-    let prompt = prompt.ok_or_else(|| Error::not_found("There is no such prompt."))?;
+    let prompt = prompt.ok_or_else(|| Error::not_found("This prompt does not exist."))?;
     let builds = gallery::of_prompt(&app.replica, &id).await?;
     let eligible = app.arena.is_eligible(&id).await?;
     let title = capitalised(&prompt.text);

@@ -1,4 +1,4 @@
-//! `/sandbox`: two models side by side, stored builds side by side, a build that one brings, and runs that were kept.
+//! `/sandbox`: running two models side by side, importing a build, and kept runs.
 
 mod compare;
 
@@ -6,8 +6,7 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::header::CACHE_CONTROL;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -20,16 +19,14 @@ use crate::arena::gallery::{self, PromptCard};
 use crate::arena::kept_runs::{self, KeptRun, KeptRunSummary};
 use crate::web::api::generate::resolver::{lends_keys, route_for_visitors, takes_visitors};
 use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
-use crate::web::query::PageQuery;
+use crate::web::derived::NO_STORE;
+use crate::web::query::{PageQuery, settings};
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page, filters};
 use voxel::{Format, GridSize, Palette};
 
-/// The two sides, as they are called.
+/// The keys and the names of the two sides.
 const SIDES: [(&str, &str); 2] = [("a", "A"), ("b", "B")];
-
-/// Each depends on who asks, or is none of a cache's business.
-const NO_STORE: [(HeaderName, &str); 1] = [(CACHE_CONTROL, "no-store")];
 
 pub(in crate::web) fn routes() -> Router<App> {
     Router::new()
@@ -40,7 +37,7 @@ pub(in crate::web) fn routes() -> Router<App> {
         .route("/sandbox/runs/{id}/delete", post(forget))
 }
 
-/// How the forms begin; what is not said is the arena's.
+/// The initial values of the forms. The defaults are the arena's settings.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct SandboxQuery {
@@ -63,7 +60,7 @@ struct LivePage {
     kept: Vec<KeptRunSummary>,
 }
 
-/// The models of one maker.
+/// The models of a provider.
 struct ModelGroupView {
     name: String,
     models: Vec<SandboxModelView>,
@@ -72,13 +69,13 @@ struct ModelGroupView {
 struct SandboxModelView {
     key: String,
     name: String,
-    /// Whose key it takes.
+    /// The provider whose API key it needs.
     provider: String,
-    /// Whether it can be asked without one of the visitor's own.
+    /// Whether it can be used without an API key of the visitor.
     open: bool,
 }
 
-/// Where any model can be asked by its id there.
+/// A provider at which any model can be used, by its id there.
 struct SandboxProviderView {
     key: String,
     name: String,
@@ -108,7 +105,7 @@ async fn live(
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<impl IntoResponse, Error> {
     let lends_keys = lends_keys(&app, &headers);
-    let settings = query.settings(&app.config.arena);
+    let settings = settings(&app.config.arena, query.grid, query.palette);
     let words = query.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
     let kept = match visitor.voter().await? {
@@ -125,26 +122,26 @@ async fn live(
         local: app.config.sandbox.local,
         kept,
     };
-    Ok((NO_STORE, page))
+    Ok(([NO_STORE], page))
 }
 
-/// Whoever can be asked, by maker; those first for whom this server has a key to lend.
+/// The models that visitors can use, by provider. Providers whose API key visitors can use come first.
 fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
     let providers = app.worker.providers();
     let mut model_groups: Vec<ModelGroupView> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
-        let Some((asked, _)) = route_for_visitors(app, model, lends_keys) else { continue };
+        let Some((provider, _)) = route_for_visitors(app, model, lends_keys) else { continue };
         let model_view = SandboxModelView {
             key: model.key.to_string(),
             name: model.display_name.clone(),
-            provider: asked.key.clone(),
+            provider: provider.key.clone(),
             open: lends_keys && providers.can_generate(model),
         };
-        match model_groups.iter_mut().find(|group| group.name == asked.display_name) {
+        match model_groups.iter_mut().find(|group| group.name == provider.display_name) {
             Some(group) => group.models.push(model_view),
             None => model_groups
-                .push(ModelGroupView { name: asked.display_name.clone(), models: vec![model_view] }),
+                .push(ModelGroupView { name: provider.display_name.clone(), models: vec![model_view] }),
         }
     }
     model_groups.sort_by_key(|group| !group.is_open());
@@ -168,7 +165,7 @@ async fn paste(
     State(app): State<App>,
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<PastePage, Error> {
-    let settings = query.settings(&app.config.arena);
+    let settings = settings(&app.config.arena, query.grid, query.palette);
     Ok(PastePage { page: Page::at("/sandbox"), words: query.words(&app).await?, settings })
 }
 
@@ -179,7 +176,7 @@ async fn run(
 ) -> Result<impl IntoResponse, Error> {
     let run = find_run(&app, parse_run_id(&id)?).await?;
     let own = visitor.voter().await? == Some(run.owner);
-    Ok((NO_STORE, RunPage { page: Page::at("/sandbox"), run, own }))
+    Ok(([NO_STORE], RunPage { page: Page::at("/sandbox"), run, own }))
 }
 
 async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Redirect, Error> {
@@ -188,15 +185,7 @@ async fn forget(State(app): State<App>, visitor: Visitor, Path(id): Path<String>
 }
 
 impl SandboxQuery {
-    fn settings(&self, arena: &Settings) -> Settings {
-        Settings {
-            grid: self.grid.unwrap_or(arena.grid),
-            palette: self.palette.unwrap_or(arena.palette),
-            mode: arena.mode.clone(),
-        }
-    }
-
-    /// What is to be built, in a prompt's words or the visitor's own.
+    /// The text of the chosen prompt, or the visitor's own.
     async fn words(&self, app: &App) -> Result<String, Error> {
         if !self.prompt.is_empty()
             && let Some(prompt) = gallery::prompt(&app.pool, &self.prompt).await?
@@ -208,7 +197,7 @@ impl SandboxQuery {
 }
 
 impl LivePage {
-    /// Whether there is anybody who can be asked without a key of the visitor's own.
+    /// Whether anything can be used without an API key of the visitor.
     fn lends_keys(&self) -> bool {
         self.model_groups.iter().any(ModelGroupView::is_open)
             || self.providers.iter().any(|provider| provider.open)

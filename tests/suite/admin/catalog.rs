@@ -102,7 +102,13 @@ async fn what_makes_no_sense_is_refused_with_a_reason() {
             "temperature",
         ),
         (Method::PUT, "/api/admin/models/a", with("colour", json!("red")), 422, "colour"),
-        (Method::PATCH, "/api/admin/models/nobody", json!({ "enabled": true }), 404, "This model does not exist"),
+        (
+            Method::PATCH,
+            "/api/admin/models/nobody",
+            json!({ "enabled": true }),
+            404,
+            "This model does not exist",
+        ),
         (
             Method::PATCH,
             "/api/admin/models/reference_architect",
@@ -113,7 +119,13 @@ async fn what_makes_no_sense_is_refused_with_a_reason() {
         (Method::PUT, "/api/admin/prompts/Not%20a%20slug", json!({ "text": "x" }), 400, "slug"),
         (Method::PUT, "/api/admin/prompts/a", json!({ "text": "x".repeat(801) }), 400, "800"),
         (Method::PUT, "/api/admin/prompts/a", json!({ "text": "x", "tags": ["No Tag"] }), 400, "tags"),
-        (Method::PATCH, "/api/admin/prompts/nowhere", json!({ "active": true }), 404, "This prompt does not exist"),
+        (
+            Method::PATCH,
+            "/api/admin/prompts/nowhere",
+            json!({ "active": true }),
+            404,
+            "This prompt does not exist",
+        ),
     ];
     for (method, path, body, status, part) in cases {
         let answer = admin.json(method.clone(), path, &body).await;

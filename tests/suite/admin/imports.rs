@@ -121,10 +121,10 @@ async fn the_hint_says_why_a_build_is_not_in_the_arena() {
     for (query, in_arena, part) in [
         ("modelKey=openai_gpt_5_5&promptId=lighthouse", false, "disabled"),
         ("modelKey=gemini_3_1_pro&promptId=lighthouse&palette=advanced", false, "gallery"),
-        ("modelKey=reference_architect&promptId=treehouse", false, "only one"),
-        ("modelKey=gemini_3_1_pro&promptId=treehouse", true, "may meet it"),
-        ("modelKey=xai_grok_4_3&promptId=treehouse", true, "may meet it"),
-        ("modelKey=reference_sculptor&promptId=treehouse", false, "make room"),
+        ("modelKey=reference_architect&promptId=treehouse", false, "first build"),
+        ("modelKey=gemini_3_1_pro&promptId=treehouse", true, "can appear in matchups"),
+        ("modelKey=xai_grok_4_3&promptId=treehouse", true, "can appear in matchups"),
+        ("modelKey=reference_sculptor&promptId=treehouse", false, "step aside"),
     ] {
         let reply = admin.post(&import_path(query), sample_spec(5)).await.json();
         assert_eq!(reply["inArena"], in_arena, "{query}: {reply}");

@@ -317,7 +317,7 @@ async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
     let server = fixture.server.url.as_str();
     for (arguments, token, part) in [
         (["models", "--server", server], "", "ADMIN_TOKEN is not set"),
-        (["models", "--server", server], "wrong", "not the admin's token"),
+        (["models", "--server", server], "wrong", "admin token is wrong"),
         (["models", "--server", "ftp://example"], "x", "--server must be an address"),
         (["models", "--server", "http://127.0.0.1:1"], "x", "error sending request"),
     ] {

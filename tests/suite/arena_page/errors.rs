@@ -15,8 +15,8 @@ async fn a_vote_that_fails_keeps_the_matchup_and_can_be_sent_again() {
         ),
         (r#"[502, "not from us"]"#, "The server answered 502."),
         (
-            r#"[429, { error: "That was a little fast. Please wait 7 seconds and go on.", code: "rate_limited" }, { "retry-after": "7" }]"#,
-            "That was a little fast. Please wait 7 seconds and go on.",
+            r#"[429, { error: "Too many requests. Try again in 7 seconds.", code: "rate_limited" }, { "retry-after": "7" }]"#,
+            "Too many requests. Try again in 7 seconds.",
         ),
     ] {
         page.run(&format!("answers = {{ '/vote': {answer} }}")).await;

@@ -104,7 +104,7 @@ async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
     wait_until(
         &page,
         &format!(
-            "document.querySelector({there:?}).innerText.includes('and 1 by models that cannot be asked')"
+            "document.querySelector({there:?}).innerText.includes('and 1 by models that cannot generate')"
         ),
     )
     .await;
@@ -262,8 +262,11 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
     );
     page.click("#over").await;
     paste(BUILD).await;
-    wait_until(&page, "document.querySelector('#panel [data-slot=told]').textContent.includes('was retired')")
-        .await;
+    wait_until(
+        &page,
+        "document.querySelector('#panel [data-slot=told]').textContent.includes('was retired')",
+    )
+    .await;
 
     page.click("#panel [data-does=retire]").await;
     page.click("#sure [data-yes]").await;

@@ -23,7 +23,7 @@ async fn the_token_opens_the_console_and_signing_out_closes_it() {
 
     let wrong = sign_in(&server, "guess").await;
     assert_eq!((wrong.status().as_u16(), cookie(&wrong)), (401, None));
-    assert!(wrong.text().await.unwrap().contains("That is not the value of ADMIN_TOKEN."));
+    assert!(wrong.text().await.unwrap().contains("Wrong token. Enter the value of ADMIN_TOKEN."));
 
     let right = sign_in(&server, &format!(" {TOKEN}\n")).await;
     assert_eq!((right.status().as_u16(), right.headers()["location"].to_str().unwrap()), (303, "/admin"));

@@ -1,5 +1,7 @@
 //! What goes wrong, and how it is told: JSON for programs, a page for people.
 
+use buildoff::web::ErrorCode;
+
 use super::*;
 
 #[derive(Deserialize)]
@@ -43,10 +45,14 @@ async fn programs_get_a_sentence_and_a_code() {
         (
             "/api/crowded",
             503,
-            json!({ "error": "Too many people are here at once. Please try again in a moment.", "code": "busy" }),
+            json!({ "error": "The server is busy. Try again in a moment.", "code": "busy" }),
         ),
-        ("/api/slow", 503, json!({ "error": "This took too long, and was stopped.", "code": "timed_out" })),
-        ("/api/nothing", 404, json!({ "error": "There is no such page here.", "code": "not_found" })),
+        (
+            "/api/slow",
+            503,
+            json!({ "error": "The request took too long, so it was stopped. Try again.", "code": "timed_out" }),
+        ),
+        ("/api/nothing", 404, json!({ "error": "This page does not exist.", "code": "not_found" })),
         (
             "/api/query?size=x",
             400,
@@ -147,22 +153,19 @@ async fn text_from_the_visitor_is_escaped_on_an_error_page() {
 
 #[tokio::test]
 async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
-    let fails = |status: StatusCode, code: &'static str| {
-        get(move || async move { Err::<(), _>(Error::new(status, code, "Said by the handler.")) })
-    };
+    let fails =
+        |code: ErrorCode| get(move || async move { Err::<(), _>(Error::new(code, "Said by the handler.")) });
     let server = TestServer::start_with_routes(
         Router::new()
-            .route("/sandbox/runs/7/delete", fails(StatusCode::FORBIDDEN, "not_yours"))
-            .route("/models/nobody", fails(StatusCode::NOT_FOUND, "not_found"))
-            .route("/matchup", fails(StatusCode::CONFLICT, "all_voted"))
-            .route("/unknown", fails(StatusCode::CONFLICT, "nobody_knows_this")),
+            .route("/sandbox/runs/7/delete", fails(ErrorCode::NotYours))
+            .route("/models/nobody", fails(ErrorCode::NotFound))
+            .route("/matchup", fails(ErrorCode::AllVoted)),
     )
     .await;
     for (path, title, way_out) in [
         ("/sandbox/runs/7/delete", "This run belongs to another browser", "\"/sandbox\">Go to the sandbox"),
         ("/models/nobody", "Page not found", "\"/leaderboard\">See the leaderboard"),
         ("/matchup", "You have seen every pair", "\"/leaderboard\">See the leaderboard"),
-        ("/unknown", "Request not understood", "\"/\">Go to the arena"),
         ("/panic/and/nothing?x=y", "Page not found", "\"/\">Go to the arena"),
     ] {
         let html = server.get(path).send().await.unwrap().text().await.unwrap();

@@ -54,7 +54,7 @@ async fn a_taken_port_is_told_with_the_way_out() {
     let server = TestServer::start().await;
     let address = server.url.trim_start_matches("http://").parse().unwrap();
     let error = buildoff::web::server::bind(address).await.unwrap_err().to_string();
-    assert!(error.contains(&format!("{address} is taken")) && error.contains("PORT="), "{error}");
+    assert!(error.contains(&format!("{address} is already in use")) && error.contains("PORT="), "{error}");
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ async fn the_votes_on_a_pair_are_listed_from_either_side() {
     }
     let itself = fixture.html("/leaderboard/pairs?a=elm&b=elm").await;
     assert!(
-        itself.contains("A model is not compared with itself.") && itself.contains("2 pairs"),
+        itself.contains("A model cannot be compared with itself.") && itself.contains("2 pairs"),
         "{itself}"
     );
     let first = fixture.html("/leaderboard/pairs?a=elm&b=fir&page=x&tag=no-such-tag").await;

@@ -179,9 +179,12 @@ async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
     assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "ash"]);
     assert_eq!(fixture.column("/api/leaderboard", "elo").await, [1508.0, 1500.0]);
     let fir = fixture.html("/models/fir").await;
-    assert!(fir.contains("Disabled.") && fir.contains("Not on the ladder"), "{fir}");
+    assert!(
+        fir.contains("Disabled.") && fir.contains("Not on the leaderboard: this model is disabled."),
+        "{fir}"
+    );
     let new = fixture.html("/models/new").await;
-    assert!(new.contains("neither a build at") && new.contains("No builds yet"), "{new}");
+    assert!(new.contains("Not on the leaderboard yet") && new.contains("No builds yet"), "{new}");
 }
 
 #[tokio::test]

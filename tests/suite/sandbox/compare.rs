@@ -104,7 +104,7 @@ async fn what_cannot_be_compared_is_left_out_and_says_why() {
         .unwrap();
     let nobody = Uuid::from_u128(7);
     for (query, shown, words) in [
-        (query(&all[..2]), 1, "builds of other prompts are left out"),
+        (query(&all[..2]), 1, "Builds of other prompts are left out"),
         (query(&all[..5]), 1, "Only four builds fit side by side"),
         (format!("build={nobody}"), 0, "Some of these builds could not be found"),
         (format!("build=x&{}", query(&all[..1])), 1, "Some of these builds could not be found"),

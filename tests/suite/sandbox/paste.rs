@@ -104,7 +104,8 @@ async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() 
     wait_until(&tab, "document.querySelector('build-viewer')?.dataset.state === 'live'").await;
     assert!(tab.holds("document.getElementById('bring').hidden").await);
     paste(&tab, "no build at all").await;
-    wait_until(&tab, "document.getElementById('verdict').textContent.includes('This build cannot be read')").await;
+    wait_until(&tab, "document.getElementById('verdict').textContent.includes('This build cannot be read')")
+        .await;
     assert!(tab.holds("!document.querySelector('build-viewer')").await);
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/admin/audit`: what admins did, the latest first.
+//! `GET /api/admin/audit`: the changes that admins made.
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -23,7 +23,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct AuditQuery {
-    /// Only what came before the entry with this id.
+    /// List only entries older than the one with this ID.
     before: Option<i64>,
 }
 
@@ -33,7 +33,7 @@ struct AuditResponse {
     entries: Vec<AuditEntryView>,
 }
 
-/// Something that an admin did.
+/// A change made by an admin.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
@@ -49,14 +49,14 @@ pub(in crate::web) struct AuditEntryView {
     pub detail: Value,
 }
 
-/// What admins did
+/// List changes
 ///
-/// The latest hundred, the latest first. Every change leaves an entry.
+/// The newest hundred entries of the audit log, newest first. Every change made by an admin is logged.
 #[utoipa::path(
     get, path = "/api/admin/audit", tag = "Admin", operation_id = "audit",
     security(("adminToken" = [])),
     params(AuditQuery),
-    responses((status = OK, description = "What was done.", body = AuditResponse)),
+    responses((status = OK, description = "The entries.", body = AuditResponse)),
 )]
 async fn entries(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! `DELETE /api/admin/builds/{id}`: retires a build; votes keep pointing at it.
+//! `DELETE /api/admin/builds/{id}`: retires a build.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -11,7 +11,8 @@ use uuid::Uuid;
 use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::{audit, builds};
-use crate::web::Error;
+use crate::web::openapi::codes;
+use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(retire))
@@ -19,15 +20,15 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Retire a build
 ///
-/// Takes a build out of the arena. It stays where it is, and so do the votes on it.
+/// Removes a build from the arena. Its page and its votes remain.
 #[utoipa::path(
     delete, path = "/api/admin/builds/{id}", tag = "Admin", operation_id = "retireBuild",
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The build.")),
     responses(
-        (status = NO_CONTENT, description = "It is retired."),
-        (status = NOT_FOUND, description = "no_build"),
-        (status = CONFLICT, description = "retired"),
+        (status = NO_CONTENT, description = "The build is retired."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoBuild])),
+        (status = CONFLICT, description = codes([ErrorCode::Retired])),
     ),
 )]
 async fn retire(
@@ -35,24 +36,16 @@ async fn retire(
     RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
-    let id = Uuid::try_parse(&id).map_err(|_| no_build())?;
+    let id = Uuid::try_parse(&id).map_err(|_| ErrorCode::NoBuild)?;
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     let Some((prompt, model)) = builds::retire(&mut transaction, id).await? else {
         drop(transaction);
         let known = builds::find(&app.pool, id).await?.is_some();
-        return Err(if known { already_retired() } else { no_build() });
+        return Err(if known { ErrorCode::Retired } else { ErrorCode::NoBuild }.into());
     };
     audit::record(&mut transaction, admin, "retire", &format!("{prompt} by {model}"), json!({ "build": id }))
         .await?;
     transaction.commit().await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn no_build() -> Error {
-    Error::from_code("no_build")
-}
-
-fn already_retired() -> Error {
-    Error::from_code("retired")
 }

@@ -1,4 +1,4 @@
-//! `/api/admin/models` and `/api/admin/prompts`: adding, renaming, enabling.
+//! `/api/admin/models` and `/api/admin/prompts`: adding, editing and disabling.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use crate::arena::catalog::{
 };
 use crate::arena::{ModelKey, PromptId};
 use crate::arena::{audit, jobs};
-use crate::generate::Providers;
-use crate::web::Error;
-use crate::web::openapi::shapes;
+use crate::web::openapi::{codes, shapes};
+use crate::web::views::{AdminModelView, AdminPromptView};
+use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -29,41 +29,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(put_model, patch_model))
         .routes(routes!(prompts))
         .routes(routes!(put_prompt, patch_prompt))
-}
-
-/// A model, as admins see it.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AdminModel)]
-pub(in crate::web) struct AdminModelView {
-    pub key: String,
-    pub provider: String,
-    pub model_id: String,
-    pub display_name: String,
-    pub about: String,
-    pub enabled: bool,
-    /// Whether somebody who answers for it can be asked.
-    pub can_generate: bool,
-    /// Who would be asked.
-    pub asked_at: Option<String>,
-    pub via: BTreeMap<String, String>,
-    #[schema(value_type = Option<shapes::PricesSchema>)]
-    pub prices: Option<Prices>,
-    #[schema(value_type = shapes::OptionsSchema)]
-    pub options: ModelOptions,
-    pub builds: i64,
-}
-
-/// A prompt, as admins see it.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AdminPrompt)]
-pub(in crate::web) struct AdminPromptView {
-    pub id: String,
-    pub text: String,
-    pub tags: Vec<String>,
-    pub active: bool,
-    pub builds: i64,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -78,7 +43,7 @@ struct AdminPromptsResponse {
     prompts: Vec<AdminPromptView>,
 }
 
-/// A whole model; what is left out is empty. `enabled` stays as it was, and is true for a new one.
+/// A whole model. Missing fields become empty; a missing `enabled` stays as it is, and is true for a new model.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewModel)]
@@ -127,9 +92,9 @@ struct PatchPromptRequest {
     tags: Option<Vec<String>>,
 }
 
-/// All models
+/// List models
 ///
-/// Enabled or not, and whether they can be asked from here.
+/// All models, enabled or not, and whether they can generate builds.
 #[utoipa::path(
     get, path = "/api/admin/models", tag = "Admin", operation_id = "adminModels",
     security(("adminToken" = [])),
@@ -141,9 +106,9 @@ async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Adm
     Ok(Json(AdminModelsResponse { models }))
 }
 
-/// All prompts
+/// List all prompts
 ///
-/// Active or not.
+/// All prompts, active or not.
 #[utoipa::path(
     get, path = "/api/admin/prompts", tag = "Admin", operation_id = "adminPrompts",
     security(("adminToken" = [])),
@@ -156,15 +121,15 @@ async fn prompts(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Ad
 
 /// Add or replace a model
 ///
-/// Seeding leaves alone what was put here.
+/// Seeding does not overwrite it.
 #[utoipa::path(
     put, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "putModel",
     security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
     request_body = PutModelRequest,
     responses(
-        (status = OK, description = "It was there, and is this now.", body = AdminModelView),
-        (status = CREATED, description = "It is new.", body = AdminModelView),
+        (status = OK, description = "It was replaced.", body = AdminModelView),
+        (status = CREATED, description = "It was added.", body = AdminModelView),
     ),
 )]
 async fn put_model(
@@ -173,11 +138,11 @@ async fn put_model(
     Path(key): Path<String>,
     Json(new): Json<PutModelRequest>,
 ) -> Result<(StatusCode, Json<AdminModelView>), Error> {
-    let key: ModelKey = key.parse().map_err(bad_request)?;
+    let key: ModelKey = key.parse().map_err(Error::bad_request)?;
     let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
     let model = catalog::Model { key, provider, model_id, display_name, about, via, prices, options };
     if let Some(problem) = model.problem() {
-        return Err(bad_request(problem));
+        return Err(Error::bad_request(problem));
     }
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
@@ -196,17 +161,17 @@ async fn put_model(
     Ok((put_status(is_new), Json(model_now(&app, &model.key).await?)))
 }
 
-/// Enable, disable or rename a model
+/// Edit a model
 ///
-/// What is left out stays. Seeding does not undo it.
+/// Missing fields stay as they are. Seeding does not overwrite the changes.
 #[utoipa::path(
     patch, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "patchModel",
     security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
     request_body = PatchModelRequest,
     responses(
-        (status = OK, description = "The model as it is now.", body = AdminModelView),
-        (status = NOT_FOUND, description = "no_model"),
+        (status = OK, description = "The edited model.", body = AdminModelView),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoModel])),
     ),
 )]
 async fn patch_model(
@@ -215,13 +180,13 @@ async fn patch_model(
     Path(key): Path<String>,
     Json(change): Json<PatchModelRequest>,
 ) -> Result<Json<AdminModelView>, Error> {
-    let key: ModelKey = key.parse().map_err(|_| no_model())?;
+    let key: ModelKey = key.parse().map_err(|_| ErrorCode::NoModel)?;
     let PatchModelRequest { enabled, display_name, about } = change;
     let mut changed = model(&app, &key).await?.model;
     changed.display_name.clone_from(display_name.as_ref().unwrap_or(&changed.display_name.clone()));
     changed.about.clone_from(about.as_ref().unwrap_or(&changed.about.clone()));
     if let Some(problem) = changed.problem() {
-        return Err(bad_request(problem));
+        return Err(Error::bad_request(problem));
     }
     let detail = json!({ "enabled": enabled, "displayName": display_name, "about": about });
     let mut connection = app.pool.acquire().await?;
@@ -237,16 +202,16 @@ async fn patch_model(
 
 /// Add or replace a prompt
 ///
-/// Its text stays as it is once there are builds for it.
+/// The text of a prompt with builds cannot be changed.
 #[utoipa::path(
     put, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "putPrompt",
     security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
     request_body = PutPromptRequest,
     responses(
-        (status = OK, description = "It was there, and is this now.", body = AdminPromptView),
-        (status = CREATED, description = "It is new.", body = AdminPromptView),
-        (status = CONFLICT, description = "text_is_fixed"),
+        (status = OK, description = "It was replaced.", body = AdminPromptView),
+        (status = CREATED, description = "It was added.", body = AdminPromptView),
+        (status = CONFLICT, description = codes([ErrorCode::TextIsFixed])),
     ),
 )]
 async fn put_prompt(
@@ -255,9 +220,10 @@ async fn put_prompt(
     Path(id): Path<String>,
     Json(PutPromptRequest { text, tags, active }): Json<PutPromptRequest>,
 ) -> Result<(StatusCode, Json<AdminPromptView>), Error> {
-    let prompt = catalog::Prompt { id: id.parse().map_err(bad_request)?, text: text.trim().to_owned(), tags };
+    let prompt =
+        catalog::Prompt { id: id.parse().map_err(Error::bad_request)?, text: text.trim().to_owned(), tags };
     if let Some(problem) = prompt.problem() {
-        return Err(bad_request(problem));
+        return Err(Error::bad_request(problem));
     }
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
@@ -272,18 +238,18 @@ async fn put_prompt(
     Ok((put_status(is_new), Json(prompt_now(&app, &prompt.id).await?)))
 }
 
-/// Change a prompt
+/// Edit a prompt
 ///
-/// What is left out stays. An inactive prompt is not in the arena.
+/// Missing fields stay as they are. An inactive prompt is not in the arena.
 #[utoipa::path(
     patch, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "patchPrompt",
     security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
     request_body = PatchPromptRequest,
     responses(
-        (status = OK, description = "The prompt as it is now.", body = AdminPromptView),
-        (status = NOT_FOUND, description = "no_prompt"),
-        (status = CONFLICT, description = "text_is_fixed"),
+        (status = OK, description = "The edited prompt.", body = AdminPromptView),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoPrompt])),
+        (status = CONFLICT, description = codes([ErrorCode::TextIsFixed])),
     ),
 )]
 async fn patch_prompt(
@@ -292,13 +258,13 @@ async fn patch_prompt(
     Path(id): Path<String>,
     Json(PatchPromptRequest { active, text, tags }): Json<PatchPromptRequest>,
 ) -> Result<Json<AdminPromptView>, Error> {
-    let id: PromptId = id.parse().map_err(|_| no_prompt())?;
+    let id: PromptId = id.parse().map_err(|_| ErrorCode::NoPrompt)?;
     let mut changed = prompt(&app, &id).await?.prompt;
     let text = text.map(|text| text.trim().to_owned());
     changed.text.clone_from(text.as_ref().unwrap_or(&changed.text.clone()));
     changed.tags.clone_from(tags.as_ref().unwrap_or(&changed.tags.clone()));
     if let Some(problem) = changed.problem() {
-        return Err(bad_request(problem));
+        return Err(Error::bad_request(problem));
     }
     let detail = json!({ "active": active, "text": text, "tags": tags });
     let mut connection = app.pool.acquire().await?;
@@ -314,12 +280,12 @@ async fn patch_prompt(
 
 async fn model(app: &App, key: &ModelKey) -> Result<ListedModel, Error> {
     let listed = catalog::models(&app.pool).await?;
-    listed.into_iter().find(|listed| listed.model.key == *key).ok_or_else(no_model)
+    Ok(listed.into_iter().find(|listed| listed.model.key == *key).ok_or(ErrorCode::NoModel)?)
 }
 
 async fn prompt(app: &App, id: &PromptId) -> Result<ListedPrompt, Error> {
     let listed = catalog::prompts(&app.pool).await?;
-    listed.into_iter().find(|listed| listed.prompt.id == *id).ok_or_else(no_prompt)
+    Ok(listed.into_iter().find(|listed| listed.prompt.id == *id).ok_or(ErrorCode::NoPrompt)?)
 }
 
 async fn model_now(app: &App, key: &ModelKey) -> Result<AdminModelView, Error> {
@@ -330,42 +296,10 @@ async fn prompt_now(app: &App, id: &PromptId) -> Result<AdminPromptView, Error> 
     Ok(AdminPromptView::of(&prompt(app, id).await?))
 }
 
-impl AdminModelView {
-    pub fn of(listed: &ListedModel, providers: &Providers) -> Self {
-        let ListedModel { model, enabled, builds } = listed.clone();
-        let asked_at = providers.route(&model).map(|(provider, _)| provider.to_owned());
-        Self {
-            key: model.key.to_string(),
-            provider: model.provider,
-            model_id: model.model_id,
-            display_name: model.display_name,
-            about: model.about,
-            enabled,
-            can_generate: asked_at.is_some(),
-            asked_at,
-            via: model.via,
-            prices: model.prices,
-            options: model.options,
-            builds,
-        }
-    }
-}
-
-impl AdminPromptView {
-    pub fn of(listed: &ListedPrompt) -> Self {
-        let ListedPrompt { prompt, active, builds, .. } = listed.clone();
-        Self { id: prompt.id.to_string(), text: prompt.text, tags: prompt.tags, active, builds }
-    }
-}
-
 impl From<EditPromptError> for Error {
     fn from(reason: EditPromptError) -> Self {
         match reason {
-            EditPromptError::HasBuilds => Self::new(
-                StatusCode::CONFLICT,
-                "text_is_fixed",
-                "Models were asked for this very text, and builds are judged by it; make another prompt.",
-            ),
+            EditPromptError::HasBuilds => ErrorCode::TextIsFixed.into(),
             EditPromptError::Database(error) => error.into(),
         }
     }
@@ -373,16 +307,4 @@ impl From<EditPromptError> for Error {
 
 fn put_status(is_new: bool) -> StatusCode {
     if is_new { StatusCode::CREATED } else { StatusCode::OK }
-}
-
-pub(super) fn no_model() -> Error {
-    Error::from_code("no_model")
-}
-
-pub(super) fn no_prompt() -> Error {
-    Error::from_code("no_prompt")
-}
-
-fn bad_request(message: String) -> Error {
-    Error::bad_request("bad_request", message)
 }

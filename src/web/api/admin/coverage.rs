@@ -1,4 +1,4 @@
-//! `GET /api/admin/coverage`: every prompt, every model, and what there is of each by each.
+//! `GET /api/admin/coverage`: the state of every build, prompts by models.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,13 +10,13 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::RequireAdmin;
-use super::catalog::{AdminModelView, AdminPromptView};
+use super::jobs::dollars;
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
 use crate::arena::jobs::{self, JobState};
 use crate::web::Error;
-use crate::web::api::leaderboard::SettingsView;
+use crate::web::views::{AdminModelView, AdminPromptView, SettingsView};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(coverage))
@@ -29,12 +29,12 @@ struct CoverageResponse {
     settings: SettingsView,
     prompts: Vec<AdminPromptView>,
     models: Vec<AdminModelView>,
-    /// Those in which there is something.
+    /// All cells with a build or a job.
     cells: Vec<CoverageCellView>,
     sum: CoverageSumView,
 }
 
-/// What there is of a prompt by a model.
+/// The build of a prompt by a model, or its latest job.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CoverageCell)]
@@ -46,12 +46,12 @@ pub(in crate::web) struct CoverageCellView {
     pub job_id: Option<Uuid>,
     pub build_id: Option<Uuid>,
     pub block_count: Option<i32>,
-    /// When it was begun, in milliseconds since 1970.
+    /// When the job started, in milliseconds since 1970.
     pub since: Option<i64>,
     pub attempts: i32,
-    /// Of the answer under way.
+    /// Characters of the current answer.
     pub chars: i64,
-    /// What it waits for.
+    /// What the job is waiting for.
     pub note: Option<String>,
     pub code: Option<String>,
     pub error: Option<String>,
@@ -67,9 +67,9 @@ pub(in crate::web) struct CoverageSumView {
     pub failed: usize,
     pub cancelled: usize,
     pub under_way: usize,
-    /// In dollars, as far as it is known.
+    /// In dollars, as far as known.
     pub spent: f64,
-    /// Attempts whose price or usage is not known.
+    /// Attempts of unknown price or usage.
     pub unpriced: i64,
 }
 
@@ -91,25 +91,25 @@ impl CoverageCellView {
         }
     }
 
-    /// The same place, with nothing in it.
+    /// The same cell without a build or a job.
     pub fn cleared(&self) -> Self {
         Self::empty(&self.prompt_id, &self.model_key)
     }
 }
 
-/// The whole of it, at one moment.
+/// The state of all builds at one moment.
 pub(in crate::web) struct CoverageMatrix {
     pub coverage: Coverage,
     pub sum: CoverageSumView,
 }
 
-/// What there is of each prompt by each model
+/// Get the coverage
 ///
-/// At the arena's settings: builds, jobs under way, and what has failed.
+/// Prompts by models at the arena's settings: builds, jobs in progress, and failures.
 #[utoipa::path(
     get, path = "/api/admin/coverage", tag = "Admin", operation_id = "coverage",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of it.", body = CoverageResponse)),
+    responses((status = OK, description = "The coverage.", body = CoverageResponse)),
 )]
 async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<CoverageResponse>, Error> {
     let matrix = CoverageMatrix::read(&app).await?;
@@ -141,13 +141,13 @@ impl CoverageMatrix {
             failed: sum.failed,
             cancelled: sum.cancelled,
             under_way: coverage.under_way(),
-            spent: micros as f64 / 1e6,
+            spent: dollars(micros),
             unpriced,
         };
         Ok(Self { coverage, sum })
     }
 
-    /// Those in which there is something, prompt by prompt.
+    /// All cells with a build or a job, prompt by prompt.
     pub fn cells(&self) -> Vec<CoverageCellView> {
         let Coverage { prompts, models, .. } = &self.coverage;
         let every = prompts.iter().flat_map(|prompt| models.iter().map(move |model| (prompt, model)));
@@ -167,7 +167,7 @@ impl CoverageMatrix {
                 job_id: *job,
                 ..empty
             },
-            // Its build was retired since.
+            // The build has been retired since.
             coverage::SlotStatus::Job(latest) if latest.state == JobState::Ready => {
                 CoverageCellView { job_id: Some(latest.id), ..empty }
             }

@@ -1,4 +1,4 @@
-//! `GET /api/admin/events`: what changes in the matrix, as it changes.
+//! `GET /api/admin/events`: changes of the coverage, as a stream.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -21,30 +21,30 @@ use super::poller::{SharedPoller, Watcher};
 use crate::app::App;
 use crate::web::Error;
 
-/// Between looks. Other servers' work is seen as well.
+/// Between two readings of the database, which also holds the progress of other servers.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A browser asks again by itself; by then a session that has ended is noticed.
+/// Browsers reconnect by themselves, so a session that has expired is noticed after this time.
 const STREAM_LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-/// How soon it asks again. Browsers would take longer, and tell that the connection is lost.
+/// Browsers would wait longer by default, and the console would say that the connection is lost.
 const RECONNECT_DELAY: Duration = Duration::from_millis(500);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    // One look for all tabs that are open on this server.
+    // All open tabs share one reader.
     OpenApiRouter::new()
         .routes(routes!(events))
         .layer(Extension(SharedPoller::<MatrixSnapshot>::every(POLL_INTERVAL)))
 }
 
-/// The same, as it changes
+/// Stream the coverage
 ///
-/// Server-sent events named `matrix`: `{ whole, cells, sum }`. The first holds every cell, each later one only those that
-/// have changed.
+/// Server-sent events named `matrix`: `{ whole, cells, sum }`. The first contains every cell, each later one only the
+/// cells that have changed.
 #[utoipa::path(
     get, path = "/api/admin/events", tag = "Admin", operation_id = "adminEvents",
     security(("adminToken" = [])),
-    responses((status = OK, description = "Events, until one side leaves.", body = String, content_type = "text/event-stream")),
+    responses((status = OK, description = "Events, for up to ten minutes.", body = String, content_type = "text/event-stream")),
 )]
 async fn events(
     State(app): State<App>,
@@ -67,11 +67,11 @@ async fn events(
         let event = watch.next().await?.retry(RECONNECT_DELAY);
         Some((Ok::<_, Infallible>(event), watch))
     });
-    // A proxy is not to hold events back until there are many.
+    // Asks proxies not to buffer events.
     Ok(([("x-accel-buffering", "no")], Sse::new(events).keep_alive(KeepAlive::default())))
 }
 
-/// The matrix as it was at one look.
+/// The coverage at one reading.
 #[derive(PartialEq)]
 struct MatrixSnapshot {
     /// By prompt and model.
@@ -79,10 +79,10 @@ struct MatrixSnapshot {
     sum: CoverageSumView,
 }
 
-/// One who watches.
+/// The stream of one client.
 struct MatrixStream {
     watcher: Watcher<MatrixSnapshot>,
-    /// What they know.
+    /// The snapshot that the client has.
     sent: Option<Arc<MatrixSnapshot>>,
     until: Instant,
     closing: CancellationToken,
@@ -95,7 +95,7 @@ impl MatrixSnapshot {
         Self { cells, sum: matrix.sum }
     }
 
-    /// The cells that are other than they were.
+    /// The cells that differ from an earlier snapshot.
     fn changes(&self, before: &Self) -> Vec<CoverageCellView> {
         let changed = self.cells.iter().filter(|(place, cell)| before.cells.get(*place) != Some(cell));
         let gone = before.cells.iter().filter(|(place, _)| !self.cells.contains_key(*place));
@@ -104,7 +104,7 @@ impl MatrixSnapshot {
 }
 
 impl MatrixStream {
-    /// The next event; none when it is time to end.
+    /// The next event; none when the stream ends.
     async fn next(&mut self) -> Option<Event> {
         let now = tokio::select! {
             now = self.watcher.changed() => now?,

@@ -1,10 +1,9 @@
-//! `POST /api/admin/import-build`: a build that somebody brings.
+//! `POST /api/admin/import-build`: adds a build from a file.
 
 use std::net::Ipv4Addr;
 
 use axum::Json;
 use axum::extract::{Query, Request, State};
-use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -13,15 +12,15 @@ use uuid::Uuid;
 
 use super::RequireAdmin;
 use crate::app::App;
-use crate::arena::builds::{PackedBuild, StoreError};
+use crate::arena::builds::StoreError;
 use crate::arena::catalog::{self, REFERENCE};
 use crate::arena::imports::{self, ImportTarget, ImportedBuild, PromptRef};
-use crate::arena::{self, Mode, ModelKey, PromptId, ReferencePolicy};
-use crate::web::Error;
-use crate::web::api::leaderboard::SettingsView;
-use crate::web::body::{self, rejection_error, too_large};
-use crate::web::openapi::shapes;
-use crate::web::query::flag;
+use crate::arena::{Mode, ModelKey, PromptId, ReferencePolicy, Settings};
+use crate::web::body::read_build;
+use crate::web::openapi::{codes, shapes};
+use crate::web::query::{flag, settings};
+use crate::web::views::SettingsView;
+use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
 
@@ -32,22 +31,22 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ImportQuery {
-    /// Who built it, by the model's key.
+    /// The key of the model that built it.
     #[param(example = "openai_gpt_5_2_pro")]
     model_key: String,
-    /// One of the two says what was asked.
+    /// The prompt’s slug. Either this or promptText is required.
     prompt_id: Option<String>,
-    /// A text that nobody knows makes an inactive prompt.
+    /// The prompt’s text. A new text adds an inactive prompt.
     prompt_text: Option<String>,
-    /// The arena's own unless said otherwise, as are palette and mode.
+    /// The grid to build in. Default: the arena’s.
     #[param(inline)]
     grid_size: Option<GridSize>,
-    /// The blocks it may use.
+    /// The blocks to build with. Default: the arena’s.
     #[param(inline)]
     palette: Option<Palette>,
-    /// A short slug.
+    /// A short slug. Default: the arena’s.
     mode: Option<String>,
-    /// 1 retires the build that is there.
+    /// 1 retires the existing build.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     overwrite: bool,
@@ -66,9 +65,9 @@ struct ImportResponse {
     #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
     overwritten: bool,
-    /// Whether voters may be shown it.
+    /// Whether the build can appear in matchups.
     in_arena: bool,
-    /// Why, or why not yet.
+    /// Why, or why not.
     hint: String,
 }
 
@@ -91,63 +90,55 @@ struct ImportedModelView {
 
 /// Import a build
 ///
-/// The body is a spec, plain or gzipped, with prose around it or not, or a .schem, a .litematic or a .vox, and passes
-/// the same rules as any other.
+/// The body is a spec, plain or gzipped, with or without prose around it, or a .schem, .litematic or .vox file. The same
+/// rules apply as to any other build.
 #[utoipa::path(
     post, path = "/api/admin/import-build", tag = "Admin", operation_id = "importBuild",
     security(("adminToken" = [])),
     params(ImportQuery),
     request_body(
-        description = "The text or the file. Its content type does not matter; what it is shows by its first bytes.",
+        description = "The text or the file. The content type is ignored; the first bytes decide.",
         content(
             (shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/gzip"),
             ("application/octet-stream"),
         ),
     ),
     responses(
-        (status = OK, description = "It is stored.", body = ImportResponse),
-        (status = BAD_REQUEST, description = "bad_request, bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
-        (status = NOT_FOUND, description = "no_model, no_prompt"),
-        (status = REQUEST_TIMEOUT, description = "body_stalled"),
-        (status = CONFLICT, description = "exists"),
-        (status = PAYLOAD_TOO_LARGE, description = "too_large"),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
-        (status = UNPROCESSABLE_ENTITY, description = "no_blocks, too_many_blocks, too_few_blocks, footprint_too_small, height_too_small"),
+        (status = OK, description = "The build is imported.", body = ImportResponse),
+        (status = BAD_REQUEST, description = codes([ErrorCode::BadRequest, ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile, ErrorCode::DoesNotFit, ErrorCode::TooMuchWork, ErrorCode::BodyCutOff])),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoModel, ErrorCode::NoPrompt])),
+        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
+        (status = CONFLICT, description = codes([ErrorCode::Exists])),
+        (status = PAYLOAD_TOO_LARGE, description = codes([ErrorCode::TooLarge])),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
+        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NoBlocks, ErrorCode::TooManyBlocks, ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall])),
     ),
 )]
 async fn import(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
-    Query(parameters): Query<ImportQuery>,
+    Query(query): Query<ImportQuery>,
     request: Request,
 ) -> Result<Json<ImportResponse>, Error> {
-    let destination = parameters.destination(&app.arena.settings)?;
-    let limit = app.config.import_max_bytes;
-    let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
-    let settings = destination.settings.clone();
-    // The body's share of the memory goes with it.
-    let read = move || {
-        let whole = &large;
-        PackedBuild::read(&whole.bytes, &settings, limit)
-    };
-    // On the command line there is nobody else.
-    let address = admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    let build = app.work.run(WorkClient::visitor(address), read).await?.map_err(rejection_error)?;
-    let imported = imports::import(&app.pool, admin, &destination, &build, parameters.overwrite)
+    let target = query.target(&app.arena.settings)?;
+    // The command line has no address.
+    let client = WorkClient::visitor(admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into()));
+    let build = read_build(&app, client, request, &target.settings, app.config.import_max_bytes).await?;
+    let imported = imports::import(&app.pool, admin, &target, &build, query.overwrite)
         .await
-        .map_err(|reason| store_error(reason, &destination))?;
+        .map_err(|reason| store_error(reason, &target))?;
     app.worker.wake();
-    let (in_arena, hint) = arena_status(&app, &destination, &imported).await?;
+    let (in_arena, hint) = arena_status(&app, &target, &imported).await?;
     Ok(Json(ImportResponse {
         ok: true,
         build_id: imported.stored.id,
         prompt: ImportedPromptView { id: imported.prompt.to_string(), text: imported.prompt_text },
         model: ImportedModelView {
-            key: destination.model.to_string(),
+            key: target.model.to_string(),
             provider: imported.provider,
             display_name: imported.model_name,
         },
-        settings: SettingsView::of(&destination.settings),
+        settings: SettingsView::of(&target.settings),
         block_count: build.block_count,
         warnings: build.warnings,
         overwritten: imported.stored.overwritten,
@@ -157,87 +148,80 @@ async fn import(
 }
 
 impl ImportQuery {
-    fn destination(&self, usual: &arena::Settings) -> Result<ImportTarget, Error> {
+    fn target(&self, arena: &Settings) -> Result<ImportTarget, Error> {
         let prompt = match (self.prompt_id.as_deref(), self.prompt_text.as_deref().map(str::trim)) {
-            (Some(id), None) => PromptRef::Id(id.parse::<PromptId>().map_err(bad_request)?),
+            (Some(id), None) => PromptRef::Id(id.parse::<PromptId>().map_err(Error::bad_request)?),
             (None, Some(text)) => match catalog::prompt_problem(text) {
                 None => PromptRef::Text(text.to_owned()),
-                Some(problem) => return Err(bad_request(problem)),
+                Some(problem) => return Err(Error::bad_request(problem)),
             },
-            _ => return Err(bad_request("Either promptId or promptText says what was asked.".to_owned())),
+            _ => return Err(Error::bad_request("Send either promptId or promptText.")),
         };
-        let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(bad_request)?;
-        let settings = arena::Settings {
-            grid: self.grid_size.unwrap_or(usual.grid),
-            palette: self.palette.unwrap_or(usual.palette),
-            mode: mode.unwrap_or_else(|| usual.mode.clone()),
-        };
-        Ok(ImportTarget { prompt, model: self.model_key.parse::<ModelKey>().map_err(bad_request)?, settings })
+        let mode = self.mode.as_deref().map(str::parse::<Mode>).transpose().map_err(Error::bad_request)?;
+        let mut settings = settings(arena, self.grid_size, self.palette);
+        settings.mode = mode.unwrap_or(settings.mode);
+        let model = self.model_key.parse::<ModelKey>().map_err(Error::bad_request)?;
+        Ok(ImportTarget { prompt, model, settings })
     }
 }
 
-/// Whether the build takes part now, in a sentence as well.
+/// Whether the build can appear in matchups, and why or why not.
 async fn arena_status(
     app: &App,
-    destination: &ImportTarget,
+    target: &ImportTarget,
     imported: &ImportedBuild,
 ) -> Result<(bool, String), Error> {
     let arena = &app.arena.settings;
     let no = |why: String| Ok((false, why));
-    if destination.settings != *arena {
-        return no(format!("The arena compares builds at {arena}; this one is in the gallery."));
+    if target.settings != *arena {
+        return no(format!("The arena compares builds at {arena}, so this build is only in the gallery."));
     }
     if !imported.is_active {
         return no(format!(
-            "Its prompt is not active yet: PATCH /api/admin/prompts/{} with {{\"active\": true}}.",
+            "Its prompt is inactive. To activate it, PATCH /api/admin/prompts/{} with {{\"active\": true}}.",
             imported.prompt
         ));
     }
     if !imported.is_enabled {
         return no(format!(
-            "Its model is disabled: PATCH /api/admin/models/{} with {{\"enabled\": true}}.",
-            destination.model
+            "Its model is disabled. To enable it, PATCH /api/admin/models/{} with {{\"enabled\": true}}.",
+            target.model
         ));
     }
     if imported.provider == REFERENCE && app.config.references == ReferencePolicy::Off {
-        return no("Reference models take no part, since REFERENCE_MODELS is off.".to_owned());
+        return no("Reference models are not in the arena, because REFERENCE_MODELS is off.".to_owned());
     }
     let lineup = app.arena.lineup().await?;
     let contest = lineup.contest(&imported.prompt);
     let meets =
         contest.map(|contest| contest.entrants.iter().any(|entrant| entrant.build == imported.stored.id));
     Ok(match meets {
-        Some(true) => (true, "Voters may meet it from now on.".to_owned()),
+        Some(true) => (true, "The build can appear in matchups.".to_owned()),
         Some(false) => {
-            (false, "Reference models make room here: two others have built this prompt.".to_owned())
+            (false, "Two other models have built this prompt, so reference models step aside.".to_owned())
         }
-        None => (
-            false,
-            "It is the only one of its prompt so far; voters meet it once another model has built."
-                .to_owned(),
-        ),
+        None => {
+            (false, "It is the first build of its prompt. Matchups need a build by another model.".to_owned())
+        }
     })
 }
 
-fn store_error(reason: StoreError, destination: &ImportTarget) -> Error {
+fn store_error(reason: StoreError, target: &ImportTarget) -> Error {
+    let model = &target.model;
     match reason {
-        StoreError::Exists => Error::new(
-            StatusCode::CONFLICT,
-            "exists",
-            "There is a build of this prompt by this model at these settings already; overwrite=1 retires it.",
-        ),
-        StoreError::NoPrompt => {
-            Error::not_found("There is no such prompt; promptText= brings one along.").with_code("no_prompt")
+        StoreError::Exists => {
+            let message = "This model already has a build of this prompt at these settings. \
+                           Use overwrite=1 to retire it.";
+            Error::new(ErrorCode::Exists, message)
         }
-        StoreError::NoModel => Error::not_found(format!(
-            "There is no model {}; PUT /api/admin/models/{} adds it.",
-            destination.model, destination.model
-        ))
-        .with_code("no_model"),
+        StoreError::NoPrompt => {
+            Error::new(ErrorCode::NoPrompt, "This prompt does not exist. Use promptText to add it.")
+        }
+        StoreError::NoModel => {
+            let message =
+                format!("The model {model} does not exist. To add it, PUT /api/admin/models/{model}.");
+            Error::new(ErrorCode::NoModel, message)
+        }
         StoreError::Database(error) => error.into(),
     }
-}
-
-fn bad_request(message: String) -> Error {
-    Error::bad_request("bad_request", message)
 }

@@ -1,10 +1,10 @@
-//! `/api/admin/jobs`: wanting one build, looking at what was answered, cancelling, reading again.
+//! `/api/admin/jobs`: generating a build, its attempts and answers, cancelling, and parsing answers again.
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,13 +16,14 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::RequireAdmin;
-use super::catalog::{no_model, no_prompt};
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog;
 use crate::arena::jobs::{self, EnqueueError, attempts};
 use crate::arena::{ModelKey, PromptId, audit};
-use crate::web::Error;
+use crate::web::derived::NO_STORE;
+use crate::web::openapi::codes;
+use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -41,7 +42,7 @@ struct EnqueueRequest {
     model_key: String,
 }
 
-/// A job, as admins see it.
+/// A job: the generation of one build.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Job)]
@@ -62,18 +63,18 @@ pub(in crate::web) struct JobView {
     pub block_count: Option<i32>,
     pub code: Option<String>,
     pub error: Option<String>,
-    /// In dollars, as far as it is known.
+    /// In dollars, as far as known.
     pub cost: f64,
     pub attempts: Vec<AttemptView>,
 }
 
-/// A question and its answer.
+/// A request to a model, and its answer.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Attempt)]
 pub(in crate::web) struct AttemptView {
     pub number: i32,
-    /// accepted, refused, failed, unread, interrupted or cancelled; null while it is under way.
+    /// accepted, refused, failed, unread, interrupted or cancelled; null while it is in progress.
     pub outcome: Option<String>,
     pub code: Option<String>,
     pub message: Option<String>,
@@ -86,7 +87,7 @@ pub(in crate::web) struct AttemptView {
     pub tokens_out: Option<i64>,
     pub tokens_reasoning: Option<i64>,
     pub cost: Option<f64>,
-    /// What the provider would not do, and how it was asked instead.
+    /// Options that the provider rejected, and what was sent instead.
     pub notes: Value,
 }
 
@@ -94,14 +95,14 @@ pub(in crate::web) struct AttemptView {
 #[schema(as = Cancelled)]
 struct CancelAllResponse {
     ok: bool,
-    /// So many jobs.
+    /// The number of jobs.
     cancelled: usize,
 }
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Unread)]
 struct UnreadJobsResponse {
-    /// The latest first.
+    /// Newest first.
     jobs: Vec<UnreadJobView>,
 }
 
@@ -121,21 +122,21 @@ struct ReparseResponse {
     ok: bool,
     build_id: Option<Uuid>,
     attempt: Option<i32>,
-    /// What is still wrong with the latest answer.
+    /// What is still wrong with the newest answer.
     error: Option<String>,
 }
 
-/// Want a build
+/// Generate a build
 ///
-/// It is asked for as soon as there is room at the model's provider.
+/// Queues a job. It starts when a slot is free at the model's provider.
 #[utoipa::path(
     post, path = "/api/admin/jobs", tag = "Admin", operation_id = "wantBuild",
     security(("adminToken" = [])),
     request_body = EnqueueRequest,
     responses(
-        (status = ACCEPTED, description = "It will be asked for.", body = JobView),
-        (status = NOT_FOUND, description = "no_model, no_prompt"),
-        (status = CONFLICT, description = "exists, under_way, no_key"),
+        (status = ACCEPTED, description = "The job is queued.", body = JobView),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoModel, ErrorCode::NoPrompt])),
+        (status = CONFLICT, description = codes([ErrorCode::Exists, ErrorCode::UnderWay, ErrorCode::NoKey])),
     ),
 )]
 async fn enqueue(
@@ -143,16 +144,16 @@ async fn enqueue(
     RequireAdmin(admin): RequireAdmin,
     Json(EnqueueRequest { prompt_id, model_key }): Json<EnqueueRequest>,
 ) -> Result<(StatusCode, Json<JobView>), Error> {
-    let prompt: PromptId = prompt_id.parse().map_err(|_| no_prompt())?;
-    let key: ModelKey = model_key.parse().map_err(|_| no_model())?;
+    let prompt: PromptId = prompt_id.parse().map_err(|_| ErrorCode::NoPrompt)?;
+    let key: ModelKey = model_key.parse().map_err(|_| ErrorCode::NoModel)?;
     let models = catalog::models(&app.pool).await?;
-    let model = &models.iter().find(|listed| listed.model.key == key).ok_or_else(no_model)?.model;
+    let model = &models.iter().find(|listed| listed.model.key == key).ok_or(ErrorCode::NoModel)?.model;
     if !app.worker.providers().can_generate(model) {
-        return Err(Error::new(
-            StatusCode::CONFLICT,
-            "no_key",
-            format!("{} cannot be asked: there is no key for {}.", model.display_name, model.provider),
-        ));
+        let message = format!(
+            "{} cannot generate builds: no API key is set for {}.",
+            model.display_name, model.provider
+        );
+        return Err(Error::new(ErrorCode::NoKey, message));
     }
     let slot = BuildSlot { prompt, model: key, settings: app.config.arena.clone() };
     let mut connection = app.pool.acquire().await?;
@@ -165,16 +166,16 @@ async fn enqueue(
     Ok((StatusCode::ACCEPTED, Json(JobView::read(&app, id).await?)))
 }
 
-/// A job
+/// Get a job
 ///
-/// How it stands, with every attempt.
+/// Its state, and every attempt.
 #[utoipa::path(
     get, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "job",
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
     responses(
         (status = OK, description = "The job.", body = JobView),
-        (status = NOT_FOUND, description = "no_job"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
     ),
 )]
 async fn show(
@@ -182,20 +183,20 @@ async fn show(
     _admin: RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<Json<JobView>, Error> {
-    Ok(Json(JobView::read(&app, self::id(&id)?).await?))
+    Ok(Json(JobView::read(&app, parse_id(&id)?).await?))
 }
 
 /// Cancel a job
 ///
-/// The request at the provider ends, and what had streamed in is kept.
+/// Ends the request to the provider. The part of the answer that has arrived is kept.
 #[utoipa::path(
     delete, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "cancelJob",
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
     responses(
-        (status = NO_CONTENT, description = "It is cancelled."),
-        (status = NOT_FOUND, description = "no_job"),
-        (status = CONFLICT, description = "ended"),
+        (status = NO_CONTENT, description = "The job is cancelled."),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
+        (status = CONFLICT, description = codes([ErrorCode::Ended])),
     ),
 )]
 async fn cancel(
@@ -203,14 +204,13 @@ async fn cancel(
     RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
-    let id = self::id(&id)?;
+    let id = parse_id(&id)?;
     let job = JobView::read(&app, id).await?;
     let mut connection = app.pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     if !jobs::cancel(&mut transaction, id).await? {
         let ended = JobView::read(&app, id).await?.state;
-        let message = format!("That job has ended already: it is {ended}.");
-        return Err(Error::new(StatusCode::CONFLICT, "ended", message));
+        return Err(Error::new(ErrorCode::Ended, format!("This job has already ended: it is {ended}.")));
     }
     let subject = format!("{} by {}", job.prompt_id, job.model_key);
     audit::record(&mut transaction, admin, "cancel", &subject, json!({ "job": id })).await?;
@@ -221,12 +221,12 @@ async fn cancel(
 
 /// Cancel all jobs
 ///
-/// Whatever is queued or running ends, on all servers, and what had streamed in is kept. What a provider has answered so
-/// far may still be billed.
+/// Cancels all queued and running jobs, on all servers. The parts of answers that have arrived are kept, and providers
+/// may still bill them.
 #[utoipa::path(
     delete, path = "/api/admin/jobs", tag = "Admin", operation_id = "cancelAllJobs",
     security(("adminToken" = [])),
-    responses((status = OK, description = "They are cancelled.", body = CancelAllResponse)),
+    responses((status = OK, description = "The jobs are cancelled.", body = CancelAllResponse)),
 )]
 async fn cancel_all(
     State(app): State<App>,
@@ -243,16 +243,16 @@ async fn cancel_all(
     Ok(Json(CancelAllResponse { ok: true, cancelled }))
 }
 
-/// What a model answered
+/// Get an answer
 ///
-/// As it came, or as far as it has come.
+/// The text of a model's answer, or the part of it that has arrived.
 #[utoipa::path(
     get, path = "/api/admin/jobs/{id}/attempts/{number}", tag = "Admin", operation_id = "answer",
     security(("adminToken" = [])),
-    params(("id" = Uuid, Path, description = "The job."), ("number" = i32, Path, description = "The attempt, from 1.")),
+    params(("id" = Uuid, Path, description = "The job."), ("number" = i32, Path, description = "The number of the attempt, from 1.")),
     responses(
         (status = OK, description = "The text.", body = String, content_type = "text/plain"),
-        (status = NOT_FOUND, description = "no_job, not_found"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoJob, ErrorCode::NotFound])),
     ),
 )]
 async fn answer(
@@ -260,19 +260,19 @@ async fn answer(
     _admin: RequireAdmin,
     Path((id, number)): Path<(String, i32)>,
 ) -> Result<Response, Error> {
-    let answer = attempts::answer(&app.pool, self::id(&id)?, number).await?;
-    let answer = answer.ok_or_else(|| Error::not_found("There is no such attempt."))?;
-    let headers = [(CONTENT_TYPE, "text/plain; charset=utf-8"), (CACHE_CONTROL, "no-store")];
+    let answer = attempts::answer(&app.pool, parse_id(&id)?, number).await?;
+    let answer = answer.ok_or_else(|| Error::not_found("This attempt does not exist."))?;
+    let headers = [(CONTENT_TYPE, "text/plain; charset=utf-8"), NO_STORE];
     Ok((headers, Body::from(answer)).into_response())
 }
 
-/// What may be read again
+/// List jobs to parse again
 ///
-/// Jobs that have failed or were cancelled, at whatever settings, with an answer, whose place still has no build.
+/// Failed and cancelled jobs, at any settings, that have an answer and whose build is still missing.
 #[utoipa::path(
     get, path = "/api/admin/jobs/unread", tag = "Admin", operation_id = "unreadJobs",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of them.", body = UnreadJobsResponse)),
+    responses((status = OK, description = "The jobs.", body = UnreadJobsResponse)),
 )]
 async fn list_unread(
     State(app): State<App>,
@@ -289,17 +289,17 @@ async fn list_unread(
     Ok(Json(UnreadJobsResponse { jobs: jobs.into_iter().map(unread).collect() }))
 }
 
-/// Read a failed job's answers again
+/// Parse a job's answers again
 ///
-/// Nobody is asked. If one of them holds a build after all, it is stored.
+/// Sends no request to the model. If an answer contains a build after all, the build is stored.
 #[utoipa::path(
     post, path = "/api/admin/jobs/{id}/reparse", tag = "Admin", operation_id = "reparse",
     security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
     responses(
-        (status = OK, description = "Whether there was a build.", body = ReparseResponse),
-        (status = NOT_FOUND, description = "no_job"),
-        (status = CONFLICT, description = "nothing_to_read"),
+        (status = OK, description = "Whether a build was found.", body = ReparseResponse),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
+        (status = CONFLICT, description = codes([ErrorCode::NothingToRead])),
     ),
 )]
 async fn reparse(
@@ -307,11 +307,10 @@ async fn reparse(
     RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
 ) -> Result<Json<ReparseResponse>, Error> {
-    let id = self::id(&id)?;
+    let id = parse_id(&id)?;
     let Some(reread) = app.worker.reparse(admin, id).await? else {
         JobView::read(&app, id).await?;
-        let message = "Only a job that has failed, and whose place is still empty, is read again.";
-        return Err(Error::new(StatusCode::CONFLICT, "nothing_to_read", message));
+        return Err(ErrorCode::NothingToRead.into());
     };
     let (build_id, attempt) = reread.found.unzip();
     Ok(Json(ReparseResponse { ok: build_id.is_some(), build_id, attempt, error: reread.last_error }))
@@ -319,11 +318,11 @@ async fn reparse(
 
 impl JobView {
     pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
-        let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or_else(no_job)?;
+        let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or(ErrorCode::NoJob)?;
         let attempts = attempts::list(&app.pool, id).await?;
-        let ms = job.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64);
         Ok(Self {
             id,
+            ms: elapsed_ms(&job),
             prompt_id: job.prompt_id.to_string(),
             prompt_text: job.prompt_text,
             model_key: job.model_key.to_string(),
@@ -331,7 +330,6 @@ impl JobView {
             state: job.state.name(),
             provider: job.provider,
             wanted_at: job.wanted_at,
-            ms,
             chars: job.chars,
             note: job.note,
             build_id: job.build_id,
@@ -366,27 +364,29 @@ impl AttemptView {
 
 impl From<EnqueueError> for Error {
     fn from(reason: EnqueueError) -> Self {
-        let conflict = |code, message| Self::new(StatusCode::CONFLICT, code, message);
         match reason {
             EnqueueError::HasBuild => {
-                conflict("exists", "There is a build already; retire it to have another made.")
+                let message = "This model already has a build of this prompt. Retire it to generate another.";
+                Self::new(ErrorCode::Exists, message)
             }
-            EnqueueError::InProgress(_) => conflict("under_way", "That build is being made already."),
-            EnqueueError::NoPrompt => no_prompt(),
-            EnqueueError::NoModel => no_model(),
+            EnqueueError::InProgress(_) => ErrorCode::UnderWay.into(),
+            EnqueueError::NoPrompt => ErrorCode::NoPrompt.into(),
+            EnqueueError::NoModel => ErrorCode::NoModel.into(),
             EnqueueError::Database(error) => error.into(),
         }
     }
 }
 
-fn dollars(micros: i64) -> f64 {
+/// From millionths of a dollar.
+pub(in crate::web) fn dollars(micros: i64) -> f64 {
     micros as f64 / 1e6
 }
 
-fn id(text: &str) -> Result<Uuid, Error> {
-    Uuid::try_parse(text).map_err(|_| no_job())
+/// How long a job took, or has been running.
+pub(in crate::web) fn elapsed_ms(job: &jobs::Job) -> Option<i64> {
+    job.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64)
 }
 
-fn no_job() -> Error {
-    Error::from_code("no_job")
+fn parse_id(text: &str) -> Result<Uuid, ErrorCode> {
+    Uuid::try_parse(text).map_err(|_| ErrorCode::NoJob)
 }

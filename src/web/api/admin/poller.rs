@@ -1,5 +1,5 @@
-//! One reading for everybody who watches the same thing. It is made again and again in a task of its own, while
-//! somebody watches and no longer, and costs the same for one watcher as for a hundred.
+//! Polling shared by all watchers of the same value. One task reads it repeatedly while anybody watches, so a hundred
+//! watchers cost no more than one.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,32 +10,32 @@ use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// What is watched; clones are the same.
+/// A value that can be watched. Clones share the task that reads it.
 pub(super) struct SharedPoller<T> {
     /// None while nobody watches.
     task: Arc<Mutex<Option<Arc<PollTask<T>>>>>,
     pause: Duration,
 }
 
-/// What watchers and the task that reads for them have in common.
+/// Shared by the task and its watchers.
 struct PollTask<T> {
     readings: watch::Sender<PollResult<T>>,
     /// How many readings have begun.
     started: AtomicU64,
-    /// Somebody waits for a reading, and not only for a change.
+    /// Ends the pause, because a new watcher waits for a first reading.
     wake: Notify,
 }
 
 struct PollResult<T> {
     number: u64,
-    /// The very same while nothing changes; none before the first.
+    /// The same `Arc` while the value does not change; none before the first reading.
     value: Option<Arc<T>>,
 }
 
-/// Somebody who watches, until dropped.
+/// A watcher, until it is dropped.
 pub(super) struct Watcher<T> {
     readings: watch::Receiver<PollResult<T>>,
-    /// Readings up to this one may be older than what the watcher knows already.
+    /// Readings up to this one had begun before the watcher came, so they may miss what it has just changed.
     outdated: u64,
     seen: Option<Arc<T>>,
 }
@@ -47,13 +47,13 @@ impl<T> Clone for SharedPoller<T> {
 }
 
 impl<T: PartialEq + Send + Sync + 'static> SharedPoller<T> {
-    /// Reads this long after it has read.
+    /// Pauses this long after each reading.
     pub fn every(pause: Duration) -> Self {
         Self { task: Arc::default(), pause }
     }
 
-    /// The first thing it tells is read from now on: an admin who has just done something finds it done. A reading
-    /// that fails gives nothing, and is made again after the pause.
+    /// The watcher's first value is from a reading that begins from now on, so an admin who has just changed something
+    /// sees the change. A reading that fails is repeated after the pause.
     pub fn watch<F>(&self, read: impl Fn() -> F + Send + 'static, closing: CancellationToken) -> Watcher<T>
     where
         F: Future<Output = Option<T>> + Send,
@@ -84,8 +84,8 @@ impl<T: PartialEq + Send + Sync + 'static> SharedPoller<T> {
     }
 }
 
-/// The task while it runs. Once it has ended, however that came, its watchers are told, and the next one who comes
-/// begins another.
+/// Held by the task while it runs. When the task ends, even by a panic, dropping this closes the channel of its
+/// watchers, and the next watcher starts another task.
 struct PollGuard<T> {
     shared: SharedPoller<T>,
     task: Arc<PollTask<T>>,
@@ -119,7 +119,7 @@ impl<T: PartialEq + Send + Sync + 'static> PollGuard<T> {
         }
     }
 
-    /// Under the lock, so that nobody begins to watch what has just ended.
+    /// Checks and clears under the lock: otherwise somebody could subscribe in between, to a task that ends.
     fn stop_if_unwatched(&self) -> bool {
         let mut running = self.shared.lock();
         let is_unwatched = self.task.readings.receiver_count() == 0;
@@ -140,8 +140,7 @@ impl<T> Drop for PollGuard<T> {
 }
 
 impl<T> Watcher<T> {
-    /// What is read next that differs from what was told before; none once nobody reads any more. Nothing is lost
-    /// when it is dropped before.
+    /// The next value that differs from the last one; none once the task has ended. Cancel-safe.
     pub async fn changed(&mut self) -> Option<Arc<T>> {
         loop {
             self.readings.changed().await.ok()?;
@@ -166,7 +165,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// Something to read, and how often it was.
+    /// A value, and how often it was read.
     #[derive(Clone, Default)]
     struct TestSource {
         value: Arc<AtomicUsize>,
@@ -197,13 +196,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_watchers_are_one_reader() {
+    async fn many_watchers_share_one_reader() {
         let (source, shared) = (TestSource::default(), SharedPoller::every(Duration::from_millis(1)));
         let mut watchers: Vec<_> = (0..100).map(|_| source.watch(&shared)).collect();
         for watcher in &mut watchers {
             assert_eq!(watcher.changed().await.as_deref(), Some(&0));
         }
-        assert!(source.readings() < 20, "a hundred came at once, for {} readings", source.readings());
+        assert!(source.readings() < 20, "a hundred watchers caused {} readings", source.readings());
         source.value.store(7, Ordering::SeqCst);
         for watcher in &mut watchers {
             assert_eq!(watcher.changed().await.as_deref(), Some(&7));
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_comes_later_is_told_what_is_so_by_then_without_waiting() {
+    async fn a_later_watcher_gets_the_current_value_without_waiting() {
         let (source, shared) = (TestSource::default(), SharedPoller::every(LONG));
         let mut first = source.watch(&shared);
         assert_eq!(first.changed().await.as_deref(), Some(&0));
@@ -219,7 +218,7 @@ mod tests {
         let mut second = source.watch(&shared);
         assert_eq!(second.changed().await.as_deref(), Some(&1));
         assert_eq!(first.changed().await.as_deref(), Some(&1));
-        // What is as before is told to who has not been told yet.
+        // A new watcher gets the value even if it has not changed.
         assert_eq!(source.watch(&shared).changed().await.as_deref(), Some(&1));
         assert_eq!(source.readings(), 3);
     }
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn watchers_are_told_when_the_server_goes_down_or_the_reader_breaks() {
+    async fn watching_ends_with_the_server_or_when_the_reader_panics() {
         let (source, shared) = (TestSource::default(), SharedPoller::every(LONG));
         let mut watcher = source.watch(&shared);
         watcher.changed().await;

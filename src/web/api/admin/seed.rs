@@ -1,17 +1,18 @@
-//! `POST /api/admin/seed`: fills the arena, a few builds at a time.
+//! `POST /api/admin/seed`: imports the catalog and generates missing builds, a few at a time.
 
 use std::fmt::{self, Display};
 
 use axum::Json;
 use axum::extract::{Query, State};
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
+use super::jobs::elapsed_ms;
 use crate::app::App;
+use crate::arena::builds::BuildSlot;
 use crate::arena::jobs::{Job, JobState};
 use crate::web::Error;
 use crate::web::query::flag;
@@ -26,24 +27,24 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedQuery {
-    /// 0 brings in prompts and models alone.
+    /// 0 only imports prompts and models.
     #[serde(default = "default_true", deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 1)]
     generate_builds: bool,
-    /// 1 tells what would be done, and does nothing.
+    /// 1 only reports what would be done.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     dry_run: bool,
-    /// 1 wants all that are missing and does not wait.
+    /// 1 queues all missing builds and does not wait for them.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     background: bool,
-    /// 1 counts what has failed or was cancelled among the missing again; said once, it holds for the calls that follow, and
-    /// said with each of them, they never end while something fails.
+    /// 1 counts failed and cancelled builds as missing again. Send it with the first call only: sent with every call, it
+    /// never ends while a build fails.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     retry_failed: bool,
-    /// How many builds the caller waits for, 1 to 3.
+    /// The number of builds to wait for, 1 to 3.
     #[param(minimum = 1, maximum = 3, default = 2)]
     batch_size: Option<usize>,
 }
@@ -53,7 +54,7 @@ struct SeedQuery {
 #[schema(as = Seeded)]
 pub struct SeedResponse {
     pub ok: bool,
-    /// Nothing is left that could run.
+    /// Whether no missing build can be generated any more.
     pub done: bool,
     pub prompt_count: usize,
     pub model_count: usize,
@@ -62,10 +63,10 @@ pub struct SeedResponse {
     pub remaining_builds: usize,
     pub failed_builds: usize,
     pub jobs: Vec<SeedJobView>,
-    /// What a dry run would ask for.
+    /// With a dry run, the builds that would be generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<MissingBuildView>,
-    /// And what that may cost.
+    /// With a dry run, what they may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<SeedEstimate>,
 }
@@ -73,10 +74,10 @@ pub struct SeedResponse {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = EstimatedCost)]
 pub struct SeedEstimate {
-    /// Going by what builds of each model have cost, or by its prices and an answer of usual length.
+    /// Estimated from what builds of each model have cost, or from its prices and an answer of average length.
     #[schema(example = 12.5)]
     pub dollars: f64,
-    /// Builds whose price is not known, and which are not in it.
+    /// Builds of unknown price, which are not included.
     #[schema(example = 0)]
     pub unknown: usize,
 }
@@ -103,25 +104,25 @@ pub struct MissingBuildView {
     pub model_key: String,
 }
 
-/// Fill the arena
+/// Seed the arena
 ///
-/// Brings in prompts and models, then asks for the next missing builds and waits for them, up to two minutes. The work goes
-/// on when the caller leaves, and the next call finds it again. Call it until `done`.
+/// Imports prompts and models, then generates the next missing builds and waits for them, up to two minutes. The work
+/// continues if the client disconnects, and the next call waits for it again. Repeat the call until `done` is true.
 #[utoipa::path(
     post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
     security(("adminToken" = [])),
     params(SeedQuery),
-    responses((status = OK, description = "How it all stands now.", body = SeedResponse)),
+    responses((status = OK, description = "The progress.", body = SeedResponse)),
 )]
 async fn seed(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
-    Query(parameters): Query<SeedQuery>,
+    Query(query): Query<SeedQuery>,
 ) -> Result<Json<SeedResponse>, Error> {
-    let SeedQuery { dry_run, retry_failed, .. } = parameters;
-    let request = SeedRequest { scope: parameters.scope()?, dry_run, retry_failed };
+    let SeedQuery { dry_run, retry_failed, .. } = query;
+    let request = SeedRequest { scope: query.scope()?, dry_run, retry_failed };
     let worker = app.worker.clone();
-    // Not left half done when the caller leaves.
+    // In a task of its own: a client that disconnects must not stop it halfway.
     let started = tokio::spawn(async move { worker.seed(admin, request).await });
     let started = started.await.map_err(Error::internal)??;
     Ok(Json(app.worker.wait_for_jobs(started).await?.into()))
@@ -131,7 +132,7 @@ impl SeedQuery {
     fn scope(&self) -> Result<SeedScope, Error> {
         let batch = self.batch_size.unwrap_or(DEFAULT_BATCH);
         if !(1..=3).contains(&batch) {
-            return Err(Error::bad_request("bad_request", "batchSize is 1, 2 or 3; background=1 wants all."));
+            return Err(Error::bad_request("batchSize can be 1, 2 or 3. Use background=1 for all builds."));
         }
         Ok(match self {
             Self { generate_builds: false, .. } => SeedScope::Catalog,
@@ -144,8 +145,7 @@ impl SeedQuery {
 impl From<seeding::SeedSummary> for SeedResponse {
     fn from(seeded: seeding::SeedSummary) -> Self {
         let sum = &seeded.sum;
-        let now = OffsetDateTime::now_utc();
-        let next = |slot: &crate::arena::builds::BuildSlot| MissingBuildView {
+        let next = |slot: &BuildSlot| MissingBuildView {
             prompt_id: slot.prompt.to_string(),
             model_key: slot.model.to_string(),
         };
@@ -158,7 +158,7 @@ impl From<seeding::SeedSummary> for SeedResponse {
             existing_builds: sum.existing,
             remaining_builds: sum.remaining(),
             failed_builds: sum.failed,
-            jobs: seeded.jobs.into_iter().map(|job| SeedJobView::of(job, now)).collect(),
+            jobs: seeded.jobs.into_iter().map(SeedJobView::of).collect(),
             next: seeded.next.iter().map(next).collect(),
             estimate: seeded.estimate.map(|estimate| SeedEstimate {
                 dollars: estimate.cost.0 as f64 / 1e6,
@@ -168,7 +168,6 @@ impl From<seeding::SeedSummary> for SeedResponse {
     }
 }
 
-/// A line for people.
 impl Display for SeedJobView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} by {}: ", self.prompt_id, self.model_key)?;
@@ -184,7 +183,7 @@ impl Display for SeedJobView {
 }
 
 impl SeedJobView {
-    fn of(job: Job, now: OffsetDateTime) -> Self {
+    fn of(job: Job) -> Self {
         Self {
             state: match job.state {
                 JobState::Queued | JobState::Running => "running",
@@ -192,7 +191,7 @@ impl SeedJobView {
                 JobState::Failed | JobState::Cancelled => "failed",
             }
             .to_owned(),
-            ms: job.seconds(now).map(|seconds| (seconds * 1000.0) as i64),
+            ms: elapsed_ms(&job),
             id: job.id.to_string(),
             prompt_id: job.prompt_id.to_string(),
             model_key: job.model_key.to_string(),

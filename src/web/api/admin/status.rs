@@ -1,4 +1,4 @@
-//! `GET /api/admin/status`: how the installation stands.
+//! `GET /api/admin/status`: the state of the installation.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,9 +11,10 @@ use uuid::Uuid;
 use super::RequireAdmin;
 use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
 use crate::app::App;
+use crate::arena::catalog::Provider;
 use crate::arena::status;
 use crate::web::Error;
-use crate::web::api::leaderboard::SettingsView;
+use crate::web::views::SettingsView;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(status_now))
@@ -27,7 +28,7 @@ struct AdminStatusResponse {
     version: &'static str,
     counts: AdminCountsView,
     coverage: CoverageSumView,
-    /// What is queued or running at the arena's settings.
+    /// Jobs that are queued or running at the arena's settings.
     queue: Vec<QueuedBuildView>,
     providers: Vec<ProviderStatusView>,
 }
@@ -66,20 +67,20 @@ struct QueuedBuildView {
 struct ProviderStatusView {
     key: String,
     display_name: String,
-    /// Where its key is looked for; none for one that wants no key.
+    /// The environment variable of its API key; null if it needs no key.
     key_variable: Option<String>,
-    /// Whether it can be asked.
+    /// Whether its models can generate builds: the key is set, or none is needed.
     has_key: bool,
     running: usize,
 }
 
-/// How the installation stands
+/// Get the status
 ///
-/// Counts, coverage, what is queued or running, and who can be asked.
+/// Counts, coverage, queued and running jobs, and which providers can be used.
 #[utoipa::path(
     get, path = "/api/admin/status", tag = "Admin", operation_id = "adminStatus",
     security(("adminToken" = [])),
-    responses((status = OK, description = "All of it.", body = AdminStatusResponse)),
+    responses((status = OK, description = "The status.", body = AdminStatusResponse)),
 )]
 async fn status_now(
     State(app): State<App>,
@@ -89,7 +90,7 @@ async fn status_now(
     let counts = status::counts(&app.pool).await?;
     let running = status::running_jobs(&app.pool).await?;
     let queue = matrix.cells().into_iter().filter(|cell| matches!(cell.state, "queued" | "running"));
-    let provider = |known: &crate::arena::catalog::Provider| ProviderStatusView {
+    let provider = |known: &Provider| ProviderStatusView {
         key: known.key.clone(),
         display_name: known.display_name.clone(),
         key_variable: known.key_variable.clone(),

@@ -1,4 +1,4 @@
-//! `POST /api/arena/vote`, and what comes to light with a vote.
+//! `POST /api/arena/vote`, and what a vote reveals.
 
 use std::time::Duration;
 
@@ -12,13 +12,14 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NO_STORE, id, no_matchup};
+use super::parse_id;
 use crate::app::App;
 use crate::arena::{Choice, ChoiceCounts, Reveal, RevealedSide, VoteError};
 use crate::limits::LimitedAction;
-use crate::web::Error;
-use crate::web::openapi::shapes;
+use crate::web::derived::NO_STORE;
+use crate::web::openapi::{codes, shapes};
 use crate::web::voter::Visitor;
+use crate::web::{Error, ErrorCode};
 use voxel::Warning;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -37,19 +38,19 @@ struct VoteRequest {
 
 /// Vote on a matchup
 ///
-/// One vote for each matchup, by whom it was served to, and it is final. The answer tells who built what, and what the
-/// vote did to both ratings.
+/// Each matchup gets one vote, from the voter it was shown to, and the vote is final. The response reveals who built
+/// what, and how both ratings moved.
 #[utoipa::path(
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
-        (status = OK, description = "The vote counts, and this is what it reveals.", body = VoteResponse),
-        (status = BAD_REQUEST, description = "bad_choice"),
-        (status = NOT_FOUND, description = "no_such_matchup"),
-        (status = CONFLICT, description = "You have voted on it already (`already_voted`). That vote stands, and \
-            is told again.", body = inline(VoteRejectedResponse<RevealView>)),
-        (status = GONE, description = "matchup_over"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited: Or it was too soon (`too_soon`): both builds want to \
-            be looked at for a moment.", body = inline(VoteRejectedResponse<RetryAfterView>)),
+        (status = OK, description = "The vote was counted.", body = VoteResponse),
+        (status = BAD_REQUEST, description = codes([ErrorCode::BadChoice])),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup])),
+        (status = CONFLICT, description = "You have already voted on this matchup (`already_voted`). That vote stands, \
+            and its reveal is repeated.", body = inline(VoteRejectedResponse<RevealView>)),
+        (status = GONE, description = codes([ErrorCode::MatchupOver])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited]) + ": Or it is too soon to vote \
+            (`too_soon`): look at both builds for a moment first.", body = inline(VoteRejectedResponse<RetryAfterView>)),
     ),
     security(("session" = [])),
 )]
@@ -58,39 +59,33 @@ async fn vote(
     visitor: Visitor,
     Json(request): Json<VoteRequest>,
 ) -> Result<Response, Error> {
-    let choice = request.choice.parse();
-    let choice =
-        choice.map_err(|_| Error::bad_request("bad_choice", "A choice is A, B, TIE or BOTH_BAD."))?;
+    let choice = request.choice.parse().map_err(|_| ErrorCode::BadChoice)?;
     match cast_vote(&app, &visitor, &request.matchup_id, choice).await? {
         Ok(reveal) => Ok(Json(VoteResponse { ok: true, body: RevealView::from(*reveal) }).into_response()),
         Err(rejection) => Ok(rejection_response(rejection)),
     }
 }
 
-/// A vote, by whichever way it came. What was refused in a way that its voter should see is no error.
+/// Casts a vote, for the API and for pages. A rejection is not an error: it has something to show to the voter.
 pub(in crate::web) async fn cast_vote(
     app: &App,
     visitor: &Visitor,
     matchup: &str,
     choice: Choice,
 ) -> Result<Result<Box<Reveal>, VoteRejection>, Error> {
-    let voter = visitor.voter().await?.ok_or_else(no_matchup)?;
+    let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(app, LimitedAction::Vote, Some(voter))?;
-    match app.arena.vote(voter, id(matchup)?, choice).await {
+    match app.arena.vote(voter, parse_id(matchup)?, choice).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
         Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(VoteRejection::Already(reveal))),
         Err(VoteError::TooSoon(wait)) => Ok(Err(VoteRejection::TooSoon(wait))),
-        Err(VoteError::Unknown) => Err(no_matchup()),
-        Err(VoteError::Closed) => Err(Error::new(
-            StatusCode::GONE,
-            "matchup_over",
-            "This matchup is over: it was skipped, or its half hour has passed. The next one is waiting.",
-        )),
+        Err(VoteError::Unknown) => Err(ErrorCode::NoSuchMatchup.into()),
+        Err(VoteError::Closed) => Err(ErrorCode::MatchupOver.into()),
         Err(VoteError::Database(error)) => Err(error.into()),
     }
 }
 
-/// Why a vote did not count, when there is more to say than an error does.
+/// Why a vote was not counted, where the answer holds more than an error does.
 pub(in crate::web) enum VoteRejection {
     Already(Box<Reveal>),
     TooSoon(Duration),
@@ -99,26 +94,17 @@ pub(in crate::web) enum VoteRejection {
 fn rejection_response(rejection: VoteRejection) -> Response {
     match rejection {
         VoteRejection::Already(reveal) => {
-            let body = VoteRejectedResponse {
-                error: "You have voted on this matchup already. That vote stands.",
-                code: "already_voted",
-                body: RevealView::from(*reveal),
-            };
+            let body = VoteRejectedResponse::new(ErrorCode::AlreadyVoted, RevealView::from(*reveal));
             (StatusCode::CONFLICT, [NO_STORE], Json(body)).into_response()
         }
         VoteRejection::TooSoon(wait) => {
-            let body = VoteRejectedResponse {
-                error: TOO_SOON_MESSAGE,
-                code: "too_soon",
-                body: RetryAfterView { retry_after_ms: wait.as_millis() },
-            };
+            let body = RetryAfterView { retry_after_ms: wait.as_millis() };
+            let body = VoteRejectedResponse::new(ErrorCode::TooSoon, body);
             let seconds = HeaderValue::from(wait.as_millis().div_ceil(1000).max(1) as u64);
             (StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], Json(body)).into_response()
         }
     }
 }
-
-pub(in crate::web) const TOO_SOON_MESSAGE: &str = "Please look at both builds for a moment first.";
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Counted)]
@@ -131,7 +117,7 @@ struct VoteResponse {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refused)]
 struct VoteRejectedResponse<T> {
-    /// What is wrong, as a sentence for people.
+    /// What went wrong, as a sentence for people.
     error: &'static str,
     /// The same for programs.
     code: &'static str,
@@ -139,26 +125,32 @@ struct VoteRejectedResponse<T> {
     body: T,
 }
 
+impl<T> VoteRejectedResponse<T> {
+    fn new(code: ErrorCode, body: T) -> Self {
+        Self { error: code.sentence(), code: code.name(), body }
+    }
+}
+
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Wait)]
 struct RetryAfterView {
-    /// When to try again, in milliseconds.
+    /// How long to wait, in milliseconds.
     #[schema(value_type = u64, example = 640)]
     retry_after_ms: u128,
 }
 
-/// What comes to light with a vote.
+/// What a vote reveals.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Reveal)]
 struct RevealView {
-    /// The vote that stands.
+    /// The vote that counts.
     choice: Choice,
     reveal: RevealedSidesView,
-    /// How others voted on the same two builds.
+    /// Other people’s votes on the same two builds.
     others: VerdictsView,
-    /// A page to show to others.
+    /// The page of this vote, for sharing.
     #[schema(example = "/matchups/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70")]
     share_url: String,
 }
@@ -202,10 +194,10 @@ struct RevealedBuildView {
     id: String,
     #[schema(example = 1320)]
     block_count: i32,
-    /// How long the model took; null for a build that was imported.
+    /// How long the model took; null for an imported build.
     #[schema(required, example = json!(null))]
     generation_time_ms: Option<i64>,
-    /// What in its spec was passed over.
+    /// What was ignored or replaced in its spec.
     #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
 }

@@ -1,22 +1,23 @@
-//! Whom a visitor can have asked, and with whose key.
+//! Which models a visitor can use, and with whose API key.
 
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 
-use super::{ModelChoice, ModelSource, unknown_model};
+use super::request::{ModelChoice, ModelSource};
 use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
 use crate::config::ServerKeyAccess;
 use crate::generate::{Endpoint, EndpointError, PinnedHost, ProviderKind, RequestLimits, Secret, provider};
 use crate::sandbox::{SandboxContestant, SandboxTarget, TargetError, outbound};
-use crate::web::Error;
 use crate::web::filters::capitalised;
+use crate::web::{Error, ErrorCode};
 
-/// Whether this visitor may ask with the server's own keys. Whoever sits at this machine asks for it by a name that
-/// means it; a page elsewhere whose name was made to mean it does not, nor does a proxy that brings strangers.
+/// Whether this visitor may use the server's own API keys. A visitor counts as this machine if the `Host` is
+/// `localhost` or a loopback address. That excludes other machines, pages of other sites whose name was rebound to a
+/// loopback address, and visitors of a proxy.
 pub(in crate::web) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
     match app.config.sandbox.server_keys {
         ServerKeyAccess::Nobody => false,
@@ -25,26 +26,27 @@ pub(in crate::web) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
             let is_direct =
                 ["x-forwarded-for", "forwarded", "via"].iter().all(|name| !headers.contains_key(*name));
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-            is_direct && host.is_some_and(means_this_machine)
+            is_direct && host.is_some_and(is_this_machine)
         }
     }
 }
 
-fn means_this_machine(host: &str) -> bool {
+fn is_this_machine(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
     let name = name.map_or(host, |(name, _)| name).trim_matches(['[', ']']);
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Who can be asked, by this visitor.
+/// Resolves the models that a visitor chooses.
 pub(super) struct ContestantResolver<'a> {
     pub app: &'a App,
     pub lends_keys: bool,
 }
 
 impl ContestantResolver<'_> {
-    /// Whom a side is to ask. What is named wrongly is refused; what cannot be asked is that side's own failure.
+    /// The model of a side. An unknown model is an error of the request; a model that cannot be used, for example for
+    /// lack of a key, is a failure of its side alone.
     pub async fn contestant(
         &self,
         listed: &[ListedModel],
@@ -56,7 +58,7 @@ impl ContestantResolver<'_> {
             ModelSource::Provider { provider, model } => {
                 let known = self.app.worker.providers().known().iter().find(|known| known.key == provider);
                 let known =
-                    known.ok_or_else(|| unknown_model(format!("There is no provider {provider} here.")))?;
+                    known.ok_or_else(|| unknown_model(format!("The provider {provider} does not exist.")))?;
                 let name = format!("{provider}:{model}");
                 Ok(SandboxContestant { name, target: self.at_provider(known, model, secret) })
             }
@@ -73,12 +75,10 @@ impl ContestantResolver<'_> {
         let known = key.parse::<ModelKey>().ok();
         let model =
             known.and_then(|key| listed.iter().find(|listed| listed.enabled && listed.model.key == key));
-        let model = &model.ok_or_else(|| unknown_model(format!("There is no model {key} here.")))?.model;
+        let model = &model.ok_or_else(|| unknown_model(format!("The model {key} does not exist.")))?.model;
         if model.provider == REFERENCE {
-            return Err(unknown_model(format!(
-                "{} was made for this project, and cannot be asked.",
-                model.display_name
-            )));
+            let message = format!("{} is a reference model, and cannot generate builds.", model.display_name);
+            return Err(unknown_model(message));
         }
         let target = match secret {
             None => self.with_server_key(model),
@@ -140,19 +140,19 @@ impl ContestantResolver<'_> {
 
     fn no_key(&self) -> TargetError {
         let message = match self.lends_keys {
-            true => "This server has no key for it; type your own.",
-            false => "This server lends no keys; type your own.",
+            true => "This server has no API key for this model. Enter your own.",
+            false => "Visitors cannot use this server’s API keys. Enter your own.",
         };
         TargetError { code: "no_key", message: message.to_owned() }
     }
 }
 
-/// Whether visitors are let in to a provider. One that wants no key is the operator's own machine, most likely.
+/// Whether visitors can use a provider. A provider that needs no key is most likely a machine of the operator.
 pub(in crate::web) fn takes_visitors(known: &catalog::Provider, lends_keys: bool) -> bool {
     known.key_variable.is_some() || lends_keys
 }
 
-/// Where a model is asked with a visitor's key, and its name there.
+/// The provider that serves a model to visitors, and its model id there.
 pub(in crate::web) fn route_for_visitors<'a>(
     app: &'a App,
     model: &'a Model,
@@ -168,10 +168,14 @@ pub(in crate::web) fn route_for_visitors<'a>(
 fn target(app: &App, endpoint: &Endpoint, model: String) -> Result<SandboxTarget, TargetError> {
     let max_bytes = app.config.check_max_bytes.min(app.config.generation.answer_max_bytes);
     let limits = RequestLimits { max_bytes, ..RequestLimits::interactive() };
-    // What a stranger's endpoint says is not for our log.
+    // Responses of an endpoint that a visitor chose are not logged.
     let provider = provider(endpoint, limits, false).map_err(|error| {
         let code = if matches!(error, EndpointError::BadKey) { "bad_key" } else { "address_refused" };
         TargetError { code, message: capitalised(&error.to_string()) + "." }
     })?;
     Ok(SandboxTarget { provider, model, options: catalog::ModelOptions::default() })
+}
+
+fn unknown_model(message: String) -> Error {
+    Error::new(ErrorCode::UnknownModel, message)
 }

@@ -1,4 +1,4 @@
-//! `/api/sandbox/drafts`: what the sandbox made or was brought, for an hour, or for as long as its run is kept.
+//! `/api/sandbox/drafts`: builds of the sandbox. They expire after an hour, or with the run that keeps them.
 
 use axum::Json;
 use axum::extract::{Extension, Path, Query, Request, State};
@@ -16,29 +16,29 @@ use crate::arena::builds::{GenerationInfo, PackedBuild, StoredGrid};
 use crate::arena::catalog::prompt_problem;
 use crate::arena::drafts::{self, Draft, DraftOrigin, StoreDraftError};
 use crate::limits::LimitedAction;
-use crate::web::api::builds::stored_grid_response;
+use crate::web::api::builds::grid_response;
 use crate::web::api::exports;
-use crate::web::body::{self, rejection_error, too_large};
-use crate::web::derived::Representation;
+use crate::web::body::{self, read_build};
 use crate::web::encoding::Encoding;
-use crate::web::openapi::shapes;
-use crate::web::pictures::{self, hex};
+use crate::web::openapi::{codes, shapes};
+use crate::web::pictures::{self, PictureQuery};
+use crate::web::query::settings;
 use crate::web::voter::{ClientAddress, Visitor};
-use crate::web::{Error, layers};
+use crate::web::{Error, ErrorCode, layers};
 use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
 
-/// It is gone sooner or later, here too.
+/// A draft expires, so caches keep it for no longer than an hour.
 const DRAFT_CACHE_CONTROL: &str = "private, max-age=3600, immutable";
 
-/// Who built what somebody brings.
+/// Stands for the model of an imported build.
 const PASTED_MODEL: &str = "pasted";
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(grid)).routes(routes!(image)).routes(routes!(export))
 }
 
-/// What takes as long as its body does.
+/// With a timeout of its own: an upload takes as long as its body.
 pub(in crate::web) fn upload_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(upload)).layer(layers::deadline(body::BODY_TIMEOUT))
 }
@@ -46,13 +46,13 @@ pub(in crate::web) fn upload_routes() -> OpenApiRouter<App> {
 #[derive(Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DraftQuery {
-    /// The grid to draw in; the arena’s unless said.
+    /// The grid to build in. Default: the arena’s.
     #[param(inline, example = 32)]
     grid_size: Option<GridSize>,
-    /// The blocks there are; the arena’s unless said.
+    /// The blocks to build with. Default: the arena’s.
     #[param(inline, example = "simple")]
     palette: Option<Palette>,
-    /// What it is to be, in at most 800 characters.
+    /// What it is a build of, in at most 800 characters.
     #[param(example = "a steam locomotive")]
     prompt: Option<String>,
 }
@@ -68,44 +68,37 @@ struct DraftResponse {
     warnings: Vec<Warning>,
 }
 
-/// Bring a build into the sandbox
+/// Import a build into the sandbox
 ///
-/// Any text that holds a spec, or a file of another tool, as for `/api/check`, and with the same rules. It is there for an hour, and never enters
-/// the arena.
+/// Takes any text that contains a spec, or a file of another tool, as `/api/check` does, with the same rules. The build
+/// is kept for an hour, and never enters the arena.
 #[utoipa::path(
     post, path = "/api/sandbox/drafts", tag = "Sandbox", operation_id = "bringDraft",
     params(DraftQuery),
     request_body(
-        description = "The text, or a schem, litematic or vox file. Its content type does not matter; what it is shows by its first bytes.",
+        description = "The text, or a schem, litematic or vox file. The content type is ignored; the first bytes decide.",
         content((shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/octet-stream")),
     ),
     responses(
-        (status = OK, description = "It is there.", body = DraftResponse),
-        (status = BAD_REQUEST, description = "bad_json, bad_spec, bad_file, does_not_fit, too_much_work, body_cut_off"),
-        (status = REQUEST_TIMEOUT, description = "body_stalled"),
-        (status = PAYLOAD_TOO_LARGE, description = "too_large"),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = "unsupported_encoding"),
-        (status = UNPROCESSABLE_ENTITY, description = "no_blocks, too_many_blocks, too_few_blocks, footprint_too_small, height_too_small"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = OK, description = "The imported build.", body = DraftResponse),
+        (status = BAD_REQUEST, description = codes([ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile, ErrorCode::DoesNotFit, ErrorCode::TooMuchWork, ErrorCode::BodyCutOff])),
+        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
+        (status = PAYLOAD_TOO_LARGE, description = codes([ErrorCode::TooLarge])),
+        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
+        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NoBlocks, ErrorCode::TooManyBlocks, ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn upload(
     State(app): State<App>,
     visitor: Visitor,
-    Query(parameters): Query<DraftQuery>,
+    Query(query): Query<DraftQuery>,
     request: Request,
 ) -> Result<Json<DraftResponse>, Error> {
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
-    let origin = parameters.origin(&app.config.arena)?;
-    let limit = app.config.check_max_bytes;
-    let large = body::read(&app.memory, request, limit).await?.ok_or_else(|| too_large(limit))?;
-    let settings = origin.settings.clone();
-    // The body's share of the memory goes with it.
-    let read = move || {
-        let whole = &large;
-        PackedBuild::read(&whole.bytes, &settings, limit)
-    };
-    let build = app.work.run(WorkClient::visitor(visitor.address()), read).await?.map_err(rejection_error)?;
+    let origin = query.origin(&app.config.arena)?;
+    let client = WorkClient::visitor(visitor.address());
+    let build = read_build(&app, client, request, &origin.settings, app.config.check_max_bytes).await?;
     let id = drafts::store(&app.pool, &origin, &build).await.map_err(store_error)?;
     let PackedBuild { block_count, warnings, .. } = build;
     Ok(Json(DraftResponse {
@@ -117,37 +110,32 @@ async fn upload(
 }
 
 impl DraftQuery {
-    fn origin(self, usual: &Settings) -> Result<DraftOrigin, Error> {
+    fn origin(self, arena: &Settings) -> Result<DraftOrigin, Error> {
         let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
         let prompt = prompt.unwrap_or("a build of one’s own").to_owned();
         if let Some(problem) = prompt_problem(&prompt) {
-            return Err(Error::bad_request("bad_request", problem));
+            return Err(Error::bad_request(problem));
         }
-        let settings = Settings {
-            grid: self.grid_size.unwrap_or(usual.grid),
-            palette: self.palette.unwrap_or(usual.palette),
-            mode: usual.mode.clone(),
-        };
         Ok(DraftOrigin {
             prompt,
-            settings,
+            settings: settings(arena, self.grid_size, self.palette),
             model: PASTED_MODEL.to_owned(),
             generation: GenerationInfo::default(),
         })
     }
 }
 
-/// The grid of a sandbox build
+/// Get the grid of a sandbox build
 ///
-/// As `/api/builds/{id}/grid` has it; for an hour, or for as long as its run is kept.
+/// Like `/api/builds/{id}/grid`. It expires after an hour, or with the run that keeps it.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/grid", tag = "Sandbox", operation_id = "draftGrid",
-    params(("id" = Uuid, Path, description = "As the run’s `result` names it.")),
+    params(("id" = Uuid, Path, description = "The `draftId` of a run’s `result`.")),
     responses(
         (status = OK, description = "The encoded grid.", content_type = "application/octet-stream"),
-        (status = NOT_FOUND, description = "no_draft"),
-        (status = INTERNAL_SERVER_ERROR, description = "build_damaged"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
+        (status = INTERNAL_SERVER_ERROR, description = codes([ErrorCode::BuildDamaged])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn grid(
@@ -158,59 +146,51 @@ async fn grid(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let grid = find_grid(&app, parse_id(&id)?).await?;
-    stored_grid_response(&app, address.client(), grid, encoding, DRAFT_CACHE_CONTROL, &headers).await
+    grid_response(&app, address.client(), grid, encoding, DRAFT_CACHE_CONTROL, &headers).await
 }
 
-/// The picture of a sandbox build
+/// Get a picture of a sandbox build
 ///
-/// As `/api/builds/{id}/image` has it.
+/// Like `/api/builds/{id}/image`.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/image", tag = "Sandbox", operation_id = "draftImage",
-    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), pictures::PictureQuery),
+    params(("id" = Uuid, Path, description = "The `draftId` of a run’s `result`."), PictureQuery),
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "no_draft"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn image(
     State(app): State<App>,
     address: ClientAddress,
     Path(id): Path<String>,
-    Query(query): Query<pictures::PictureQuery>,
+    Query(query): Query<PictureQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check()?;
     let grid = find_grid(&app, parse_id(&id)?).await?;
-    let name = format!("{}-{query}", hex(&grid.digest));
-    let representation = Representation {
-        kind: query.kind(),
-        name: &name,
-        encoding: Encoding::Identity,
-        cache_control: DRAFT_CACHE_CONTROL,
-    };
-    if let Some(known) = representation.not_modified(&headers) {
-        return Ok(known);
-    }
-    Ok(representation.answer(pictures::draw(&app, address.client(), grid, query).await?))
+    let digest = grid.digest.clone();
+    let load = async { Ok(grid) };
+    pictures::answer(&app, address.client(), &digest, load, query, DRAFT_CACHE_CONTROL, &headers).await
 }
 
-/// A sandbox build as a file
+/// Export a sandbox build
 ///
-/// As `/api/builds/{id}/export` has it.
+/// Like `/api/builds/{id}/export`.
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/export", tag = "Sandbox", operation_id = "exportDraft",
-    params(("id" = Uuid, Path, description = "As the run’s `result` names it."), exports::ExportQuery),
+    params(("id" = Uuid, Path, description = "The `draftId` of a run’s `result`."), exports::ExportQuery),
     responses(
         (status = OK, description = "The file.", content(
             ("application/octet-stream"), ("model/gltf-binary"), ("application/zip"), ("model/stl"),
             (shapes::SpecSchema = "application/json"),
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = "no_draft"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
-        (status = UNPROCESSABLE_ENTITY, description = "not_exported"),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
+        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NotExported])),
     ),
 )]
 async fn export(
@@ -221,7 +201,7 @@ async fn export(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = parse_id(&id)?;
-    let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or_else(no_draft)?;
+    let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or(ErrorCode::NoDraft)?;
     let name = format!("{}-{}", file_name_slug(&prompt), file_name_slug(&model));
     let load = find_grid(&app, id);
     let file = exports::ExportedFile {
@@ -234,14 +214,14 @@ async fn export(
 }
 
 async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
-    drafts::grid(&app.pool, id).await?.ok_or_else(no_draft)
+    drafts::grid(&app.pool, id).await?.ok_or(ErrorCode::NoDraft.into())
 }
 
 fn parse_id(text: &str) -> Result<Uuid, Error> {
-    Uuid::try_parse(text).map_err(|_| no_draft())
+    Uuid::try_parse(text).map_err(|_| ErrorCode::NoDraft.into())
 }
 
-/// No more of a word goes into the name of a file.
+/// Longer words are cut in the name of a file.
 const MAX_NAME_BYTES: usize = 48;
 
 fn file_name_slug(words: &str) -> String {
@@ -256,14 +236,10 @@ fn file_name_slug(words: &str) -> String {
 fn store_error(reason: StoreDraftError) -> Error {
     match reason {
         StoreDraftError::Full => {
-            Error::unavailable("busy", "The sandbox is full just now. Please try again in an hour.")
+            Error::new(ErrorCode::Busy, "The sandbox’s storage is full. Try again in an hour.")
         }
         StoreDraftError::Database(error) => error.into(),
     }
-}
-
-fn no_draft() -> Error {
-    Error::not_found("There is no such build in the sandbox, or its time is over.").with_code("no_draft")
 }
 
 #[cfg(test)]
@@ -271,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_was_asked_a_file_gets_a_name() {
+    fn every_prompt_makes_a_file_name() {
         for (words, name) in [
             ("A steam locomotive!", "a-steam-locomotive"),
             ("../../etc/passwd", "etc-passwd"),

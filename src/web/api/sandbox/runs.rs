@@ -1,4 +1,4 @@
-//! `/api/sandbox/runs`: runs that somebody keeps.
+//! `/api/sandbox/runs`: runs that visitors keep.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -14,17 +14,16 @@ use crate::app::App;
 use crate::arena::drafts::Draft;
 use crate::arena::kept_runs::{self, KeepRunError, KeptRun};
 use crate::limits::LimitedAction;
-use crate::web::Error;
-use crate::web::filters::capitalised;
-use crate::web::openapi::shapes;
+use crate::web::openapi::{codes, shapes};
 use crate::web::voter::Visitor;
+use crate::web::{Error, ErrorCode};
 use voxel::Warning;
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(keep)).routes(routes!(run, forget))
 }
 
-/// What came of each side, by `draftId`; at least one.
+/// The `draftId` of each side’s result; at least one.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = RunToKeep)]
@@ -40,7 +39,7 @@ struct KeepRunRequest {
 #[schema(as = KeptRun)]
 struct KeptRunResponse {
     id: Uuid,
-    /// The page to share.
+    /// The page of the run, for sharing.
     #[schema(example = "/sandbox/runs/018f…")]
     url: String,
     #[schema(example = "a steam locomotive")]
@@ -62,7 +61,7 @@ struct KeptRunResponse {
 #[schema(as = KeptSide)]
 struct KeptSideView {
     draft_id: Uuid,
-    /// As its maker named it.
+    /// The model, as the request named it.
     model_key: String,
     block_count: i32,
     #[schema(value_type = Vec<shapes::WarningSchema>)]
@@ -76,18 +75,18 @@ struct KeptSideView {
 
 /// Keep a run
 ///
-/// Both builds for thirty days, under a link that nobody can guess. Only this session can delete it before. Kept runs
-/// never enter the arena.
+/// Keeps both builds for 30 days, at a link that cannot be guessed. Only this session can delete them earlier. Kept
+/// runs never enter the arena.
 #[utoipa::path(
     post, path = "/api/sandbox/runs", tag = "Sandbox", operation_id = "keepRun",
     request_body = KeepRunRequest,
     responses(
-        (status = OK, description = "It is kept.", body = KeptRunResponse),
-        (status = BAD_REQUEST, description = "not_one_run"),
-        (status = NOT_FOUND, description = "gone"),
-        (status = FORBIDDEN, description = "not_yours"),
-        (status = CONFLICT, description = "too_many_kept"),
-        (status = TOO_MANY_REQUESTS, description = "rate_limited"),
+        (status = OK, description = "The kept run.", body = KeptRunResponse),
+        (status = BAD_REQUEST, description = codes([ErrorCode::NotOneRun])),
+        (status = NOT_FOUND, description = codes([ErrorCode::Gone])),
+        (status = FORBIDDEN, description = codes([ErrorCode::NotYours])),
+        (status = CONFLICT, description = codes([ErrorCode::TooManyKept])),
+        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
 )]
 async fn keep(
@@ -101,28 +100,31 @@ async fn keep(
     Ok(Json(find_run(&app, id).await?.into()))
 }
 
-/// A run that somebody keeps
+/// Get a kept run
 ///
-/// What was asked, what came of each side, and until when it is there.
+/// The prompt, the result of each side, and when the run expires.
 #[utoipa::path(
     get, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "keptRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),
-    responses((status = OK, description = "The run.", body = KeptRunResponse), (status = NOT_FOUND, description = "no_run")),
+    responses(
+        (status = OK, description = "The run.", body = KeptRunResponse),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoRun])),
+    ),
 )]
 async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Json<KeptRunResponse>, Error> {
     Ok(Json(find_run(&app, parse_run_id(&id)?).await?.into()))
 }
 
-/// Delete a run that you keep
+/// Delete a kept run
 ///
-/// With its builds, at once.
+/// Deletes the run and its builds immediately.
 #[utoipa::path(
     delete, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "forgetRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),
     responses(
-        (status = NO_CONTENT, description = "It is gone."),
-        (status = FORBIDDEN, description = "not_yours"),
-        (status = NOT_FOUND, description = "no_run"),
+        (status = NO_CONTENT, description = "The run is deleted."),
+        (status = FORBIDDEN, description = codes([ErrorCode::NotYours])),
+        (status = NOT_FOUND, description = codes([ErrorCode::NoRun])),
     ),
 )]
 async fn forget(
@@ -136,29 +138,19 @@ async fn forget(
 
 pub(in crate::web) async fn delete(app: &App, visitor: &Visitor, id: Uuid) -> Result<(), Error> {
     let run = find_run(app, id).await?;
-    match visitor.voter().await? {
-        Some(voter) if voter == run.owner => {
-            kept_runs::delete(&app.pool, voter, id).await?;
-            Ok(())
-        }
-        _ => Err(Error::new(
-            StatusCode::FORBIDDEN,
-            "not_yours",
-            "Only the browser that keeps a run can delete it.",
-        )),
+    if visitor.voter().await? != Some(run.owner) {
+        return Err(Error::new(ErrorCode::NotYours, "Only the browser that keeps this run can delete it."));
     }
+    kept_runs::delete(&app.pool, run.owner, id).await?;
+    Ok(())
 }
 
 pub(in crate::web) async fn find_run(app: &App, id: Uuid) -> Result<KeptRun, Error> {
-    kept_runs::find(&app.pool, id).await?.ok_or_else(no_run)
+    kept_runs::find(&app.pool, id).await?.ok_or(ErrorCode::NoRun.into())
 }
 
 pub(in crate::web) fn parse_run_id(text: &str) -> Result<Uuid, Error> {
-    Uuid::try_parse(text).map_err(|_| no_run())
-}
-
-fn no_run() -> Error {
-    Error::from_code("no_run")
+    Uuid::try_parse(text).map_err(|_| ErrorCode::NoRun.into())
 }
 
 impl From<KeptRun> for KeptRunResponse {
@@ -186,14 +178,15 @@ impl From<Draft> for KeptSideView {
 
 impl From<KeepRunError> for Error {
     fn from(reason: KeepRunError) -> Self {
-        let (status, code) = match reason {
-            KeepRunError::Gone => (StatusCode::NOT_FOUND, "gone"),
-            KeepRunError::DifferentRuns => (StatusCode::BAD_REQUEST, "not_one_run"),
-            KeepRunError::KeptByAnother => (StatusCode::FORBIDDEN, "not_yours"),
-            KeepRunError::TooMany => (StatusCode::CONFLICT, "too_many_kept"),
-            KeepRunError::Full => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
-            KeepRunError::Database(error) => return error.into(),
-        };
-        Self::new(status, code, capitalised(&reason.to_string()) + ".")
+        match reason {
+            KeepRunError::Gone => ErrorCode::Gone.into(),
+            KeepRunError::DifferentRuns => ErrorCode::NotOneRun.into(),
+            KeepRunError::KeptByAnother => ErrorCode::NotYours.into(),
+            KeepRunError::TooMany => ErrorCode::TooManyKept.into(),
+            KeepRunError::Full => {
+                Self::new(ErrorCode::Busy, "The storage for kept runs is full. Try again later.")
+            }
+            KeepRunError::Database(error) => error.into(),
+        }
     }
 }

@@ -1,14 +1,15 @@
-//! `/leaderboard/pairs`: how every two models fared, or, of two that are named, the votes.
+//! `/leaderboard/pairs`: the records of all pairs of models, or the votes on one pair.
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
-use super::board;
 use crate::app::App;
 use crate::arena::leaderboard::{JudgedVote, ModelProfile, PAGE, Record};
 use crate::arena::{Choice, ModelKey};
+use crate::web::api::leaderboard::board;
+use crate::web::pager::{PageLink, page_count, page_links};
 use crate::web::query::{PageNumber, PageQuery, escaped};
 use crate::web::{Error, Page, filters};
 
@@ -26,7 +27,7 @@ pub(super) struct PairsQuery {
 struct PairsPage {
     page: Page,
     tag: String,
-    /// Why these are all pairs, where one was asked for.
+    /// Why all pairs are shown instead of the requested one.
     notice: Option<&'static str>,
     votes: i64,
     pairs: Vec<PairView>,
@@ -46,13 +47,7 @@ struct PairPage {
     models: [ModelProfile; 2],
     record: Record,
     votes: Vec<JudgedVote>,
-    pages: Vec<PairPageLink>,
-}
-
-struct PairPageLink {
-    number: i64,
-    address: String,
-    current: bool,
+    pages: Vec<PageLink>,
 }
 
 pub(super) async fn page(
@@ -69,7 +64,7 @@ pub(super) async fn page(
     Ok(Html(html.map_err(anyhow::Error::from)?).into_response())
 }
 
-/// The two models that are asked for, or what to say if there are no two.
+/// The two requested models. If there are no two, all pairs are shown, perhaps with a notice.
 async fn pair(
     app: &App,
     query: &PairsQuery,
@@ -78,7 +73,7 @@ async fn pair(
         return Ok(Err(None));
     }
     Ok(match (model(app, &query.a).await?, model(app, &query.b).await?) {
-        (Some(a), Some(b)) if a.key == b.key => Err(Some("A model is not compared with itself.")),
+        (Some(a), Some(b)) if a.key == b.key => Err(Some("A model cannot be compared with itself.")),
         (Some(a), Some(b)) => Ok([a, b]),
         _ => Err(Some("This pair is not on the leaderboard.")),
     })
@@ -110,7 +105,9 @@ async fn one(app: &App, [a, b]: [ModelProfile; 2], query: PairsQuery) -> Result<
     let votes = app.arena.votes_on_pair(&a.key, &b.key, tag, number - 1).await?;
     Ok(PairPage {
         page: Page::at("/leaderboard"),
-        pages: pages([&a.key, &b.key], &query.tag, number, record.votes()),
+        pages: page_links(number, page_count(record.votes(), PAGE), |number| {
+            address(Some((a.key.as_str(), b.key.as_str())), &query.tag, number)
+        }),
         tag: query.tag,
         models: [a, b],
         record,
@@ -123,19 +120,7 @@ async fn model(app: &App, key: &str) -> Result<Option<ModelProfile>, Error> {
     Ok(app.arena.model(&key).await?)
 }
 
-/// The pages around this one, and the ends.
-fn pages([a, b]: [&ModelKey; 2], tag: &str, current: i64, votes: i64) -> Vec<PairPageLink> {
-    let last = (votes + PAGE - 1) / PAGE;
-    let near = |number: &i64| *number == 1 || *number == last || (*number - current).abs() <= 2;
-    let link = |number| PairPageLink {
-        address: address(Some((a.as_str(), b.as_str())), tag, number),
-        current: number == current,
-        number,
-    };
-    (1..=last).filter(near).map(link).collect()
-}
-
-/// Of the votes on a pair, or of all pairs.
+/// The address of the votes on a pair, or of all pairs.
 pub(super) fn address(pair: Option<(&str, &str)>, tag: &str, page: i64) -> String {
     let mut fields = Vec::new();
     if let Some((a, b)) = pair {
@@ -152,7 +137,7 @@ pub(super) fn address(pair: Option<(&str, &str)>, tag: &str, page: i64) -> Strin
 }
 
 impl PairPage {
-    /// The newest votes on the pair.
+    /// The address of the newest votes.
     fn start(&self) -> String {
         let [a, b] = &self.models;
         address(Some((a.key.as_str(), b.key.as_str())), &self.tag, 1)

@@ -1,4 +1,4 @@
-//! `/sandbox/compare`: stored builds of one prompt side by side. The address says which.
+//! `/sandbox/compare`: stored builds of the same prompt side by side. The query names them.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -14,20 +14,20 @@ use crate::web::{Error, Page, filters};
 
 const MAX_BUILDS: usize = 4;
 
-/// Why not all that were asked for are shown.
+/// Why some of the requested builds are not shown.
 const MISSING: &str = "Some of these builds could not be found.";
 const OTHER_PROMPT: &str =
-    "Only builds of one prompt can be compared, so builds of other prompts are left out.";
-const TOO_MANY: &str = "Only four builds fit side by side, so the others are left out.";
+    "Only builds of the same prompt can be compared. Builds of other prompts are left out.";
+const TOO_MANY: &str = "Only four builds fit side by side. The others are left out.";
 
 #[derive(Template, WebTemplate)]
 #[template(path = "sandbox/compare.html")]
 pub(super) struct ComparePage {
     page: Page,
     prompts: Vec<SelectOption>,
-    /// None before one is chosen.
+    /// None until a prompt is chosen.
     prompt: Option<SelectOption>,
-    /// What there is of it.
+    /// The builds of the prompt.
     cards: Vec<BuildCard>,
     chosen: Vec<Build>,
     notices: Vec<&'static str>,
@@ -105,12 +105,11 @@ impl ComparePage {
         self.prompt.as_ref() == Some(choice)
     }
 
-    /// Retired builds and those of other settings can still be linked to.
     fn alone(&self) -> bool {
         self.chosen.len() == 1
     }
 
-    /// Where it is said in more words what is compared.
+    /// The title of the page, with the names of the builds.
     fn title(&self) -> String {
         let names: Vec<_> = self.chosen.iter().map(|build| build.model_name.as_str()).collect();
         match (&self.prompt, names.len()) {

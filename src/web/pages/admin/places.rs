@@ -1,11 +1,10 @@
-//! `/admin/places/{prompt}/{model}`: what there is of a prompt by a model, and every job for it.
+//! `/admin/places/{prompt}/{model}`: the build of a prompt by a model, and all its jobs.
 
 use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::routing::get;
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::models::unavailable_reason;
@@ -14,6 +13,7 @@ use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::jobs::{self, Job};
 use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix};
+use crate::web::api::admin::jobs::{dollars, elapsed_ms};
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
@@ -29,9 +29,9 @@ struct PlacePage {
     model: ListedModel,
     cell: CoverageCellView,
     unavailable_reason: Option<String>,
-    /// What was made here, where it is in force no more.
+    /// The build of the latest job, if it is retired.
     retired: Option<Uuid>,
-    /// The latest first.
+    /// Newest first.
     jobs: Vec<Job>,
 }
 
@@ -45,7 +45,7 @@ async fn show(
     let prompt = coverage.prompts.iter().find(|listed| listed.prompt.id.as_str() == prompt);
     let model = coverage.models.iter().find(|listed| listed.model.key.as_str() == model);
     let (Some(prompt), Some(model)) = (prompt, model) else {
-        return Err(Error::not_found("There is no such prompt, or no such model."));
+        return Err(Error::not_found("This prompt or this model does not exist."));
     };
     let cell = matrix.cell(prompt, model);
     let jobs = jobs::of_slot(&app.pool, &prompt.prompt.id, &model.model.key).await?;
@@ -64,10 +64,10 @@ async fn show(
 
 impl Job {
     fn ms(&self) -> Option<i64> {
-        self.seconds(OffsetDateTime::now_utc()).map(|seconds| (seconds * 1000.0) as i64)
+        elapsed_ms(self)
     }
 
     fn dollars(&self) -> f64 {
-        self.cost as f64 / 1e6
+        dollars(self.cost)
     }
 }

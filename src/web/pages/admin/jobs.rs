@@ -1,4 +1,4 @@
-//! `/admin/jobs/{id}`: a job, and every question of it with its answer.
+//! `/admin/jobs/{id}`: a job and its attempts.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::web::api::admin::jobs::{AttemptView, JobView};
-use crate::web::{Error, Page, filters};
+use crate::web::{Error, ErrorCode, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/admin/jobs/{id}", get(show))
@@ -25,7 +25,7 @@ struct JobPage {
 }
 
 async fn show(State(app): State<App>, _: SignedIn, Path(id): Path<String>) -> Result<JobPage, Error> {
-    let id = Uuid::try_parse(&id).map_err(|_| Error::not_found("There is no such job."))?;
+    let id = Uuid::try_parse(&id).map_err(|_| ErrorCode::NoJob)?;
     Ok(JobPage { page: Page::without_address(), job: JobView::read(&app, id).await? })
 }
 
@@ -37,7 +37,7 @@ impl JobView {
 
 impl AttemptView {
     fn outcome(&self) -> &str {
-        self.outcome.as_deref().unwrap_or("under way")
+        self.outcome.as_deref().unwrap_or("in progress")
     }
 
     fn tone(&self) -> &'static str {
@@ -53,13 +53,13 @@ impl AttemptView {
     }
 }
 
-/// A step that was taken down, by its name, and why.
+/// What was sent differently in another try, and why.
 fn note_text(note: &Value) -> String {
     let step = &note["step"];
     let step = step.as_str().or_else(|| step.as_object()?.keys().next().map(String::as_str));
-    let step = step.unwrap_or("asked otherwise").replace('_', " ");
+    let step = step.unwrap_or("other options").replace('_', " ");
     match note["why"].as_str() {
-        Some(why) if !why.is_empty() => format!("Asked again with {step}: {why}"),
-        _ => format!("Asked again with {step}."),
+        Some(why) if !why.is_empty() => format!("Tried again with {step}: {why}"),
+        _ => format!("Tried again with {step}."),
     }
 }

@@ -1,4 +1,4 @@
-//! `/admin`: prompts by models, and what there is of each by each.
+//! `/admin`: the coverage, prompts by models.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -27,12 +27,12 @@ struct MatrixPage {
     sum: CoverageSumView,
     columns: Vec<MatrixColumn>,
     rows: Vec<MatrixRow>,
-    /// Those who can be asked, and those who lack a key.
+    /// Those that can be used, and those without an API key.
     providers: [Vec<Provider>; 2],
     references_are_off: bool,
-    /// How often a model is asked for a build at most.
+    /// The number of attempts at a build.
     attempts: u32,
-    /// By the server's clock, in milliseconds since 1970.
+    /// The time of the server's clock, in milliseconds since 1970.
     now: i64,
 }
 
@@ -41,7 +41,7 @@ struct MatrixColumn {
     key: String,
     name: String,
     provider: String,
-    /// Who is asked, by their name.
+    /// The name of the provider that requests go to.
     asked_at: Option<String>,
     unavailable_reason: Option<String>,
     enabled: bool,
@@ -66,14 +66,14 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
         cells: models.iter().map(|model| matrix.cell(prompt, model)).collect(),
     };
     let now = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
-    let (askable, without_key) =
+    let (usable, without_key) =
         providers.known().iter().cloned().partition(|known| providers.can_ask(&known.key));
     Ok(MatrixPage {
         page: Page::at("/admin"),
         settings: matrix.coverage.settings.to_string(),
         columns: models.iter().map(|model| MatrixColumn::of(model, &app)).collect(),
         rows: matrix.coverage.prompts.iter().map(row).collect(),
-        providers: [askable, without_key],
+        providers: [usable, without_key],
         references_are_off: app.config.references == ReferencePolicy::Off,
         attempts: app.config.generation.attempts,
         now: now as i64,
@@ -84,59 +84,54 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
 impl MatrixColumn {
     fn of(listed: &ListedModel, app: &App) -> Self {
         let (model, providers) = (&listed.model, app.worker.providers());
-        let asked = providers.route(model).map(|(key, _)| key);
-        let asked = providers.known().iter().find(|known| Some(known.key.as_str()) == asked);
+        let route = providers.route(model).map(|(key, _)| key);
+        let provider = providers.known().iter().find(|known| Some(known.key.as_str()) == route);
         Self {
             key: model.key.to_string(),
             name: model.display_name.clone(),
             provider: model.provider.clone(),
-            asked_at: asked.map(|known| known.display_name.clone()),
+            asked_at: provider.map(|known| known.display_name.clone()),
             unavailable_reason: unavailable_reason(model, providers),
             enabled: listed.enabled,
         }
     }
 
-    /// Whether it is a reference, of one that cannot be asked.
-    fn cannot_be_asked(&self) -> Option<bool> {
+    /// For a model that cannot generate builds: whether it is a reference.
+    fn cannot_generate(&self) -> Option<bool> {
         self.unavailable_reason.is_some().then(|| self.provider == REFERENCE)
     }
 }
 
 impl MatrixPage {
-    /// There are models, and a key for none of them.
-    fn nobody_can_be_asked(&self) -> bool {
+    /// Whether there are enabled models, but none of them can generate builds.
+    fn none_can_generate(&self) -> bool {
         let mut enabled = self.columns.iter().filter(|column| column.enabled).peekable();
         enabled.peek().is_some() && enabled.all(|column| column.asked_at.is_none())
     }
 
-    fn who_can_be_asked(&self) -> String {
-        let [askable, without_key] = self.providers.each_ref().map(Vec::len);
-        let can = match askable {
-            0 => "No provider can be asked".to_owned(),
-            1 => "One provider can be asked".to_owned(),
-            _ => format!("{askable} providers can be asked"),
-        };
+    fn provider_summary(&self) -> String {
+        let [usable, without_key] = self.providers.each_ref().map(Vec::len);
+        let plural = if usable == 1 { "" } else { "s" };
         match without_key {
-            0 => can,
-            1 => format!("{can}, one has no key"),
-            _ => format!("{can}, {without_key} have no key"),
+            0 => format!("{usable} provider{plural} ready"),
+            _ => format!("{usable} provider{plural} ready, {without_key} without an API key"),
         }
     }
 
-    /// The builds by models that are not asked, which the sum leaves out: those by references, and the others.
+    /// The builds that the sum leaves out, because their models cannot generate: those by references, and the others.
     fn uncounted_builds(&self) -> [(&'static str, &'static str, usize); 2] {
         let count = |are_references: bool| {
             let cells =
                 self.rows.iter().filter(|row| row.active).flat_map(|row| row.cells.iter().zip(&self.columns));
             let counts = |(cell, column): &(&CoverageCellView, &MatrixColumn)| {
-                cell.state == "ready" && column.enabled && column.cannot_be_asked() == Some(are_references)
+                cell.state == "ready" && column.enabled && column.cannot_generate() == Some(are_references)
             };
             cells.filter(counts).count()
         };
-        [("reference", "by references", count(true)), ("", "by models that cannot be asked", count(false))]
+        [("reference", "by references", count(true)), ("", "by models that cannot generate", count(false))]
     }
 
-    /// What is switched off, if anything is.
+    /// What is disabled, if anything is.
     fn switched_off(&self) -> Option<String> {
         let prompts = self.rows.iter().filter(|row| !row.active).count();
         let models = self.columns.iter().filter(|column| !column.enabled).count();
@@ -158,7 +153,7 @@ impl CoverageCellView {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Its state in a word or two.
+    /// The state, or the time that a running job has taken.
     fn state_label(&self, now: &i64) -> String {
         match (self.state, self.since) {
             ("running", Some(since)) => clock(now - since),
@@ -166,7 +161,7 @@ impl CoverageCellView {
         }
     }
 
-    /// What else there is to say of it.
+    /// Details of the state.
     pub(super) fn detail(&self) -> String {
         match self.state {
             "running" => {

@@ -1,4 +1,4 @@
-//! `/admin/prompts`: what is asked.
+//! `/admin/prompts`: all prompts.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -9,7 +9,7 @@ use axum::routing::get;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::catalog::{self, MAX_PROMPT_CHARS};
-use crate::web::api::admin::catalog::AdminPromptView;
+use crate::web::views::AdminPromptView;
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {

@@ -1,4 +1,4 @@
-//! The console's door: the token is typed once, and the session remembers that it was.
+//! Signing in to the console: the admin enters the token, and the session remembers it for some hours.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Router<App> {
     Router::new().route("/admin/session", post(sign_in)).route("/admin/sign-out", post(sign_out))
 }
 
-/// Somebody who has told the token. Everybody else is answered with the way in.
+/// Accepts requests of signed-in admins only. Others get the sign-in page.
 pub(super) struct SignedIn;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct SignInForm {
     next: String,
 }
 
-/// Where somebody wanted to go who had to sign in first.
+/// The page to open after signing in.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SignInQuery {
@@ -46,7 +46,7 @@ struct SignInQuery {
 struct SignInPage {
     page: Page,
     next: String,
-    /// Why nobody was let in.
+    /// Why signing in failed.
     problem: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-/// Tries are counted before they are looked at.
+/// Attempts are counted before the token is compared.
 async fn sign_in(
     State(app): State<App>,
     visitor: Visitor,
@@ -80,11 +80,11 @@ async fn sign_in(
     visitor.check_limit(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
     if !token.matches(&form.token) {
         let problem = match form.token.trim() {
-            "" => "Type the value of ADMIN_TOKEN.",
-            _ => "That is not the value of ADMIN_TOKEN.",
+            "" => "Enter the value of ADMIN_TOKEN.",
+            _ => "Wrong token. Enter the value of ADMIN_TOKEN.",
         };
-        // Not in the audit log, which strangers could fill.
-        tracing::warn!(address = %visitor.address(), "somebody typed a wrong admin's token");
+        // This is not in the audit log, because strangers could fill it.
+        tracing::warn!(address = %visitor.address(), "sign-in with a wrong admin token");
         return Err((StatusCode::UNAUTHORIZED, sign_in_page(&form.next, problem)).into_response());
     }
     visitor.sign_in_admin(token).await.map_err(Error::into_response)?;
@@ -110,7 +110,6 @@ async fn record_audit(app: &App, visitor: &Visitor, action: &str) -> Result<(), 
     Ok(audit::record(&mut connection, admin, action, "console", json!({})).await?)
 }
 
-/// For a server without a token.
 fn admin_disabled() -> Response {
     (StatusCode::FORBIDDEN, AdminDisabledPage { page: Page::without_address() }).into_response()
 }
@@ -128,7 +127,7 @@ fn sign_in_page(next: &str, problem: &'static str) -> SignInPage {
     SignInPage { page: Page::without_address(), next: console_path(next).to_owned(), problem }
 }
 
-/// An address of the console, and of nothing else.
+/// An address, if it is inside the console. A link must not redirect to another site after signing in.
 fn console_path(next: &str) -> &str {
     let rest = next.strip_prefix(HOME);
     let is_inside = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
@@ -138,7 +137,7 @@ fn console_path(next: &str) -> &str {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn nobody_is_sent_out_of_the_console() {
+    fn signing_in_never_leads_out_of_the_console() {
         for (next, goes) in [
             ("", "/admin"),
             ("/admin", "/admin"),

@@ -1,4 +1,4 @@
-//! `/admin/models`: who takes part, who can be asked, and why not.
+//! `/admin/models`: all models, and whether they are enabled and can generate builds.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE, ThinkingEffort};
 use crate::generate::Providers;
-use crate::web::api::admin::catalog::AdminModelView;
+use crate::web::views::AdminModelView;
 use crate::web::{Error, Page, filters};
 
 const EFFORTS: [ThinkingEffort; 7] = [
@@ -35,14 +35,14 @@ struct ModelsPage {
     rows: Vec<ModelsPageRow>,
     providers: Vec<Provider>,
     references: ReferencePolicy,
-    /// Whether any of them is enabled; none where there are none.
+    /// Whether any reference model is enabled; none without reference models.
     references_on: Option<bool>,
 }
 
 struct ModelsPageRow {
     model: AdminModelView,
     unavailable_reason: Option<String>,
-    /// What it is called by whom it would be asked of.
+    /// The model id that would be sent to the provider.
     sent: String,
 }
 
@@ -65,7 +65,7 @@ async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error
     })
 }
 
-/// Those who can be asked first, the references last.
+/// Models that can generate builds come first, references last.
 pub(super) fn sorted_for_display<'a>(
     listed: &'a [ListedModel],
     providers: &Providers,
@@ -75,21 +75,23 @@ pub(super) fn sorted_for_display<'a>(
     models
 }
 
-/// Why a model cannot be asked, in a sentence.
+/// Why a model cannot generate builds.
 pub(super) fn unavailable_reason(model: &catalog::Model, providers: &Providers) -> Option<String> {
     if providers.can_generate(model) {
         return None;
     }
     if model.provider == REFERENCE {
-        return Some("Made for this project; nobody is asked.".to_owned());
+        return Some("Its builds were made for this project.".to_owned());
     }
     let provider = |key: &str| providers.known().iter().find(|known| known.key == key);
     let variables: Vec<_> =
         model.routes().filter_map(|(key, _)| provider(key)?.key_variable.as_deref()).collect();
     Some(match variables.as_slice() {
-        [] => format!("No provider called {} is known; its builds are imported.", model.provider),
+        [] => {
+            format!("The provider {} is not known here, so its builds can only be imported.", model.provider)
+        }
         [one] => format!("{one} is not set."),
-        several => format!("None of {} is set.", several.join(", ")),
+        several => format!("None of {} are set.", several.join(", ")),
     })
 }
 
@@ -102,7 +104,7 @@ impl ModelsPageRow {
         self.model.provider == REFERENCE
     }
 
-    /// Who answers for it in its provider's stead.
+    /// The provider that requests go to, if it is not the model's own.
     fn through(&self) -> Option<&str> {
         self.model.asked_at.as_deref().filter(|asked| *asked != self.model.provider)
     }
@@ -120,12 +122,12 @@ impl ModelsPage {
     fn rule(&self) -> &'static str {
         match self.references {
             ReferencePolicy::Auto => {
-                "Reference models take part in a prompt while fewer than two others have built it \
+                "Reference models take part in a prompt until two other models have built it \
                  (REFERENCE_MODELS is auto)."
             }
-            ReferencePolicy::On => "Reference models take part as any others do (REFERENCE_MODELS is on).",
+            ReferencePolicy::On => "Reference models always take part (REFERENCE_MODELS is on).",
             ReferencePolicy::Off => {
-                "Reference models take no part, enabled or not (REFERENCE_MODELS is off)."
+                "Reference models do not take part, even if they are enabled (REFERENCE_MODELS is off)."
             }
         }
     }

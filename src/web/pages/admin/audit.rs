@@ -1,4 +1,4 @@
-//! `/admin/audit`: what admins did, the latest first.
+//! `/admin/audit`: the changes that admins made, newest first.
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Router<App> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct AuditPageQuery {
-    /// Only what came before the entry with this id.
+    /// Shows only entries older than the one with this id.
     #[serde(deserialize_with = "query::id")]
     before: Option<i64>,
 }
@@ -35,13 +35,13 @@ struct AuditPageQuery {
 struct AuditPage {
     page: Page,
     entries: Vec<AuditEntryView>,
-    /// Where this page begins, if it is not the first.
+    /// Where this page starts; none for the first.
     before: Option<i64>,
-    /// Where the next one does.
+    /// Where the next page starts.
     older: Option<i64>,
 }
 
-/// What else is known of a change.
+/// A detail of a change.
 struct AuditDetail<'a> {
     name: &'a str,
     value: String,
@@ -64,8 +64,8 @@ async fn show(
 impl AuditEntryView {
     fn details(&self) -> Vec<AuditDetail<'_>> {
         let fields = self.detail.as_object().into_iter().flatten();
-        let said = fields.filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| AuditDetail::of(name, value)).collect()
+        let known = fields.filter(|(_, value)| !value.is_null());
+        known.map(|(name, value)| AuditDetail::of(name, value)).collect()
     }
 
     fn via_label(&self) -> &str {
@@ -84,7 +84,7 @@ impl<'a> AuditDetail<'a> {
             ("build", Some(id)) => Some(format!("/builds/{id}")),
             _ => None,
         };
-        // The end of an id differs where its beginning, the time, may not.
+        // Ids are shortened to their end: they begin with the time, which many share.
         let value = match (&link, id) {
             (Some(_), Some(id)) => id.rsplit('-').next().unwrap_or(id).to_owned(),
             _ => display_value(value),

@@ -1,0 +1,18 @@
+//! JSON and files, for programs: everything under `/api`.
+
+pub(in crate::web) mod admin;
+pub(in crate::web) mod arena;
+pub(in crate::web) mod builds;
+pub(in crate::web) mod check;
+pub(in crate::web) mod exports;
+pub(in crate::web) mod generate;
+pub(in crate::web) mod leaderboard;
+pub(in crate::web) mod models;
+pub(in crate::web) mod schema;
+pub(in crate::web) mod turntables;
+pub(in crate::web) mod votes;
+
+pub(in crate::web) mod sandbox {
+    pub(in crate::web) mod drafts;
+    pub(in crate::web) mod runs;
+}
