@@ -1,4 +1,4 @@
-//! What admins did: every change leaves a line, in the transaction that makes it.
+//! The audit log of admins: every change adds a line, in the transaction that makes the change.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 
-/// How an admin came, and from where.
+/// How an admin made a change, and from which address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admin {
     pub via: AdminChannel,
@@ -33,7 +33,7 @@ pub struct AuditLogEntry {
 }
 
 impl Admin {
-    /// Whoever has a shell on the machine.
+    /// Whoever has a shell on the machine counts as an admin.
     pub const COMMAND_LINE: Self = Self { via: AdminChannel::CommandLine, address: None };
 }
 
@@ -47,7 +47,7 @@ impl AdminChannel {
     }
 }
 
-/// `action` is a verb, `subject` the name of what it was done to.
+/// `action` is a verb, and `subject` names what was changed.
 pub async fn record(
     connection: &mut PgConnection,
     admin: Admin,
@@ -68,7 +68,7 @@ pub async fn record(
     Ok(())
 }
 
-/// The latest first, from before the one with this id.
+/// The latest first; with `before`, only those before the entry with that id.
 pub async fn entries(pool: &PgPool, before: Option<i64>, limit: i64) -> sqlx::Result<Vec<AuditLogEntry>> {
     sqlx::query_as!(
         AuditLogEntry,

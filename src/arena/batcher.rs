@@ -1,13 +1,12 @@
-//! Requests of one kind that come while the database works on others like them are carried out together.
+//! Batching: requests of one kind that arrive while the database works on others like them run together.
 //!
-//! Whoever comes alone is served at once, so waiting costs nothing; under load a few statements serve many requests,
-//! and votes on the same models do not wait for each other's commit. The work is done in a task of its own, so it goes
-//! on when those who asked have left.
+//! A single request runs at once, so batching adds no delay. Under load, a few statements serve many requests, and
+//! votes on the same models do not wait for each other's commit. A batch runs in a task of its own, so it goes on when
+//! the visitors who asked have left.
 //!
-//! Two habits keep the plans of such statements the same. `(SELECT $1)` keeps the length of an array from the planner,
-//! which would otherwise plan anew for every length. `LATERAL (… OFFSET 0)` looks rows up by index for one request after
-//! the other; a join would be planned as a scan while the tables are small, and stay one for a while when they no
-//! longer are.
+//! Two patterns keep the plans of such statements stable. `(SELECT $1)` hides the length of an array from the planner,
+//! which would otherwise make a plan for every length. `LATERAL (… OFFSET 0)` looks rows up by index, request by
+//! request; a join would be planned as a scan while the tables are small, and that plan would be kept while they grow.
 
 use std::future::Future;
 use std::mem;
@@ -21,28 +20,28 @@ use tokio::time::timeout;
 
 use crate::db::{duplicate_error, has_sqlstate};
 
-/// The largest batch. The numbers of votes leave room for as many, see `vote_ids` in the migrations.
+/// The largest batch. A batch of votes takes its ids from a block of this size, see `vote_ids` in the migrations.
 pub(super) const MAX_BATCH: usize = 64;
 
-/// How often a request is tried that another transaction got in the way of.
+/// How often a request is tried when other transactions get in its way.
 const MAX_TRIES: usize = 5;
 
-/// Who has waited longer for a batch is told that there are too many.
+/// A request that has waited longer fails as if no connection were free.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) trait BatchJob: Send + Sync + 'static {
     type Request: Send + Sync;
     type Answer: Send;
 
-    /// A batch that takes longer has lost its connection, or waits for something that is not going to happen.
+    /// A batch that takes longer has lost its connection, or waits for a lock that will not be released.
     const TIMEOUT: Duration = Duration::from_secs(3);
 
-    /// An answer for each request, in their order. After an error none of them has changed anything, unless the
+    /// Returns an answer for each request, in order. After an error, no request has changed anything, unless the
     /// connection was lost during the commit.
     fn run(&self, requests: &[Self::Request])
     -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
 
-    /// Whether the others should be tried without the one that is to blame.
+    /// Whether a single request may have caused the error, so that the others should be tried without it.
     fn may_be_one_request(error: &Error) -> bool {
         is_one_requests_fault(error)
     }
@@ -73,7 +72,7 @@ struct PendingRequest<J: BatchJob> {
 type ReplySender<J> = oneshot::Sender<sqlx::Result<<J as BatchJob>::Answer>>;
 
 impl<J: BatchJob> Batcher<J> {
-    /// Of its batches, `max_running` at most are carried out at the same time.
+    /// At most `max_running` batches run at the same time.
     pub fn new(job: J, max_running: usize) -> Self {
         let queue = Mutex::new(BatchQueue { waiting: Vec::new(), running: 0 });
         Self { shared: Arc::new(BatcherShared { job, max_running, queue }) }
@@ -105,7 +104,8 @@ impl<J: BatchJob> BatcherShared<J> {
         starts
     }
 
-    /// None if nobody waits; then the runner counts as finished from this moment on.
+    /// None if no request waits. The runner then counts as finished from this moment on, since the queue is locked: a
+    /// request that is added later starts another runner.
     fn next_batch(&self) -> Option<Vec<PendingRequest<J>>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
@@ -122,7 +122,7 @@ impl<J: BatchJob> BatcherShared<J> {
     }
 
     async fn run_batch(&self, batch: Vec<PendingRequest<J>>) {
-        // A reply finds nobody where the visitor has left.
+        // Sending a reply fails where the visitor has left, which is fine.
         let (batch, late): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|one| one.since.elapsed() < MAX_WAIT);
         for one in late {
@@ -135,7 +135,7 @@ impl<J: BatchJob> BatcherShared<J> {
         }
     }
 
-    /// After an error that one request may be to blame for, the halves of the batch are tried apart.
+    /// After an error that a single request may have caused, the halves of the batch are tried separately.
     async fn answers(&self, requests: &[J::Request]) -> Vec<sqlx::Result<J::Answer>> {
         let mut answers = Vec::with_capacity(requests.len());
         let mut parts = vec![requests];
@@ -166,7 +166,7 @@ impl<J: BatchJob> BatcherShared<J> {
     }
 }
 
-/// Carries out batches until nobody waits.
+/// Runs batches until no request waits.
 struct BatchRunner<J: BatchJob> {
     shared: Arc<BatcherShared<J>>,
     finished: bool,
@@ -181,7 +181,7 @@ impl<J: BatchJob> BatchRunner<J> {
     }
 }
 
-/// After a panic of the last one, nobody waits for what is not going to be done.
+/// After a panic of the last runner, the waiting requests are dropped, so that they fail instead of waiting for ever.
 impl<J: BatchJob> Drop for BatchRunner<J> {
     fn drop(&mut self) {
         if self.finished {
@@ -195,8 +195,8 @@ impl<J: BatchJob> Drop for BatchRunner<J> {
     }
 }
 
-/// Whether an error may be the fault of one request: it got in another transaction's way, cannot be stored, or what
-/// was read for it makes no sense.
+/// Whether a single request may have caused an error: it conflicted with another transaction, violated a constraint, or
+/// what was read for it could not be decoded.
 pub(super) fn is_one_requests_fault(error: &Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     matches!(error, Error::Decode(_) | Error::ColumnDecode { .. })
@@ -204,7 +204,7 @@ pub(super) fn is_one_requests_fault(error: &Error) -> bool {
         || code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
 }
 
-/// Serialization failures and deadlocks, which another try gets past.
+/// Serialization failures and deadlocks, after which another try may succeed.
 pub(super) fn is_transient(error: &Error) -> bool {
     has_sqlstate(error, &["40001", "40P01"])
 }
@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// Doubles numbers, as soon as it may; panics at 1313, and cannot store 666.
+    /// Doubles numbers once it has a permit; panics at 1313, and cannot store 666.
     struct FakeDoublingJob {
         may_run: Arc<Semaphore>,
         sizes: Arc<Mutex<Vec<usize>>>,

@@ -9,14 +9,14 @@ use super::{ModelKey, PromptId, Settings};
 use voxel::codec::{self, CompressionLevel, DecodeError, Digest};
 use voxel::{self, Grid, Rejection, ValidGrid, Verdict, Warning};
 
-/// Encodings up to this size are compressed as well as can be while they are stored; it takes some
-/// milliseconds. Larger ones are compressed quickly first, and again in the background.
+/// Encodings up to this size are compressed best when they are stored, which takes some milliseconds. Larger ones are
+/// compressed fast first, and best in the background.
 const SMALL_GRID_BYTES: usize = 1 << 15;
 
-/// No import may be larger.
+/// The most bytes that a stored spec may unpack to.
 const MAX_SPEC_BYTES: usize = 2 << 30;
 
-/// What a build is for. One is in force for each.
+/// What a build is for. At most one build is in force for each slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BuildSlot {
     pub prompt: PromptId,
@@ -24,7 +24,7 @@ pub struct BuildSlot {
     pub settings: Settings,
 }
 
-/// A checked build as it is stored. Making one is heavy work.
+/// A valid build as it is stored. Packing one is heavy work.
 pub struct PackedBuild {
     pub digest: Digest,
     grid: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct PackedBuild {
     pub block_count: u32,
 }
 
-/// How a build came about; unknown for imports.
+/// How a build was generated; unknown for imports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GenerationInfo {
     pub attempts: Option<i32>,
@@ -50,11 +50,11 @@ pub struct StoredBuild {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("there is a build of this prompt by this model already")]
+    #[error("this model already has a build of this prompt")]
     Exists,
-    #[error("there is no such prompt")]
+    #[error("this prompt does not exist")]
     NoPrompt,
-    #[error("there is no such model")]
+    #[error("this model does not exist")]
     NoModel,
     #[error(transparent)]
     Database(sqlx::Error),
@@ -79,27 +79,27 @@ pub struct Build {
     pub retired_at: Option<OffsetDateTime>,
 }
 
-/// A grid as it is stored: its compressed encoding, and what it should be.
+/// A grid as it is stored: its compressed encoding, and the digest of the encoding.
 #[derive(Clone, Debug)]
 pub struct StoredGrid {
     pub digest: Vec<u8>,
     pub packed: Vec<u8>,
 }
 
-/// Why a stored grid is not what it should be.
+/// How a stored grid is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum CorruptGridError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error("the grid is not the one that its digest names")]
+    #[error("the grid does not match its digest")]
     Digest,
 }
 
 impl PackedBuild {
-    /// Takes any text that holds a spec, or a file of another tool, as [`voxel::check`] does.
+    /// Reads any text that contains a spec, or a file of another tool, as [`voxel::check`] does.
     ///
     /// # Errors
-    /// Where it is no build for these settings, or too large as a spec.
+    /// If it is not a valid build at these settings, or its spec would be too large.
     pub fn read(input: &[u8], settings: &Settings, max_bytes: usize) -> Result<Self, Rejection> {
         match voxel::check(input, settings.grid, settings.palette, max_bytes) {
             Verdict::Accepted { build, spec, warnings } => {
@@ -131,7 +131,7 @@ impl PackedBuild {
     }
 }
 
-/// Stores a build in a transaction of the caller's. With `overwrite`, the one in force is retired.
+/// Stores a build in the caller's transaction. With `overwrite`, the build in force is retired.
 pub async fn store(
     connection: &mut PgConnection,
     slot: &BuildSlot,
@@ -170,7 +170,7 @@ pub async fn store(
     Ok(StoredBuild { id, overwritten })
 }
 
-/// Whoever overwrites a build waits for others who do, so that each finds the one before it.
+/// Makes those who overwrite the same build wait for each other, so that each one retires the build before it.
 async fn lock_slot(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<()> {
     let name = format!("{} {} {}", slot.prompt, slot.model, slot.settings.slug());
     sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name).execute(connection).await?;
@@ -193,7 +193,7 @@ async fn retire_in_force(connection: &mut PgConnection, slot: &BuildSlot) -> sql
     Ok(retired.rows_affected() > 0)
 }
 
-/// Whether there is a build in force for a place.
+/// Whether a build is in force for a slot.
 pub async fn exists(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"
@@ -210,7 +210,7 @@ pub async fn exists(connection: &mut PgConnection, slot: &BuildSlot) -> sqlx::Re
     .await
 }
 
-/// Takes a build out of force. Returns its prompt and model, if there was one in force.
+/// Retires a build. Returns its prompt and model, unless it does not exist or was retired already.
 pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Option<(PromptId, ModelKey)>> {
     let row = sqlx::query!(
         r#"
@@ -226,7 +226,7 @@ pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Opt
     Ok(row.map(|row| (row.prompt_id, row.model_key)))
 }
 
-/// The constraints are the rules; here they get their names.
+/// The rules are constraints of the table; this maps their violations to errors.
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         match error.as_database_error().and_then(sqlx::error::DatabaseError::constraint) {
@@ -275,12 +275,12 @@ pub async fn spec(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Vec<u8>>> {
     sqlx::query_scalar!("SELECT spec FROM builds WHERE id = $1", id).fetch_optional(pool).await
 }
 
-/// The ids of all builds, retired ones too, in no order that means anything.
+/// The ids of all builds, including retired ones.
 pub async fn ids(pool: &PgPool) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar!("SELECT id FROM builds ORDER BY id").fetch_all(pool).await
 }
 
-/// A build whose grid could be compressed better.
+/// A build whose grid is not compressed best yet.
 pub async fn next_to_repack(pool: &PgPool) -> sqlx::Result<Option<(Uuid, StoredGrid)>> {
     let row = sqlx::query!("SELECT id, digest, grid FROM builds WHERE NOT grid_is_best LIMIT 1")
         .fetch_optional(pool)
@@ -288,7 +288,8 @@ pub async fn next_to_repack(pool: &PgPool) -> sqlx::Result<Option<(Uuid, StoredG
     Ok(row.map(|row| (row.id, StoredGrid { digest: row.digest, packed: row.grid })))
 }
 
-/// Settles what [`next_to_repack`] found; none leaves a damaged grid as it is.
+/// Stores the grid that [`next_to_repack`] found, compressed best. Without a grid, as for a damaged one, the stored one
+/// is kept and not repacked again.
 pub async fn store_repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sqlx::Result<()> {
     sqlx::query!("UPDATE builds SET grid = coalesce($2, grid), grid_is_best = true WHERE id = $1", id, grid)
         .execute(pool)
@@ -296,13 +297,13 @@ pub async fn store_repacked(pool: &PgPool, id: Uuid, grid: Option<&[u8]>) -> sql
     Ok(())
 }
 
-/// Whether there are builds, or ever were.
+/// Whether there are builds, including retired ones.
 pub async fn any(executor: impl PgExecutor<'_>) -> sqlx::Result<bool> {
     sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM builds) AS "any!""#).fetch_one(executor).await
 }
 
 impl StoredGrid {
-    /// The canonical encoding, which is held against the digest.
+    /// The canonical encoding, checked against the digest.
     pub fn encoding(&self) -> Result<Vec<u8>, CorruptGridError> {
         let encoded = codec::unpack(&self.packed)?;
         match Digest::of(&encoded).0[..] == self.digest[..] {
@@ -316,7 +317,7 @@ impl StoredGrid {
     }
 }
 
-/// The text of a spec as [`spec`] returns it.
+/// Unpacks a spec that [`spec`] returned.
 pub fn unpack_spec(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
     codec::unpack_within(packed, MAX_SPEC_BYTES)
 }

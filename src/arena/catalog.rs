@@ -1,4 +1,4 @@
-//! The catalog: which models there are, and which prompts.
+//! The catalog: models, prompts and providers.
 
 mod providers;
 mod stored;
@@ -19,13 +19,13 @@ pub use self::stored::{
 use super::builds::BuildSlot;
 use super::{ModelKey, PromptId};
 
-/// The provider of models that are shipped with the program, and asked nowhere.
+/// The provider of reference models, which ship with the program and generate nothing.
 pub const REFERENCE: &str = "reference";
 
-/// No prompt is longer, in characters.
+/// The longest prompt, in characters.
 pub const MAX_PROMPT_CHARS: usize = 800;
 
-/// A contestant.
+/// A model whose builds are compared.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Model {
@@ -36,7 +36,7 @@ pub struct Model {
     pub display_name: String,
     #[serde(default)]
     pub about: String,
-    /// Other providers that answer for it, and their names for it.
+    /// Other providers that offer it, with their names for it.
     #[serde(default)]
     pub via: BTreeMap<String, String>,
     #[serde(default)]
@@ -56,29 +56,29 @@ pub struct Prompt {
 }
 
 impl Model {
-    /// Who may be asked, and by which name: its own provider first.
+    /// The providers that offer it with their names for it, its own provider first.
     pub fn routes(&self) -> impl Iterator<Item = (&str, &str)> {
         let via = self.via.iter().map(|(provider, id)| (provider.as_str(), id.as_str()));
         std::iter::once((self.provider.as_str(), self.model_id.as_str())).chain(via)
     }
 
-    /// What is wrong with it, in a sentence.
+    /// What is wrong with it, as a sentence.
     pub fn problem(&self) -> Option<String> {
         let provider = (!providers::is_key(&self.provider))
-            .then(|| "a provider is named by its key, of a-z, 0-9 and _".to_owned());
+            .then(|| "a provider's key may only contain a-z, 0-9 and _".to_owned());
         provider
             .or_else(|| check_length("displayName", &self.display_name, 1..=80))
             .or_else(|| check_length("modelId", &self.model_id, 1..=200))
             .or_else(|| check_length("about", &self.about, 0..=1000))
             .or_else(|| self.via.values().find_map(|id| check_length("each name under via", id, 1..=200)))
-            .or_else(|| (self.via.len() > 20).then(|| "via names at most 20 providers".to_owned()))
+            .or_else(|| (self.via.len() > 20).then(|| "via may name at most 20 providers".to_owned()))
             .or_else(|| self.options.problem())
             .or_else(|| self.prices.and_then(Prices::problem))
     }
 }
 
 impl Prompt {
-    /// What is wrong with it, in a sentence.
+    /// What is wrong with it, as a sentence.
     pub fn problem(&self) -> Option<String> {
         let is_tag = |tag: &String| {
             (1..=32).contains(&tag.len())
@@ -86,12 +86,14 @@ impl Prompt {
         };
         let sound = self.tags.len() <= 12 && self.tags.iter().all(is_tag);
         prompt_problem(&self.text).or_else(|| {
-            (!sound).then(|| "a prompt has at most 12 tags, each 1 to 32 of a-z, 0-9 and -".to_owned())
+            (!sound).then(|| {
+                "a prompt may have at most 12 tags, each of 1 to 32 characters a-z, 0-9 and -".to_owned()
+            })
         })
     }
 }
 
-/// What is wrong with a prompt's text, in a sentence.
+/// What is wrong with a prompt's text, as a sentence.
 pub fn prompt_problem(text: &str) -> Option<String> {
     check_length("a prompt's text", text, 1..=MAX_PROMPT_CHARS)
 }
@@ -102,11 +104,11 @@ fn check_length(what: &str, text: &str, allowed: RangeInclusive<usize>) -> Optio
         && !text.chars().any(|c| c.is_control() && c != '\n');
     (!sound).then(|| {
         let (least, most) = (allowed.start(), allowed.end());
-        format!("{what} has {least} to {most} characters, and no control characters")
+        format!("{what} must have {least} to {most} characters and no control characters")
     })
 }
 
-/// What a catalog holds when it comes from files.
+/// A catalog as it is read from files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     pub providers: Vec<Provider>,
@@ -118,8 +120,8 @@ const MODELS: &str = include_str!("../../models.toml");
 const PROMPTS: &str = include_str!("../../prompts/curated.toml");
 
 impl Catalog {
-    /// The one that is built in, where `dir` holds no `models.toml` or `prompts.toml` in its stead. A
-    /// provider that is built in need not be written down again.
+    /// The built-in catalog, with `models.toml` and `prompts.toml` of `dir` in place of its own where they exist.
+    /// Built-in providers remain unless `models.toml` replaces them.
     pub fn load(dir: Option<&Path>) -> anyhow::Result<Self> {
         let own = read_file(dir, "models.toml")?;
         let (mut providers, mut models) = read_models(MODELS).context("the built-in models.toml is wrong")?;
@@ -149,30 +151,30 @@ impl Catalog {
         self.model(&slot.model).is_some() && self.prompts.iter().any(|prompt| prompt.id == slot.prompt)
     }
 
-    /// Where a model may be asked, and by which name: its own provider first.
+    /// The known providers that offer a model, with their names for it, its own provider first.
     pub fn routes<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (&'a Provider, &'a str)> {
         model.routes().filter_map(|(provider, id)| Some((self.provider(provider)?, id)))
     }
 
-    /// A model may be of a provider that is not asked: its builds are then imported.
+    /// A model's own provider may be unknown: its builds are imported then.
     fn check_routes(&self) -> anyhow::Result<()> {
         for model in &self.models {
             for provider in model.via.keys() {
                 ensure!(
                     self.provider(provider).is_some(),
-                    "{}: via {provider}: there is no such provider",
+                    "{}: via {provider}: this provider does not exist",
                     model.key
                 );
             }
             if model.provider != REFERENCE && self.routes(model).next().is_none() {
-                tracing::warn!(model = %model.key, provider = model.provider, "there is no such provider; the model cannot be asked");
+                tracing::warn!(model = %model.key, provider = model.provider, "the model's provider is not in the catalog; the model cannot generate builds");
             }
         }
         Ok(())
     }
 
-    /// Adds what is missing and brings the rest up to date. What admins decide is left alone, and so is
-    /// the text of a prompt that has builds.
+    /// Adds what is missing and updates the rest. What admins have edited stays as it is, and so does the text of a
+    /// prompt that has builds.
     pub async fn seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         for model in &self.models {
             stored::seed_model(connection, model).await?;
@@ -184,7 +186,7 @@ impl Catalog {
     }
 }
 
-/// A file in the directory, if it is there.
+/// Reads a file of the directory, if it exists.
 fn read_file(dir: Option<&Path>, name: &str) -> anyhow::Result<Option<String>> {
     let Some(path) = dir.map(|dir| dir.join(name)).filter(|path| path.exists()) else {
         return Ok(None);
@@ -207,7 +209,10 @@ fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
     ensure_unique(models.iter().map(|model| model.key.as_str()), "models")?;
     for provider in &mut providers {
         provider.base_url.truncate(provider.base_url.trim_end_matches('/').len());
-        ensure!(provider.key != REFERENCE, "{REFERENCE} is not to be asked, and needs no [[provider]]");
+        ensure!(
+            provider.key != REFERENCE,
+            "{REFERENCE} is reserved for reference models and cannot be a [[provider]]"
+        );
         if let Some(problem) = provider.problem() {
             bail!(problem);
         }

@@ -1,4 +1,4 @@
-//! What a voter can say of a matchup.
+//! The choices that a voter has in a matchup.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ pub enum Choice {
     BothBad,
 }
 
-/// Of a matchup: A is shown on the left.
+/// A side of a matchup. A is shown on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Side {
     #[serde(rename = "a")]
@@ -48,7 +48,7 @@ impl ChoiceCounts {
         self.a + self.b + self.tie + self.both_bad
     }
 
-    /// The same verdicts on the same two builds with their sides exchanged.
+    /// The same choices with the sides of the builds exchanged.
     pub fn mirrored(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }
@@ -75,7 +75,7 @@ impl Choice {
         }
     }
 
-    /// The same verdict on the same two builds with their sides exchanged.
+    /// The same choice with the sides of the builds exchanged.
     pub fn mirrored(self) -> Self {
         match self {
             Self::A => Self::B,
@@ -90,7 +90,7 @@ impl FromStr for Choice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|choice| choice.name() == text);
-        found.ok_or_else(|| format!("{text:?} is none of A, B, TIE and BOTH_BAD"))
+        found.ok_or_else(|| format!("{text:?} is not A, B, TIE or BOTH_BAD"))
     }
 }
 
@@ -101,7 +101,7 @@ impl FromStr for Side {
         match text {
             "a" => Ok(Self::A),
             "b" => Ok(Self::B),
-            other => Err(format!("{other:?} is neither a nor b")),
+            other => Err(format!("{other:?} is not a or b")),
         }
     }
 }

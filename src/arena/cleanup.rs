@@ -1,4 +1,4 @@
-//! What is left of matchups that nobody voted on: after a day only that the voter has seen the pair.
+//! Deleting matchups without a vote after a day. That their voters have seen the pairs is kept.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,17 @@ use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-/// How long a matchup without a vote is kept, for whoever asks what became of it.
+/// How long a matchup without a vote is kept, so that its voter can still ask for it.
 const UNVOTED_RETENTION: Duration = Duration::DAY;
 
-/// Matchups of so long are tidied in one transaction, so that none becomes large.
+/// One transaction cleans up the matchups of this span of time, so that it stays small.
 const BATCH_SPAN: Duration = Duration::minutes(10);
 
-/// A voter who has not come for so long has lost the session, and is nobody's memory any more.
+/// A voter who has been away for so long has lost the session, so that nobody can use the seen pairs any more.
 const VOTER_RETENTION: Duration = Duration::days(400);
 
-/// Drops matchups that are old `now` and have no vote, keeping which pairs their voters have seen. Servers that share
-/// a database take turns: whoever comes second leaves it to the first.
+/// Deletes old matchups without a vote, and keeps which pairs their voters have seen. Of servers that share a database,
+/// one does this at a time: the others find its row of `installation` locked, and leave the work to it.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
     while purge_batch(pool, now - UNVOTED_RETENTION).await? {}
     sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_RETENTION)
@@ -43,13 +43,13 @@ async fn purge_batch(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool>
     Ok(to < until)
 }
 
-/// The ids of matchups begin with the time in milliseconds: the first that one of this time can have.
+/// The smallest id of a matchup that is served at this time. Ids of matchups begin with the time in milliseconds.
 fn first_id(at: OffsetDateTime) -> Uuid {
     let milliseconds = at.unix_timestamp_nanos().max(0).unsigned_abs() / 1_000_000;
     Uuid::from_u128(milliseconds << 80)
 }
 
-/// When the first matchup since then was served, so that a time without any is passed over.
+/// When the first matchup since then was served, so that a span without matchups is skipped at once.
 async fn first_since(
     connection: &mut PgConnection,
     from: OffsetDateTime,
@@ -62,7 +62,7 @@ async fn first_since(
     Ok(seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()))
 }
 
-/// A matchup of that age is no longer open, so nobody can vote on it any more.
+/// Matchups of that age are no longer open, so no vote on them can be under way.
 async fn drop_unvoted(
     connection: &mut PgConnection,
     from: OffsetDateTime,

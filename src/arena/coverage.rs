@@ -1,4 +1,4 @@
-//! Coverage: which builds there are at some settings, which are missing, and what is being done about it.
+//! Coverage: which builds exist at some settings, which are missing, and how their jobs stand.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Coverage {
     cells: HashMap<(PromptId, ModelKey), SlotStatus>,
 }
 
-/// What there is of a prompt by a model: a build in force, or else how the latest job for one stands.
+/// A prompt and a model: the build in force, or else the state of the latest job for one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlotStatus {
     Missing,
@@ -36,11 +36,11 @@ pub struct LatestJob {
     pub note: Option<String>,
     pub error_code: Option<String>,
     pub error: Option<String>,
-    /// Whether seeding may try again.
+    /// Whether seeding may ask again.
     pub retry_allowed: bool,
 }
 
-/// What seeding is about: active prompts, and enabled models that can be asked.
+/// What seeding works on: active prompts, and enabled models that can generate builds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoverageSummary {
     pub prompts: usize,
@@ -52,7 +52,7 @@ pub struct CoverageSummary {
     pub failed: usize,
     pub cancelled: usize,
     pub under_way: usize,
-    /// Missing, and to be asked for; prompt by prompt, so that there is soon something to compare.
+    /// Missing builds to ask for, prompt by prompt, so that there is soon something to compare.
     pub open: Vec<BuildSlot>,
 }
 
@@ -68,7 +68,7 @@ impl Coverage {
         self.cells.get(&(prompt.clone(), model.clone())).unwrap_or(&SlotStatus::Missing)
     }
 
-    /// Jobs that are queued or running, also of models and prompts that are switched off: they cost what others do.
+    /// Jobs that are queued or running, including those of disabled models and prompts, which cost as much as others.
     pub fn under_way(&self) -> usize {
         let is_under_way = |cell: &&SlotStatus| {
             matches!(cell, SlotStatus::Job(LatestJob { state: JobState::Queued | JobState::Running, .. }))
@@ -76,7 +76,7 @@ impl Coverage {
         self.cells.values().filter(is_under_way).count()
     }
 
-    /// `can_generate` says whether a model can be asked.
+    /// `can_generate` tells whether a model can generate builds here.
     pub fn summary(&self, can_generate: impl Fn(&Model) -> bool) -> CoverageSummary {
         let models: Vec<_> =
             self.models.iter().filter(|listed| listed.enabled && can_generate(&listed.model)).collect();
@@ -108,7 +108,7 @@ impl CoverageSummary {
         self.expected - self.existing
     }
 
-    /// Nothing is left that could run by itself.
+    /// Whether nothing is under way and nothing is left to ask for.
     pub fn is_done(&self) -> bool {
         self.open.is_empty() && self.under_way == 0
     }
@@ -122,7 +122,7 @@ impl CoverageSummary {
                 _ if latest.retry_allowed => self.open.push(slot()),
                 JobState::Failed => self.failed += 1,
                 JobState::Cancelled => self.cancelled += 1,
-                // Its build was retired since.
+                // The build of a ready job is missing only once it was retired.
                 JobState::Ready => self.open.push(slot()),
             },
         }

@@ -1,5 +1,4 @@
-//! Drafts: what the sandbox made. They are there for an hour, or as long as their run is kept, and never enter
-//! the arena.
+//! Drafts: builds of the sandbox. They last for an hour, or as long as their run is kept, and never enter the arena.
 
 use sqlx::types::Json;
 use sqlx::{PgExecutor, PgPool};
@@ -10,13 +9,13 @@ use super::Settings;
 use super::builds::{GenerationInfo, PackedBuild, StoredGrid};
 use voxel::Warning;
 
-/// How long a draft is there, unless its run is kept.
+/// How long a draft lasts, unless its run is kept.
 const DRAFT_LIFETIME: Duration = Duration::hours(1);
 
-/// Those that nobody keeps take no more bytes together.
+/// The most bytes of all drafts that are not kept.
 const MAX_BYTES: i64 = 2 << 30;
 
-/// What a draft is of.
+/// What a draft was made from.
 #[derive(Clone, Debug)]
 pub struct DraftOrigin {
     pub prompt: String,
@@ -32,7 +31,7 @@ pub struct Draft {
     pub prompt: String,
     pub settings: Settings,
     pub model: String,
-    /// As the catalog calls it, if it does.
+    /// The model's name in the catalog; its key where the catalog does not know it.
     pub model_name: String,
     pub digest: Vec<u8>,
     pub block_count: i32,
@@ -45,7 +44,7 @@ pub struct Draft {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreDraftError {
-    #[error("there is no room for it")]
+    #[error("the sandbox is full")]
     Full,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -113,7 +112,7 @@ pub async fn find(executor: impl PgExecutor<'_>, id: Uuid) -> sqlx::Result<Optio
     .await
 }
 
-/// Deletes what nobody can reach any more.
+/// Deletes expired drafts.
 pub async fn purge(pool: &PgPool) -> sqlx::Result<()> {
     sqlx::query!("DELETE FROM drafts WHERE expires_at <= now()").execute(pool).await?;
     Ok(())

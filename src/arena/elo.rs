@@ -1,11 +1,11 @@
-//! The ladder's rule: what a vote makes of two standings.
+//! Elo: how a vote changes two standings.
 
 use super::Choice;
 
 pub const START: f64 = 1500.0;
 pub const K: f64 = 16.0;
 
-/// Both bad: each loses against this, not against the other.
+/// Where both builds are bad, each model loses against this rating and not against the other model.
 pub const BASELINE: f64 = 1500.0;
 
 /// Where a model stands on the ladder.
@@ -13,7 +13,7 @@ pub const BASELINE: f64 = 1500.0;
 pub struct Standing {
     pub elo: f64,
     pub wins: i64,
-    /// Those of `both_bad` among them.
+    /// Includes `both_bad`.
     pub losses: i64,
     pub ties: i64,
     pub both_bad: i64,
@@ -26,7 +26,8 @@ impl Standing {
         self.wins + self.losses + self.ties
     }
 
-    /// Of the votes that compare, ties counting half: from 0 to 1, and less where there are none.
+    /// The share of votes won, from 0 to 1: ties count half, both bad not at all. Below 0 without such votes, so that
+    /// they sort last.
     pub fn share(&self) -> f64 {
         let compared = self.votes() - self.both_bad;
         if compared == 0 { -1.0 } else { (self.wins as f64 + 0.5 * self.ties as f64) / compared as f64 }
@@ -49,7 +50,7 @@ impl Standing {
     }
 }
 
-/// Every machine gets the same bits.
+/// The result is the same on every machine, to the last bit, so that a replay can be compared exactly.
 pub fn apply_vote(a: Standing, b: Standing, choice: Choice) -> (Standing, Standing) {
     match choice {
         Choice::A => (a.won(updated(a.elo, b.elo, 1.0)), b.lost(updated(b.elo, a.elo, 0.0))),
@@ -63,7 +64,7 @@ fn updated(own: f64, other: f64, score: f64) -> f64 {
     own + K * (score - expected(own, other))
 }
 
-/// The standard library's `powf` differs between platforms.
+/// Uses libm, since the standard library's `powf` differs between platforms.
 fn expected(own: f64, other: f64) -> f64 {
     1.0 / (1.0 + libm::pow(10.0, (other - own) / 400.0))
 }

@@ -14,7 +14,7 @@ pub const PAGE: i64 = 24;
 const MAX_PER_PROMPT: i64 = 200;
 const MAX_PER_MODEL: i64 = 500;
 
-/// What to show; nothing given shows all.
+/// Which builds to show; without filters, all.
 #[derive(Clone, Debug, Default)]
 pub struct GalleryFilter {
     pub prompt: Option<String>,
@@ -46,14 +46,14 @@ pub struct BuildCard {
     pub block_count: i32,
 }
 
-/// A prompt with how much there is of it.
+/// A prompt with its number of builds.
 #[derive(Clone, Debug)]
 pub struct PromptCard {
     pub id: String,
     pub text: String,
     pub tags: Vec<String>,
     pub builds: i64,
-    /// The largest of its builds, to show.
+    /// Its largest build, for a picture.
     pub cover: Option<Uuid>,
 }
 

@@ -1,4 +1,4 @@
-//! Imports: builds that somebody brings, by an admin's hand.
+//! Imports: builds that an admin uploads.
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection, PgPool};
@@ -7,13 +7,13 @@ use super::audit::{self, Admin};
 use super::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError, StoredBuild};
 use super::{ModelKey, PromptId, Settings, jobs};
 
-/// Imports that may make the same prompt wait for each other.
+/// Imports that may add the same prompt wait for each other.
 const LOCK: i64 = 0x696d_706f_7274_0000;
 
-/// Of a slug that is made from a text.
+/// The longest slug that is derived from a text.
 const MAX_SLUG_LEN: usize = 48;
 
-/// What a build is for, as whoever brings it says.
+/// What an imported build is for.
 #[derive(Clone, Debug)]
 pub struct ImportTarget {
     pub prompt: PromptRef,
@@ -21,8 +21,8 @@ pub struct ImportTarget {
     pub settings: Settings,
 }
 
-/// What was asked: a prompt of the catalog, or any text. One that nobody knows makes a prompt that is not in
-/// the arena until an admin says so.
+/// A prompt of the catalog, or any text. An unknown text becomes a new prompt, which is inactive until an admin
+/// activates it.
 #[derive(Clone, Debug)]
 pub enum PromptRef {
     Id(PromptId),
@@ -119,7 +119,7 @@ async fn prompt(connection: &mut PgConnection, asked: &PromptRef) -> Result<Prom
     Err(StoreError::NoPrompt)
 }
 
-/// The words of a text that fit into an address.
+/// A slug made of the words of a text that consist of ASCII letters and digits.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {

@@ -13,9 +13,9 @@
 //! another claimed the job or because an admin cancelled it, therefore stores nothing any more, however late it comes.
 //!
 //! **Order of locks.** Whatever changes a job locks the job first, then its attempts and their parts, then builds; the
-//! row of `installation` comes last, by triggers that are deferred to the commit. A claim takes the advisory lock of all
-//! claims before any job, and skips jobs that are locked. An import cancels the job under way before it stores its build:
-//! so it waits for a worker that is storing one, and that worker never waits for it.
+//! row of `installation` comes last, by triggers that are deferred to the commit. A claim takes the advisory lock of
+//! all claims before any job, and skips jobs that are locked. An import cancels the job under way before it stores its
+//! build: so it waits for a worker that is storing one, and that worker never waits for it.
 //!
 //! A general job queue would not do: that a subject is asked for once, that the limit of a provider holds over all
 //! servers, and that a build and the end of its job are one transaction, are rules of these tables.

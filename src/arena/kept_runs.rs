@@ -1,4 +1,4 @@
-//! Runs of the sandbox that somebody keeps: both builds for thirty days, under an id that nobody can guess.
+//! Kept runs of the sandbox: both builds for thirty days, under an id that cannot be guessed.
 
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
@@ -10,10 +10,10 @@ use super::{Settings, Voter};
 /// How long a run is kept.
 pub const RETENTION: Duration = Duration::days(30);
 
-/// One voter keeps no more.
+/// The most runs that a voter may keep.
 pub const MAX_PER_VOTER: i64 = 100;
 
-/// A run, with what came of each side.
+/// A run with the builds of its sides.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
     pub id: Uuid,
@@ -34,27 +34,27 @@ pub struct KeptRunSummary {
     pub expires_at: OffsetDateTime,
 }
 
-/// All that is kept takes no more bytes together.
+/// The most bytes of all kept drafts.
 const MAX_BYTES: i64 = 8 << 30;
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeepRunError {
-    #[error("a build of the run is not there any more")]
+    #[error("a build of this run has expired")]
     Gone,
-    #[error("the two are not of one run")]
+    #[error("the two builds belong to different runs")]
     DifferentRuns,
-    #[error("somebody else keeps it already")]
+    #[error("another visitor already keeps this run")]
     KeptByAnother,
-    #[error("you keep {MAX_PER_VOTER} runs already")]
+    #[error("you already keep {MAX_PER_VOTER} runs; delete one first")]
     TooMany,
-    #[error("there is no room to keep more just now")]
+    #[error("no more runs can be kept at the moment; try again later")]
     Full,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
-/// Keeps what came of a run. Keeping it again, as after another try of one side, keeps its id and its time, and lets go
-/// of what it held before. Returns the id.
+/// Keeps the builds of a run, and returns the id of the kept run. Keeping it again, as after another try of one side,
+/// preserves the id and the time, and deletes the build that was replaced.
 pub async fn keep(pool: &PgPool, owner: Voter, sides: [Option<Uuid>; 2]) -> Result<Uuid, KeepRunError> {
     let mut transaction = pool.begin().await?;
     let both: Vec<Uuid> = sides.into_iter().flatten().collect();
@@ -78,7 +78,7 @@ pub async fn keep(pool: &PgPool, owner: Voter, sides: [Option<Uuid>; 2]) -> Resu
     Ok(id)
 }
 
-/// Makes sure that they stay for now, and belong together.
+/// Locks the drafts, so that they do not expire meanwhile, and checks that they belong together.
 async fn lock_drafts(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(), KeepRunError> {
     let held = sqlx::query!(
         r#"
@@ -103,8 +103,8 @@ async fn lock_drafts(connection: &mut PgConnection, drafts: &[Uuid]) -> Result<(
     if is_one_task { Ok(()) } else { Err(KeepRunError::DifferentRuns) }
 }
 
-/// Makes room for a run of these: runs that hold one of them go, with whatever else they held. Returns the id of the
-/// first of them, or a new one, and since when it is kept.
+/// Deletes the kept runs that contain one of these drafts, with their other drafts. Returns the id and the time of the
+/// first of them, or new ones.
 async fn replace_overlapping(
     connection: &mut PgConnection,
     owner: Voter,
@@ -175,7 +175,7 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<KeptRun>> {
     Ok(Some(KeptRun { id, owner, prompt, settings, sides, expires_at }))
 }
 
-/// A voter's, the latest first.
+/// The runs that a voter keeps, the latest first.
 pub async fn list(pool: &PgPool, owner: Voter) -> sqlx::Result<Vec<KeptRunSummary>> {
     sqlx::query_as!(
         KeptRunSummary,
@@ -192,7 +192,7 @@ pub async fn list(pool: &PgPool, owner: Voter) -> sqlx::Result<Vec<KeptRunSummar
     .await
 }
 
-/// Deletes a run and what came of it, if it is this voter's. Returns whether it was there.
+/// Deletes a voter's kept run with its builds. Returns whether it existed.
 pub async fn delete(pool: &PgPool, owner: Voter, id: Uuid) -> sqlx::Result<bool> {
     let deleted = sqlx::query!(
         "

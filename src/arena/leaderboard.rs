@@ -1,8 +1,8 @@
-//! The ladder as people see it: who stands where, how sure that is, and what the votes behind it say.
+//! The leaderboard: models by rating, how certain their skill is, and the statistics of the votes.
 //!
-//! On the ladder are the enabled models that have been voted on, or have a build in force in an active prompt.
-//! A reference model without votes must have somebody to meet, and none is on it where references never take
-//! part. The votes on those who are not on it still count for those whom they met.
+//! It lists the enabled models that have votes, or a build in force in an active prompt. A reference model without
+//! votes is only listed if it can meet another model, and none is listed where references never take part. Votes on
+//! models that are not listed still count for the models that they met.
 
 mod computation;
 mod history;
@@ -29,14 +29,14 @@ use super::sampling::TimesShown;
 use super::skill::Skill;
 use super::{Arena, Lineup, ModelKey, ReferencePolicy};
 
-/// Who stands where, best first.
+/// The models, best first.
 #[derive(Clone, Debug)]
 pub struct Leaderboard {
     pub as_of: OffsetDateTime,
-    /// All there are on this ladder.
+    /// All votes on this ladder.
     pub votes: i64,
     pub rows: Vec<LadderEntry>,
-    /// What the votes say together; it may have seen fewer than there are by now.
+    /// May be based on fewer votes than `votes`.
     pub stats: Arc<LadderStats>,
 }
 
@@ -46,7 +46,7 @@ pub struct LadderEntry {
     pub model: LadderModel,
     pub standing: Standing,
     pub shown: i64,
-    /// None while there are not enough votes.
+    /// None without enough votes.
     pub skill: Option<Skill>,
 }
 
@@ -54,7 +54,7 @@ struct LadderCandidate {
     model: LadderModel,
     standing: Standing,
     shown: i64,
-    /// In force, of an active prompt.
+    /// Whether it has a build in force of an active prompt.
     has_build: bool,
 }
 
@@ -65,12 +65,12 @@ pub struct LadderModel {
     pub display_name: String,
 }
 
-/// What became of a model since a day ago.
+/// How a model's place has changed within a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StandingChange {
-    /// It had no vote then.
+    /// It had no votes a day ago.
     New,
-    /// In points, and in ranks that it climbed.
+    /// By rating points, and by ranks, where a positive number is a rise.
     Moved { elo: f64, ranks: i64 },
 }
 
@@ -81,7 +81,7 @@ impl LadderModel {
 }
 
 impl LadderCandidate {
-    /// In place of all votes.
+    /// Replaces the counts of the whole ladder, as by those of one tag's prompts.
     fn set_counts(&mut self, record: Record) {
         let Standing { elo, .. } = self.standing;
         self.standing = Standing {
@@ -106,7 +106,7 @@ impl Leaderboard {
         Self::ranked(as_of, votes, entries, stats)
     }
 
-    /// Those without a skill come last, by the share of votes that they won.
+    /// Models without a skill come last, by the share of votes that they won.
     fn by_skill(as_of: OffsetDateTime, mut entries: Vec<LadderCandidate>, stats: Arc<LadderStats>) -> Self {
         let skill = |entry: &LadderCandidate| {
             stats.fit.models.get(&entry.model.key).map_or(f64::NEG_INFINITY, |skill| skill.rating)
@@ -136,8 +136,8 @@ impl Leaderboard {
         self.rows.iter().find(|row| row.model.key == *model)
     }
 
-    /// The rows in the order that they had when the statistics were worked out, which stays until they are again,
-    /// while the board itself moves with every vote.
+    /// The rows in their order at the time of the statistics. Unlike the order of the leaderboard, it does not change
+    /// with every vote, but only when the statistics do.
     pub fn rows_as_of_stats(&self) -> Vec<LadderEntry> {
         let mut rows = self.rows.clone();
         let elo = |row: &LadderEntry| self.stats.history.latest(&row.model.key).unwrap_or(row.standing.elo);
@@ -148,7 +148,7 @@ impl Leaderboard {
         rows
     }
 
-    /// For each row, in their order.
+    /// The change of each row, in the order of rows.
     pub fn changes(&self) -> Vec<StandingChange> {
         let history = &self.stats.history;
         let day_ago = |row: &LadderEntry| history.rating_at(&row.model.key, self.as_of - DAY);
@@ -167,7 +167,7 @@ impl Leaderboard {
     }
 }
 
-/// By rating; of equals, by key.
+/// By rating, highest first, and then by key.
 fn by_rating_desc(one: (f64, &ModelKey), other: (f64, &ModelKey)) -> Ordering {
     other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1))
 }
@@ -182,13 +182,13 @@ impl Arena {
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }
 
-    /// All that is read in it belongs together.
+    /// A transaction that reads the state of one moment.
     async fn snapshot(&self) -> sqlx::Result<Transaction<'static, Postgres>> {
         self.replica.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 
-    /// Every enabled model with its standing on the whole ladder, and how many votes there are on it: each counts for
-    /// two models. Who has built something, and how often each was shown, may be of a tag's prompts alone.
+    /// Every enabled model with its standing on the whole ladder, and the number of votes there. Each vote counts for
+    /// two models, so the sum over models is halved. `builders` and `shown` may be limited to one tag's prompts.
     async fn entries(
         &self,
         executor: impl PgExecutor<'_>,

@@ -1,4 +1,4 @@
-//! Who takes part: in each active prompt, the builds in force of enabled models.
+//! The lineup: in each active prompt, the builds in force of enabled models.
 
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
@@ -12,25 +12,25 @@ use tokio::time::timeout;
 use super::sampling::{Contest, Entrant};
 use super::{ModelKey, PromptId, Settings};
 
-/// Whether models that are shipped with the program take part.
+/// Whether reference models take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// In a prompt that fewer than two others have built.
+    /// In prompts that fewer than two other models have built.
     Auto,
     On,
     Off,
 }
 
-/// Others wait for whoever reads it anew.
+/// All who need the lineup wait while it is read, so reading must not take for ever.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Every prompt in which there is something to compare.
+/// The prompts in which there is something to compare.
 #[derive(Debug, Default)]
 pub struct Lineup {
     contests: HashMap<PromptId, Contest>,
-    /// Enabled models with a build in force of an active prompt, whether or not they meet somebody.
+    /// Enabled models with a build in force of an active prompt, whether or not they can meet another model.
     builders: HashSet<ModelKey>,
-    /// Of all prompts that a build was ever made of, sorted.
+    /// The tags of all prompts that ever had a build, sorted.
     tags: Vec<String>,
 }
 
@@ -47,12 +47,12 @@ impl Lineup {
         &self.builders
     }
 
-    /// The tags by which prompts of this ladder can be told apart.
+    /// The tags by which this ladder can be filtered.
     pub fn tags(&self) -> &[String] {
         &self.tags
     }
 
-    /// Of contests as the database has them, with everybody in them.
+    /// From all contests, before the policy for reference models is applied.
     fn of(contests: Vec<Contest>, tags: Vec<String>, references: ReferencePolicy) -> Self {
         let entrants = contests.iter().flat_map(|contest| &contest.entrants);
         let builders = entrants.map(|entrant| entrant.model.clone()).collect();
@@ -74,11 +74,11 @@ fn apply_policy(mut contest: Contest, references: ReferencePolicy) -> Contest {
     contest
 }
 
-/// The field, read again only when the catalog has changed.
+/// The lineup, read again only when the catalog has changed.
 pub(super) struct LineupCache {
     pub references: ReferencePolicy,
     latest: RwLock<Option<(i64, Arc<Lineup>)>>,
-    /// Held by whoever reads it anew, for all who wait.
+    /// Locked by the one request that reads it again, while others wait.
     reading: Mutex<()>,
 }
 
@@ -87,7 +87,7 @@ impl LineupCache {
         Self { references, latest: RwLock::new(None), reading: Mutex::new(()) }
     }
 
-    /// The field as of a revision of the catalog, or later.
+    /// The lineup as of a revision of the catalog, or later.
     pub async fn at_revision(
         &self,
         revision: i64,
@@ -101,7 +101,8 @@ impl LineupCache {
         if let Some(lineup) = self.cached(revision) {
             return Ok(lineup);
         }
-        // Read after the revision was: it may show more, and is then only read once too often.
+        // The lineup is read after the revision, so it may already contain a later change. Then it is read once more
+        // than necessary, but it is never out of date.
         let read = async { Ok((contests(pool, settings).await?, tags(pool, settings).await?)) };
         let (contests, tags) = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let lineup = Arc::new(Lineup::of(contests, tags, self.references));
@@ -115,7 +116,7 @@ impl LineupCache {
     }
 }
 
-/// A number that changes whenever who takes part may have.
+/// A number that changes whenever the lineup may have changed.
 pub(super) async fn revision(executor: impl PgExecutor<'_>) -> sqlx::Result<i64> {
     sqlx::query_scalar!("SELECT catalog_revision FROM installation").fetch_one(executor).await
 }

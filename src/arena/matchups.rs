@@ -16,35 +16,35 @@ use super::lineup::{self, Lineup};
 use super::sampling::{self, Contest};
 use super::{Arena, PromptId, Side};
 
-/// Requests of one voter that get into each other's way are tried again.
+/// How often a request is tried when other requests of the same voter get in its way.
 const MAX_TRIES: usize = 5;
 
-/// Whoever has a session. Matchups and votes refer to this, never to the session.
+/// The id of a voter, which a session contains. Matchups and votes refer to the voter, never to the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Voter(pub Uuid);
 
-/// What a voter is told of a matchup: nothing about who built it.
+/// A matchup as its voter sees it. It contains nothing about who built the builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matchup {
     pub id: Uuid,
     pub prompt: PromptId,
     pub text: String,
     pub expires_at: OffsetDateTime,
-    /// Whether all who take part in the prompt are references. The page says so, without that word: it is
-    /// also their provider's name.
+    /// Whether only reference models take part in the prompt. The page mentions it without that word, since it is also
+    /// the name of their provider.
     pub only_references: bool,
 }
 
-/// A matchup as its voter finds it again.
+/// A matchup that its voter asks for again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedMatchup {
     pub prompt: PromptId,
     pub text: String,
-    /// Voted on, skipped, or too old.
+    /// Whether it was voted on or skipped, or has expired.
     pub over: bool,
 }
 
-/// A prompt that could be asked for.
+/// A prompt that a voter may ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchupPrompt {
     pub id: PromptId,
@@ -56,13 +56,13 @@ pub struct MatchupPrompt {
 
 #[derive(Debug, thiserror::Error)]
 pub enum MatchupError {
-    #[error("there is no such prompt")]
+    #[error("this prompt does not exist")]
     NoPrompt,
-    #[error("there is nothing to compare yet")]
+    #[error("nothing can be compared yet")]
     NotSeeded,
-    #[error("this voter has seen it all")]
+    #[error("this voter has seen every pair")]
     AllVoted,
-    #[error("this voter asked many times at once")]
+    #[error("this voter sent several requests at the same time")]
     Conflict,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -70,16 +70,16 @@ pub enum MatchupError {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SkipError {
-    #[error("there is no such matchup")]
+    #[error("this matchup does not exist")]
     Unknown,
-    #[error("it was voted on")]
+    #[error("this matchup was already voted on")]
     AlreadyVoted,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
 impl Arena {
-    /// The voter's open matchup if it is about what is asked for, else a new one.
+    /// The voter's open matchup, if it is of the requested prompt; otherwise a new one.
     pub async fn matchup(&self, voter: Voter, requested: Option<&PromptId>) -> Result<Matchup, MatchupError> {
         let mut tries = 1;
         loop {
@@ -90,7 +90,7 @@ impl Arena {
         }
     }
 
-    /// All active prompts, by their text.
+    /// All active prompts, by text.
     pub async fn prompts(&self) -> sqlx::Result<Vec<MatchupPrompt>> {
         let lineup = self.lineup().await?;
         let rows = sqlx::query!(
@@ -113,13 +113,13 @@ impl Arena {
         Ok(prompt.parse().is_ok_and(|id| lineup.contest(&id).is_some()))
     }
 
-    /// Who takes part now.
+    /// The current lineup.
     pub async fn lineup(&self) -> sqlx::Result<Arc<Lineup>> {
         let revision = lineup::revision(&self.pool).await?;
         self.lineup.at_revision(revision, &self.pool, &self.settings).await
     }
 
-    /// Of the matchup that this voter can vote on, if there is one.
+    /// The prompt of the voter's open matchup.
     pub async fn open_prompt(&self, voter: Voter) -> sqlx::Result<Option<PromptId>> {
         sqlx::query_scalar!(
             r#"
@@ -174,7 +174,7 @@ impl Arena {
         Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at, only_references })
     }
 
-    /// A matchup that was served to this voter, whatever became of it.
+    /// A matchup that was served to this voter, open or not.
     pub async fn served(&self, voter: Voter, matchup: Uuid) -> sqlx::Result<Option<ServedMatchup>> {
         let row = sqlx::query!(
             r#"
@@ -196,7 +196,8 @@ impl Arena {
         Ok(row.map(|row| ServedMatchup { prompt: row.prompt_id, text: row.text, over: row.over }))
     }
 
-    /// A build of a matchup, for the voter whom it was served to. Whoever only asks for the header does not look.
+    /// The grid of one side of a matchup, for its voter. `is_view` is false where only the header is requested: then
+    /// the build does not count as seen.
     pub async fn fetch(
         &self,
         voter: Voter,
@@ -216,7 +217,7 @@ impl Arena {
         Ok(Some(grid))
     }
 
-    /// Skipping twice is skipping.
+    /// Closes a matchup without a vote. Skipping it again changes nothing.
     pub async fn skip(&self, voter: Voter, matchup: Uuid) -> Result<(), SkipError> {
         let voted = sqlx::query_scalar!(
             r#"
@@ -251,7 +252,7 @@ async fn is_active(pool: &PgPool, prompt: &PromptId) -> sqlx::Result<bool> {
     .await
 }
 
-/// Another request of the same voter was faster.
+/// Whether another request of the same voter was faster.
 fn is_conflict(reason: &MatchupError) -> bool {
     match reason {
         MatchupError::Conflict => true,

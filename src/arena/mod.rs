@@ -6,17 +6,17 @@
 //! and only builds of the same settings are compared. An [`Arena`] is the ladder of one settings.
 //!
 //! **Who meets whom** ([`lineup`], [`sampling`]). An active prompt takes part with the builds in force of enabled models,
-//! if there are at least two. Reference models, which ship with the program, take part always, never, or, by default, only
-//! in prompts that fewer than two other models have built. A matchup is drawn in three steps:
+//! if there are at least two. Reference models, which ship with the program, take part always, never, or, by default,
+//! only in prompts that fewer than two other models have built. A matchup is drawn in three steps:
 //! 1. A prompt, with equal chances, of those in which the voter has a pair left to see. A voter may name the prompt.
 //! 2. A first model, of those with an unseen partner, with a weight of 1 / (times shown + 1); then, with the same weights,
 //!    a second one of its unseen partners. So models that were shown less often catch up.
 //! 3. Their sides, by a fair coin. A is on the left.
 //!
-//! The probability of the pair, given the prompt and what the voter had seen, is stored with the matchup, so that whoever
-//! analyses the votes can weigh them. A voter is never served the same two models on the same prompt and settings twice,
-//! whether the first matchup ended with a vote, a skip or nothing. A pair counts as shown once the voter has fetched both
-//! of its builds: asking and skipping alone must not influence who is drawn.
+//! The probability of the pair, given the prompt and what the voter had seen, is stored with the matchup, so that
+//! whoever analyses the votes can weigh them. A voter is never served the same two models on the same prompt and
+//! settings twice, whether the first matchup ended with a vote, a skip or nothing. A pair counts as shown once the
+//! voter has fetched both of its builds: asking and skipping alone must not influence who is drawn.
 //!
 //! **A matchup** ([`matchups`]). A voter has one open matchup at a time. It is open for thirty minutes, until it is voted
 //! on or skipped, or until another one replaces it. An open matchup is returned to its voter as it is, unless the voter
@@ -32,17 +32,18 @@
 //! before and after, and adds it to the tally of the two builds: all of it or nothing. The reveal comes after that.
 //!
 //! **Elo** ([`elo`]). A rating begins at 1500, and K is 16. A win counts 1, a tie ½, a loss 0, against the rating of the
-//! other model. Both bad is a loss of each against 1500, whatever the other has. The ladder's order is by Elo. Every rating
-//! follows from the votes in the order of their ids: replaying them yields the same bits on every machine ([`replay`]).
+//! other model. Both bad is a loss of each against 1500, whatever the other has. The ladder's order is by Elo. Every
+//! rating follows from the votes in the order of their ids: replaying them yields the same bits on every machine
+//! ([`replay`]).
 //!
 //! **Skill** ([`skill`]). Elo depends on the order of votes; skill is one Bradley-Terry fit to all of them. A tie is half a
-//! win for each, and both bad compares nobody, so it stays out. A model has a skill from thirty votes on. Its 95 % interval
-//! takes prompts, not votes, as independent, since all votes on a prompt judge the same builds.
+//! win for each, and both bad compares nobody, so it stays out. A model has a skill from thirty votes on. Its 95 %
+//! interval takes prompts, not votes, as independent, since all votes on a prompt judge the same builds.
 //!
 //! **What never changes.** A stored build: a new one for the same prompt, model and settings retires it, and votes on it
 //! still count. A prompt's text, once a build was asked for or stored. A served matchup, and a vote: only repairing the
-//! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter has
-//! seen the pair is kept ([`cleanup`]).
+//! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter
+//! has seen the pair is kept ([`cleanup`]).
 
 pub mod audit;
 mod batcher;

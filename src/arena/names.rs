@@ -1,4 +1,4 @@
-//! The names that models and prompts are known by.
+//! The keys of models and the ids of prompts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl FromStr for ModelKey {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         match (1..=MAX_LEN).contains(&text.len()) && text.bytes().all(allowed) {
             true => Ok(Self(text.into())),
-            false => Err(format!("a model's key is 1 to {MAX_LEN} of a-z, 0-9 and _")),
+            false => Err(format!("a model's key is 1 to {MAX_LEN} characters a-z, 0-9 and _")),
         }
     }
 }
@@ -50,7 +50,9 @@ impl FromStr for PromptId {
         let words = text.split('-').all(|word| !word.is_empty() && word.bytes().all(allowed));
         match words && text.len() <= MAX_LEN {
             true => Ok(Self(text.into())),
-            false => Err(format!("a prompt's id is a slug of a-z, 0-9 and single -, at most {MAX_LEN} long")),
+            false => Err(format!(
+                "a prompt's id is a slug: words of a-z and 0-9 joined by hyphens, at most {MAX_LEN} characters"
+            )),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Replaying votes: the ladder that must come of them, held against the one that is kept.
+//! Replaying votes: the ratings that follow from them, compared with the stored ones.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -11,10 +11,10 @@ use super::elo::{Standing, apply_vote};
 use super::vote_log::{LoggedVote, VoteLog};
 use super::{ModelKey, TallyMismatch, tallies};
 
-/// Where every model stands, by settings.
+/// The standings of all models, by settings.
 pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
 
-/// The ladders so far, vote by vote from the first.
+/// The ladders after the votes so far.
 #[derive(Debug, Default)]
 pub struct Replay {
     ladders: Ladders,
@@ -32,9 +32,9 @@ pub struct RatingChange {
 /// Why a vote cannot be the next one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    #[error("vote {id} comes after vote {latest}, and votes are replayed in the order of their ids")]
+    #[error("vote {id} comes after vote {latest}, but votes must be in the order of their ids")]
     OutOfOrder { id: i64, latest: i64 },
-    #[error("vote {id} is on {model} and itself")]
+    #[error("vote {id} compares {model} with itself")]
     SameModel { id: i64, model: ModelKey },
 }
 
@@ -44,21 +44,21 @@ impl From<ReplayError> for sqlx::Error {
     }
 }
 
-/// Where what is kept and what follows from the votes are not the same.
+/// A difference between what is stored and what follows from the votes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Difference {
     #[error(
-        "vote {vote} says that {model} had {stored:?} {when} it; by the votes up to it, that is {replayed:?}"
+        "vote {vote} is stored with an Elo of {stored:?} for {model} {when} it; by the votes up to it, that is {replayed:?}"
     )]
     Vote { vote: i64, model: ModelKey, when: VotePhase, stored: f64, replayed: f64 },
-    #[error("{model} ({settings}) is kept with {} {stored}; by its votes, that is {replayed}", column.name())]
+    #[error("{model} ({settings}) is stored with {} {stored}; by its votes, that is {replayed}", column.name())]
     Standing { settings: String, model: ModelKey, column: StandingColumn, stored: String, replayed: String },
-    #[error("{model} ({settings}) has votes, and no rating is kept")]
+    #[error("{model} ({settings}) has votes, but no stored rating")]
     NoStanding { settings: String, model: ModelKey },
-    #[error("{model} ({settings}) is kept with a rating, and has no votes")]
+    #[error("{model} ({settings}) has a stored rating, but no votes")]
     NoVotes { settings: String, model: ModelKey },
     #[error(
-        "the tally of builds {} and {} counts {} votes differently from the {} that there are",
+        "the tally of builds {} and {} with {} votes does not match the {} votes on them",
         .0.build_a, .0.build_b, .0.stored, .0.counted
     )]
     Tally(TallyMismatch),
@@ -80,7 +80,7 @@ pub enum StandingColumn {
 }
 
 impl Replay {
-    /// What the next vote does, by the votes before it.
+    /// What the next vote changes, by the votes before it.
     pub fn next(&mut self, vote: &LoggedVote) -> Result<RatingChange, ReplayError> {
         let LoggedVote { id, model_a, model_b, .. } = vote;
         if let Some(latest) = self.latest.filter(|latest| id <= latest) {
@@ -112,7 +112,7 @@ impl Replay {
         self.ladders.values().map(BTreeMap::len).sum()
     }
 
-    /// Where the kept ladders differ, model by model.
+    /// How the stored ladders differ, model by model.
     pub fn differences(&self, stored: &Ladders) -> Vec<Difference> {
         let replayed = self.ladders.iter().flat_map(|(settings, ladder)| {
             let stored = stored.get(settings);
@@ -137,12 +137,12 @@ impl Replay {
 }
 
 impl RatingChange {
-    /// As the log tells it.
+    /// As the log has it.
     pub fn logged(vote: &LoggedVote) -> Self {
         Self { before: [vote.elo_a_before, vote.elo_b_before], after: [vote.elo_a_after, vote.elo_b_after] }
     }
 
-    /// Where the log tells another story than this one, if it does.
+    /// How the log differs from this, if it does.
     pub fn difference(&self, vote: &LoggedVote) -> Option<Difference> {
         let logged = Self::logged(vote);
         let sides = |when, logged: [f64; 2], replayed: [f64; 2]| {
@@ -156,7 +156,7 @@ impl RatingChange {
     }
 }
 
-/// The first column in which two standings differ, and what it holds in each.
+/// The first column in which two standings differ, with both values.
 fn differing(stored: &Standing, replayed: &Standing) -> Option<(StandingColumn, String, String)> {
     if stored.elo.to_bits() != replayed.elo.to_bits() {
         return Some((StandingColumn::Elo, format!("{:?}", stored.elo), format!("{:?}", replayed.elo)));
@@ -195,7 +195,7 @@ impl Display for VotePhase {
     }
 }
 
-/// What came of holding everything that is kept against the votes.
+/// The result of comparing everything that is stored with the votes.
 #[derive(Debug, Default)]
 pub struct ReplayReport {
     pub replay: Replay,
@@ -210,7 +210,7 @@ impl ReplayReport {
         self.first.is_none()
     }
 
-    /// Goes one vote further; what it did, if it is kept otherwise.
+    /// Replays the next vote. Returns what it changes, if that is stored differently.
     pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<RatingChange>, ReplayError> {
         let change = self.replay.next(vote)?;
         let Some(difference) = change.difference(vote) else { return Ok(None) };
@@ -228,7 +228,7 @@ impl ReplayReport {
     }
 }
 
-/// Holds all votes and ratings of one moment against a replay.
+/// Compares all votes, ratings and tallies of one moment with a replay.
 pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
     let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     disable_statement_timeout(&mut snapshot).await?;
@@ -247,11 +247,11 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
     Ok(report)
 }
 
-/// The same, and makes everything what it should be. Votes wait meanwhile.
+/// Does the same, and corrects what differs. Votes wait meanwhile.
 pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     let mut transaction = pool.begin().await?;
     disable_statement_timeout(&mut transaction).await?;
-    // A vote in progress holds its models' rows, and comes before this; the next one waits behind it.
+    // A vote in progress has locked its models' rows, so this waits for it; the next vote waits for this.
     sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
     let mut report = ReplayReport::default();
     let mut log = VoteLog::open(&mut *transaction).await?;
@@ -274,7 +274,7 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
         tallies::rewrite(&mut transaction).await?;
     }
     if !report.is_clean() {
-        // It was worked out of what was wrong.
+        // The statistics were computed from what was wrong.
         sqlx::query!("DELETE FROM ladder_stats").execute(&mut *transaction).await?;
         let detail = json!({
             "votes": report.differing_votes,
@@ -287,7 +287,7 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     Ok(report)
 }
 
-/// Counting all votes may take longer than a statement otherwise may.
+/// Counting all votes may take longer than statements are usually allowed to.
 async fn disable_statement_timeout(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!("SET LOCAL statement_timeout = 0").execute(connection).await?;
     Ok(())

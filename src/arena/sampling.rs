@@ -1,4 +1,5 @@
-//! Who meets whom: a prompt, then one model after the other, those shown less often first.
+//! Drawing matchups: a prompt, then two models, with a preference for those shown less often. The module comment of the
+//! arena states the rules.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -9,15 +10,15 @@ use uuid::Uuid;
 
 use super::{ModelKey, PromptId};
 
-/// A prompt of one ladder, and those who take part in it.
+/// A prompt of one ladder with the models that take part in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contest {
     pub prompt: PromptId,
     pub text: String,
     pub entrants: Vec<Entrant>,
-    /// The ladder, as the database names it.
+    /// The settings as the database spells them.
     ladder: String,
-    /// Codes of all pairs of entrants, worked out when the contest is first drawn.
+    /// Codes of all pairs of entrants, computed when the contest is first drawn.
     codes: OnceLock<Vec<i64>>,
 }
 
@@ -34,9 +35,9 @@ pub type SeenPairs = HashSet<i64>;
 /// How often each model was shown.
 pub type TimesShown = HashMap<ModelKey, i64>;
 
-/// One number for a ladder, a prompt and two models, whichever way around: the first eight bytes of a SHA-256. The
-/// database has a function of the same name that agrees with this one. Two different pairs could share a number;
-/// then a voter would miss one of them, and with 64 bits nobody ever does.
+/// A number for a ladder, a prompt and two models in any order: the first eight bytes of a SHA-256. The database has a
+/// function of the same name that agrees with this one. If two pairs had the same number, a voter would miss one of
+/// them; with 64 bits that practically never happens.
 pub fn pair_code(ladder: &str, prompt: &PromptId, one: &ModelKey, other: &ModelKey) -> i64 {
     let (low, high) = if one < other { (one, other) } else { (other, one) };
     let digest = Sha256::digest(format!("{ladder}/{prompt}/{low}/{high}"));
@@ -48,7 +49,7 @@ pub struct DrawnMatchup<'a> {
     pub contest: &'a Contest,
     pub a: &'a Entrant,
     pub b: &'a Entrant,
-    /// Of these two, whichever way around, given the prompt and what was seen.
+    /// Of these two models in any order, given the prompt and what the voter has seen.
     pub probability: f64,
     /// Their [`pair_code`].
     pub pair: i64,
@@ -59,7 +60,7 @@ impl Contest {
         Self { prompt, text, entrants, ladder: ladder.to_owned(), codes: OnceLock::new() }
     }
 
-    /// Of the pairs (0, 1), (0, 2), … (1, 2), …
+    /// The codes of the pairs (0, 1), (0, 2), … (1, 2), …
     fn codes(&self) -> &[i64] {
         self.codes.get_or_init(|| {
             let pairs = self.entrants.iter().enumerate().flat_map(|(index, one)| {
@@ -79,7 +80,8 @@ impl Contest {
 }
 
 /// Draws a prompt, uniformly of those that still have a pair for this voter; then a model with weight
-/// 1 / (shown + 1) and, the same way, one it was not seen with; then their sides. None if all was seen.
+/// 1 / (shown + 1) and, likewise, one that the voter has not seen it with; then their sides. None if the voter has seen
+/// every pair.
 pub fn draw<'a, R: Rng + ?Sized>(
     rng: &mut R,
     contests: impl IntoIterator<Item = &'a Contest>,
@@ -101,8 +103,8 @@ pub fn draw<'a, R: Rng + ?Sized>(
     })
 }
 
-/// Uniform among those that have something new: whichever comes out and has nothing is put aside, and the others are
-/// drawn from again. So only as many are looked through as are drawn.
+/// Draws uniformly among the contests with an unseen pair: one without is set aside, and another is drawn from the
+/// rest. So only the drawn contests are searched for unseen pairs.
 fn draw_contest<'a, R: Rng + ?Sized>(
     rng: &mut R,
     mut contests: Vec<&'a Contest>,
@@ -117,7 +119,7 @@ fn draw_contest<'a, R: Rng + ?Sized>(
     None
 }
 
-/// A contest as one voter finds it.
+/// The weights in a contest for one voter.
 struct PairWeights<'a> {
     contest: &'a Contest,
     weights: Vec<f64>,
@@ -140,7 +142,7 @@ impl<'a> PairWeights<'a> {
         Self { contest, weights: entrants.iter().map(weight).collect(), unseen }
     }
 
-    /// Weights by entrant; nothing for those who have met all others.
+    /// Weights by entrant; 0 for those whose pairs were all seen.
     fn first_weights(&self) -> Vec<f64> {
         let has_partner = |one: usize| self.partner_weights(one).iter().any(|&weight| weight > 0.0);
         let weight = |(one, &weight)| if has_partner(one) { weight } else { 0.0 };
@@ -152,7 +154,7 @@ impl<'a> PairWeights<'a> {
         row.iter().zip(&self.weights).map(|(&unseen, &weight)| if unseen { weight } else { 0.0 }).collect()
     }
 
-    /// Either may have come first. Where they are the last two, rounding would make it more than certain.
+    /// Either may have been drawn first. Rounding may exceed 1 where only one pair is left.
     fn probability(&self, one: usize, other: usize) -> f64 {
         let first_weights = self.first_weights();
         let share = |weights: &[f64], index: usize| weights[index] / weights.iter().sum::<f64>();
@@ -162,7 +164,7 @@ impl<'a> PairWeights<'a> {
     }
 }
 
-/// An index, by weight.
+/// Draws an index by weight.
 fn pick<R: Rng + ?Sized>(rng: &mut R, weights: &[f64]) -> Option<usize> {
     let mut left = rng.random::<f64>() * weights.iter().sum::<f64>();
     let mut last = None;

@@ -1,4 +1,4 @@
-//! What is compared with what: builds, ratings and votes belong to settings.
+//! Settings: builds, ratings and votes belong to settings, and only builds of the same settings are compared.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Settings {
 pub struct Mode(String);
 
 impl Mode {
-    pub const ALLOWED: &str = "1 to 32 of a-z, 0-9 and -";
+    pub const ALLOWED: &str = "1 to 32 characters a-z, 0-9 and -";
 
     pub fn precise() -> Self {
         Self("precise".to_owned())
@@ -30,7 +30,7 @@ impl Mode {
 }
 
 impl Settings {
-    /// As one word, which names a ladder: `32-simple-precise`.
+    /// The spelling in the database and in files, which also names the ladder: `32-simple-precise`.
     pub fn slug(&self) -> String {
         format!("{}-{}-{}", self.grid, self.palette, self.mode.as_str())
     }

@@ -1,4 +1,4 @@
-//! The builds that are shipped with the program, so that a new installation has something to vote on.
+//! The builds that ship with the program, so that a new installation has something to vote on.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,18 +17,18 @@ use super::{Mode, ModelKey, PromptId, Settings};
 #[folder = "builds/"]
 struct ShippedFiles;
 
-/// Two instances that start at the same time hang the pictures once.
+/// Two instances that start at the same time install the builds once.
 const LOCK: i64 = 0x6578_6869_6269_7400;
 
-/// How many builds have been read so far, and how many there are.
+/// Receives how many builds have been read so far, and how many there are.
 pub type ProgressFn = fn(usize, usize);
 
-/// Fills the catalog and hangs the shipped builds where there was never a build. Returns how many it hung.
+/// Seeds the catalog and installs the shipped builds in a database that never had a build. Returns how many.
 pub async fn install(pool: &PgPool, catalog: &Catalog) -> anyhow::Result<usize> {
     install_with_progress(pool, catalog, |_, _| ()).await
 }
 
-/// The same, telling how far it has come.
+/// The same, with reports of its progress.
 pub async fn install_with_progress(
     pool: &PgPool,
     catalog: &Catalog,
@@ -41,7 +41,7 @@ pub async fn install_with_progress(
         return Ok(0);
     }
     catalog.seed(&mut transaction).await?;
-    // A catalog of one's own need not know what was built for the other one.
+    // A custom catalog may not contain the models and prompts of the shipped builds.
     let wanted: Vec<_> = shipped().filter(|(_, slot)| catalog.contains_slot(slot)).collect();
     let packed = tokio::task::spawn_blocking(move || read_all(&wanted, progress)).await??;
     let installed = packed.len();
@@ -64,7 +64,7 @@ fn shipped() -> impl Iterator<Item = (Cow<'static, str>, BuildSlot)> {
     names.into_iter().filter_map(|name| slot_for_path(&name).map(|slot| (name, slot)))
 }
 
-/// On every core: somebody waits for it.
+/// Uses every core, since somebody waits for it.
 fn read_all(
     wanted: &[(Cow<'static, str>, BuildSlot)],
     progress: ProgressFn,
@@ -90,15 +90,15 @@ fn read_all(
 }
 
 fn read_one(name: &str, slot: &BuildSlot) -> anyhow::Result<PackedBuild> {
-    let file = ShippedFiles::get(name).with_context(|| format!("the shipped build {name} is gone"))?;
+    let file = ShippedFiles::get(name).with_context(|| format!("the shipped build {name} is missing"))?;
     PackedBuild::read(&file.data, &slot.settings, file.data.len())
-        .map_err(|rejection| anyhow::anyhow!("the shipped build {name} is refused: {rejection}"))
+        .map_err(|rejection| anyhow::anyhow!("the shipped build {name} is invalid: {rejection}"))
 }
 
-/// What the names of files end in that builds come in.
+/// The extensions of files that builds can be read from.
 pub const EXTENSIONS: [&str; 4] = ["json", "schem", "litematic", "vox"];
 
-/// What a file is for, by its path from the folder of all builds.
+/// The slot of a build's file, from its path in the folder of all builds.
 pub fn slot_for_path(path: &str) -> Option<BuildSlot> {
     let mut parts = path.split('/');
     let (settings, prompt, file) = (parts.next()?, parts.next()?, parts.next()?);

@@ -10,26 +10,26 @@ use tokio::time::timeout;
 use super::sampling::TimesShown;
 use super::{ModelKey, Settings};
 
-/// Counts of a moment ago will do: what one second adds to them moves no weight of the draw that matters, and summing
-/// them anew for every matchup would cost more than the matchup.
+/// How old the counts may be. A second's worth of matchups hardly changes the weights of the draw, and summing the
+/// counts for every matchup would cost more than the matchup.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
-/// Others wait for whoever reads.
+/// All who need the counts wait while they are read, so reading must not take for ever.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(super) struct ShownCache {
     latest: RwLock<Option<(Instant, Arc<ShownCounts>)>>,
-    /// Held by whoever reads them anew, for all who wait.
+    /// Locked by the one request that reads them again, while others wait.
     reading: Mutex<()>,
 }
 
-/// By model, as of one moment.
+/// The counts by model at one moment.
 #[derive(Default)]
 pub(super) struct ShownCounts {
-    /// What the draw weighs by.
+    /// The counts that the draw uses.
     pub all: TimesShown,
-    /// Without open matchups, so that nobody learns who is in one by watching the ladder.
+    /// Without open matchups, so that watching the leaderboard does not reveal who is in one.
     pub closed: TimesShown,
 }
 
@@ -57,7 +57,7 @@ impl ShownCache {
     }
 }
 
-/// On all prompts, or those of a tag.
+/// Reads the counts on all prompts, or on those of a tag.
 pub(super) async fn read(
     executor: impl PgExecutor<'_>,
     settings: &Settings,

@@ -1,12 +1,12 @@
-//! How good the models are, by all votes of one ladder at once.
+//! Skill: ratings that are fitted to all votes of one ladder at once.
 //!
-//! A Bradley-Terry fit: the chance that a model is preferred over another depends on the difference of their
-//! ratings, on Elo's scale, and the ratings are those that make the votes most likely. Unlike Elo it knows
-//! no order of votes. A tie is half a win each. "Both bad" compares nobody and stays out.
+//! This is a Bradley-Terry fit: the chance that a model is preferred over another depends on the difference of their
+//! ratings, on Elo's scale, and the ratings are those that make the votes most likely. Unlike Elo, it does not depend
+//! on the order of votes. A tie is half a win for each. "Both bad" compares nobody and stays out.
 //!
-//! Every model also plays phantom games against the mean of the field and wins as many as it loses, so that a
-//! model without a defeat, or without a win, has a finite rating. Where there are no phantoms, only models
-//! that are linked both ways by "beat or tied" have one, and only those are rated.
+//! Every model also plays phantom games against the mean of the field and wins as many as it loses, so that a model
+//! without a defeat, or without a win, has a finite rating. Without phantoms, only models that are connected both ways
+//! by "beat or tied" have a finite rating, and only those are rated.
 
 mod fragility;
 mod graph;
@@ -44,11 +44,11 @@ pub struct PairTally {
     pub counts: ChoiceCounts,
 }
 
-/// What the votes of one ladder say.
+/// The result of a fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
-    /// All that were given, "both bad" among them.
+    /// All votes, including "both bad".
     pub votes: u64,
     /// The ranked models that have enough votes and are connected with the others.
     pub models: BTreeMap<ModelKey, Skill>,
@@ -56,8 +56,8 @@ pub struct Fit {
     pub fragility: Option<Fragility>,
 }
 
-/// A rating with its 95 % interval, and the places it may stand for. Without enough prompts there is no
-/// interval, and any place is possible.
+/// A rating with its 95 % interval, and the ranks that are possible. Without enough prompts there is no interval, and
+/// any rank is possible.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Skill {
@@ -68,7 +68,7 @@ pub struct Skill {
     pub rank_worst: u32,
 }
 
-/// How many rating points being on the left is worth, with a 95 % interval where there is one.
+/// How many rating points being on the left is worth, with a 95 % interval if there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SideAdvantage {
@@ -77,21 +77,22 @@ pub struct SideAdvantage {
     pub high: Option<f64>,
 }
 
-/// "First place hangs on 38 of 3,000 votes": so many would have to go for the second to catch up.
+/// How fragile the first rank is: removing this many votes, of those that help the first most, lets the second catch
+/// up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fragility {
     pub first: ModelKey,
     pub second: ModelKey,
     pub votes: u64,
-    /// The votes that the ratings rest on.
+    /// The votes that the ratings are based on.
     pub of: u64,
 }
 
-/// Rates the models. `prior` is how many phantom games each wins, and how many it loses. Only the `ranked`
-/// get a skill and places; the votes on others still inform the fit.
+/// Rates the models. `prior` is the number of phantom games that each model wins, and loses. Only the `ranked` models
+/// get a skill and ranks; votes on others still inform the fit.
 ///
-/// The result depends on the votes alone, to the last bit, and not on the order of the tallies.
+/// The result depends only on the votes, to the last bit, and not on the order of the tallies.
 pub fn fit(tallies: &[PairTally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
     let votes = tallies
         .iter()
@@ -148,14 +149,15 @@ fn skill(model: usize, ranking: &[usize], skills: &DVector<f64>, uncertainty: Op
     }
 }
 
-/// Fitted apart from the ratings, which take no account of sides: those are drawn by lot.
-/// None when the votes mix the sides too little to tell.
+/// The advantage of the left side. It is fitted separately: ratings ignore sides, since these are drawn at random. None
+/// where the votes mix the sides too little to tell.
 fn side(graph: &ComparisonGraph, likelihood: &Likelihood, skills: &DVector<f64>) -> Option<SideAdvantage> {
     let likelihood = Likelihood { with_side: true, ..*likelihood };
     let side = likelihood.models;
     let peak = likelihood.maximum(skills.clone().push(0.0));
     let inverse = likelihood.inverse_curvature(&peak)?;
-    // A vote between equals carries an information of a quarter.
+    // A vote between equals carries a Fisher information of ¼, so this demands that of `MIN_VOTES_FOR_SKILL` such
+    // votes.
     if inverse[(side, side)] * MIN_VOTES_FOR_SKILL as f64 > 4.0 {
         return None;
     }

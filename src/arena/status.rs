@@ -1,4 +1,4 @@
-//! How much an installation holds.
+//! How much an installation contains.
 
 use std::collections::HashMap;
 
@@ -36,14 +36,13 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<InstallationCounts> {
     .await
 }
 
-/// What an installation is watched by. Votes and matchups are read where they are summed up already: this is asked
-/// for often.
+/// The numbers for monitoring. They are read often, so votes and matchups are read where they are already summed up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricCounts {
     pub votes: i64,
     pub matchups: i64,
     pub builds: i64,
-    /// The latest job for each place, by their states: what was tried again with success has not failed.
+    /// Jobs by state. Only the latest job of each subject counts, so that one whose retry succeeded has not failed.
     pub jobs: Vec<(String, i64)>,
 }
 
@@ -82,7 +81,7 @@ pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
     })
 }
 
-/// Jobs under way at each provider, over all servers and settings.
+/// Running jobs by provider, over all servers and settings.
 pub async fn running_jobs(pool: &PgPool) -> sqlx::Result<HashMap<String, usize>> {
     let rows = sqlx::query!(
         r#"

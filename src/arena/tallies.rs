@@ -1,7 +1,7 @@
-//! How often each choice was made on two builds: written with every vote, and what is said of many votes at once is
-//! worked out of.
+//! Tallies: how often each choice was made on two builds. Every vote updates one, and statistics are computed from
+//! them, so that they cost what pairs of builds cost and not what votes cost.
 //!
-//! A build determines its prompt, model and settings, so a tally names two builds and nothing else.
+//! A build determines its prompt, model and settings, so a tally refers to two builds and nothing else.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -19,11 +19,11 @@ use super::{ChoiceCounts, ModelKey, PromptId, Settings};
 #[derive(Clone, Debug, Default)]
 pub(super) struct LadderTallies {
     pub tallies: Vec<PairTally>,
-    /// How many voters have voted at least once; of a tag, how many did so there first.
+    /// The number of voters with at least one vote; for a tag, those whose first vote was on its prompts.
     pub voters: i64,
 }
 
-/// A tally that is not what the votes say.
+/// A tally that does not match the votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TallyMismatch {
     pub build_a: Uuid,
@@ -32,19 +32,19 @@ pub struct TallyMismatch {
     pub counted: i64,
 }
 
-/// So many rows are read in one go.
+/// How many rows are read before a pause.
 const ROWS_PER_PAUSE: usize = 1000;
 
-/// How fast tallies are read, of which there may be a million.
+/// How fast tallies are read. There may be a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Somebody waits for them.
+    /// Without pauses, since somebody waits.
     AtOnce,
-    /// Nobody does: half the time is left to voters. Only inside a transaction.
+    /// With pauses for half the time, which leaves it to voters. Requires a transaction, whose timeout it changes.
     Background,
 }
 
-/// Of retired builds as well: their votes still count for the models.
+/// Includes tallies of retired builds, since votes on them still count for the models.
 pub(super) async fn read(
     connection: &mut PgConnection,
     settings: &Settings,
@@ -52,7 +52,7 @@ pub(super) async fn read(
     pace: Pace,
 ) -> sqlx::Result<LadderTallies> {
     if pace == Pace::Background {
-        // The pauses count as the statement's time.
+        // The pauses would count towards the statement's timeout.
         sqlx::query!("SET LOCAL statement_timeout = 0").execute(&mut *connection).await?;
     }
     let builds = builds(&mut *connection, settings).await?;
@@ -93,7 +93,7 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// What each build of a ladder is of, and by whom.
+/// The prompt and the model of each build of a ladder.
 async fn builds(
     connection: &mut PgConnection,
     settings: &Settings,
@@ -111,7 +111,7 @@ async fn builds(
     Ok(rows.into_iter().map(|row| (row.id, (row.prompt, row.model))).collect())
 }
 
-/// Votes on two models, as if the first had always stood on side A; on the prompts of a tag if one is given.
+/// Votes on two models, as if the first had always been on side A; on all prompts, or on those of a tag.
 pub(super) async fn on_pair(
     connection: &mut PgConnection,
     settings: &Settings,
@@ -148,7 +148,7 @@ pub(super) async fn on_pair(
     Ok(ChoiceCounts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad })
 }
 
-/// All tallies that are not what the votes say, those among them that are missing or should not be there.
+/// All tallies that do not match the votes, including those that are missing or should not exist.
 pub(super) async fn mismatches(connection: &mut PgConnection) -> sqlx::Result<Vec<TallyMismatch>> {
     sqlx::query_as!(
         TallyMismatch,
@@ -168,7 +168,7 @@ pub(super) async fn mismatches(connection: &mut PgConnection) -> sqlx::Result<Ve
     .await
 }
 
-/// Makes all tallies what the votes say.
+/// Computes all tallies again from the votes.
 pub(super) async fn rewrite(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!("DELETE FROM tallies").execute(&mut *connection).await?;
     sqlx::query!(

@@ -1,27 +1,27 @@
-//! How much there is, and what it says of the arena itself.
+//! The totals of a ladder, and the advantage of the left side.
 
 use std::collections::BTreeSet;
 
 use super::Arena;
 use super::skill::SideAdvantage;
 
-/// One ladder's sizes.
+/// The totals of one ladder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderTotals {
     pub votes: i64,
     pub matchups: i64,
-    /// Who has voted at least once.
+    /// Voters with at least one vote.
     pub voters: i64,
     /// Prompts with something to compare, and the models that take part in them.
     pub prompts: usize,
     pub models: usize,
-    /// Of those, how many are shipped with the program.
+    /// How many of the models are references.
     pub references: usize,
-    /// What standing on the left is worth, if that could be told.
+    /// The advantage of the left side, if there are enough votes to tell.
     pub side: Option<SideAdvantageSummary>,
 }
 
-/// In rating points, with a 95 % interval where there is one, from so many votes.
+/// In rating points, with a 95 % interval if there is one, and the number of votes behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideAdvantageSummary {
     pub points: f64,

@@ -1,11 +1,11 @@
-//! The vote log: every vote with all that the ladder follows from, and nothing about who cast it.
+//! The vote log: every vote with everything that ratings follow from, and nothing about its voter.
 //!
-//! It is read a page at a time, and nothing is held in between: no transaction, no connection. That all pages
-//! together still tell one story follows from how votes are numbered. Votes that are counted together draw a block of
-//! numbers while they hold the ratings of all their models, so whatever is numbered at most as the latest vote that had
-//! been committed when the log was opened had drawn its number by then, and all earlier votes on its models had been
-//! committed. Votes that were being counted at that moment may be in or not, those of one block together; either way no
-//! vote lacks one that it built on.
+//! The log is read page by page, and nothing is held in between: no transaction, no connection. Its pages are
+//! consistent with each other because of how votes get their ids. Votes that are counted together take a block of ids
+//! while they hold the locks on the ratings of all their models. The log ends at the largest id that was committed when
+//! it was opened. A vote up to that id had taken its id by then, and all earlier votes on its models had been
+//! committed. Votes that were being counted at that moment may be part of the log or not, those of one block together.
+//! Either way, the log contains every vote that another vote in it builds on.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use super::{Choice, ModelKey, PromptId};
 
-/// Votes on a page: some 150 kB when written out.
+/// Votes per page, some 150 kB as text.
 const PAGE: i64 = 400;
 
-/// A line of the log. The columns' names and order are the log's format.
+/// A line of the log. Names and order of the fields are the log's format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoggedVote {
     pub id: i64,
@@ -29,7 +29,7 @@ pub struct LoggedVote {
     pub prompt_id: PromptId,
     pub model_a: ModelKey,
     pub model_b: ModelKey,
-    /// Digests, in hexadecimal.
+    /// The digests of the builds, in hexadecimal.
     pub build_a: String,
     pub build_b: String,
     pub choice: Choice,
@@ -43,7 +43,7 @@ pub struct LoggedVote {
     pub dwell_ms: Option<i64>,
 }
 
-/// Where the first model stood. Models are logged as they were shown, and A is shown on the left.
+/// The side of the first model. Models are logged as they were shown, and A is shown on the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
@@ -79,7 +79,7 @@ impl LoggedVote {
     ];
 }
 
-/// The votes there are at one moment, in the order of their numbers.
+/// The votes up to one moment, in the order of their ids.
 #[derive(Clone, Debug)]
 pub struct VoteLog {
     after: i64,
@@ -94,7 +94,7 @@ impl VoteLog {
         Ok(Self { after: 0, latest })
     }
 
-    /// The next page; an empty one at the end.
+    /// The next page; empty at the end.
     pub async fn next(&mut self, executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<LoggedVote>> {
         let votes = sqlx::query_as!(
             LoggedVote,

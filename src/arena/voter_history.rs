@@ -1,17 +1,17 @@
-//! A voter's own votes, for that voter.
+//! A voter's history, which only that voter sees.
 
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Arena, Choice, ModelKey, Voter};
 
-/// Votes on a page.
+/// Votes per page.
 pub const PAGE: i64 = 30;
 
-/// Votes that are compared with those of others, so that it takes no longer for who has voted a lot.
+/// How many of a voter's latest votes are compared with those of others.
 pub const MAX_COMPARED: i64 = 100;
 
-/// A vote, with what its voter may know now.
+/// A vote, with the names that its voter may know afterwards.
 #[derive(Clone, Debug)]
 pub struct PastVote {
     pub id: i64,
@@ -23,7 +23,7 @@ pub struct PastVote {
     pub builds: [Uuid; 2],
 }
 
-/// What a voter made of a model.
+/// A voter's votes on a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opinion {
     pub key: ModelKey,
@@ -40,7 +40,7 @@ pub struct Opinion {
 pub struct Agreement {
     /// Votes on builds that others voted on too.
     pub compared: i64,
-    /// Those of which no other choice was more frequent among the others.
+    /// Those whose choice was the most frequent, or as frequent as any, among the others.
     pub agreed: i64,
 }
 
@@ -61,7 +61,7 @@ pub async fn vote_count(arena: &Arena, voter: Voter) -> sqlx::Result<(i64, Optio
     Ok((row.votes, row.first))
 }
 
-/// The newest votes before this one; without one, the newest of all. One more than a page, if there is one.
+/// A page of votes, the newest first, and one more vote if there is a next page; with `before`, only older ones.
 pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Result<Vec<PastVote>> {
     let rows = sqlx::query!(
         r#"
@@ -96,7 +96,7 @@ pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Re
     Ok(votes.collect())
 }
 
-/// The most often preferred first.
+/// A voter's votes by model, the most often preferred first.
 pub async fn opinions(arena: &Arena, voter: Voter) -> sqlx::Result<Vec<Opinion>> {
     sqlx::query_as!(
         Opinion,

@@ -1,4 +1,4 @@
-//! Votes: taken once, and what they tell.
+//! Votes: casting them, and what they reveal.
 
 pub(super) mod counting;
 pub(super) mod reveals;
@@ -11,18 +11,18 @@ use self::counting::Ballot;
 use super::{Arena, Choice, ChoiceCounts, ModelKey, Voter};
 use voxel::Warning;
 
-/// What a vote brings to light.
+/// What a vote reveals.
 #[derive(Clone, Debug)]
 pub struct Reveal {
     pub matchup: Uuid,
     pub choice: Choice,
     pub a: RevealedSide,
     pub b: RevealedSide,
-    /// All other votes on these two builds, as if they had stood on these sides.
+    /// All other votes on these two builds, as if the builds had been on these sides.
     pub others: ChoiceCounts,
 }
 
-/// One side of a matchup, and what the vote did to its model.
+/// A side of a matchup, and how the vote changed its model's rating.
 #[derive(Clone, Debug)]
 pub struct RevealedSide {
     pub key: ModelKey,
@@ -38,14 +38,14 @@ pub struct RevealedSide {
 
 #[derive(Debug, thiserror::Error)]
 pub enum VoteError {
-    /// To this voter, at least.
-    #[error("there is no such matchup")]
+    /// It does not exist, or it is another voter's.
+    #[error("this matchup does not exist")]
     Unknown,
-    #[error("the matchup is over")]
+    #[error("this matchup is closed")]
     Closed,
-    #[error("both builds are to be looked at first")]
+    #[error("look at both builds before voting")]
     TooSoon(Duration),
-    #[error("there is a vote already")]
+    #[error("this matchup was already voted on")]
     AlreadyVoted(Box<Reveal>),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -89,7 +89,7 @@ impl Arena {
         Ok(VoteError::TooSoon(self.min_dwell.saturating_sub(looked)))
     }
 
-    /// What a vote on this matchup brought to light; none without one.
+    /// What the vote on this matchup reveals; none without a vote.
     pub async fn reveal(&self, matchup: Uuid) -> sqlx::Result<Option<Reveal>> {
         Ok(self.read_reveals.submit(matchup).await?.map(|reveal| *reveal))
     }

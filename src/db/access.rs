@@ -114,11 +114,12 @@ impl Access {
 
 /// The options of every pool in the program.
 ///
-/// A future may be dropped at any await, as when a visitor leaves. sqlx rolls back the transactions that it knows of, but
-/// it learns of one only from the answer to `BEGIN`: when that future is dropped, the transaction stays open, and the
-/// connection's next user writes into it without ever committing (sqlx issue 4393). Therefore a connection is reset before
-/// it returns to the pool, and once more before it is handed out, unless it was in use a moment ago. The second reset also
-/// tests whether the server is still there, in place of sqlx's own test. A connection that cannot be reset is closed.
+/// A future may be dropped at any await, as when a visitor leaves. sqlx rolls back the transactions that it knows of,
+/// but it learns of one only from the answer to `BEGIN`: when that future is dropped, the transaction stays open, and
+/// the connection's next user writes into it without ever committing (sqlx issue 4393). Therefore a connection is reset
+/// before it returns to the pool, and once more before it is handed out, unless it was in use a moment ago. The second
+/// reset also tests whether the server is still there, in place of sqlx's own test. A connection that cannot be reset
+/// is closed.
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(MAX_CONNECTIONS)
@@ -168,7 +169,8 @@ pub fn has_sqlstate(error: &sqlx::Error, codes: &[&str]) -> bool {
     code.is_some_and(|code| codes.contains(&&*code))
 }
 
-/// Whether another try may succeed: no connection was free, another transaction was in the way, or the server was too slow.
+/// Whether another try may succeed: no connection was free, another transaction was in the way, or the server was too
+/// slow.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::PoolTimedOut)
         || has_sqlstate(error, &["40001", "40P01", "55P03", "57014", "25P03"])

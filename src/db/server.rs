@@ -64,8 +64,8 @@ impl PostgresServer {
         self.data_dir.pid_file().exists() && self.data_dir.socket_answers()
     }
 
-    /// Whether its process has ended. This is cheap, whereas every connection costs the server a process. It may miss an
-    /// end: another process may have got the same number, or the process is a zombie.
+    /// Whether its process has ended. This is cheap, whereas every connection costs the server a process. It may miss
+    /// an end: another process may have got the same number, or the process is a zombie.
     pub fn has_died(&self) -> bool {
         let pid = process_in(&self.data_dir.pid_file());
         pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))

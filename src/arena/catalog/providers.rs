@@ -1,17 +1,17 @@
-//! Where models are asked, what that costs, and how they are asked.
+//! Providers of models, prices, and options of requests.
 
 use serde::{Deserialize, Serialize};
 
-/// Somebody who answers for models.
+/// A service that offers models.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Provider {
     pub key: String,
     pub display_name: String,
     pub kind: ProviderKind,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub base_url: String,
-    /// The environment variable that holds its key; none for one that wants no key.
+    /// The environment variable that holds the API key; none where no key is needed.
     #[serde(default)]
     pub key_variable: Option<String>,
 }
@@ -23,11 +23,11 @@ pub enum ProviderKind {
     OpenAi,
     Anthropic,
     Google,
-    /// OpenAI's chat completions, at anybody's.
+    /// OpenAI's chat completions, offered by others.
     Compatible,
 }
 
-/// In dollars for a million tokens. Reasoning is output.
+/// In dollars per million tokens. Reasoning counts as output.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
@@ -35,7 +35,7 @@ pub struct Prices {
     pub output: f64,
 }
 
-/// How a model is asked where its provider's defaults will not do.
+/// Options of requests that differ from the provider's defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct ModelOptions {
@@ -44,7 +44,7 @@ pub struct ModelOptions {
     pub max_output_tokens: Option<u32>,
 }
 
-/// How hard a model thinks. A provider without this very word gets the nearest one it has.
+/// How hard a model thinks. A provider that does not know this level gets its nearest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThinkingEffort {
@@ -58,17 +58,17 @@ pub enum ThinkingEffort {
 }
 
 impl Provider {
-    /// The environment variable that sends its requests elsewhere: beside `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
+    /// The environment variable that overrides the address: for `OPENAI_API_KEY`, it is `OPENAI_BASE_URL`.
     pub fn address_variable(&self) -> Option<String> {
         let variable = self.key_variable.as_deref()?;
         Some(format!("{}_BASE_URL", variable.strip_suffix("_API_KEY").unwrap_or(variable)))
     }
 
-    /// What is wrong with it, in a sentence.
+    /// What is wrong with it, as a sentence.
     pub(super) fn problem(&self) -> Option<String> {
         let Self { key, base_url, .. } = self;
         if !is_key(key) {
-            return Some(format!("a provider's key is made of a-z, 0-9 and _, which {key:?} is not"));
+            return Some(format!("a provider's key may only contain a-z, 0-9 and _, unlike {key:?}"));
         }
         if !is_address(base_url) {
             return Some(format!(
@@ -76,9 +76,11 @@ impl Provider {
             ));
         }
         let variable = self.key_variable.as_ref().filter(|name| !is_word(name, char::is_ascii_uppercase));
-        // It may be the key itself, which is not to be repeated.
+        // The value may be an API key by mistake, so the message does not repeat it.
         variable.map(|_| {
-            format!("the keyVariable of {key} must be the name of an environment variable, of A-Z, 0-9 and _")
+            format!(
+                "the keyVariable of {key} must be the name of an environment variable, made of A-Z, 0-9 and _"
+            )
         })
     }
 }
@@ -86,14 +88,14 @@ impl Provider {
 impl Prices {
     pub(super) fn problem(self) -> Option<String> {
         let sound = [self.input, self.output].iter().all(|price| (0.0..=1e6).contains(price));
-        (!sound).then(|| "prices are dollars for a million tokens, and not below 0".to_owned())
+        (!sound).then(|| "prices must be dollars per million tokens, not below 0".to_owned())
     }
 }
 
 impl ModelOptions {
     pub(super) fn problem(&self) -> Option<String> {
         if self.temperature.is_some_and(|degree| !(0.0..=2.0).contains(&degree)) {
-            return Some("a temperature is from 0 to 2".to_owned());
+            return Some("the temperature must be from 0 to 2".to_owned());
         }
         (self.max_output_tokens == Some(0)).then(|| "maxOutputTokens must be more than 0".to_owned())
     }
@@ -107,7 +109,7 @@ fn is_word(text: &str, is_letter: impl Fn(&char) -> bool) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(|c| is_letter(&c) || c.is_ascii_digit() || c == '_')
 }
 
-/// Whether a provider could be asked there.
+/// Whether this can be the address of a provider.
 pub fn is_address(text: &str) -> bool {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     let is_plain = !text.contains(['?', '#', '@']);

@@ -1,4 +1,4 @@
-//! The catalog as the database has it: what seeding brought, and what admins made of it.
+//! The catalog in the database: what seeding added, and what admins changed.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use super::{Model, ModelOptions, Prices, Prompt};
 use crate::arena::{ModelKey, PromptId};
 
-/// A model with what admins decide about it.
+/// A model with its state in the arena.
 #[derive(Clone, Debug)]
 pub struct ListedModel {
     pub model: Model,
@@ -25,7 +25,7 @@ pub struct ListedPrompt {
     pub created_at: OffsetDateTime,
 }
 
-/// What changes of a model; what is none stays.
+/// Changes of a model; fields that are none stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct ModelPatch {
     pub enabled: Option<bool>,
@@ -40,10 +40,10 @@ pub struct PromptPatch {
     pub tags: Option<Vec<String>>,
 }
 
-/// Models were asked for this very text.
+/// Why a prompt cannot be edited. Its builds were asked for with its text, so the text must not change.
 #[derive(Debug, thiserror::Error)]
 pub enum EditPromptError {
-    #[error("the prompt has builds, or was asked for some, and its text stays as it is")]
+    #[error("the prompt has builds or jobs, so its text cannot be edited")]
     HasBuilds,
     #[error(transparent)]
     Database(#[from] sqlx::Error),
@@ -100,7 +100,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     Ok(listed.collect())
 }
 
-/// Brings a model up to date with the files, unless an admin has edited it.
+/// Updates a model from the files, unless an admin has edited it.
 pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Result<()> {
     sqlx::query!(
         "
@@ -126,7 +126,7 @@ pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> 
     Ok(())
 }
 
-/// The same for a prompt. Its text stays as it is once somebody was asked for it.
+/// Updates a prompt from the files, unless an admin has edited it. Its text stays once it has builds or jobs.
 pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) -> sqlx::Result<()> {
     sqlx::query!(
         "
@@ -150,7 +150,7 @@ pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) 
     Ok(())
 }
 
-/// Adds a model, or makes of the one with this key what is said. Returns whether it is new.
+/// Adds a model, or replaces the one with this key. Returns whether it is new.
 pub async fn put_model(
     connection: &mut PgConnection,
     model: &Model,
@@ -181,7 +181,7 @@ pub async fn put_model(
     .await
 }
 
-/// Returns whether there is such a model.
+/// Returns whether the model exists.
 pub async fn patch_model(
     connection: &mut PgConnection,
     key: &ModelKey,
@@ -206,7 +206,7 @@ pub async fn patch_model(
     Ok(patched.rows_affected() > 0)
 }
 
-/// Adds a prompt, or makes of the one with this slug what is said. Returns whether it is new.
+/// Adds a prompt, or replaces the one with this slug. Returns whether it is new.
 pub async fn put_prompt(
     connection: &mut PgConnection,
     prompt: &Prompt,
@@ -233,7 +233,7 @@ pub async fn put_prompt(
     is_new.ok_or(EditPromptError::HasBuilds)
 }
 
-/// Returns whether there is such a prompt.
+/// Returns whether the prompt exists.
 pub async fn patch_prompt(
     connection: &mut PgConnection,
     id: &PromptId,
@@ -266,7 +266,7 @@ pub async fn patch_prompt(
     }
 }
 
-/// A model or a prompt in a list to choose from.
+/// A model or a prompt in a select element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectOption {
     pub id: String,

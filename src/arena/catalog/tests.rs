@@ -144,10 +144,10 @@ fn what_is_wrong_in_a_file_is_said_clearly() {
         (provider(&format!("{address}keys = 3")), "unknown field `keys`"),
         (provider(address).repeat(2), "two providers are called p"),
         (model("").repeat(2), "two models are called m"),
-        (model("via = { nobody = \"x\" }"), "m: via nobody: there is no such provider"),
-        (model("prices = { input = -1.0, output = 2.0 }"), "m: prices are dollars"),
+        (model("via = { nobody = \"x\" }"), "m: via nobody: this provider does not exist"),
+        (model("prices = { input = -1.0, output = 2.0 }"), "m: prices must be dollars"),
         (model("prices = { input = 1.0 }"), "missing field `output`"),
-        (model("options = { temperature = nan }"), "m: a temperature is from 0 to 2"),
+        (model("options = { temperature = nan }"), "m: the temperature must be from 0 to 2"),
         (model("options = { effort = \"heroic\" }"), "unknown variant `heroic`"),
         (model("options = { maxOutputTokens = 0 }"), "m: maxOutputTokens must be more than 0"),
         (model("colour = \"red\""), "unknown field `colour`"),
@@ -160,7 +160,7 @@ fn what_is_wrong_in_a_file_is_said_clearly() {
     }
     for (text, said) in [
         ("[[prompt]]\nslug = \"a b\"\ntext = \"x\"", "slug"),
-        ("[[prompt]]\nslug = \"a\"\ntext = \" \"", "a: a prompt's text has 1 to 800 characters"),
+        ("[[prompt]]\nslug = \"a\"\ntext = \" \"", "a: a prompt's text must have 1 to 800 characters"),
         (
             "[[prompt]]\nslug = \"a\"\ntext = \"x\"\n[[prompt]]\nslug = \"a\"\ntext = \"y\"",
             "two prompts are called a",

@@ -1,7 +1,7 @@
 //! Jobs of the kind `build`: a model is to build a prompt at some settings.
 //!
-//! The subject of such a job is `prompt_id@settings`, so that one build is asked for once at a time. A job that is ready
-//! has its build: both are written in one transaction.
+//! The subject of such a job is `prompt_id@settings`, so that one build is asked for once at a time. A job that is
+//! ready has its build: both are written in one transaction.
 
 use std::collections::HashMap;
 
@@ -144,9 +144,9 @@ impl From<sqlx::Error> for EnqueueError {
     }
 }
 
-/// Asks for those of many builds that nobody has asked for or imported meanwhile, and returns their jobs. The share locks
-/// make this and an admin who disables one of the models or prompts wait for each other, so that no job is added for
-/// what is disabled.
+/// Asks for those of many builds that nobody has asked for or imported meanwhile, and returns their jobs. The share
+/// locks make this and an admin who disables one of the models or prompts wait for each other, so that no job is added
+/// for what is disabled.
 pub async fn enqueue_all(connection: &mut PgConnection, slots: &[&BuildSlot]) -> sqlx::Result<Vec<Uuid>> {
     let ids: Vec<_> = slots.iter().map(|_| Uuid::now_v7()).collect();
     let prompts: Vec<_> = slots.iter().map(|slot| &slot.prompt).collect();
@@ -219,8 +219,8 @@ pub(super) async fn load_claimed(
 }
 
 impl ClaimedBuild {
-    /// Stores the build and ends the job, both or neither. Where another build was imported meanwhile, that one stays and
-    /// the job has failed.
+    /// Stores the build and ends the job, both or neither. Where another build was imported meanwhile, that one stays
+    /// and the job has failed.
     pub async fn finish(
         &self,
         pool: &PgPool,
@@ -290,8 +290,8 @@ pub async fn cancel_for_import(connection: &mut PgConnection, slot: &BuildSlot) 
     Ok(())
 }
 
-/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running goes on, since it is being
-/// paid for. Returns the number of cancelled jobs.
+/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running goes on, since it is
+/// being paid for. Returns the number of cancelled jobs.
 pub async fn cancel_queued(
     connection: &mut PgConnection,
     model: Option<&ModelKey>,

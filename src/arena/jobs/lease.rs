@@ -46,8 +46,8 @@ pub enum LeaseError {
 
 impl Lease {
     /// Locks the job until the transaction ends, if it is still this worker's. Whatever a worker writes begins with
-    /// this: a claim or a cancellation that comes first has changed the fence or the state, so the row is not found; one
-    /// that comes later waits for the transaction.
+    /// this: a claim or a cancellation that comes first has changed the fence or the state, so the row is not found;
+    /// one that comes later waits for the transaction.
     pub(super) async fn lock(&self, connection: &mut PgConnection) -> Result<(), LeaseError> {
         sqlx::query_scalar!(
             "SELECT id FROM jobs WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",

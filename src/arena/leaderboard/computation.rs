@@ -1,4 +1,4 @@
-//! Keeping a ladder's statistics up with its votes, and where they are stored for the next server that starts.
+//! Computing a ladder's statistics as votes come in, and storing them for the next server that starts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::super::{Arena, ModelKey, lineup, shown};
 use super::refreshing_cache::{Computed, RefreshingCache};
 use super::{LadderStats, Leaderboard, RatingHistory};
 
-/// Batches of votes that one making reads for the history; what is left is for the next.
+/// How many batches of votes one computation reads for the history; the next one reads on.
 const HISTORY_BATCHES: usize = 10;
 
-/// What statistics depend on, in numbers that move when it does.
+/// Changes whenever what the statistics depend on does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::arena) struct StatsVersion {
     votes: i64,
@@ -26,7 +26,7 @@ pub(in crate::arena) struct StatsVersion {
 }
 
 impl Arena {
-    /// What all votes say together; a moment late where there are many.
+    /// The statistics of all votes; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
         let now = self.stats_version(&self.replica).await?;
         let make = |is_first| {
@@ -36,7 +36,7 @@ impl Arena {
         self.stats.get(now, make).await
     }
 
-    /// The ladder of one tag's prompts, by skill; an empty one where no prompt has the tag.
+    /// The ladder of one tag's prompts, by skill; empty where no prompt has the tag.
     pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
         if !self.lineup().await?.tags().iter().any(|known| known == tag) {
             return Ok(Arc::new(Leaderboard::empty()));
@@ -53,7 +53,7 @@ impl Arena {
         ladder.get(now, make).await
     }
 
-    /// Each vote counts for two models.
+    /// Each vote counts for two models, hence the division.
     async fn stats_version(&self, executor: impl PgExecutor<'_>) -> sqlx::Result<StatsVersion> {
         sqlx::query_as!(
             StatsVersion,
@@ -70,8 +70,8 @@ impl Arena {
         .await
     }
 
-    /// Goes on from what this or another server has stored: to begin with, and where nothing has changed since, that
-    /// is it.
+    /// Starts from what this or another server has stored. The first computation of this server returns the stored
+    /// statistics as they are, and so does a later one if nothing has changed since.
     async fn compute_stats(&self, is_first: bool) -> sqlx::Result<Computed<StatsVersion, LadderStats>> {
         let started = Instant::now();
         let now = OffsetDateTime::now_utc();
@@ -139,7 +139,7 @@ impl Arena {
         Ok(Computed { version: Some(stats_version), value: board, stored: None })
     }
 
-    /// What was stored last; none if another version has stored it, or nobody yet.
+    /// The stored statistics; none if there are none or another version of the program has stored them.
     async fn stored_stats(&self) -> sqlx::Result<Option<Computed<StatsVersion, LadderStats>>> {
         let row = sqlx::query!(
             "SELECT votes, catalog, took_ms, computed_at, stats::text FROM ladder_stats WHERE settings = $1",
@@ -161,7 +161,7 @@ impl Arena {
         Ok(read.map(made))
     }
 
-    /// Unless what is stored saw more votes.
+    /// Stores the statistics, unless the stored ones are of more votes.
     async fn store_stats(
         &self,
         version: StatsVersion,
@@ -199,7 +199,8 @@ impl Leaderboard {
     }
 }
 
-/// Off the async threads. How many run at a time is bounded by the makers of [`super::refreshing_cache`].
+/// Runs heavy work off the async threads. The permits of [`super::refreshing_cache`] limit how much of it runs at a
+/// time.
 async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> sqlx::Result<T> {
     spawn_blocking(work).await.map_err(|lost| sqlx::Error::Protocol(lost.to_string()))
 }

@@ -1,9 +1,9 @@
-//! How ratings went, thinned to what a chart can show.
+//! The history of ratings, thinned to what a chart can show.
 //!
-//! A history goes on from the latest vote that it has read and never reads one twice, so keeping it up costs what
-//! the new votes cost. Votes are numbered under the locks of both their models, but different models' votes may be
-//! committed out of order: one that is committed late is passed over. That leaves out a point where many are left
-//! out anyway, and [`RatingHistory::align_with_ratings`] makes every line end where its model stands.
+//! A history continues after the latest vote that it has read and reads no vote twice, so keeping it up to date costs
+//! only what the new votes cost. Votes get their ids under the locks of both models' ratings, but votes on different
+//! models may be committed out of order: one that is committed late is skipped. Then a point is missing where many are
+//! left out anyway, and [`RatingHistory::align_with_ratings`] makes every line end at its model's current rating.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,28 @@ use time::{Duration, OffsetDateTime};
 
 use super::super::{ModelKey, Settings};
 
-/// What a change is measured from.
+/// The span over which changes are shown.
 pub(super) const DAY: Duration = Duration::DAY;
 
 /// Votes that are read at a time.
 const BATCH: i64 = 20_000;
 
-/// A line with more points is thinned.
+/// A line with more points than this is thinned.
 const MAX_POINTS: usize = 600;
 
-/// What a thinned line has of its older part.
+/// The number of points that thinning leaves of the part of a line before the last day.
 const SLOTS: i64 = 200;
 
-/// The last day, and a little more, keeps one point in each of these, so that a day's change can be told.
+/// Of the last day and a little more, thinning leaves a point for each of these, so that the change within a day stays
+/// accurate.
 const FINE_SLOT: Duration = Duration::minutes(10);
 const FINE_PART: Duration = Duration::hours(25);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RatingHistory {
-    /// The number of the latest vote that was read.
+    /// The id of the latest vote that was read.
     through: i64,
-    /// Whether there were no more then.
+    /// Whether all votes were read by then.
     pub(super) is_whole: bool,
     pub lines: BTreeMap<ModelKey, Vec<RatingPoint>>,
 }
@@ -45,14 +46,14 @@ pub struct RatingPoint {
     pub elo: f64,
 }
 
-/// A vote's time, and where it left both models.
+/// A vote's time, and the ratings of both models after it.
 #[derive(Clone, Debug)]
 pub(super) struct RatedVote {
     at: OffsetDateTime,
     models: [(ModelKey, f64); 2],
 }
 
-/// The next votes that a history has not read.
+/// The next votes that a history has not read yet.
 pub(super) struct UnreadVotes {
     votes: Vec<RatedVote>,
     through: i64,
@@ -61,13 +62,13 @@ pub(super) struct UnreadVotes {
 }
 
 impl RatingHistory {
-    /// Where a model stood at a moment; none before its first vote.
+    /// A model's rating at a moment; none before its first vote.
     pub fn rating_at(&self, model: &ModelKey, at: OffsetDateTime) -> Option<f64> {
         let line = self.lines.get(model)?;
         line[..line.partition_point(|point| point.at <= at)].last().map(|point| point.elo)
     }
 
-    /// Where a model stood last; none before its first vote.
+    /// A model's latest rating; none before its first vote.
     pub fn latest(&self, model: &ModelKey) -> Option<f64> {
         self.lines.get(model)?.last().map(|point| point.elo)
     }
@@ -77,7 +78,7 @@ impl RatingHistory {
         self.is_whole
     }
 
-    /// Whether anything is known of a model.
+    /// Whether a model has any vote.
     pub fn has_model(&self, model: &ModelKey) -> bool {
         self.lines.contains_key(model)
     }
@@ -95,7 +96,7 @@ impl RatingHistory {
         }
     }
 
-    /// Makes every line end where its model stands, once all votes are read.
+    /// Makes every line end at its model's current rating. Only correct once all votes are read.
     pub(super) fn align_with_ratings<'a>(
         &mut self,
         ratings: impl Iterator<Item = (&'a ModelKey, f64)>,
@@ -144,7 +145,7 @@ impl RatingHistory {
     }
 }
 
-/// The last point in each slot of time: short ones for the last day, long ones before.
+/// Keeps the last point in each slot of time. Slots are short for the last day, and long before.
 fn downsampled(line: &[RatingPoint], now: OffsetDateTime) -> Vec<RatingPoint> {
     let (Some(first), Some(last)) = (line.first(), line.last()) else { return Vec::new() };
     let fine_from = now - FINE_PART;
@@ -155,7 +156,7 @@ fn downsampled(line: &[RatingPoint], now: OffsetDateTime) -> Vec<RatingPoint> {
     })
 }
 
-/// Of points that come in the order of time, the last one in each slot.
+/// The last point in each slot, of points in the order of time.
 pub fn last_per_slot<K: PartialEq>(
     line: &[RatingPoint],
     slot: impl Fn(OffsetDateTime) -> K,

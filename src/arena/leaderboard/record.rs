@@ -1,4 +1,4 @@
-//! One model's record: against every other, on every prompt; and the votes on a pair.
+//! A model's record against every other model and on every prompt, and the votes on a pair of models.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::super::gallery::{self, BuildCard};
 use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
 use super::{LadderStats, Record};
 
-/// Votes on a page of those on a pair.
+/// Votes per page of the votes on a pair.
 pub const PAGE: i64 = 50;
 
-/// A model, on the ladder or not.
+/// A model, whether or not the leaderboard lists it.
 #[derive(Clone, Debug)]
 pub struct ModelProfile {
     pub key: ModelKey,
@@ -29,7 +29,7 @@ pub struct ModelProfile {
 pub struct ModelRecord {
     /// By name.
     pub opponents: Vec<OpponentRecord>,
-    /// Where it did best first; of equals, where it has more votes.
+    /// Its best prompts first; of equals, those with more votes.
     pub prompts: Vec<PromptRecord>,
 }
 
@@ -45,20 +45,20 @@ pub struct PromptRecord {
     pub id: PromptId,
     pub text: String,
     pub record: Record,
-    /// The build in force, if there is one still.
+    /// The build in force, if there still is one.
     pub build: Option<Uuid>,
 }
 
-/// A vote on a pair of models, told from the first one's side.
+/// A vote on a pair of models, from the view of the first one.
 #[derive(Clone, Debug)]
 pub struct JudgedVote {
     pub at: OffsetDateTime,
     pub matchup: Uuid,
     pub prompt: PromptId,
     pub prompt_text: String,
-    /// As if the first had stood on side A.
+    /// As if the first model had been on side A.
     pub choice: Choice,
-    /// Before and after.
+    /// Before and after the vote, of both models.
     pub elo: [(f64, f64); 2],
 }
 
@@ -91,7 +91,7 @@ impl Arena {
         }))
     }
 
-    /// Its builds in force, those of this ladder first.
+    /// A model's builds in force, those of this ladder first.
     pub async fn builds_of(&self, model: &ModelKey) -> sqlx::Result<Vec<BuildCard>> {
         gallery::of_model(&self.replica, model, &self.settings).await
     }
@@ -140,7 +140,7 @@ impl Arena {
         Ok(prompts)
     }
 
-    /// How the first fared against the second, on the prompts of a tag if one is given.
+    /// The record of the first model against the second, on all prompts or those of a tag.
     pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
         let mut connection = self.replica.acquire().await?;
         Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag).await?.into())

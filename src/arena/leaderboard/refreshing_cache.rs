@@ -1,10 +1,9 @@
-//! Values that take long to work out: made in a task of their own, once for all who wait, and shown a little longer
-//! when they took long.
+//! A cache of a value that may take long to compute. It is computed once for all who wait.
 //!
-//! Whoever asks may leave at any moment; the making goes on, and its value is there for the next one. A value that
-//! was made fast is waited for whenever something has changed. One that took long is shown as it was last while
-//! another is made, and rests for twenty times as long as it took, so that making it takes no more than a twentieth of
-//! a core.
+//! The computation runs in a task of its own: a caller may leave at any moment, and the value is there for the next
+//! one. A value that is computed fast is waited for whenever its version is out of date. One that takes long is
+//! returned as it was, while another is computed, and is then not computed again for twenty times as long as it took,
+//! so that it uses no more than a twentieth of a core.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,41 +14,41 @@ use tokio::time::{Instant as Deadline, sleep_until, timeout_at};
 
 use crate::db::duplicate_error;
 
-/// What is made faster than this is waited for.
+/// A value that is computed faster than this is waited for.
 const QUICK_REFRESH: Duration = Duration::from_millis(250);
 
-/// For so long, if there is an older one to show.
+/// How long it is waited for, if there is an older one.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// What took long rests for so many times as long, and what was quick for as long as it took.
+/// A slow value is not computed again for so many times as long as it took, a quick one for as long as it took.
 const COOLDOWN_FACTOR: u32 = 20;
 
-/// A value that was just made, or found where it was stored.
+/// A value that was just computed, or found in storage.
 pub(in crate::arena) struct Computed<S, V> {
-    /// What it was made of; none if it is to be made anew in any case.
+    /// The version that it was computed from; none if it must be computed again in any case.
     pub version: Option<S>,
     pub value: V,
-    /// If it was stored: how long it took to make, and how long ago that was.
+    /// Of a value from storage: how long computing it took, and how long ago that was.
     pub stored: Option<(Duration, Duration)>,
 }
 
 pub(in crate::arena) struct RefreshingCache<S, V> {
     state: watch::Sender<RefreshState<S, V>>,
     making: AtomicBool,
-    /// Shared with others: no more values are made at a time than it has permits.
+    /// Shared among caches, to limit how many values are computed at a time.
     refresh_permits: Arc<Semaphore>,
 }
 
 struct RefreshState<S, V> {
     latest: Option<CachedValue<S, V>>,
-    /// When the making that failed last had begun, and why it failed.
+    /// When the computation that failed last had begun, and why it failed.
     failure: Option<(Instant, Arc<sqlx::Error>)>,
 }
 
 struct CachedValue<S, V> {
     version: Option<S>,
     value: Arc<V>,
-    /// None if it was found stored.
+    /// None if it came from storage.
     started: Option<Instant>,
     took: Duration,
     cooldown_until: Instant,
@@ -69,8 +68,8 @@ where
         }
     }
 
-    /// The value as of `now`, or an earlier one where making it takes long. `make` is told whether
-    /// there is none yet.
+    /// The value of version `now`, or an earlier one where computing takes long. The argument of `make` tells whether
+    /// there is no value yet.
     pub async fn get<F>(self: &Arc<Self>, now: S, make: impl Fn(bool) -> F) -> sqlx::Result<Arc<V>>
     where
         F: Future<Output = sqlx::Result<Computed<S, V>>> + Send + 'static,
@@ -90,7 +89,7 @@ where
             }
             let Some(latest) = latest else {
                 self.start(|| make(true));
-                // The sender lives as long as this does, so there will be a change.
+                // The sender is part of this cache, so waiting cannot fail, and a failure counts as a change too.
                 let _ = changes.changed().await;
                 continue;
             };
@@ -113,7 +112,7 @@ where
         }
     }
 
-    /// Makes a value, unless one is being made.
+    /// Computes a value, unless one is already being computed.
     fn start<F>(self: &Arc<Self>, make: impl FnOnce() -> F)
     where
         F: Future<Output = sqlx::Result<Computed<S, V>>> + Send + 'static,
@@ -125,14 +124,14 @@ where
         tokio::spawn(async move {
             let _permit = this.refresh_permits.acquire().await.ok();
             let started = Instant::now();
-            // In a task within the task, so that a panic in it is a failure like any other.
+            // It runs in a task within the task, so that a panic is a failure like any other.
             let made = tokio::spawn(make).await;
             let made = made.unwrap_or_else(|lost| Err(sqlx::Error::Protocol(lost.to_string())));
             this.state.send_modify(|state| {
                 match made {
                     Ok(made) => state.latest = Some(CachedValue::new(made, started)),
                     Err(error) => {
-                        tracing::warn!(%error, "statistics could not be worked out");
+                        tracing::warn!(%error, "the statistics could not be computed");
                         state.failure = Some((started, Arc::new(error)));
                     }
                 }

@@ -1,5 +1,5 @@
-//! What all votes of a ladder say together, worked out of its tallies: the one engine behind skill, duels, records
-//! and what a tag's prompts say. Pure; reading and keeping is done elsewhere.
+//! The statistics of a ladder, computed from its tallies: skill, duels and records, of all prompts or of one tag's.
+//! Pure; [`super::computation`] reads and stores.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -12,41 +12,41 @@ use super::super::tallies::LadderTallies;
 use super::super::{ChoiceCounts, ModelKey, PromptId};
 use super::RatingHistory;
 
-/// Phantom games that each model wins against the field's mean, and as many that it loses.
+/// How many phantom games each model wins, and loses, against the mean of the field.
 const PRIOR: f64 = 1.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LadderStats {
-    /// So many votes were counted.
+    /// The number of votes that were counted.
     pub votes: i64,
-    /// Who cast them.
+    /// The number of voters who cast them.
     pub voters: i64,
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub computed_at: OffsetDateTime,
     pub fit: Fit,
     pub duels: PairRecords,
-    /// How each model fared on each prompt.
+    /// The record of each model on each prompt.
     pub prompts: PromptRecords,
-    /// Of a whole ladder: one of a tag's prompts has none.
+    /// Empty for one tag's prompts.
     pub history: RatingHistory,
 }
 
-/// How the first fared against the second. Each pair is here both ways around.
+/// The record of the first model against the second. It contains each pair in both orders.
 pub type PairRecords = BTreeMap<ModelKey, BTreeMap<ModelKey, Record>>;
 
-/// How one model fared: against another, or on a prompt.
+/// A model's record: against another model, or on a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[i64; 4]", into = "[i64; 4]")]
 pub struct Record {
     pub won: i64,
-    /// To another; those of `both_bad` are not among them.
+    /// To the other model. Excludes `both_bad`.
     pub lost: i64,
     pub tied: i64,
     pub both_bad: i64,
 }
 
 impl LadderStats {
-    /// Heavy work. Only the `ranked` get a skill.
+    /// Heavy work. Only the `ranked` models get a skill.
     pub(super) fn of(
         tallies: &LadderTallies,
         ranked: &BTreeSet<ModelKey>,
@@ -63,7 +63,7 @@ impl LadderStats {
         self.duels.get(one)?.get(other).copied()
     }
 
-    /// All that a model did.
+    /// A model's record against all others together.
     pub(super) fn total(&self, model: &ModelKey) -> Record {
         let mut total = Record::default();
         self.duels.get(model).into_iter().flat_map(BTreeMap::values).for_each(|record| total.add(*record));
@@ -73,8 +73,8 @@ impl LadderStats {
 
 type PromptRecords = BTreeMap<ModelKey, BTreeMap<PromptId, Record>>;
 
-/// How every model fared against every other, and on every prompt. There may be hundreds of thousands of tallies of
-/// some dozens of models, so they are summed by number, and get their names afterwards.
+/// The record of every model against every other, and on every prompt. There may be hundreds of thousands of tallies of
+/// some dozens of models, so they are summed in arrays by index, and get their keys afterwards.
 fn records(tallies: &[PairTally]) -> (PairRecords, PromptRecords) {
     let models = index_by_key(tallies.iter().flat_map(|tally| [&tally.a, &tally.b]));
     let prompts = index_by_key(tallies.iter().map(|tally| &tally.prompt));
@@ -100,7 +100,7 @@ fn index_by_key<'a, K: Eq + Hash>(keys: impl Iterator<Item = &'a K>) -> HashMap<
     numbers
 }
 
-/// Those with votes, row by row.
+/// The records with votes, by their keys.
 fn by_key<K: Ord + Clone>(
     models: &HashMap<&ModelKey, usize>,
     keys: &HashMap<&K, usize>,
@@ -118,12 +118,12 @@ impl Record {
         self.won + self.lost + self.tied + self.both_bad
     }
 
-    /// As the ladder counts them: both bad is a loss, too.
+    /// As ratings count them: both bad is a loss too.
     pub fn losses(&self) -> i64 {
         self.lost + self.both_bad
     }
 
-    /// Of the votes that compare, ties counting half; from 0 to 1.
+    /// The share of votes won, from 0 to 1: ties count half, both bad not at all.
     pub fn share(&self) -> Option<f64> {
         let compared = self.won + self.lost + self.tied;
         (compared > 0).then(|| (self.won as f64 + 0.5 * self.tied as f64) / compared as f64)

@@ -1,4 +1,4 @@
-//! What the arena asks the database for with every matchup, for many voters in one statement each.
+//! The statements behind every matchup, each for many voters at once.
 
 use std::collections::HashMap;
 
@@ -12,15 +12,16 @@ use crate::arena::sampling::SeenPairs;
 use crate::arena::{ModelKey, PromptId, Settings, Side};
 use crate::db::has_sqlstate;
 
-/// A row stayed locked for too long, most likely by another request of the same voter.
+/// The code of a row that stayed locked for too long, most likely by another request of the same voter.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
-/// For one voter's row. Others do not wait long for it; whoever it belongs to does, alone.
+/// How long a batch waits for a locked row of a voter. In a batch, others would wait for it too, so that is short; the
+/// voter's request then runs alone, with more time.
 fn lock_timeout(requests: usize) -> &'static str {
     if requests > 1 { "50ms" } else { "500ms" }
 }
 
-/// What voters have, when they ask for a matchup.
+/// Reads the state of voters who ask for a matchup.
 pub struct ReadVoterStates {
     pub pool: PgPool,
     pub settings: Settings,
@@ -28,18 +29,18 @@ pub struct ReadVoterStates {
 
 pub struct StateRequest {
     pub voter: Voter,
-    /// If the matchup has to be about this one.
+    /// The requested prompt, if the voter named one.
     pub prompt: Option<PromptId>,
 }
 
 pub struct VoterState {
-    /// The catalog's.
+    /// Of the catalog.
     pub revision: i64,
-    /// The last matchup, whether or not it can still be voted on.
+    /// The voter's last matchup, open or not.
     pub last: Option<Uuid>,
-    /// The same matchup, if it can be.
+    /// The same matchup, if it is open.
     pub open: Option<Matchup>,
-    /// Empty where nothing new is to be drawn.
+    /// Empty where no new matchup will be drawn.
     pub seen: SeenPairs,
 }
 
@@ -47,7 +48,7 @@ impl BatchJob for ReadVoterStates {
     type Request = StateRequest;
     type Answer = VoterState;
 
-    /// As of one moment. The pairs that a voter has seen are only read where a new one is drawn.
+    /// Reads the state of one moment. The pairs that a voter has seen are only read where a new matchup will be drawn.
     async fn run(&self, requests: &[StateRequest]) -> sqlx::Result<Vec<VoterState>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let prompts: Vec<_> = requests.iter().map(|request| request.prompt.as_ref()).collect();
@@ -94,7 +95,7 @@ impl BatchJob for ReadVoterStates {
     }
 }
 
-/// New matchups, each in place of its voter's last one.
+/// Adds new matchups, each in place of its voter's last one.
 pub struct ServeMatchups {
     pub pool: PgPool,
     pub settings: Settings,
@@ -112,14 +113,14 @@ pub struct NewMatchup {
 
 impl BatchJob for ServeMatchups {
     type Request = NewMatchup;
-    /// None where another request has served one since `last` was read, so that the pairs that were read are all that
-    /// the voter has seen.
+    /// None where another request has served a matchup since `last` was read. So a new one is only served if the pairs
+    /// that were read are still all that the voter has seen.
     type Answer = Option<(Uuid, OffsetDateTime)>;
 
-    /// Losing the latest matchups in a crash would cost nothing, so nobody waits for the disk. Nor does anybody wait
-    /// long for another voter, whose vote is being counted.
+    /// Commits without waiting for the disk, since losing the latest matchups in a crash does no harm. A voter's row
+    /// that is locked, as while a vote is counted, delays others only briefly.
     async fn run(&self, matchups: &[NewMatchup]) -> sqlx::Result<Vec<Self::Answer>> {
-        // They begin with the time, so that new index entries lie side by side.
+        // Ids begin with the time, so that new index entries are next to each other.
         let ids: Vec<_> = matchups.iter().map(|_| Uuid::now_v7()).collect();
         let voters: Vec<_> = matchups.iter().map(|matchup| matchup.voter.0).collect();
         let last: Vec<_> = matchups.iter().map(|matchup| matchup.last).collect();
@@ -189,7 +190,7 @@ impl BatchJob for ServeMatchups {
     }
 }
 
-/// Builds of matchups, for the voters whom they were served to.
+/// Finds builds of matchups for their voters, and records that they were fetched.
 pub struct FetchBuilds {
     pub pool: PgPool,
 }
@@ -198,7 +199,7 @@ pub struct FetchRequest {
     pub voter: Voter,
     pub matchup: Uuid,
     pub side: Side,
-    /// Whoever only asks for the header does not look.
+    /// False where only the header is requested.
     pub is_view: bool,
 }
 
@@ -207,9 +208,9 @@ impl BatchJob for FetchBuilds {
     /// The build's id.
     type Answer = Option<Uuid>;
 
-    /// When a build first went out is kept, though not at the cost of waiting for the disk. Once both builds of an open
-    /// matchup are out, their models were shown: asking and skipping alone must not steer who is drawn. Nobody
-    /// waits long for another voter.
+    /// Records when each build was first fetched, without waiting for the disk. Once both builds of an open matchup
+    /// were fetched, their models count as shown: asking and skipping alone must not influence who is drawn. A locked
+    /// row of one voter delays others only briefly.
     async fn run(&self, requests: &[FetchRequest]) -> sqlx::Result<Vec<Option<Uuid>>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();

@@ -1,20 +1,20 @@
-//! On how many votes a place hangs.
+//! How many votes decide a rank.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::{ROUNDING, graph::Duel, likelihood::Likelihood};
 
-/// Votes that all do the same for the leader.
+/// Votes of one duel and outcome that help the leader, all by the same amount.
 struct Support {
     duel: usize,
     outcome: usize,
     votes: u64,
-    /// What one of them adds to the lead, about, in nats.
+    /// What one of them adds to the lead, approximately, in nats.
     influence: f64,
 }
 
-/// How many votes would have to go for the second to catch up with the first, when those go first that help
-/// the first most. None if it would not even then.
+/// How many votes must be removed for the second to catch up with the first, beginning with those that help the first
+/// most. None if removing all of these is not enough.
 pub(super) fn votes_between(
     likelihood: &Likelihood,
     peak: &DVector<f64>,
@@ -33,7 +33,7 @@ pub(super) fn votes_between(
         let skills = Likelihood { duels: &duels, ..*likelihood }.maximum(peak.clone());
         skills[first] - skills[second] > ROUNDING
     };
-    // Influence holds for small changes only. So it says where to look; refits, fewer than 64 or so, decide.
+    // Influence is only valid for small changes, so it gives the first guess, and refits decide, some 64 at most.
     let (mut too_few, mut enough) = (0, all + 1);
     let mut probe = estimate(&supports, lead).min(all);
     let mut reach = 1 + probe / 16;
@@ -50,7 +50,7 @@ pub(super) fn votes_between(
     (enough <= all).then_some(enough)
 }
 
-/// The votes that help the leader, the most helpful first. `toward` is where the lead grows.
+/// The votes that help the leader, the most helpful first. `toward` is the direction in which the lead grows.
 fn supports(likelihood: &Likelihood, peak: &DVector<f64>, toward: &DVector<f64>) -> Vec<Support> {
     let mut supports = Vec::new();
     for (index, duel) in likelihood.duels.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The votes in numbers and in one canonical order, for the largest field that can be compared.
+//! The votes with models as indexes and in a canonical order, for the largest set of models that can be compared.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -6,14 +6,14 @@ use std::hash::Hash;
 
 use super::{ModelKey, PairTally};
 
-/// Models that can be compared, and what they are compared by.
+/// Models that can be compared with each other, and their duels.
 pub(super) struct ComparisonGraph<'a> {
     pub models: Vec<&'a ModelKey>,
     /// The duels of every prompt that has any.
     pub prompts: Vec<Vec<Duel>>,
 }
 
-/// Votes on two models, numbered as in their field: how often the left one won, tied and lost.
+/// Votes on two models, as indexes into [`ComparisonGraph::models`]: how often the left one won, tied and lost.
 #[derive(Clone)]
 pub(super) struct Duel {
     pub left: usize,
@@ -22,14 +22,14 @@ pub(super) struct Duel {
 }
 
 impl Duel {
-    /// What the left model gets for each outcome.
+    /// The left model's score for each outcome.
     pub const SCORES: [f64; 3] = [1.0, 0.5, 0.0];
 
     pub fn count(&self) -> u64 {
         self.outcomes.iter().sum()
     }
 
-    /// What the left model got.
+    /// The left model's total score.
     pub fn score(&self) -> f64 {
         let [won, tied, _] = self.outcomes;
         won as f64 + 0.5 * tied as f64
@@ -41,8 +41,7 @@ impl Duel {
 }
 
 impl<'a> ComparisonGraph<'a> {
-    /// The field with the most models; of several, the one with the most votes; of several, the first by
-    /// name.
+    /// The component with the most models; of several, the one with the most votes; of several, the first by key.
     pub fn largest_component(tallies: &'a [PairTally], any_vote_connects: bool) -> Option<Self> {
         let whole = Self::whole(tallies);
         let votes = whole.votes_per_model();
@@ -54,8 +53,8 @@ impl<'a> ComparisonGraph<'a> {
         (main.len() > 1).then(|| whole.subgraph(main))
     }
 
-    /// The models by whom they are connected with. If not any vote connects, each must have beaten or tied
-    /// the other, if only by way of others.
+    /// Groups models that are connected. Unless any vote connects two models, each must have beaten or tied the other,
+    /// directly or by way of others.
     fn components(&self, any_vote_connects: bool) -> Vec<Vec<usize>> {
         let count = self.models.len();
         let mut beat = vec![vec![false; count]; count];
@@ -91,7 +90,7 @@ impl<'a> ComparisonGraph<'a> {
         Self { prompts: duels.into_iter().map(merged).collect(), models }
     }
 
-    /// The part that is played among some of the models, given in ascending order.
+    /// The duels among some of the models, whose indexes are in ascending order.
     fn subgraph(self, members: &[usize]) -> Self {
         let index = |model: usize| members.binary_search(&model).ok();
         let kept = |duel: Duel| Some(Duel { left: index(duel.left)?, right: index(duel.right)?, ..duel });
@@ -102,7 +101,7 @@ impl<'a> ComparisonGraph<'a> {
         }
     }
 
-    /// The duels over all prompts.
+    /// The duels, summed over all prompts.
     pub fn duels(&self) -> Vec<Duel> {
         merged(self.prompts.concat())
     }
@@ -116,7 +115,7 @@ impl<'a> ComparisonGraph<'a> {
         votes
     }
 
-    /// On how many prompts each model was compared.
+    /// The number of prompts on which each model was compared.
     pub fn prompts_per_model(&self) -> Vec<usize> {
         let mut prompts = vec![0; self.models.len()];
         for duels in &self.prompts {
@@ -127,12 +126,12 @@ impl<'a> ComparisonGraph<'a> {
     }
 }
 
-/// Those that compare: how often the left model won, tied and lost.
+/// How often the left model won, tied and lost. Leaves out both bad.
 fn outcomes(tally: &PairTally) -> [u64; 3] {
     [tally.counts.a, tally.counts.tie, tally.counts.b].map(i64::unsigned_abs)
 }
 
-/// Every item once, in order.
+/// The distinct items, sorted.
 fn sorted<'a, T: Ord + Hash>(items: impl Iterator<Item = &'a T>) -> Vec<&'a T> {
     let mut items: Vec<&T> = items.collect::<HashSet<_>>().into_iter().collect();
     items.sort_unstable();
@@ -143,7 +142,7 @@ fn index_by_item<'a, T: Eq + Hash>(sorted: &[&'a T]) -> HashMap<&'a T, usize> {
     sorted.iter().copied().zip(0..).collect()
 }
 
-/// One duel for each left and right, in their order.
+/// Sums the duels of the same two models on the same sides, and sorts them.
 fn merged(mut duels: Vec<Duel>) -> Vec<Duel> {
     duels.sort_unstable_by_key(|duel| (duel.left, duel.right));
     duels.dedup_by(|next, kept| {

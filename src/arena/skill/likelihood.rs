@@ -1,7 +1,7 @@
-//! How likely ratings make the votes, and which make them most likely.
+//! The likelihood of the votes given ratings, and its maximum.
 //!
-//! A point is a vector of one skill per model, in nats and with a sum of zero. If sides are asked for, what
-//! being on the left adds comes last.
+//! A point is a vector of one skill per model, in nats and with a sum of zero. With `with_side`, the advantage of the
+//! left side is its last element.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -11,7 +11,7 @@ use super::graph::Duel;
 pub(super) struct Likelihood<'a> {
     pub models: usize,
     pub duels: &'a [Duel],
-    /// Phantom games that each model wins against the mean of all, and as many that it loses.
+    /// The number of phantom games that each model wins, and loses, against the mean of all.
     pub prior: f64,
     pub with_side: bool,
 }
@@ -19,15 +19,15 @@ pub(super) struct Likelihood<'a> {
 const MAX_ROUNDS: usize = 50;
 const MAX_HALVINGS: usize = 30;
 
-/// Steps below this, in nats, lead nowhere.
+/// Smaller steps, in nats, make no difference.
 const MIN_STEP: f64 = 1e-12;
 
-/// What rounding may do to the logarithm of a likelihood, relative to it.
+/// The relative rounding error of a log-likelihood.
 const ROUNDING: f64 = 1e-13;
 
 impl Likelihood<'_> {
-    /// Newton's way up from `start`: at most so many rounds, and never to a point that is not finite, be
-    /// there a maximum or not.
+    /// Newton's method from `start`, with at most `MAX_ROUNDS` steps. It returns a finite point whether or not there is
+    /// a maximum.
     pub fn maximum(&self, start: DVector<f64>) -> DVector<f64> {
         let mut log_likelihood = self.log_likelihood(&start);
         let mut point = start;
@@ -43,7 +43,7 @@ impl Likelihood<'_> {
         point
     }
 
-    /// Where as much of the step as does not lead down leads to, and the height there.
+    /// Halves the step until it does not lead down. Returns the point and the log-likelihood there.
     fn line_search(
         &self,
         from: &DVector<f64>,
@@ -58,14 +58,14 @@ impl Likelihood<'_> {
         Some((point, reached))
     }
 
-    /// The inverse of the curvature, if there is one. About all skills rising together, which changes no
-    /// chance, it says nothing.
+    /// The inverse of the curvature, if it exists. It is meaningless in the direction in which all skills rise
+    /// together, which changes no chance.
     pub fn inverse_curvature(&self, point: &DVector<f64>) -> Option<DMatrix<f64>> {
         let inverse = self.curvature(point)?.inverse();
         inverse.iter().all(|value| value.is_finite()).then_some(inverse)
     }
 
-    /// What these votes add to the slope.
+    /// What these votes add to the gradient.
     pub fn gradient_contribution(&self, duels: &[Duel], point: &DVector<f64>) -> DVector<f64> {
         let mut gradient_contribution = DVector::zeros(point.len());
         for duel in duels {
@@ -95,15 +95,16 @@ impl Likelihood<'_> {
         let mut gradient = self.gradient_contribution(self.duels, point);
         let phantoms = self.leads_over_mean(point).map(|lead| self.prior * (1.0 - 2.0 * sigmoid(lead)));
         let phantoms = DVector::from_iterator(self.models, phantoms);
-        // Who rises against the mean takes the mean along.
+        // Raising a model's skill also raises the mean that phantoms are compared with.
         let mut skills = gradient.rows_mut(0, self.models);
         skills += &phantoms;
         skills.add_scalar_mut(-phantoms.mean());
         gradient
     }
 
-    /// The negative second derivatives, with something added where all skills rise together: there they
-    /// vanish, and as no slope points that way, it matters not how much is added.
+    /// The negative second derivatives. They vanish in the direction in which all skills rise together, so a constant
+    /// is added there to make the matrix invertible. No gradient points in that direction, so its amount does not
+    /// matter.
     fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
         let mut curvature = DMatrix::zeros(point.len(), point.len());
         for duel in self.duels {
@@ -127,7 +128,7 @@ impl Likelihood<'_> {
         curvature.cholesky()
     }
 
-    /// The parameters that the left model's lead is a sum of, with their signs.
+    /// The parameters whose sum is the left model's lead, with their signs.
     fn terms(&self, duel: &Duel) -> impl Iterator<Item = (usize, f64)> {
         let side = self.with_side.then_some((self.models, 1.0));
         [(duel.left, 1.0), (duel.right, -1.0)].into_iter().chain(side)
@@ -157,7 +158,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The slope of the sigmoid.
+/// The derivative of the sigmoid.
 fn sigmoid_derivative(x: f64) -> f64 {
     let chance = sigmoid(x);
     chance * (1.0 - chance)

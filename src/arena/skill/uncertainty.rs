@@ -1,23 +1,23 @@
-//! How sure skills are.
+//! The uncertainty of skills.
 //!
-//! A model has one build per prompt, and all votes on the prompt look at that build. So votes are not
-//! independent draws, only prompts are: the spread of the pulls of whole prompts, seen through the curvature,
-//! is the covariance. This "sandwich" trusts no assumption about the votes within a prompt.
+//! A model has one build per prompt, and all votes on the prompt judge that build. So votes are not independent, only
+//! prompts are: the covariance follows from how much the gradients of whole prompts vary, and from the curvature. This
+//! "sandwich" estimator needs no assumption about the votes within a prompt.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{ROUNDING, graph::ComparisonGraph, likelihood::Likelihood};
 
-/// A spread of fewer prompts says too little. That goes for the prompts of each model: its skill is fitted to
-/// them, so their pulls on it all but cancel, and it would look surest where it is known least.
+/// With fewer prompts there is no interval. That holds for the prompts of each model too: its skill is fitted to them,
+/// so their gradients nearly cancel, and a model with few prompts would look most certain where it is least.
 const MIN_PROMPTS: usize = 5;
 
 pub(super) struct Uncertainty {
     pub covariance: DMatrix<f64>,
-    /// How many standard errors make a 95 % interval.
+    /// The number of standard errors in half a 95 % interval.
     quantile: f64,
-    /// Whether a parameter rests on enough prompts.
+    /// Whether a parameter is based on enough prompts.
     has_enough_prompts: Vec<bool>,
 }
 
@@ -40,7 +40,7 @@ impl Uncertainty {
         let covariance = &moves * moves.transpose() * (count / freedom);
         let quantile = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.975);
         let prompts_per_model = graph.prompts_per_model().into_iter().map(|prompts| prompts >= MIN_PROMPTS);
-        // What being on the left adds, if asked for, rests on all prompts.
+        // The advantage of the left side is based on all prompts.
         let has_enough_prompts = prompts_per_model.chain([true]).collect();
         let finite = covariance.iter().all(|value| value.is_finite());
         finite.then_some(Self { covariance, quantile, has_enough_prompts })
@@ -52,7 +52,7 @@ impl Uncertainty {
         self.has_enough_prompts[parameter].then(|| self.quantile * variance.max(0.0).sqrt())
     }
 
-    /// Whether one model is surely above another. Two intervals may overlap where the difference is sure.
+    /// Whether one model is significantly above another. Two intervals may overlap where the difference is significant.
     pub fn surely_above(&self, high: usize, low: usize, peak: &DVector<f64>) -> bool {
         let variance = |a, b| self.covariance[(a, b)];
         let variance = variance(high, high) + variance(low, low) - 2.0 * variance(high, low);

@@ -1,4 +1,9 @@
-//! Counting votes: all that they change, or nothing.
+//! Counting votes. One transaction makes all changes of a batch of votes, or none.
+//!
+//! **Order of locks.** The transaction first claims the matchups, then locks the ratings of all models voted on, in the
+//! order of settings and key, and holds them until the commit. So batches of several servers never deadlock on ratings,
+//! and a model's votes take their ids in the order in which they change its rating: a replay by id yields the same
+//! numbers.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -26,7 +31,7 @@ impl BatchJob for CountVotes {
     /// Whether the vote counts.
     type Answer = bool;
 
-    /// Longer than it may wait for other servers that count votes on the same models.
+    /// Longer than it may have to wait for other servers that count votes on the same models.
     const TIMEOUT: Duration = Duration::from_secs(20);
 
     async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
@@ -47,7 +52,7 @@ impl BatchJob for CountVotes {
 
 /// A matchup that a vote has closed.
 struct ClaimedVote {
-    /// Which of the ballots it is.
+    /// The index of its ballot.
     ballot: usize,
     matchup: Uuid,
     choice: Choice,
@@ -55,12 +60,13 @@ struct ClaimedVote {
     models: [ModelKey; 2],
     builds: [Uuid; 2],
     dwell_ms: Option<i64>,
-    /// Whether the voter has no other vote on this ladder.
+    /// Whether it is the voter's first vote on this ladder.
     is_first: bool,
 }
 
-/// The one statement that decides who votes. Of two votes on a matchup the first one counts. The time is that of the
-/// claim and not of the transaction's beginning: one that began earlier may have waited for the other's claim.
+/// Closes the matchups of valid ballots. This statement alone decides which votes count: of two votes on a matchup, the
+/// second one finds it closed. It uses the time of the claim, not of the transaction's beginning, since a transaction
+/// that began earlier may have waited for another's claim.
 async fn claim(
     connection: &mut PgConnection,
     ballots: &[Ballot],
@@ -127,7 +133,7 @@ type Standings = HashMap<StandingKey, Standing>;
 
 type StandingKey = (Settings, ModelKey);
 
-/// The standings of all models voted on, locked in the order of their keys until the transaction ends.
+/// Reads the standings of all models voted on, and locks them in the order of their keys until the transaction ends.
 async fn lock_standings(connection: &mut PgConnection, claims: &[ClaimedVote]) -> sqlx::Result<Standings> {
     let keys: HashSet<_> = claims.iter().flat_map(ClaimedVote::standings).collect();
     let (settings, models): (Vec<_>, Vec<_>) = keys.iter().map(|(settings, model)| (settings, model)).unzip();
@@ -154,7 +160,7 @@ async fn lock_standings(connection: &mut PgConnection, claims: &[ClaimedVote]) -
     }
 }
 
-/// A model's first vote finds no standing.
+/// Adds standings for models without votes.
 async fn insert_standings(
     connection: &mut PgConnection,
     settings: &[&Settings],
@@ -176,7 +182,7 @@ async fn insert_standings(
     Ok(())
 }
 
-/// A vote, and what it makes of two ratings.
+/// A vote, and both ratings before and after it.
 struct CountedVote<'a> {
     claim: &'a ClaimedVote,
     before: [f64; 2],
@@ -189,7 +195,7 @@ impl ClaimedVote {
     }
 }
 
-/// One vote after the other, as a replay does.
+/// Applies one vote after another, as a replay does.
 fn apply_vote<'a>(claim: &'a ClaimedVote, standings: &mut Standings) -> CountedVote<'a> {
     let keys = claim.standings();
     let [a, b] = [0, 1].map(|side| standings.get(&keys[side]).copied().unwrap_or(Standing::NEW));

@@ -1,4 +1,4 @@
-//! What votes bring to light, read for many voters at once.
+//! What votes reveal, read for many voters at once.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct ReadReveals {
 impl BatchJob for ReadReveals {
     /// A matchup.
     type Request = Uuid;
-    /// None where there is no vote on it.
+    /// None without a vote on it.
     type Answer = Option<Box<Reveal>>;
 
     async fn run(&self, matchups: &[Uuid]) -> sqlx::Result<Vec<Self::Answer>> {

@@ -187,7 +187,7 @@ async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Mo
             .map(|row| RankedStandingView { rank: row.rank, standing: StandingView::of(row) }),
         opponents: record.opponents.iter().map(opponent).collect(),
         prompts: record.prompts.iter().map(prompt).collect(),
-        builds: builds.into_iter().map(ModelBuildView::of).collect(),
+        builds: builds.iter().map(ModelBuildView::of).collect(),
     }))
 }
 
@@ -205,7 +205,7 @@ impl ScoreView {
 }
 
 impl ModelBuildView {
-    fn of(card: BuildCard) -> Self {
+    fn of(card: &BuildCard) -> Self {
         Self {
             id: card.id.to_string(),
             prompt_id: card.prompt_id.to_string(),

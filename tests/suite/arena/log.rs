@@ -237,7 +237,7 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
     assert_ne!(wrong, lines[6]);
     let (code, out, err) = recompute(&db, &["--from", "-"], &with(7, &wrong));
     assert_eq!(code, 1, "{out}{err}");
-    assert!(err.contains("cannot be right: vote 385 says that"), "{err}");
+    assert!(err.contains("cannot be right: vote 385 is stored with"), "{err}");
     assert!(out.contains("32-simple-precise"), "the ladder that the choices make is told all the same");
 
     let without_choice = lines[2].replace("\"choice\"", "\"verdict\"");
@@ -249,7 +249,7 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
         (3, without_choice.as_str(), "line 3 is not a vote: missing field `choice`"),
         (3, no_such_model.as_str(), "line 3 is not a vote: a model's key is"),
         (3, "", "line 3 is not a vote"),
-        (3, alone.as_str(), "line 3: vote 129 is on reference_architect and itself"),
+        (3, alone.as_str(), "line 3: vote 129 compares reference_architect with itself"),
         (5, lines[3], "line 5: vote 193 comes after vote 193"),
         (9, long.as_str(), "line 9 is longer than 65536 bytes"),
     ] {
@@ -282,23 +282,23 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
     let damages = [
         (
             "UPDATE ratings SET elo = elo + 1e-12 WHERE model_key = 'reference_sculptor'",
-            "0 votes and 1 rating differ; the first: reference_sculptor (32-simple-precise) is kept with Elo",
+            "0 votes and 1 rating differ; the first: reference_sculptor (32-simple-precise) is stored with Elo",
         ),
         (
             "UPDATE ratings SET ties = ties + 1 WHERE model_key = 'reference_architect'",
-            "the first: reference_architect (32-simple-precise) is kept with ties 4; by its votes, that is 3",
+            "the first: reference_architect (32-simple-precise) is stored with ties 4; by its votes, that is 3",
         ),
         (
             "UPDATE votes SET elo_b_after = 0 WHERE id = 385",
-            "1 vote and 0 ratings differ; the first: vote 385 says that",
+            "1 vote and 0 ratings differ; the first: vote 385 is stored with",
         ),
         (
             "DELETE FROM ratings WHERE model_key = 'reference_architect'",
-            "reference_architect (32-simple-precise) has votes, and no rating is kept",
+            "reference_architect (32-simple-precise) has votes, but no stored rating",
         ),
         (
             "INSERT INTO ratings (settings, model_key) VALUES ('64-simple-precise', 'reference_architect')",
-            "reference_architect (64-simple-precise) is kept with a rating, and has no votes",
+            "reference_architect (64-simple-precise) has a stored rating, but no votes",
         ),
         (
             "UPDATE tallies SET b = b + 1 WHERE build_a = (SELECT max(build_a::text)::uuid FROM tallies)",
