@@ -1,0 +1,146 @@
+//! Finding and listing the jobs of builds.
+
+use sqlx::{PgExecutor, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::super::JobState;
+use crate::arena::builds::BuildSlot;
+use crate::arena::{ModelKey, PromptId, Settings};
+
+/// A job with what is known of it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub id: Uuid,
+    pub prompt_id: PromptId,
+    pub prompt_text: String,
+    pub model_key: ModelKey,
+    pub model_name: String,
+    pub settings: Settings,
+    pub state: JobState,
+    /// The provider that is asked; none before the first claim.
+    pub provider: Option<String>,
+    pub wanted_at: OffsetDateTime,
+    pub started_at: Option<OffsetDateTime>,
+    pub ended_at: Option<OffsetDateTime>,
+    pub attempts: i32,
+    /// Of the answer under way.
+    pub chars: i64,
+    /// What it waits for.
+    pub note: Option<String>,
+    pub build_id: Option<Uuid>,
+    pub block_count: Option<i32>,
+    pub error_code: Option<String>,
+    pub error: Option<String>,
+    /// In millionths of a dollar, as far as it is known.
+    pub cost: i64,
+}
+
+impl Job {
+    pub fn slot(&self) -> BuildSlot {
+        BuildSlot {
+            prompt: self.prompt_id.clone(),
+            model: self.model_key.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+
+    pub fn seconds(&self, now: OffsetDateTime) -> Option<f64> {
+        Some((self.ended_at.unwrap_or(now) - self.started_at?).as_seconds_f64().max(0.0))
+    }
+}
+
+/// Jobs by their ids, the oldest first.
+pub async fn find(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<Vec<Job>> {
+    select(pool, Some(ids), None, None).await
+}
+
+/// The jobs of a model for a prompt, at any settings, the latest first.
+pub async fn of_slot(pool: &PgPool, prompt: &PromptId, model: &ModelKey) -> sqlx::Result<Vec<Job>> {
+    let mut jobs = select(pool, None, Some(prompt), Some(model)).await?;
+    jobs.reverse();
+    Ok(jobs)
+}
+
+async fn select(
+    pool: &PgPool,
+    ids: Option<&[Uuid]>,
+    prompt: Option<&PromptId>,
+    model: Option<&ModelKey>,
+) -> sqlx::Result<Vec<Job>> {
+    sqlx::query_as!(
+        Job,
+        r#"
+        SELECT
+            jobs.id, build_jobs.prompt_id AS "prompt_id: PromptId", prompts.text AS prompt_text,
+            jobs.model_key AS "model_key: ModelKey", models.display_name AS model_name,
+            build_jobs.settings AS "settings: Settings", state AS "state: JobState", jobs.provider,
+            wanted_at, started_at, ended_at,
+            (SELECT count(*)::integer FROM attempts WHERE job_id = jobs.id) AS "attempts!",
+            chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
+            (SELECT coalesce(sum(cost), 0)::bigint FROM attempts WHERE job_id = jobs.id) AS "cost!"
+        FROM jobs
+        JOIN build_jobs ON build_jobs.job_id = jobs.id
+        JOIN prompts ON prompts.id = build_jobs.prompt_id
+        JOIN models ON models.key = jobs.model_key
+        LEFT JOIN builds ON builds.id = build_id
+        WHERE ($1::uuid[] IS NULL OR jobs.id = ANY ($1))
+          AND ($2::text IS NULL OR build_jobs.prompt_id = $2)
+          AND ($3::text IS NULL OR jobs.model_key = $3)
+        ORDER BY wanted_at, jobs.id
+        "#,
+        ids,
+        prompt as _,
+        model as _,
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The jobs of these models under way at these settings, the oldest first.
+pub async fn under_way(
+    executor: impl PgExecutor<'_>,
+    settings: &Settings,
+    models: &[String],
+) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        JOIN build_jobs ON job_id = id
+        WHERE state IN ('queued', 'running') AND settings = $1 AND model_key = ANY ($2)
+        ORDER BY wanted_at, id
+        ",
+        settings as _,
+        models,
+    )
+    .fetch_all(executor)
+    .await
+}
+
+/// Failed and cancelled jobs without a build in force in their place, the latest first: their answers may be parsed
+/// again. Where no job is named, only those with an answer.
+pub async fn reparsable(pool: &PgPool, only: Option<Uuid>) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        JOIN build_jobs ON job_id = id
+        WHERE state IN ('failed', 'cancelled')
+          AND CASE
+              WHEN $1::uuid IS NULL
+              THEN EXISTS (SELECT FROM attempts WHERE attempts.job_id = jobs.id AND octet_length(answer) > 0)
+              ELSE id = $1
+          END
+          AND NOT EXISTS (
+              SELECT FROM builds
+              WHERE builds.prompt_id = build_jobs.prompt_id AND builds.model_key = jobs.model_key
+                AND builds.settings = build_jobs.settings AND retired_at IS NULL
+          )
+        ORDER BY wanted_at DESC, id DESC
+        ",
+        only
+    )
+    .fetch_all(pool)
+    .await
+}
