@@ -18,7 +18,7 @@ use crate::turntables::Turntables;
 use crate::work::{MemoryBudget, WorkPool};
 use crate::worker::Worker;
 
-/// What all large bodies together may take.
+/// How much memory all large bodies together may take.
 const LARGE_BODY_MEMORY: usize = 256 << 20;
 
 /// Cheap to clone: every request clones it several times.
@@ -29,7 +29,7 @@ pub struct App(Arc<AppInner>);
 pub struct AppInner {
     pub config: Arc<Config>,
     pub pool: PgPool,
-    /// For reading what may lag behind.
+    /// For reads that may lag behind.
     pub replica: PgPool,
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
@@ -42,7 +42,7 @@ pub struct AppInner {
     pub memory: MemoryBudget,
     pub pictures: Pictures,
     pub turntables: Turntables,
-    /// Cancelled when the server is going down, for answers that have no end of their own.
+    /// Cancelled when the server shuts down, for responses that would not end by themselves.
     pub shutdown: CancellationToken,
 }
 

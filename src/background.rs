@@ -1,4 +1,4 @@
-//! What goes on while nobody asks for it.
+//! Tasks that run in the background of a server.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::arena::{builds, cleanup, drafts};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
-/// Between looks for something to do.
+/// How often stored grids are looked through for one to compress better.
 const REPACK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The same, for votes that the statistics have not seen; longer where working them out takes long.
+/// How often new votes are looked for. Statistics that take long to compute are renewed less often.
 const STATS_INTERVAL: Duration = Duration::from_secs(3);
 
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
-/// All of it ends when this is dropped.
+/// Starts all tasks. They end when the set is dropped.
 pub fn start(app: &App) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(repack(app.clone()));
@@ -28,18 +28,18 @@ pub fn start(app: &App) -> JoinSet<()> {
     tasks
 }
 
-/// Keeps the ladder's statistics up with the votes, so that visitors find them made. Several servers may do so at
-/// once: whoever comes second finds what the first has stored.
+/// Keeps the leaderboard's statistics up to date, so that no visitor has to wait for them. Several servers may do this at
+/// once: the second finds what the first has stored.
 async fn refresh_stats(app: App) {
     loop {
         if let Err(error) = app.arena.stats().await {
-            tracing::warn!(%error, "the ladder's statistics could not be worked out");
+            tracing::warn!(%error, "the leaderboard's statistics could not be computed");
         }
         sleep(STATS_INTERVAL).await;
     }
 }
 
-/// Sessions and matchups whose time is over, and visitors who have not asked for a while.
+/// Removes sessions, matchups and drafts that have expired, and rate limits of visitors who have left.
 async fn purge_expired(app: App) {
     loop {
         app.limits.drop_idle();
@@ -48,27 +48,27 @@ async fn purge_expired(app: App) {
             cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
             drafts::purge(&app.pool)
         ) {
-            tracing::warn!(%error, "what is over could not be removed");
+            tracing::warn!(%error, "expired rows could not be removed");
         }
         sleep(PURGE_INTERVAL).await;
     }
 }
 
-/// Compresses large grids as well as can be, one at a time.
+/// Compresses large grids again, as well as possible, one at a time.
 async fn repack(app: App) {
     loop {
         match repack_next(&app).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(error = format!("{error:#}"), "a grid could not be compressed better");
+                tracing::warn!(error = format!("{error:#}"), "a grid could not be compressed again");
             }
         }
         sleep(REPACK_INTERVAL).await;
     }
 }
 
-/// Returns whether there was one.
+/// Returns whether a grid was left to compress.
 async fn repack_next(app: &App) -> anyhow::Result<bool> {
     let Some((id, grid)) = builds::next_to_repack(&app.pool).await? else { return Ok(false) };
     let repack = move || grid.encoding().map(|encoded| codec::pack(&encoded, CompressionLevel::Best));

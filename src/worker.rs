@@ -1,8 +1,8 @@
-//! The workshop: takes jobs and carries them out, as many at once as the providers' bounds allow.
+//! The worker: claims jobs and runs them, as many at once as the limits per provider allow.
 //!
-//! Every server has one, and so has a command that seeds; they share the work through the leases of
-//! [`jobs::claims`]. One that stops gives its jobs back; of one that was killed, others take them over when
-//! its leases have run out, with what had streamed in.
+//! Every server has a worker, and so has the `seed` command. They share the jobs through the leases of [`claims`]. A
+//! worker that stops releases its jobs. If a worker is killed, others take over when its leases expire, with what had
+//! streamed in until then.
 
 pub mod estimate;
 mod job;
@@ -26,13 +26,13 @@ use crate::config::Config;
 use crate::generate::Providers;
 use crate::work::WorkPool;
 
-/// How long a job is kept from others by a worker that shows no sign of life.
+/// How long a job stays with a worker that does not renew its lease.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// Between looks for what other servers have queued.
+/// How often a worker looks for jobs that other servers have queued.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long giving jobs back may take.
+/// How long releasing the jobs may take.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// Cheap to clone.
@@ -54,34 +54,36 @@ impl Worker {
         &self.providers
     }
 
-    /// Tells the workshop that there is something new, or something to stop.
+    /// Makes the worker look for new jobs, and running jobs for their cancellation, at once.
     pub fn wake(&self) {
         self.wake.notify_waiters();
     }
 
-    /// Works until `stop`, then gives back what is not done.
+    /// Runs jobs until `stop`, then releases those that are not done.
     pub async fn run(&self, stop: CancellationToken) {
         let mut running = JoinSet::new();
         while !stop.is_cancelled() {
             let woken = self.wake.notified();
             if let Err(error) = self.claim_jobs(&mut running, &stop).await {
-                tracing::warn!(%error, "jobs could not be looked for");
+                tracing::warn!(%error, "jobs could not be claimed");
             }
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = woken => {}
                 () = sleep(POLL_INTERVAL) => {}
-                // There may be room for another.
+                // The provider may have room for another job now.
                 Some(ended) = running.join_next() => log_panic(ended),
             }
         }
         let all = async { while running.join_next().await.is_some() {} };
         if timeout(SHUTDOWN_GRACE, all).await.is_err() {
-            tracing::warn!("some jobs could not be given back in time; others take them over in a while");
+            tracing::warn!(
+                "some jobs could not be released in time; another worker takes them over when their leases expire"
+            );
         }
     }
 
-    /// Takes every job for which there is room.
+    /// Claims jobs as long as their providers have room.
     async fn claim_jobs(&self, running: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
         while !stop.is_cancelled() && claims::any_claimable(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
@@ -118,9 +120,9 @@ impl Worker {
     }
 }
 
-/// One that fell over leaves its job to whoever takes it when the lease has run out.
+/// The job of a task that panicked is taken over when its lease expires.
 fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended {
-        tracing::error!(%error, "a job fell over");
+        tracing::error!(%error, "a job panicked");
     }
 }

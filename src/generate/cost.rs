@@ -9,8 +9,8 @@ use crate::arena::catalog::Prices;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MicroDollars(pub u64);
 
-/// What was used, at these prices; none where it is not known how much that was. What a provider counts as
-/// reasoning is a part of its output.
+/// The cost of what was used, if the provider reported that. Reasoning is a part of the output, also where a provider
+/// reports only the reasoning.
 pub fn cost(prices: Prices, usage: &Usage) -> Option<MicroDollars> {
     let output = usage.output.max(usage.reasoning)?;
     // Dollars for a million tokens are millionths of a dollar for one.

@@ -1,4 +1,4 @@
-//! Everybody who can be asked from here: the catalog's providers for which there is a key.
+//! The catalog's providers, and clients for those with a key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::{Endpoint, ModelProvider, RequestLimits, Secret, provider};
 use crate::arena::catalog::{self, Model};
 
-/// The providers that can be asked, by their keys in the catalog.
+/// Providers by their keys in the catalog.
 #[derive(Clone, Default)]
 pub struct Providers {
     known: Vec<catalog::Provider>,
@@ -39,7 +39,7 @@ impl Providers {
         Ok(Self { known: known.to_vec(), clients })
     }
 
-    /// All of the catalog's, asked or not.
+    /// All providers of the catalog, enabled or not.
     pub fn known(&self) -> &[catalog::Provider] {
         &self.known
     }
@@ -52,7 +52,7 @@ impl Providers {
         self.clients.contains_key(key)
     }
 
-    /// The first that answers for a model and can be asked: its key, and its name for the model.
+    /// The first enabled provider of a model: its key, and its name for the model.
     pub fn route<'a>(&self, model: &'a Model) -> Option<(&'a str, &'a str)> {
         model.routes().find(|(provider, _)| self.can_ask(provider))
     }

@@ -1,4 +1,4 @@
-//! Keys that cannot slip out.
+//! Keys and tokens, kept out of logs, errors and texts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use sha2::Sha256;
 
-/// What stands in a text where a key stood.
+/// What replaces a key in a text.
 const REDACTED: &str = "[key]";
 
-/// Shorter ones are a placeholder for a server that asks for none, and could be any word.
+/// A shorter key is a placeholder for a server that needs none. It could be any word, so it is not removed.
 const MIN_SCRUBBED_LEN: usize = 4;
 
-/// Providers mask most of a key when they repeat it, and leave its beginning.
+/// Providers that repeat a key mask most of it, but leave its beginning.
 const PREFIX_LEN: usize = 6;
 
-/// A key. It has no `Display`, and its `Debug` says nothing.
+/// A key. It has no `Display`, and its `Debug` does not show it.
 #[derive(Clone)]
 pub struct Secret(Arc<str>);
 
@@ -37,25 +37,24 @@ impl Secret {
         HeaderValue::from_str(&self.0).is_ok()
     }
 
-    /// Whether somebody has said it. Takes as long for every answer.
-    pub fn matches(&self, said: &str) -> bool {
-        self.hmac_tag(b"") == Self::new(said).hmac_tag(b"")
+    /// Compares in constant time.
+    pub fn matches(&self, text: &str) -> bool {
+        self.hmac_tag(b"") == Self::new(text).hmac_tag(b"")
     }
 
-    /// Stands for it where it must not be known, such as in a session. Another secret has another.
+    /// Identifies the secret where it must not be known, such as in a session.
     pub fn fingerprint(&self, purpose: &str) -> String {
         hex::encode(self.hmac_tag(purpose.as_bytes()).into_bytes())
     }
 
     fn hmac_tag(&self, message: &[u8]) -> CtOutput<Hmac<Sha256>> {
-        // Keys of all lengths are taken.
-        #[allow(clippy::expect_used)]
+        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
         let mut hmac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes any key");
         hmac.update(message);
         hmac.finalize()
     }
 
-    /// Sends it along with a request.
+    /// Adds the secret to a request as a bearer token.
     pub fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.expose())
     }
@@ -64,7 +63,7 @@ impl Secret {
         &self.0
     }
 
-    /// The text without the key, and without words that begin as it does.
+    /// The text without the key, and without words that begin like it.
     pub(super) fn scrub(&self, text: &str) -> String {
         if self.0.len() < MIN_SCRUBBED_LEN {
             return text.to_owned();

@@ -1,17 +1,17 @@
-//! How many runs there are at a time, and who waits for one.
+//! How many runs there are at a time, and which ones wait.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-/// Runs that may wait; who comes after them is sent away.
+/// How many runs may wait. More are refused.
 const MAX_WAITING: usize = 64;
 
-/// Runs of one address, running and waiting.
+/// How many runs an address may have, running and waiting together.
 const MAX_PER_ADDRESS: usize = 4;
 
-/// Everybody who has a run or waits for one.
+/// All runs, running and waiting. Cheap to clone.
 #[derive(Clone)]
 pub struct SandboxQueue {
     inner: Arc<QueueInner>,
@@ -20,18 +20,18 @@ pub struct SandboxQueue {
 struct QueueInner {
     slots: usize,
     state: Mutex<QueueState>,
-    /// Changes whenever somebody has left.
+    /// Changes whenever a ticket is dropped.
     changes: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct QueueState {
     next: u64,
-    /// In the order of coming; the first so many of them run.
+    /// In the order of arrival. The first `slots` of them run.
     tickets: Vec<(u64, IpAddr)>,
 }
 
-/// A place in the line. Dropping it leaves the line.
+/// A place in the queue, which dropping it gives up.
 pub struct Ticket {
     number: u64,
     inner: Arc<QueueInner>,
@@ -40,9 +40,9 @@ pub struct Ticket {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueFull {
-    #[error("so many runs of yours are under way already")]
+    #[error("this address already has several runs under way")]
     PerAddress,
-    #[error("too many people are waiting")]
+    #[error("too many runs are waiting")]
     Total,
 }
 
@@ -68,26 +68,26 @@ impl SandboxQueue {
         Ok(Ticket { number, changes: self.inner.changes.subscribe(), inner: Arc::clone(&self.inner) })
     }
 
-    /// Runs under way, for those who want to know how busy it is.
+    /// How many runs are under way.
     pub fn running(&self) -> usize {
         self.inner.state().tickets.len().min(self.inner.slots)
     }
 
-    /// Runs that have not begun yet.
+    /// How many runs have not begun yet.
     pub fn waiting(&self) -> usize {
         self.inner.state().tickets.len().saturating_sub(self.inner.slots)
     }
 }
 
 impl Ticket {
-    /// How many are before this one; none when it may begin.
+    /// This run's place among those that wait, from 1, or none when it may begin.
     pub fn position(&self) -> Option<usize> {
         let state = self.inner.state();
         let place = state.tickets.iter().position(|(number, _)| *number == self.number)?;
         (place + 1).checked_sub(self.inner.slots).filter(|before| *before > 0)
     }
 
-    /// Resolves when somebody has left.
+    /// Resolves when another ticket has been dropped.
     pub async fn changed(&mut self) {
         let _ = self.changes.changed().await;
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_comes_later_waits_and_moves_up() {
+    async fn later_runs_wait_and_move_up() {
         let queue = SandboxQueue::new(2);
         let first = queue.join(address(1)).unwrap();
         let second = queue.join(address(2)).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_one_address_nor_all_of_them_fill_the_line() {
+    fn runs_are_bounded_per_address_and_in_total() {
         let queue = SandboxQueue::new(2);
         let mine: Vec<_> = (0..MAX_PER_ADDRESS).map(|_| queue.join(address(1)).unwrap()).collect();
         assert_eq!(queue.join(address(1)).err(), Some(QueueFull::PerAddress));

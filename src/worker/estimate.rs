@@ -1,4 +1,4 @@
-//! What builds that are missing may cost: as much as others of the same model have cost.
+//! What missing builds may cost: as much as earlier builds of the same model.
 
 use sqlx::PgConnection;
 
@@ -8,26 +8,26 @@ use crate::arena::jobs;
 use crate::generate::Usage;
 use crate::generate::cost::{MicroDollars, cost};
 
-/// For a model that was not asked yet. Models that think at length use several times as much.
+/// For a model without earlier builds. Models that think at length use several times as much.
 const DEFAULT_USAGE: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     pub cost: MicroDollars,
-    /// Builds whose price is not known; they are not in it.
+    /// Builds whose price is not known. `cost` does not include them.
     pub unknown: usize,
 }
 
 pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot]) -> sqlx::Result<Estimate> {
     let models = catalog::models(&mut *connection).await?;
-    let usual = jobs::average_costs(connection).await?;
-    let of_one = |listed: &ListedModel| {
-        let known = usual.get(&listed.model.key).copied();
+    let averages = jobs::average_costs(connection).await?;
+    let average = |listed: &ListedModel| {
+        let known = averages.get(&listed.model.key).copied();
         known.or_else(|| cost(listed.model.prices?, &DEFAULT_USAGE).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();
     for slot in slots {
-        match models.iter().find(|listed| listed.model.key == slot.model).and_then(of_one) {
+        match models.iter().find(|listed| listed.model.key == slot.model).and_then(average) {
             Some(micros) => estimate.cost.0 = estimate.cost.0.saturating_add(micros),
             None => estimate.unknown += 1,
         }

@@ -17,51 +17,52 @@ use crate::arena::jobs::{self, Job};
 /// How long a caller waits for builds.
 pub const SEED_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Between looks at how the jobs stand.
+/// How often the jobs' states are looked up.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How much is to be done.
+/// What to seed.
 #[derive(Clone, Copy, Debug)]
 pub struct SeedRequest {
     pub scope: SeedScope,
-    /// Tells what would be done, and does nothing.
+    /// Reports what would be done without doing it.
     pub dry_run: bool,
-    /// What has failed or was cancelled is missing like all else.
+    /// Treats builds whose jobs failed or were cancelled as missing.
     pub retry_failed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedScope {
     Catalog,
-    /// The next builds, and waits for them.
+    /// Queues so many of the missing builds, and waits for them.
     Batch(usize),
-    /// All that are missing, without waiting.
+    /// Queues all missing builds without waiting.
     Everything,
 }
 
-/// What seeding has set going.
+/// What seeding has started.
 #[derive(Clone, Debug)]
 pub struct Started {
-    /// What was wanted, or was under way already and taken into the batch.
+    /// Jobs that were queued now, or were under way already and are part of the batch.
     pub jobs: Vec<Uuid>,
     waits: bool,
-    /// What a dry run has found.
+    /// The result of a dry run.
     dry_run_result: Option<SeedSummary>,
 }
 
-/// How things stand after seeding.
+/// The state after seeding.
 #[derive(Clone, Debug)]
 pub struct SeedSummary {
     pub sum: CoverageSummary,
     pub jobs: Vec<Job>,
-    /// What a dry run would have wanted.
+    /// Builds that a dry run would have queued.
     pub next: Vec<BuildSlot>,
-    /// And what that may cost.
+    /// What these may cost.
     pub estimate: Option<Estimate>,
 }
 
 impl Worker {
-    /// What is under way already comes first, so that a caller who went away finds it again.
+    /// Jobs that are under way already are taken into the batch first, so that a caller who repeats a request that was
+    /// interrupted gets the same jobs.
     pub async fn seed(&self, admin: Admin, request: SeedRequest) -> anyhow::Result<Started> {
         let mut connection = self.pool.acquire().await?;
         let mut transaction = connection.begin().await?;
@@ -87,7 +88,7 @@ impl Worker {
         Ok(Started { jobs, waits: matches!(request.scope, SeedScope::Batch(_)), dry_run_result: None })
     }
 
-    /// Waits for a batch, and tells what came of it. Nothing but the answer is lost when a caller leaves.
+    /// Waits for a batch, and reports on it. If the caller leaves, the jobs go on.
     pub async fn wait_for_jobs(&self, started: Started) -> anyhow::Result<SeedSummary> {
         let Started { jobs, waits, dry_run_result } = started;
         if let Some(dry_run_result) = dry_run_result {
@@ -101,7 +102,6 @@ impl Worker {
         Ok(SeedSummary { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new(), estimate: None })
     }
 
-    /// How the arena stands.
     async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<CoverageSummary> {
         let coverage = Coverage::read(connection, &self.config.arena).await?;
         Ok(coverage.summary(|model| self.providers().can_generate(model)))
@@ -113,11 +113,11 @@ impl Worker {
         sum: &CoverageSummary,
         size: usize,
     ) -> anyhow::Result<Vec<Uuid>> {
-        // What nobody here can ask is not waited for.
+        // Jobs that this server cannot run are not part of the batch.
         let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
         batch.truncate(size);
-        let wanted: Vec<_> = sum.open.iter().take(size - batch.len()).collect();
-        batch.extend(jobs::enqueue_all(connection, &wanted).await?);
+        let missing: Vec<_> = sum.open.iter().take(size - batch.len()).collect();
+        batch.extend(jobs::enqueue_all(connection, &missing).await?);
         Ok(batch)
     }
 }

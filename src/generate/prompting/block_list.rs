@@ -1,9 +1,9 @@
-//! The blocks of a palette as a list to choose from.
+//! The blocks of a palette, as the system prompt lists them.
 
 use voxel::textures::Textures;
 use voxel::{Block, Palette, RenderClass};
 
-/// Blocks of one category.
+/// The blocks of a category.
 pub(super) struct BlockGroup {
     pub name: &'static str,
     pub purpose: &'static str,
@@ -12,11 +12,11 @@ pub(super) struct BlockGroup {
 
 pub(super) struct BlockEntry {
     pub id: &'static str,
-    /// Its colour, and what light does with it.
+    /// Its colour, and how it treats light.
     pub look: String,
 }
 
-/// In the order of the palette, by category.
+/// Groups the blocks by category, in the order of the palette.
 pub(super) fn block_groups(palette: Palette) -> Vec<BlockGroup> {
     let mut groups: Vec<BlockGroup> = Vec::new();
     for (number, block) in (1..).zip(palette.blocks()) {
@@ -64,7 +64,7 @@ fn describe(number: u8, block: &Block) -> String {
     format!("{colour} {light}")
 }
 
-/// From linear light, as colours are usually written.
+/// Converts linear light to an sRGB hex colour.
 fn hex([red, green, blue, _]: [f32; 4]) -> String {
     let byte = |light: f32| {
         let shade = if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };

@@ -1,18 +1,18 @@
-//! As much of a long answer as is worth showing again.
+//! Excerpts of long answers, for prompts that repeat them.
 
 use std::ops::Range;
 
 use voxel::Position;
 
-/// Bytes of an answer that are repeated whole: some fifty thousand tokens, as many as an answer may well have.
+/// An answer of up to so many bytes, about 50,000 tokens, is repeated whole.
 const MAX_WHOLE: usize = 128 << 10;
-/// Of a longer one, how much of its beginning, around the fault, and of its end.
+/// How many bytes of a longer answer are repeated: from its beginning, around the error, and from its end.
 const HEAD: usize = 16 << 10;
 const AROUND: usize = 8 << 10;
 const TAIL: usize = 8 << 10;
 
-/// What is kept of a text, and how many characters are not. A longer one shows its beginning, where the plan
-/// and the masses are, its end, and the place that is at fault.
+/// Returns the excerpt, and how many characters are left out. A long answer shows its beginning, where the plan and the
+/// large boxes are, its end, and the position of the error.
 pub(super) fn excerpt(text: &str, error_position: Option<Position>) -> (String, usize) {
     if text.len() <= MAX_WHOLE {
         return (text.to_owned(), 0);
@@ -33,7 +33,7 @@ pub(super) fn excerpt(text: &str, error_position: Option<Position>) -> (String, 
     (shown, left_out)
 }
 
-/// In order, and on the boundaries of characters; they may overlap.
+/// The ranges to show, in order and on character boundaries. They may overlap.
 fn parts(text: &str, error_position: Option<Position>) -> Vec<Range<usize>> {
     let around = error_position.map(|position| {
         let at = offset(text, position);
