@@ -1,10 +1,10 @@
-//! The sandbox: two models side by side on any prompt, told as it happens, without a trace in the arena.
+//! The sandbox: two models side by side on any prompt, streamed as it happens. Nothing of it enters the arena.
 //!
-//! A run is at most two questions at once. It lives exactly as long as whoever watches it: dropping the
-//! [`SandboxRun`] ends the requests at the providers. How many run at a time is bounded, for one address and for
-//! all; who comes later waits in line and is told the place.
+//! A run is at most two requests at once. It lives exactly as long as whoever watches it: dropping the [`SandboxRun`]
+//! ends the requests at the providers. How many runs there are at a time is bounded, for an address and for all; later
+//! ones wait in the [`SandboxQueue`] and know their place.
 
-pub mod outbound;
+mod events;
 pub mod queue;
 mod side;
 
@@ -12,27 +12,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub use self::events::RunEvent;
 pub use self::queue::{QueueFull, SandboxQueue, Ticket};
-pub use self::side::RunEvent;
 use crate::arena::Settings;
 use crate::arena::catalog::ModelOptions;
 use crate::generate::ModelProvider;
 use crate::work::{WorkClient, WorkPool};
-use sqlx::PgPool;
 
-/// Whoever takes nothing for so long has gone.
+/// A reader who takes nothing for so long is treated as gone.
 pub const READER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// No side takes longer.
+/// A side that takes longer has failed.
 const SIDE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
-/// Events that wait for a slow reader; what streams in meanwhile is told in one piece.
+/// How many events wait for a slow reader. What streams in meanwhile becomes one event.
 const EVENT_BUFFER: usize = 8;
 
-/// One of the two.
+/// A side of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxSlot {
@@ -42,9 +42,9 @@ pub enum SandboxSlot {
 
 /// Who builds on a side.
 pub struct SandboxContestant {
-    /// As it is shown: a key of the catalog, or where it was asked and as what.
+    /// For people: a key of the catalog, or the provider or host with the model's name there.
     pub name: String,
-    /// None where nobody can be asked, and why.
+    /// Where requests go, or why this side cannot generate.
     pub target: Result<SandboxTarget, TargetError>,
 }
 
@@ -62,7 +62,7 @@ pub struct TargetError {
     pub message: String,
 }
 
-/// What two are asked to build.
+/// What both sides build.
 #[derive(Clone, Debug)]
 pub struct SandboxTask {
     pub prompt: String,
@@ -71,7 +71,7 @@ pub struct SandboxTask {
     pub attempts: u32,
 }
 
-/// A run under way. Its sides end with it.
+/// A run under way. Dropping it ends its sides.
 pub struct SandboxRun {
     events: mpsc::Receiver<RunEvent>,
     _sides: JoinSet<()>,
@@ -102,7 +102,7 @@ impl SandboxRun {
         Self { events, _sides: sides }
     }
 
-    /// What happens next; none when both sides have ended.
+    /// The next event, or none when both sides have ended.
     pub async fn next(&mut self) -> Option<RunEvent> {
         self.events.recv().await
     }

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::arena::audit::Admin;
 use crate::config::Config;
 use crate::generate::Secret;
-use crate::{logging, tls, web};
+use crate::{logging, outbound, web};
 
 /// The largest answer of the admin API that is read.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
@@ -89,10 +89,8 @@ impl AdminApi {
             "--server must be an address such as https://buildoff.example, without user name, password or path"
         );
         let token = token.context("ADMIN_TOKEN is not set: set it to the admin token of the server")?;
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls::config().context("cannot set up encrypted connections")?)
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(Duration::from_secs(10))
+        let client = outbound::client_builder(None)
+            .context("cannot set up encrypted connections")?
             .read_timeout(Duration::from_secs(180))
             .build()?;
         Ok(Self::Remote { client, server, token })

@@ -6,12 +6,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::{
-    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
-    join_url, set_field,
+    Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
+    set_field,
 };
-use super::{ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
+use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema};
 
-/// The API wants a limit, and thinking counts into it. A model with a lower one says so, and is asked again.
+/// The API requires a limit, and thinking counts towards it. A model with a lower maximum says so, and the request is
+/// repeated with that.
 const MAX_TOKENS: u32 = 128_000;
 
 pub(super) struct AnthropicProtocol;
@@ -79,7 +80,7 @@ fn effort(effort: ThinkingEffort) -> Option<Value> {
     }
 }
 
-/// Summaries are the only sign of life while a model thinks.
+/// Summaries are the only thing that streams in while a model thinks.
 fn thinking(effort: ThinkingEffort, summary: bool) -> Value {
     match effort {
         ThinkingEffort::None => json!({ "type": "disabled" }),
@@ -88,12 +89,13 @@ fn thinking(effort: ThinkingEffort, summary: bool) -> Value {
     }
 }
 
-/// One message as it streams in: it starts, its blocks start and end in turn, it stops.
+/// Reads a message: it starts, its blocks start and end one after the other, it stops.
 #[derive(Default)]
 struct AnthropicStreamParser {
     started: bool,
-    /// The block that is open, and how many there were before it.
+    /// The block that is open, if any.
     open: Option<u64>,
+    /// How many blocks have started.
     blocks: u64,
     stop: Option<AnthropicMessageDelta>,
     stopped: bool,
@@ -124,7 +126,7 @@ enum AnthropicEvent {
     Error {
         error: Value,
     },
-    /// `ping`, and whatever comes to be.
+    /// `ping`, and events that are added to the API later.
     #[serde(other)]
     Other,
 }
@@ -189,13 +191,13 @@ impl StreamParser for AnthropicStreamParser {
         &mut self,
         event: &SseEvent,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, RequestError> {
+    ) -> Result<StreamFlow, GenerateError> {
         match event.json()? {
             AnthropicEvent::MessageStart { message } => {
                 self.expect(!self.started)?;
                 self.started = true;
                 let used = message.usage.map(Usage::from).unwrap_or_default();
-                // What it says of the output is not so yet.
+                // The count of output tokens is not final yet.
                 received.update_usage(Usage { output: None, reasoning: None, ..used });
             }
             AnthropicEvent::ContentBlockStart { index, content_block } => {
@@ -232,7 +234,7 @@ impl StreamParser for AnthropicStreamParser {
                 return Ok(StreamFlow::Done);
             }
             AnthropicEvent::Error { error } => {
-                return Err(ApiError::from_value(&error, None).into_request_error(None));
+                return Err(provider_error(&error));
             }
             AnthropicEvent::Other => {}
         }
@@ -243,16 +245,16 @@ impl StreamParser for AnthropicStreamParser {
         self.stop.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
         let Some(stop) = &self.stop else {
             self.expect(!self.stopped)?;
-            return Err(RequestError::cut_off());
+            return Err(GenerateError::cut_off());
         };
         match stop.stop_reason.as_deref().unwrap_or_default() {
-            "max_tokens" | "model_context_window_exceeded" => Err(RequestError::truncated()),
-            "refusal" => Err(RequestError::new(GenerateErrorKind::Refused, stop.refusal())),
+            "max_tokens" | "model_context_window_exceeded" => Err(GenerateError::truncated()),
+            "refusal" => Err(GenerateError::refused(stop.reason())),
             "pause_turn" => {
-                Err(RequestError::new(GenerateErrorKind::Truncated, "the model paused before it was done"))
+                Err(GenerateError::new(GenerateErrorKind::Truncated, "the model paused before it was done"))
             }
             _ => Ok(()),
         }
@@ -260,19 +262,20 @@ impl StreamParser for AnthropicStreamParser {
 }
 
 impl AnthropicStreamParser {
-    fn expect(&self, in_order: bool) -> Result<(), RequestError> {
+    fn expect(&self, in_order: bool) -> Result<(), GenerateError> {
         if in_order {
             return Ok(());
         }
-        Err(RequestError::new(GenerateErrorKind::BadAnswer, "the events of the stream are out of order"))
+        Err(GenerateError::new(GenerateErrorKind::BadAnswer, "the events of the stream are out of order"))
     }
 }
 
 impl AnthropicMessageDelta {
-    fn refusal(&self) -> String {
+    fn reason(&self) -> &str {
         let details = self.stop_details.as_ref();
-        let why = details.and_then(|details| details.explanation.as_deref().or(details.category.as_deref()));
-        format!("the model declined{}", why.map(|why| format!(": {why}")).unwrap_or_default())
+        let reason =
+            details.and_then(|details| details.explanation.as_deref().or(details.category.as_deref()));
+        reason.unwrap_or_default()
     }
 }
 

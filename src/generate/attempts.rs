@@ -1,512 +1,252 @@
-//! The attempt loop: ask, look at what comes, and ask again with what was wrong.
+//! The attempt loop: send a request, check the answer, and send another request that says what was wrong.
 //!
-//! Every attempt is told to an [`AttemptListener`] as it ends, and the next one waits until the listener has put it
-//! away: nothing that was paid for depends on what comes after. Dropping the future ends everything,
-//! the request at the provider included.
-
-mod stopwatch;
+//! A [`Task`] is what is requested; the loop knows nothing else about it. Every attempt is reported to an
+//! [`AttemptListener`] as it ends, and the next one starts only after the listener has stored it, so nothing that was
+//! paid for depends on what comes after. Dropping the future ends everything, the request at the provider included.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use self::stopwatch::Stopwatch;
-use super::prompting::{self, ChatPrompt, RejectedAnswer};
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
-    GenerationOptions, ModelProvider, Note, Usage, schema,
+    ChatMessage, ChatRole, CompletionRequest, Delta, GenerateError, GenerateErrorKind, ModelOptions,
+    ModelProvider,
 };
-use crate::arena::{Settings, catalog};
-use voxel::{self, Rejection, ValidGrid, Verdict, Warning};
+use crate::arena::jobs::attempts::{Attempt, Outcome, PastAttempts};
+use crate::work::{WorkClient, WorkError, WorkPool};
 
-/// How often a model is asked, unless told otherwise.
+/// How many attempts there are unless the configuration says otherwise.
 pub const DEFAULT_ATTEMPTS: u32 = 3;
 
-/// No answer's text may be longer, unless told otherwise.
-pub const ANSWER_MAX_BYTES: usize = 64 << 20;
+/// What a model is to do, and how its answer is read.
+pub trait Task: Send + Sync + 'static {
+    type Output: Send + 'static;
 
-/// What is wanted, and of whom.
-#[derive(Clone)]
-pub struct BuildRequest {
+    /// The form of the answer, where the provider can hold a model to it.
+    fn schema(&self) -> Option<Arc<Value>> {
+        None
+    }
+
+    fn first_prompt(&self) -> ChatPrompt;
+
+    /// The prompt after an answer that was cut off or too long.
+    fn shorter_prompt(&self) -> ChatPrompt;
+
+    /// Reads a whole answer. This may be heavy work; the loop runs it off the async threads.
+    fn read(&self, answer: &str) -> Result<Self::Output, RejectedAnswer>;
+
+    /// Reads an answer whose end was lost, if all that matters must have come. Heavy work like [`Self::read`].
+    fn read_interrupted(&self, _answer: &str) -> Option<Self::Output> {
+        None
+    }
+}
+
+/// The texts of one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatPrompt {
+    pub system: String,
+    pub user: String,
+}
+
+/// An answer that is not what was requested.
+#[derive(Debug)]
+pub struct RejectedAnswer {
+    pub code: &'static str,
+    pub message: String,
+    /// Asks the model to correct it.
+    pub repair: ChatPrompt,
+}
+
+pub struct AttemptLoop<T> {
+    pub task: Arc<T>,
     pub provider: Arc<dyn ModelProvider>,
     /// The provider's id of the model.
     pub model: String,
-    pub options: GenerationOptions,
-    pub max_output_tokens: Option<u32>,
-    pub prompt: String,
-    pub settings: Settings,
-    /// The form of the answer, where the provider may hold the model to it.
-    pub schema: Option<Arc<Value>>,
-    pub attempts: u32,
-    pub max_bytes: usize,
-    pub prior: PriorAttempts,
+    pub options: ModelOptions,
+    /// Including those of `past`.
+    pub max_attempts: u32,
+    /// The last answer of earlier workers is checked again before anything is sent.
+    pub past: PastAttempts,
+    /// Checks the answers, on behalf of `work_client`.
+    pub work: WorkPool,
+    pub work_client: WorkClient,
 }
 
-/// Attempts at the same that somebody else has made. They count, and their last answer is looked at again
-/// before anything new is asked.
-#[derive(Clone, Debug, Default)]
-pub struct PriorAttempts {
-    pub attempts: u32,
-    /// What was wrong with the last of them.
-    pub code: Option<String>,
-    /// What the last of them brought, and how long that took.
-    pub answer: Option<(Arc<str>, Duration)>,
-}
-
-/// An attempt that has ended.
-#[derive(Clone, Debug)]
-pub struct Attempt {
-    /// From 1.
-    pub number: u32,
-    /// The answer, or as much of it as came.
-    pub text: Arc<str>,
-    pub outcome: Outcome,
-    pub usage: Usage,
-    /// From the question to the end of the answer.
-    pub duration: Duration,
-    /// From sending the request that was answered to the end of the answer.
-    pub answer_time: Duration,
-    pub notes: Vec<Note>,
-    /// Whether another one follows.
-    pub again: bool,
-}
-
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    Accepted,
-    /// An answer, but no build.
-    Refused(Rejection),
-    /// No answer, or not a whole one.
-    Failed {
-        kind: GenerateErrorKind,
-        message: String,
-    },
-    /// An answer that could not be looked at; it may be one.
-    Unread {
-        message: String,
-    },
-}
-
-/// Follows an attempt loop.
-pub trait AttemptListener: Send {
-    /// A question is about to go out. An error ends the loop.
-    fn on_attempt_start(&mut self, _attempt: u32) -> BoxFuture<'_, anyhow::Result<()>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    /// What streams in during an attempt. Told often.
-    fn on_delta(&mut self, attempt: u32, delta: Delta<'_>);
-
-    /// An attempt has ended. An error ends the loop, as when there is nobody left to work for.
-    fn on_attempt_end<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>>;
-}
-
-/// A build, and what it took.
+/// What the loop was for, and what it took.
 #[derive(Debug)]
-pub struct GeneratedBuild {
-    pub build: ValidGrid,
-    /// The JSON that it was read from.
-    pub spec: String,
-    pub warnings: Vec<Warning>,
+pub struct Generated<T> {
+    pub output: T,
     pub attempts: u32,
-    /// Of all attempts.
-    pub usage: Usage,
-    /// What `generationTimeMs` says: from sending the request that brought the accepted answer to that
-    /// answer's end. Earlier attempts, waiting for a busy provider and our own checks are not in it.
+    /// From sending the request that brought the accepted answer to that answer's end. Earlier attempts, waiting for a
+    /// busy provider and our own checks are not part of it.
     pub generation_time: Duration,
 }
 
-#[derive(Debug)]
-pub struct BuildFailure {
-    pub reason: FailureReason,
-    pub attempts: u32,
-    pub usage: Usage,
+/// Follows an attempt loop. An error from any of its methods ends the loop.
+pub trait AttemptListener: Send {
+    /// An attempt is about to begin.
+    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>>;
+
+    /// Called for every piece that streams in.
+    fn on_delta(&mut self, delta: Delta<'_>);
+
+    /// `next` is the number of the attempt that follows, if one does.
+    fn on_attempt_end<'a>(
+        &'a mut self,
+        attempt: &'a Attempt,
+        next: Option<u32>,
+    ) -> BoxFuture<'a, anyhow::Result<()>>;
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum FailureReason {
-    /// The last answer was no build.
-    #[error("{0}")]
-    Refused(Rejection),
-    #[error("{message}")]
-    Failed { kind: GenerateErrorKind, message: String },
-    #[error("the answer could not be looked at: {0}")]
-    Unread(anyhow::Error),
-    /// The listener wanted no more.
-    #[error("the attempt could not be put away: {0}")]
-    ListenerFailed(anyhow::Error),
+/// Why an attempt failed, and the prompt of another one if that makes sense.
+struct FailedAttempt {
+    error: GenerateError,
+    next: Option<ChatPrompt>,
 }
 
-/// A look at an answer, to be run off the async threads.
-pub type Check = Box<dyn FnOnce() -> Result<CheckedAnswer, RejectedAnswer> + Send>;
-
-/// What an answer holds.
-pub struct CheckedAnswer {
-    pub build: ValidGrid,
-    pub spec: String,
-    pub warnings: Vec<Warning>,
-}
-
-/// Takes an answer as any import is taken. Heavy work.
-pub fn check(text: &str, settings: &Settings, max_bytes: usize) -> Result<CheckedAnswer, RejectedAnswer> {
-    match voxel::check(text.as_bytes(), settings.grid, settings.palette, max_bytes) {
-        Verdict::Accepted { build, spec, warnings } => {
-            // An answer can begin as a file of another tool does.
-            let spec = spec.map_or_else(|| build.write_spec(max_bytes), Ok);
-            let spec =
-                spec.map_err(|rejection| RejectedAnswer { rejection, stats: None, warnings: Vec::new() })?;
-            Ok(CheckedAnswer { build, spec, warnings })
-        }
-        Verdict::Rejected { stats, warnings, rejection, .. } => {
-            Err(RejectedAnswer { rejection, stats: Some(stats), warnings })
-        }
-        Verdict::Unreadable(rejection) => {
-            Err(RejectedAnswer { rejection, stats: None, warnings: Vec::new() })
-        }
-    }
-}
-
-impl BuildRequest {
-    /// With the usual number of attempts and bounds, and answers held to the form of a spec.
-    pub fn new(
-        provider: Arc<dyn ModelProvider>,
-        model: impl Into<String>,
-        prompt: impl Into<String>,
-        settings: Settings,
-    ) -> Self {
-        Self {
-            provider,
-            model: model.into(),
-            options: GenerationOptions::default(),
-            max_output_tokens: None,
-            prompt: prompt.into(),
-            schema: Some(Arc::new(schema::with_plan(voxel::schema(settings.grid, settings.palette)))),
-            settings,
-            attempts: DEFAULT_ATTEMPTS,
-            max_bytes: ANSWER_MAX_BYTES,
-            prior: PriorAttempts::default(),
-        }
-    }
-
-    /// What the catalog says of how this model is asked.
-    pub fn with_options(mut self, options: catalog::ModelOptions) -> Self {
-        let catalog::ModelOptions { effort, temperature, max_output_tokens } = options;
-        self.options = GenerationOptions { effort, temperature };
-        self.max_output_tokens = max_output_tokens;
-        self
-    }
-
-    /// Asks until there is a build, the attempts are used up, or asking again would not help. `off_thread`
-    /// runs heavy work.
-    pub async fn run<R, F>(
+impl<T: Task> AttemptLoop<T> {
+    /// Makes attempts until an answer is accepted, all are used up, or another one would not help.
+    pub async fn run(
         &self,
-        off_thread: R,
         listener: &mut dyn AttemptListener,
-    ) -> Result<GeneratedBuild, BuildFailure>
-    where
-        R: Fn(Check) -> F + Send + Sync,
-        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>> + Send,
-    {
-        let mut spent = Usage::default();
-        let mut number = self.prior.attempts;
-        let mut prompt = match self.resume(&off_thread).await? {
-            Resumed::Done(generated) => return Ok(generated),
-            Resumed::Next(prompt) => prompt,
+    ) -> Result<Generated<T::Output>, GenerateError> {
+        let mut number = self.past.count;
+        let mut prompt = match &self.past.answer {
+            Some((answer, generation_time)) => match self.read(answer).await {
+                Ok(output) => {
+                    return Ok(Generated { output, attempts: number, generation_time: *generation_time });
+                }
+                Err(failed) => failed.next.filter(|_| number < self.max_attempts).ok_or(failed.error)?,
+            },
+            None if self.past.code.as_deref().is_some_and(is_too_long) => self.task.shorter_prompt(),
+            None => self.task.first_prompt(),
         };
         loop {
             number += 1;
-            let listener_failed = |error| BuildFailure {
-                reason: FailureReason::ListenerFailed(error),
-                attempts: number - 1,
-                usage: spent,
-            };
-            listener.on_attempt_start(number).await.map_err(listener_failed)?;
-            let answer = self.ask(prompt, number, listener).await;
-            spent = spent.plus(&answer.usage);
-            let result = self.judge(answer.result, &answer.text, &off_thread).await;
-            if let Err(AttemptError::Rejected(rejected)) = &result {
-                self.provider.log_rejected(&answer.text, &rejected.rejection.message);
+            listener.on_attempt_start().await.map_err(GenerateError::cancelled)?;
+            let (attempt, mut result) = self.attempt(prompt, listener).await;
+            if let Err(failed) = &mut result
+                && number >= self.max_attempts
+            {
+                failed.next = None;
             }
-            let next =
-                result.as_ref().err().and_then(|reason| self.next_prompt(number, &answer.text, reason));
-            let attempt = Attempt {
-                number,
-                text: answer.text,
-                outcome: outcome(&result),
-                usage: answer.usage,
-                duration: answer.times.total,
-                answer_time: answer.times.last_request,
-                notes: answer.notes,
-                again: next.is_some(),
-            };
-            let failure = |reason| BuildFailure { reason, attempts: number, usage: spent };
-            listener
-                .on_attempt_end(&attempt)
-                .await
-                .map_err(|error| failure(FailureReason::ListenerFailed(error)))?;
-            match (result, next) {
-                (Ok(CheckedAnswer { build, spec, warnings }), _) => {
-                    let generation_time = answer.times.last_request;
-                    return Ok(GeneratedBuild {
-                        build,
-                        spec,
-                        warnings,
-                        attempts: number,
-                        usage: spent,
-                        generation_time,
-                    });
+            let next = matches!(&result, Err(FailedAttempt { next: Some(_), .. })).then_some(number + 1);
+            listener.on_attempt_end(&attempt, next).await.map_err(GenerateError::cancelled)?;
+            prompt = match result {
+                Ok(output) => {
+                    return Ok(Generated { output, attempts: number, generation_time: attempt.answer_time });
                 }
-                (Err(_), Some(next)) => prompt = next,
-                (Err(error), None) => return Err(failure(error.into())),
-            }
+                Err(FailedAttempt { error, next }) => next.ok_or(error)?,
+            };
         }
     }
 
-    /// Goes on where somebody else has stopped.
-    async fn resume<R, F>(&self, off_thread: &R) -> Result<Resumed, BuildFailure>
-    where
-        R: Fn(Check) -> F,
-        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
-    {
-        let PriorAttempts { attempts, code, answer } = &self.prior;
-        let Some((text, generation_time)) = answer else {
-            let was_too_long = TOO_LONG.iter().any(|kind| code.as_deref() == Some(kind.code()));
-            let write_prompt = if was_too_long { prompting::shorter_prompt } else { prompting::first_prompt };
-            return Ok(Resumed::Next(write_prompt(&self.prompt, &self.settings)));
-        };
-        let usage = Usage::default();
-        match self.check_answer(text, off_thread).await {
-            Ok(CheckedAnswer { build, spec, warnings }) => Ok(Resumed::Done(GeneratedBuild {
-                build,
-                spec,
-                warnings,
-                attempts: *attempts,
-                usage,
-                generation_time: *generation_time,
-            })),
-            Err(error) => match self.next_prompt(*attempts, text, &error) {
-                Some(prompt) => Ok(Resumed::Next(prompt)),
-                None => Err(BuildFailure { reason: error.into(), attempts: *attempts, usage }),
-            },
-        }
-    }
-
-    async fn ask(
+    async fn attempt(
         &self,
-        ChatPrompt { system, user }: ChatPrompt,
-        number: u32,
+        prompt: ChatPrompt,
         listener: &mut dyn AttemptListener,
-    ) -> AttemptAnswer {
+    ) -> (Attempt, Result<T::Output, FailedAttempt>) {
         let request = CompletionRequest {
             model: self.model.clone(),
-            system,
-            messages: vec![ChatMessage { role: ChatRole::User, text: user }],
-            schema: self.schema.clone(),
-            max_output_tokens: self.max_output_tokens,
+            system: prompt.system,
+            messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user }],
+            schema: self.task.schema(),
             options: self.options,
         };
-        let mut stopwatch = Stopwatch::start();
+        let mut sent_at = Instant::now();
         let mut on_delta = |delta: Delta<'_>| {
             if let Delta::Sent = delta {
-                stopwatch.sent();
+                sent_at = Instant::now();
             }
-            listener.on_delta(number, delta);
+            listener.on_delta(delta);
         };
-        let answer = self.provider.ask(&request, &mut on_delta).await;
-        let times = stopwatch.stop();
-        match answer {
-            Ok(CompletionResponse { text, usage, notes }) => {
-                AttemptAnswer { text: text.into(), result: Ok(()), usage, notes, times }
+        let result = self.provider.ask(&request, &mut on_delta).await;
+        let answer_time = sent_at.elapsed();
+        let (response, error) = match result {
+            Ok(response) => (response, None),
+            Err(mut error) => (std::mem::take(&mut *error.partial), Some(error)),
+        };
+        let answer: Arc<str> = response.text.into();
+        let result = match error {
+            None => self.read(&answer).await,
+            Some(error) => self.read_interrupted(&answer, error).await,
+        };
+        let error = result.as_ref().err().map(|failed| &failed.error);
+        if let Some(GenerateError { kind: GenerateErrorKind::Rejected(_), message, .. }) = error {
+            self.provider.log_rejected(&answer, message);
+        }
+        let attempt = Attempt {
+            outcome: error.map_or(Outcome::Accepted, |error| outcome(error.kind)),
+            code: error.map(|error| error.kind.code()),
+            message: error.map(|error| error.message.clone()),
+            answer,
+            answer_time,
+            usage: response.usage,
+            notes: json!(response.notes),
+        };
+        (attempt, result)
+    }
+
+    async fn read(&self, answer: &Arc<str>) -> Result<T::Output, FailedAttempt> {
+        match self.off_thread(answer, T::read).await {
+            Ok(Ok(output)) => Ok(output),
+            Ok(Err(RejectedAnswer { code, message, repair })) => {
+                let error = GenerateError::new(GenerateErrorKind::Rejected(code), message);
+                Err(FailedAttempt { error, next: Some(repair) })
             }
-            Err(GenerateError { kind, message, is_final, began, partial, usage, notes }) => {
-                let error = AnswerError { kind, message, is_final, began };
-                AttemptAnswer { text: partial.into(), result: Err(error), usage, notes, times }
+            Err(error) => {
+                let message = format!("the answer could not be checked: {:#}", anyhow::Error::from(error));
+                let error = GenerateError::new(GenerateErrorKind::Unread, message);
+                Err(FailedAttempt { error, next: None })
             }
         }
     }
 
-    async fn judge<R, F>(
+    /// An answer whose end was lost is accepted if it turns out to be complete.
+    async fn read_interrupted(
         &self,
-        answered: Result<(), AnswerError>,
-        text: &Arc<str>,
-        off_thread: &R,
-    ) -> Result<CheckedAnswer, AttemptError>
-    where
-        R: Fn(Check) -> F,
-        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
-    {
-        let Err(error) = answered else { return self.check_answer(text, off_thread).await };
-        if may_be_complete(error.kind)
-            && let Ok(build) = self.check_answer(text, off_thread).await
-            && ends_with(text, &build.spec)
+        answer: &Arc<str>,
+        error: GenerateError,
+    ) -> Result<T::Output, FailedAttempt> {
+        use GenerateErrorKind::*;
+        if matches!(error.kind, Truncated | CutOff | TimedOut | Stalled | Overloaded)
+            && let Ok(Some(output)) = self.off_thread(answer, T::read_interrupted).await
         {
-            return Ok(build);
+            return Ok(output);
         }
-        Err(AttemptError::Failed(error))
-    }
-
-    async fn check_answer<R, F>(&self, text: &Arc<str>, off_thread: &R) -> Result<CheckedAnswer, AttemptError>
-    where
-        R: Fn(Check) -> F,
-        F: Future<Output = anyhow::Result<Result<CheckedAnswer, RejectedAnswer>>>,
-    {
-        let (text, settings, max_bytes) = (Arc::clone(text), self.settings.clone(), self.max_bytes);
-        let checked = off_thread(Box::new(move || check(&text, &settings, max_bytes))).await;
-        checked.map_err(AttemptError::Unread)?.map_err(AttemptError::Rejected)
-    }
-
-    /// What to ask next; none where there is no sense in it, or no attempt left.
-    fn next_prompt(&self, number: u32, text: &str, error: &AttemptError) -> Option<ChatPrompt> {
-        if number >= self.attempts {
-            return None;
-        }
-        match error {
-            AttemptError::Rejected(rejected) => {
-                Some(prompting::repair_prompt(&self.prompt, &self.settings, text, rejected))
-            }
-            AttemptError::Unread(_) => None,
-            AttemptError::Failed(AnswerError { is_final: true, .. }) => None,
-            AttemptError::Failed(AnswerError { kind, began, .. }) => match retry_strategy(*kind, *began) {
-                RetryStrategy::GiveUp => None,
-                RetryStrategy::SamePrompt => Some(prompting::first_prompt(&self.prompt, &self.settings)),
-                RetryStrategy::ShorterPrompt => Some(prompting::shorter_prompt(&self.prompt, &self.settings)),
-            },
-        }
-    }
-}
-
-enum Resumed {
-    Done(GeneratedBuild),
-    Next(ChatPrompt),
-}
-
-/// What came of a question.
-struct AttemptAnswer {
-    text: Arc<str>,
-    result: Result<(), AnswerError>,
-    usage: Usage,
-    notes: Vec<Note>,
-    times: stopwatch::AttemptTimes,
-}
-
-/// Why there is no answer, or not a whole one.
-struct AnswerError {
-    kind: GenerateErrorKind,
-    message: String,
-    is_final: bool,
-    began: bool,
-}
-
-/// Why an attempt brought no build.
-enum AttemptError {
-    Rejected(RejectedAnswer),
-    Failed(AnswerError),
-    Unread(anyhow::Error),
-}
-
-enum RetryStrategy {
-    GiveUp,
-    SamePrompt,
-    ShorterPrompt,
-}
-
-/// What asks for a shorter answer.
-const TOO_LONG: [GenerateErrorKind; 2] = [GenerateErrorKind::Truncated, GenerateErrorKind::TooLarge];
-
-/// Whether all that was to be said may have come before the end was lost.
-fn may_be_complete(kind: GenerateErrorKind) -> bool {
-    use GenerateErrorKind::*;
-    matches!(kind, Truncated | CutOff | TimedOut | Stalled | Overloaded)
-}
-
-/// Whether a text ends with this spec, and nothing else was begun after it.
-fn ends_with(text: &str, spec: &str) -> bool {
-    let end = text.rfind('}').map_or(0, |at| at + 1);
-    text[..end].ends_with(spec.trim_end()) && !text[end..].contains('{')
-}
-
-/// A provider has tried more than once itself before it says that it is busy or out of reach, unless an answer `began`:
-/// that is not for now. What a model refuses, or nobody pays for, stays so.
-fn retry_strategy(kind: GenerateErrorKind, began: bool) -> RetryStrategy {
-    use GenerateErrorKind::*;
-    match kind {
-        Truncated | TooLarge => RetryStrategy::ShorterPrompt,
-        Empty | Stalled | TimedOut | CutOff | BadAnswer => RetryStrategy::SamePrompt,
-        BadKey | NoCredit | NoSuchModel | Refused | Filtered | BadRequest | Cancelled => {
-            RetryStrategy::GiveUp
-        }
-        RateLimited | Overloaded | Unreachable if began => RetryStrategy::SamePrompt,
-        RateLimited | Overloaded | Unreachable => RetryStrategy::GiveUp,
-    }
-}
-
-fn outcome(result: &Result<CheckedAnswer, AttemptError>) -> Outcome {
-    match result {
-        Ok(_) => Outcome::Accepted,
-        Err(AttemptError::Rejected(rejected)) => Outcome::Refused(rejected.rejection.clone()),
-        Err(AttemptError::Failed(error)) => {
-            Outcome::Failed { kind: error.kind, message: error.message.clone() }
-        }
-        Err(AttemptError::Unread(error)) => Outcome::Unread { message: format!("{error:#}") },
-    }
-}
-
-impl Outcome {
-    /// For programs; none for what was accepted.
-    pub fn code(&self) -> Option<&'static str> {
-        match self {
-            Self::Accepted => None,
-            Self::Refused(rejection) => Some(rejection.code.name()),
-            Self::Failed { kind, .. } => Some(kind.code()),
-            Self::Unread { .. } => Some("unread"),
-        }
-    }
-
-    /// For people; none for what was accepted.
-    pub fn message(&self) -> Option<&str> {
-        match self {
-            Self::Accepted => None,
-            Self::Refused(rejection) => Some(&rejection.message),
-            Self::Failed { message, .. } | Self::Unread { message } => Some(message),
-        }
-    }
-}
-
-impl FailureReason {
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Refused(rejection) => rejection.code.name(),
-            Self::Failed { kind, .. } => kind.code(),
-            Self::Unread(_) => "unread",
-            Self::ListenerFailed(_) => "unheard",
-        }
-    }
-}
-
-impl From<AttemptError> for FailureReason {
-    fn from(error: AttemptError) -> Self {
-        match error {
-            AttemptError::Rejected(rejected) => Self::Refused(rejected.rejection),
-            AttemptError::Failed(AnswerError { kind, message, .. }) => Self::Failed { kind, message },
-            AttemptError::Unread(error) => Self::Unread(error),
-        }
-    }
-}
-
-impl Usage {
-    /// Both together. What neither knows stays unknown.
-    pub fn plus(&self, other: &Self) -> Self {
-        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        let next = match error.kind {
+            _ if error.is_final() => None,
+            // The client has tried several times already, unless an answer had begun.
+            kind if kind.is_unavailable() && !error.began => None,
+            kind if is_too_long(kind.code()) => Some(self.task.shorter_prompt()),
+            _ => Some(self.task.first_prompt()),
         };
-        Self {
-            input: sum(self.input, other.input),
-            output: sum(self.output, other.output),
-            reasoning: sum(self.reasoning, other.reasoning),
-        }
+        Err(FailedAttempt { error, next })
+    }
+
+    async fn off_thread<R: Send + 'static>(
+        &self,
+        answer: &Arc<str>,
+        read: fn(&T, &str) -> R,
+    ) -> Result<R, WorkError> {
+        let (task, answer) = (Arc::clone(&self.task), Arc::clone(answer));
+        self.work.run(self.work_client, move || read(&task, &answer)).await
+    }
+}
+
+/// Whether what failed with this code is requested again as something shorter.
+fn is_too_long(code: &str) -> bool {
+    [GenerateErrorKind::Truncated, GenerateErrorKind::TooLarge].iter().any(|kind| kind.code() == code)
+}
+
+fn outcome(kind: GenerateErrorKind) -> Outcome {
+    match kind {
+        GenerateErrorKind::Rejected(_) => Outcome::Refused,
+        GenerateErrorKind::Unread => Outcome::Unread,
+        _ => Outcome::Failed,
     }
 }
 

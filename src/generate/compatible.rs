@@ -1,6 +1,6 @@
-//! Whatever speaks OpenAI's chat completions: OpenRouter, DeepSeek, xAI, Moonshot, Z.AI, Ollama, vLLM.
+//! OpenAI's chat completions, as OpenRouter, DeepSeek, xAI, Moonshot, Z.AI, Ollama, vLLM and others implement them.
 //!
-//! They agree on the outline and differ in the details, so much is taken that the original never sends.
+//! They agree on the outline and differ in the details, so this accepts much that OpenAI itself never sends.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::client::{
-    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
-    join_url, push_refusal, set_field, unexpected_document,
+    Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, parse_error,
+    provider_error, push_refusal, set_field, unexpected_document,
 };
-use super::{ChatRole, CompletionRequest, GenerateErrorKind, Usage, schema};
+use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Usage, schema};
 
 pub(super) struct CompatibleProtocol;
 
@@ -74,7 +74,7 @@ fn format(schema: &Value) -> Value {
     json!({ "type": "json_schema", "json_schema": schema })
 }
 
-/// One completion as it streams in. Nothing numbers the pieces, so they are taken as they come.
+/// Reads a completion. The pieces are not numbered, so they are taken in the order they come.
 #[derive(Default)]
 struct CompatibleStreamParser {
     finish: Option<String>,
@@ -92,7 +92,7 @@ struct CompatibleChunk {
 #[derive(Deserialize)]
 struct CompatibleChoice {
     delta: Option<CompatibleDelta>,
-    /// All in one piece. Some say it at the end of a stream as well.
+    /// The whole message. Some endpoints also send it at the end of a stream.
     message: Option<CompatibleDelta>,
     finish_reason: Option<String>,
     index: Option<u64>,
@@ -132,16 +132,16 @@ impl StreamParser for CompatibleStreamParser {
         &mut self,
         event: &SseEvent,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, RequestError> {
+    ) -> Result<StreamFlow, GenerateError> {
         if event.data.trim() == "[DONE]" {
             self.done = true;
             return Ok(StreamFlow::Done);
         }
         let chunk: CompatibleChunk = event.json()?;
         if chunk.choices.is_none()
-            && let Some(api_error) = ApiError::parse(&event.data)
+            && let Some(error) = parse_error(&event.data, None)
         {
-            return Err(api_error.into_request_error(None));
+            return Err(error);
         }
         self.chunk(chunk, received)?;
         Ok(StreamFlow::Continue)
@@ -151,27 +151,24 @@ impl StreamParser for CompatibleStreamParser {
         self.done || self.finish.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
         if !self.refusal.is_empty() {
-            return Err(RequestError::new(
-                GenerateErrorKind::Refused,
-                format!("the model declined: {}", self.refusal),
-            ));
+            return Err(GenerateError::refused(&self.refusal));
         }
         match self.finish.as_deref() {
-            None if !self.done => Err(RequestError::cut_off()),
-            Some("length" | "max_tokens" | "model_context_window_exceeded") => Err(RequestError::truncated()),
-            Some("content_filter" | "sensitive") => {
-                Err(RequestError::new(GenerateErrorKind::Filtered, "the answer was withheld by a filter"))
+            None if !self.done => Err(GenerateError::cut_off()),
+            Some("length" | "max_tokens" | "model_context_window_exceeded") => {
+                Err(GenerateError::truncated())
             }
+            Some("content_filter" | "sensitive") => Err(GenerateError::filtered()),
             Some(reason @ ("error" | "network_error" | "insufficient_system_resource" | "abort")) => Err(
-                RequestError::new(GenerateErrorKind::Overloaded, format!("the answer ended with {reason}")),
+                GenerateError::new(GenerateErrorKind::Overloaded, format!("the answer ended with {reason}")),
             ),
             _ => Ok(()),
         }
     }
 
-    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
         match serde_json::from_str::<CompatibleChunk>(&body) {
             Ok(chunk) if chunk.choices.is_some() => {
                 drop(body);
@@ -188,7 +185,7 @@ impl CompatibleStreamParser {
         &mut self,
         chunk: CompatibleChunk,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), GenerateError> {
         received.update_usage(chunk.usage.map(Usage::from).unwrap_or_default());
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or(0) != 0 {
@@ -204,12 +201,7 @@ impl CompatibleStreamParser {
             self.finish = reason.or(self.finish.take());
         }
         match chunk.error {
-            Some(Value::String(message)) => {
-                Err(ApiError::from_value(&Value::Null, Some(&message)).into_request_error(None))
-            }
-            Some(error) if !error.is_null() => {
-                Err(ApiError::from_value(&error, None).into_request_error(None))
-            }
+            Some(error) if !error.is_null() => Err(provider_error(&error)),
             _ => Ok(()),
         }
     }
@@ -218,7 +210,7 @@ impl CompatibleStreamParser {
         &mut self,
         piece: CompatibleDelta,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), GenerateError> {
         received.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
         push_refusal(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
         piece.content.map_or(Ok(()), |CompatibleContent(text)| received.push_text(&text))
@@ -258,7 +250,7 @@ impl<'de> Visitor<'de> for CompatibleContentVisitor {
 }
 
 impl From<CompatibleUsage> for Usage {
-    /// Some leave the reasoning out of the completion, but not out of the total.
+    /// Some endpoints leave the reasoning out of the completion, but not out of the total.
     fn from(used: CompatibleUsage) -> Self {
         let beyond_input =
             used.total_tokens.zip(used.prompt_tokens).map(|(all, input)| all.saturating_sub(input));

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::{
-    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
-    join_url, set_field,
+    Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
+    set_field,
 };
-use super::{ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
+use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema};
 
 pub(super) struct GoogleProtocol;
 
@@ -70,7 +70,7 @@ impl Protocol for GoogleProtocol {
     }
 }
 
-/// Thoughts are the only sign of life while a model thinks.
+/// Thoughts are the only thing that streams in while a model thinks.
 fn thinking(effort: Option<ThinkingEffort>, thoughts: bool) -> Option<Value> {
     let Some(effort) = effort else { return thoughts.then(|| json!({ "includeThoughts": true })) };
     let level = match effort {
@@ -84,7 +84,7 @@ fn thinking(effort: Option<ThinkingEffort>, thoughts: bool) -> Option<Value> {
     Some(json!({ "thinkingLevel": level, "includeThoughts": thoughts }))
 }
 
-/// The first candidate as it streams in. Nothing numbers the pieces, so they are taken as they come.
+/// Reads the first candidate. The pieces are not numbered, so they are taken in the order they come.
 #[derive(Default)]
 struct GoogleStreamParser {
     finish: Option<String>,
@@ -142,10 +142,10 @@ impl StreamParser for GoogleStreamParser {
         &mut self,
         event: &SseEvent,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, RequestError> {
+    ) -> Result<StreamFlow, GenerateError> {
         let chunk: GoogleChunk = event.json()?;
         if let Some(error) = chunk.error {
-            return Err(ApiError::from_value(&error, None).into_request_error(None));
+            return Err(provider_error(&error));
         }
         received.update_usage(chunk.usage_metadata.map(Usage::from).unwrap_or_default());
         self.blocked =
@@ -167,15 +167,15 @@ impl StreamParser for GoogleStreamParser {
         self.finish.is_some() || self.blocked.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
         if let Some(reason) = &self.blocked {
-            let message = format!("the question was withheld from the model: {reason}");
-            return Err(RequestError::new(GenerateErrorKind::Filtered, message));
+            let message = format!("the provider blocked the prompt: {reason}");
+            return Err(GenerateError::new(GenerateErrorKind::Filtered, message));
         }
-        let Some(reason) = self.finish.as_deref() else { return Err(RequestError::cut_off()) };
+        let Some(reason) = self.finish.as_deref() else { return Err(GenerateError::cut_off()) };
         let kind = match reason {
             "STOP" => return Ok(()),
-            "MAX_TOKENS" | "CONTINUATION" => return Err(RequestError::truncated()),
+            "MAX_TOKENS" | "CONTINUATION" => return Err(GenerateError::truncated()),
             "SAFETY"
             | "RECITATION"
             | "LANGUAGE"
@@ -187,7 +187,7 @@ impl StreamParser for GoogleStreamParser {
             | "PUP_LIMITED_DISABLED" => GenerateErrorKind::Filtered,
             _ => GenerateErrorKind::BadAnswer,
         };
-        Err(RequestError::new(kind, format!("the answer ended with {reason}")))
+        Err(GenerateError::new(kind, format!("the answer ended with {reason}")))
     }
 }
 

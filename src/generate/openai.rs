@@ -1,8 +1,7 @@
 //! OpenAI's Responses API.
 //!
-//! The request is async-openai's own type. The stream is read by us: that crate's events are a closed list,
-//! which an event it has not heard of ends (`keepalive` was one), and its client neither bounds what it reads
-//! nor keeps what had come.
+//! The request is async-openai's own type. The stream is read here, because that crate fails at every event it does
+//! not know (`keepalive` was one), and its client neither bounds what it reads nor keeps what came before an error.
 
 use async_openai::types::responses::{
     CreateResponse, EasyInputContent, EasyInputMessage, InputItem, InputParam, Reasoning, ReasoningEffort,
@@ -14,10 +13,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::{
-    ApiError, Protocol, ReceivedAnswer, RequestError, RequestOptions, SseEvent, StreamFlow, StreamParser,
-    join_url, push_refusal,
+    Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
+    push_refusal,
 };
-use super::{ChatMessage, ChatRole, CompletionRequest, GenerateErrorKind, ThinkingEffort, Usage, schema};
+use super::{
+    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema,
+};
 
 pub(super) struct OpenAiProtocol;
 
@@ -72,7 +73,7 @@ fn message(turn: &ChatMessage) -> InputItem {
     InputItem::EasyMessage(EasyInputMessage { role, content, ..EasyInputMessage::default() })
 }
 
-/// Summaries are the only sign of life while a model thinks.
+/// Summaries are the only thing that streams in while a model thinks.
 fn reasoning(effort: ThinkingEffort, summary: bool) -> Reasoning {
     let effort = match effort {
         ThinkingEffort::None => ReasoningEffort::None,
@@ -97,10 +98,10 @@ fn format(schema: &Value) -> ResponseTextParam {
     ResponseTextParam { format, verbosity: None }
 }
 
-/// One response as it streams in.
+/// Reads a response.
 ///
-/// Events are numbered: one that comes again is passed over, and when some are missing the whole text at the
-/// end of a part, or of all, puts right what was heard.
+/// Events are numbered. One that comes twice is skipped. If some are missing, the text is corrected from the events
+/// that repeat it as a whole: at the end of each part, and at the end of the response.
 #[derive(Default)]
 struct OpenAiStreamParser {
     last_sequence: Option<u64>,
@@ -166,7 +167,7 @@ struct OpenAiFinalResponse {
     error: Option<Value>,
 }
 
-/// The same once more, with its text.
+/// The final event again, with the text. It is only read if events were missing, because it may be large.
 #[derive(Deserialize)]
 struct OpenAiOutputEvent {
     response: OpenAiOutput,
@@ -215,20 +216,17 @@ impl StreamParser for OpenAiStreamParser {
         &mut self,
         event: &SseEvent,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, RequestError> {
+    ) -> Result<StreamFlow, GenerateError> {
         if event.data == "[DONE]" {
             return Ok(StreamFlow::Done);
         }
         let header: OpenAiEventHeader = event.json()?;
-        if header
-            .sequence_number
-            .is_some_and(|number| self.last_sequence.is_some_and(|last_sequence| number <= last_sequence))
-        {
-            return Ok(StreamFlow::Continue);
+        if let (Some(number), Some(last)) = (header.sequence_number, self.last_sequence) {
+            if number <= last {
+                return Ok(StreamFlow::Continue);
+            }
+            self.has_gap |= number > last + 1;
         }
-        self.has_gap |= header
-            .sequence_number
-            .is_some_and(|number| self.last_sequence.is_some_and(|last_sequence| number > last_sequence + 1));
         self.last_sequence = header.sequence_number.or(self.last_sequence);
         match header.r#type.as_str() {
             "response.output_item.added" => received.mark_started(),
@@ -261,11 +259,11 @@ impl StreamParser for OpenAiStreamParser {
             "response.failed" => {
                 let OpenAiFinalEvent { response } = event.json()?;
                 received.update_usage(response.usage());
-                return Err(api_error(response.error.as_ref()));
+                return Err(response_error(response.error.as_ref()));
             }
             "error" => {
                 let error: Value = event.json()?;
-                return Err(api_error(Some(error.get("error").unwrap_or(&error))));
+                return Err(response_error(Some(error.get("error").unwrap_or(&error))));
             }
             _ => {}
         }
@@ -276,21 +274,18 @@ impl StreamParser for OpenAiStreamParser {
         self.ending.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), RequestError> {
+    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
         if !self.refusal.is_empty() {
-            return Err(RequestError::new(
-                GenerateErrorKind::Refused,
-                format!("the model declined: {}", self.refusal),
-            ));
+            return Err(GenerateError::refused(&self.refusal));
         }
         match &self.ending {
-            Some(OpenAiEnding::Complete) if self.has_gap => Err(RequestError::new(
+            Some(OpenAiEnding::Complete) if self.has_gap => Err(GenerateError::new(
                 GenerateErrorKind::BadAnswer,
                 "a part of the stream is missing or out of order",
             )),
             Some(OpenAiEnding::Complete) => Ok(()),
             Some(OpenAiEnding::Incomplete(reason)) => Err(incomplete(reason.as_deref())),
-            None => Err(RequestError::cut_off()),
+            None => Err(GenerateError::cut_off()),
         }
     }
 }
@@ -305,12 +300,12 @@ impl OpenAiOutputPart {
 }
 
 impl OpenAiStreamParser {
-    /// Takes what was lost from the end, which may tell everything once more.
+    /// Takes text that was lost from the final event, which may repeat everything.
     fn recover_text(
         &mut self,
         event: &SseEvent,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), GenerateError> {
         if !self.has_gap {
             return Ok(());
         }
@@ -321,7 +316,7 @@ impl OpenAiStreamParser {
         if self.has_gap { Ok(()) } else { received.replace_from(0, &whole) }
     }
 
-    /// Where a part starts in the text; one that has not been heard of starts now.
+    /// Where a part starts in the text. A new part starts at the end.
     fn part_start(&mut self, part: OpenAiPartIndex, received: &ReceivedAnswer<'_>) -> usize {
         match self.part {
             Some((current, start)) if current == part => start,
@@ -338,21 +333,19 @@ impl OpenAiFinalResponse {
     }
 }
 
-fn api_error(error: Option<&Value>) -> RequestError {
+fn response_error(error: Option<&Value>) -> GenerateError {
     match error {
-        Some(error) if !error.is_null() => ApiError::from_value(error, None).into_request_error(None),
-        _ => RequestError::new(GenerateErrorKind::Overloaded, "the response failed, for no stated reason"),
+        Some(error) if !error.is_null() => provider_error(error),
+        _ => GenerateError::new(GenerateErrorKind::Overloaded, "the response failed without a reason"),
     }
 }
 
-fn incomplete(reason: Option<&str>) -> RequestError {
+fn incomplete(reason: Option<&str>) -> GenerateError {
     match reason {
-        Some("content_filter") => {
-            RequestError::new(GenerateErrorKind::Filtered, "the answer was withheld by a filter")
-        }
-        Some("max_output_tokens") | None => RequestError::truncated(),
+        Some("content_filter") => GenerateError::filtered(),
+        Some("max_output_tokens") | None => GenerateError::truncated(),
         Some(other) => {
-            RequestError::new(GenerateErrorKind::Truncated, format!("the answer was cut short: {other}"))
+            GenerateError::new(GenerateErrorKind::Truncated, format!("the answer was cut short: {other}"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What models are told: `prompts/` filled in with the rules of a grid and the blocks of a palette.
+//! The prompts for builds: `prompts/` filled in with the rules of a grid and the blocks of a palette.
 
 mod block_list;
 mod excerpt;
@@ -7,34 +7,27 @@ use askama::Template;
 
 use self::block_list::{BlockGroup, block_groups};
 use self::excerpt::excerpt;
+pub use super::attempts::ChatPrompt;
 use crate::arena::Settings;
 use crate::arena::catalog::MAX_PROMPT_CHARS;
 use voxel::{GridSize, GridStats, MAX_OVERDRAW, Palette, Rejection, RejectionCode, Rules, Warning};
 
-/// What is asked of a model at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatPrompt {
-    pub system: String,
-    pub user: String,
-}
-
-/// What is wrong with an answer.
+/// What is wrong with an answer that should be a build.
 #[derive(Clone, Debug)]
-pub struct RejectedAnswer {
+pub struct RejectedBuild {
     pub rejection: Rejection,
-    /// What came out, where it could be read.
+    /// Of the grid that came out, if the answer could be read.
     pub stats: Option<GridStats>,
     pub warnings: Vec<Warning>,
 }
 
-/// The first time.
 pub fn first_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
     let user =
         UserTemplate { edge: settings.grid.get(), palette: settings.palette, prompt: single_line(prompt) };
     ChatPrompt { system: system(settings), user: render(&user) }
 }
 
-/// After an answer that was cut off.
+/// For the request after an answer that was cut off or too long.
 pub fn shorter_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
     let user = ShorterTemplate {
         edge: settings.grid.get(),
@@ -45,12 +38,12 @@ pub fn shorter_prompt(prompt: &str, settings: &Settings) -> ChatPrompt {
     ChatPrompt { system: system(settings), user: render(&user) }
 }
 
-/// After an answer that was no build.
+/// For the request after an answer that was not a build.
 pub fn repair_prompt(
     prompt: &str,
     settings: &Settings,
     earlier: &str,
-    rejected: &RejectedAnswer,
+    rejected: &RejectedBuild,
 ) -> ChatPrompt {
     let (earlier, left_out) = excerpt(earlier.trim_end(), rejected.rejection.position);
     let user = RepairTemplate {
@@ -68,7 +61,7 @@ pub fn repair_prompt(
     ChatPrompt { system: system(settings), user: render(&user) }
 }
 
-/// All in one, to be pasted into a chat window.
+/// System prompt and user prompt in one text, to paste into a chat window.
 pub fn chat_text(prompt: &str, settings: &Settings) -> String {
     let ChatPrompt { system, user } = first_prompt(prompt, settings);
     render(&ChatTemplate { system, user })
@@ -151,7 +144,7 @@ fn system(settings: &Settings) -> String {
     })
 }
 
-/// How large and how fine a good build is.
+/// How large and how detailed a good build is.
 struct SizeGuide {
     /// Of its longest side.
     span: (usize, usize),
@@ -184,14 +177,14 @@ impl SizeGuide {
     }
 }
 
-/// A prompt on one line, so that it ends where it seems to end.
+/// Puts a prompt on one line, so that no prompt can pretend to be a part of the text around it.
 fn single_line(prompt: &str) -> String {
     let words: Vec<&str> = prompt.split_whitespace().collect();
     let line = words.join(" ");
     line.chars().filter(|c| !c.is_control()).take(MAX_PROMPT_CHARS).collect()
 }
 
-/// What a census amounts to, in words.
+/// A build's block counts and bounds in words.
 fn describe_result(stats: &GridStats) -> String {
     const KINDS: usize = 8;
     let blocks = stats.blocks();

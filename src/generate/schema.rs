@@ -1,23 +1,9 @@
-//! One JSON Schema in the dialects that providers hold models to.
+//! A JSON Schema in the dialects that providers understand.
 
 use serde_json::{Map, Value, json};
 
-const PLAN: &str = "Written first, and not drawn: the idea in one line or, where nothing was thought before, at most fifteen \
-                    short lines with each part's ranges of x, y and z and its material.";
-
-/// With a place to think in, before the first coordinate.
-pub(super) fn with_plan(mut schema: Value) -> Value {
-    if let Some(properties) = schema["properties"].as_object_mut() {
-        properties.shift_insert(0, "plan".to_owned(), json!({ "type": "string", "description": PLAN }));
-    }
-    if let Some(required) = schema["required"].as_array_mut() {
-        required.insert(0, json!("plan"));
-    }
-    schema
-}
-
-/// For OpenAI, those like it, and Google: without a declaration of the dialect, and with `const` as an
-/// `enum`, which all of them know.
+/// For OpenAI, compatible endpoints and Google: without `$schema`, and with `const` written as an `enum`, which all of
+/// them know.
 pub(super) fn plain(schema: &Value) -> Value {
     rewrite(schema, &|object| {
         object.shift_remove("$schema");
@@ -27,7 +13,7 @@ pub(super) fn plain(schema: &Value) -> Value {
     })
 }
 
-/// For Anthropic, which refuses bounds: they go into the description, where the model may still heed them.
+/// For Anthropic, which refuses bounds: they move into the description, where the model may still respect them.
 pub(super) fn without_bounds(schema: &Value) -> Value {
     const BOUNDS: [&str; 8] = [
         "minimum",
@@ -56,8 +42,8 @@ pub(super) fn without_bounds(schema: &Value) -> Value {
     })
 }
 
-/// Applies an edit to every schema within a schema, and to nothing that merely looks like one: the names of
-/// properties and definitions, and the values of an `enum`, are data.
+/// Applies an edit to every schema within a schema. The names of properties and definitions, and the values of an
+/// `enum`, are data and stay as they are, even where they look like keywords.
 fn rewrite(schema: &Value, edit: &impl Fn(&mut Map<String, Value>)) -> Value {
     let Value::Object(object) = schema else { return schema.clone() };
     let inner = |(key, value): (&String, &Value)| {
@@ -81,7 +67,7 @@ fn rewrite(schema: &Value, edit: &impl Fn(&mut Map<String, Value>)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use voxel::{self, GridSize, Palette, Verdict};
+    use voxel::{GridSize, Palette};
 
     #[test]
     fn bounds_move_into_the_description() {
@@ -96,20 +82,6 @@ mod tests {
             "enum": [{ "const": 1 }],
         });
         assert_eq!(without_bounds(&given), expected);
-    }
-
-    #[test]
-    fn a_plan_comes_before_all_else_and_does_not_matter_to_the_reader() {
-        let schema = with_plan(voxel::schema(GridSize::G32, Palette::Simple));
-        let first = schema["properties"].as_object().and_then(|properties| properties.keys().next());
-        assert_eq!((first.map(String::as_str), &schema["required"][0]), (Some("plan"), &json!("plan")));
-        let wall = r#"{"x1":0,"y1":0,"z1":0,"x2":20,"y2":9,"z2":0,"type":"stone"}"#;
-        let text = format!(
-            r#"{{"plan":"a {{\"boxes\":[]}} wall\n","version":"1.0","boxes":[{wall}],"lines":[],"blocks":[]}}"#
-        );
-        let verdict = voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
-        let Verdict::Accepted { warnings, .. } = verdict else { panic!("a wall, planned: {verdict:?}") };
-        assert_eq!(warnings, []);
     }
 
     #[test]

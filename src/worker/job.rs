@@ -1,214 +1,184 @@
 //! One job, from its claim to its end.
 
-use std::future::pending;
+mod recorder;
+
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use serde_json::json;
-use sqlx::PgPool;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::recorder::StreamBuffer;
 use super::{LEASE, Worker};
-use crate::arena::builds::{GenerationInfo, PackedBuild};
-use crate::arena::catalog::{Model, Prices};
-use crate::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
-use crate::arena::jobs::{AnswerProgress, ClaimedBuild, JobFailure, Lease, LeaseError};
-use crate::generate::attempts::{
-    Attempt, AttemptListener, BuildFailure, BuildRequest, Check, FailureReason, GeneratedBuild, PriorAttempts,
-};
-use crate::generate::{self, Delta, Usage};
-use crate::work::{WorkClient, WorkPool};
+use crate::arena::catalog::Model;
+use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError, attempts};
+use crate::generate::attempts::AttemptLoop;
+use crate::generate::build::BuildTask;
+use crate::generate::{self, GenerateError, Usage};
+use crate::work::WorkClient;
 
-/// Between signs of life.
+/// How often the lease is renewed.
 const HEARTBEAT: Duration = Duration::from_secs(3);
 
-/// How long what was paid for is kept in hand while the database does not take it. The fence sees to it that
-/// nobody is in the way.
+/// How long an answer that was paid for stays in memory while the database does not accept it. The fence makes sure
+/// that it does not get in another worker's way.
 const STORE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
-/// What the last statement of a job takes to come back.
+/// How long the last statement of a job may take to return.
 const FINISH_GRACE: Duration = Duration::from_millis(500);
 
-/// What a job may still do once the server is to stop.
+/// How long a job may continue after the server is told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
+struct JobRun<'a> {
+    worker: &'a Worker,
+    claim: &'a ClaimedBuild,
+    model: &'a Model,
+    stop: &'a CancellationToken,
+    buffer: StreamBuffer,
+}
+
 pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, stop: &CancellationToken) {
-    let lease = &claim.lease;
-    tracing::info!(provider = claim.provider, "asking");
-    let buffer = StreamBuffer::default();
+    tracing::info!(provider = claim.provider, "generating");
+    let run = JobRun { worker, claim, model, stop, buffer: StreamBuffer::default() };
     let result = {
-        let mut running = pin!(generate_and_store(worker, claim, model, &buffer, stop));
+        let mut generating = pin!(run.generate_and_store());
         tokio::select! {
-            result = &mut running => Some(result),
-            lost = keep_lease(worker, lease, model.prices, &buffer) => {
-                // It may be lost because this very work has just ended.
-                Some(timeout(FINISH_GRACE, running).await.unwrap_or(Err(lost)))
-            }
-            // What has come in whole is about to be stored.
-            () = stop.cancelled() => timeout(SHUTDOWN_GRACE, running).await.ok(),
+            result = &mut generating => Some(result),
+            // The lease also ends when the job does, which this very future may just have brought about.
+            lost = run.keep_lease() => Some(timeout(FINISH_GRACE, generating).await.unwrap_or(Err(lost))),
+            // An answer that is complete is stored; one that is not is left to the next worker.
+            () = stop.cancelled() => timeout(SHUTDOWN_GRACE, generating).await.ok(),
         }
     };
     let result = match result {
         Some(result) => result,
-        None => release(worker, lease, model.prices, &buffer).await,
+        None => run.release().await,
     };
     match result {
         Ok(()) => worker.wake(),
-        Err(LeaseError::Lost) => {
-            tracing::info!("the job has ended, or was taken over");
-            if let Err(error) =
-                attempts::append_to_cancelled(&worker.pool, lease.job, &buffer.snapshot().progress).await
-            {
-                tracing::warn!(%error, "the end of a cancelled answer is lost");
+        Err(LeaseError::Lost) => run.keep_end_of_cancelled().await,
+        Err(LeaseError::Database(error)) => tracing::error!(%error, "the job could not be stored"),
+    }
+}
+
+impl JobRun<'_> {
+    async fn generate_and_store(&self) -> Result<(), LeaseError> {
+        let Some(attempt_loop) = self.attempt_loop().await? else {
+            let message = format!("This server cannot generate with {} any more.", self.claim.provider);
+            return self.fail("no_provider", &message).await;
+        };
+        match attempt_loop.run(&mut &*self).await {
+            Ok(generated) => {
+                let info = generated.info();
+                let build = generated.output.build;
+                with_retries(|| self.claim.finish(&self.worker.pool, &build, info)).await?;
+                tracing::info!(blocks = build.block_count, "build stored");
+                Ok(())
+            }
+            Err(GenerateError { cancelled_by: Some(error), .. }) => {
+                Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
+            }
+            Err(error) => {
+                let code = error.kind.code();
+                tracing::info!(code, "no build: {error}");
+                self.fail(code, &error.message).await
             }
         }
-        Err(LeaseError::Database(error)) => tracing::error!(%error, "the job is left to others"),
+    }
+
+    /// None if this server has no client for the provider.
+    async fn attempt_loop(&self) -> Result<Option<AttemptLoop<BuildTask>>, LeaseError> {
+        let Self { worker, claim, model, .. } = self;
+        let route = model.routes().find(|(provider, _)| *provider == claim.provider);
+        let Some(((_, name), provider)) = route.zip(worker.providers().get(&claim.provider)) else {
+            return Ok(None);
+        };
+        let config = &worker.config.generation;
+        let mut past = attempts::past_attempts(&worker.pool, claim.lease.job).await?;
+        if past.answer.is_none() {
+            // If the last attempt allowed failed without an answer, it is made again.
+            past.count = past.count.min(config.attempts - 1);
+        }
+        let task = BuildTask {
+            prompt: claim.prompt_text.clone(),
+            settings: claim.slot.settings.clone(),
+            max_bytes: config.answer_max_bytes,
+        };
+        Ok(Some(AttemptLoop {
+            task: Arc::new(task),
+            provider: Arc::clone(provider),
+            model: name.to_owned(),
+            options: model.options,
+            max_attempts: config.attempts,
+            past,
+            work: worker.work.clone(),
+            work_client: WorkClient::BACKGROUND,
+        }))
+    }
+
+    async fn fail(&self, code: &str, message: &str) -> Result<(), LeaseError> {
+        with_retries(|| self.claim.lease.fail(&self.worker.pool, JobFailure { code, message })).await
+    }
+
+    /// Renews the lease until it is lost.
+    async fn keep_lease(&self) -> LeaseError {
+        loop {
+            // Woken early when a job was cancelled.
+            let _ = timeout(HEARTBEAT, self.worker.wake.notified()).await;
+            if let Err(lost) = self.renew_lease().await {
+                return lost;
+            }
+        }
+    }
+
+    /// Renews the lease, and stores what has streamed in since the last time.
+    async fn renew_lease(&self) -> Result<(), LeaseError> {
+        let (pool, lease) = (&self.worker.pool, &self.claim.lease);
+        let (progress, usage) = self.buffer.snapshot();
+        with_retries(|| lease.renew(pool, LEASE, &progress)).await?;
+        self.buffer.mark_stored(&progress);
+        if let Some(usage) = usage {
+            let (attempt, cost) = (progress.attempt, self.cost(&usage));
+            with_retries(|| attempts::record_usage(pool, lease, attempt, &usage, cost)).await?;
+            self.buffer.mark_usage_stored(attempt, usage);
+        }
+        Ok(())
+    }
+
+    /// Returns the job to the queue, with everything that has streamed in.
+    async fn release(&self) -> Result<(), LeaseError> {
+        self.renew_lease().await?;
+        self.claim.lease.release(&self.worker.pool).await
+    }
+
+    async fn keep_end_of_cancelled(&self) {
+        tracing::info!("the job was cancelled or taken over");
+        let (progress, _) = self.buffer.snapshot();
+        let job = self.claim.lease.job;
+        if let Err(error) = attempts::append_to_cancelled(&self.worker.pool, job, &progress).await {
+            tracing::warn!(%error, "the end of a cancelled answer could not be stored");
+        }
+    }
+
+    /// In millionths of a dollar.
+    fn cost(&self, usage: &Usage) -> Option<i64> {
+        i64::try_from(generate::cost::cost(self.model.prices?, usage)?.0).ok()
     }
 }
 
-/// Leaves the job to others, with all that has streamed in.
-async fn release(
-    worker: &Worker,
-    lease: &Lease,
-    prices: Option<Prices>,
-    buffer: &StreamBuffer,
-) -> Result<(), LeaseError> {
-    renew_lease(worker, lease, prices, buffer).await?;
-    lease.release(&worker.pool).await
-}
-
-/// Asks, and stores what comes of it.
-async fn generate_and_store(
-    worker: &Worker,
-    claim: &ClaimedBuild,
-    model: &Model,
-    buffer: &StreamBuffer,
-    stop: &CancellationToken,
-) -> Result<(), LeaseError> {
-    let (pool, lease) = (&worker.pool, &claim.lease);
-    let build_request = match build_request(worker, claim, model).await? {
-        Ok(build_request) => build_request,
-        Err(message) => return lease.fail(pool, JobFailure { code: "no_provider", message: &message }).await,
-    };
-    let mut recorder = AttemptRecorder {
-        pool: pool.clone(),
-        lease: *lease,
-        prices: model.prices,
-        buffer: buffer.clone(),
-        stop: stop.clone(),
-    };
-    match build_request.run(off_thread(&worker.work), &mut recorder).await {
-        Ok(generated) => store(worker, claim, generated).await,
-        Err(BuildFailure { reason: FailureReason::ListenerFailed(error), .. }) => {
-            Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
-        }
-        Err(BuildFailure { reason, attempts, .. }) => {
-            let (code, message) = (reason.code(), reason.to_string());
-            tracing::info!(code, attempts, "no build: {message}");
-            with_retries(|| lease.fail(pool, JobFailure { code, message: &message })).await
-        }
-    }
-}
-
-async fn build_request(
-    worker: &Worker,
-    claim: &ClaimedBuild,
-    model: &Model,
-) -> Result<Result<BuildRequest, String>, LeaseError> {
-    let route = model.routes().find(|(provider, _)| *provider == claim.provider);
-    let provider = worker.providers().get(&claim.provider);
-    let Some(((_, name), provider)) = route.zip(provider) else {
-        return Ok(Err(format!("{} cannot be asked from here any more.", claim.provider)));
-    };
-    let earlier = attempts::past_attempts(&worker.pool, claim.lease.job).await?;
-    let limits = &worker.config.generation;
-    let settings = claim.slot.settings.clone();
-    let mut build_request = BuildRequest::new(Arc::clone(provider), name, &claim.prompt_text, settings)
-        .with_options(model.options);
-    build_request.attempts = limits.attempts;
-    build_request.max_bytes = limits.answer_max_bytes;
-    build_request.prior = PriorAttempts {
-        // One that failed without an answer is made again where it was the last allowed.
-        attempts: if earlier.answer.is_some() {
-            earlier.ended
-        } else {
-            earlier.ended.min(limits.attempts - 1)
-        },
-        code: earlier.code,
-        answer: earlier.answer.map(|(text, ms)| (text.into(), Duration::from_millis(ms.unsigned_abs()))),
-    };
-    Ok(Ok(build_request))
-}
-
-async fn store(worker: &Worker, claim: &ClaimedBuild, generated: GeneratedBuild) -> Result<(), LeaseError> {
-    let generation = GenerationInfo {
-        attempts: i32::try_from(generated.attempts).ok(),
-        generation_time_ms: i64::try_from(generated.generation_time.as_millis()).ok(),
-    };
-    let pack = move || PackedBuild::new(&generated.build, &generated.spec, generated.warnings);
-    let build = match worker.work.run(WorkClient::BACKGROUND, pack).await {
-        Ok(build) => build,
-        Err(lost) => {
-            let message =
-                format!("The answer could not be packed: {lost}. It is kept, and can be read again.");
-            let failed = JobFailure { code: "unread", message: &message };
-            return with_retries(|| claim.lease.fail(&worker.pool, failed)).await;
-        }
-    };
-    with_retries(|| claim.finish(&worker.pool, &build, generation)).await?;
-    tracing::info!(blocks = build.block_count, "built");
-    Ok(())
-}
-
-/// Prolongs the lease for as long as the work goes on. Returns when it is lost.
-async fn keep_lease(
-    worker: &Worker,
-    lease: &Lease,
-    prices: Option<Prices>,
-    buffer: &StreamBuffer,
-) -> LeaseError {
-    loop {
-        // Woken early when something was cancelled.
-        let _ = timeout(HEARTBEAT, worker.wake.notified()).await;
-        if let Err(lost) = renew_lease(worker, lease, prices, buffer).await {
-            return lost;
-        }
-    }
-}
-
-/// Prolongs the lease, and stores what has come since the last time.
-async fn renew_lease(
-    worker: &Worker,
-    lease: &Lease,
-    prices: Option<Prices>,
-    buffer: &StreamBuffer,
-) -> Result<(), LeaseError> {
-    let (pool, BufferedProgress { progress, used }) = (&worker.pool, buffer.snapshot());
-    with_retries(|| lease.renew(pool, LEASE, &progress)).await?;
-    buffer.mark_stored(&progress);
-    let Some(used) = used else { return Ok(()) };
-    with_retries(|| {
-        attempts::record_usage(pool, lease, progress.attempt, tokens(&used), cost(prices, &used))
-    })
-    .await?;
-    buffer.with(|buffered| buffered.used.take_if(|now| *now == used));
-    Ok(())
-}
-
-/// Does it again for a while when the database cannot be reached: an answer may be worth a lot.
-async fn with_retries<T, F>(work: impl Fn() -> F) -> Result<T, LeaseError>
+/// Repeats a write while the database cannot be reached, because an answer may be worth a lot.
+async fn with_retries<T, F>(write: impl Fn() -> F) -> Result<T, LeaseError>
 where
     F: Future<Output = Result<T, LeaseError>>,
 {
     let retrying = async {
         let mut pause = Duration::from_millis(200);
         loop {
-            match work().await {
-                Err(LeaseError::Database(error)) if is_transient(&error) => {
-                    tracing::warn!(%error, "the database did not take it; trying again");
+            match write().await {
+                Err(LeaseError::Database(error)) if !is_permanent(&error) => {
+                    tracing::warn!(%error, "a write failed and is repeated");
                     sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_secs(5));
                 }
@@ -219,135 +189,10 @@ where
     timeout(STORE_TIMEOUT, retrying).await.unwrap_or(Err(LeaseError::Database(sqlx::Error::PoolTimedOut)))
 }
 
-/// Anything but a mistake of ours: data that does not fit, a rule that is broken, a query that is wrong.
-fn is_transient(error: &sqlx::Error) -> bool {
+/// Whether the same write must fail again: the data does not fit, a constraint is broken, or the query is wrong. Unlike
+/// for [`crate::db::is_transient`], a server that is gone counts as passing, as there are minutes to wait for it.
+fn is_permanent(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
-    let is_ours = matches!(error, sqlx::Error::Decode(_) | sqlx::Error::Encode(_) | sqlx::Error::RowNotFound);
-    !is_ours && code.is_none_or(|code| !["22", "23", "42"].contains(&&code[..2.min(code.len())]))
-}
-
-fn off_thread(
-    work: &WorkPool,
-) -> impl Fn(
-    Check,
-) -> BoxFuture<
-    'static,
-    anyhow::Result<Result<generate::attempts::CheckedAnswer, generate::prompting::RejectedAnswer>>,
-> {
-    let work = work.clone();
-    move |check| {
-        let work = work.clone();
-        Box::pin(async move { Ok(work.run(WorkClient::BACKGROUND, check).await?) })
-    }
-}
-
-/// What has streamed in and is not known to be stored.
-#[derive(Clone, Default)]
-struct StreamBuffer(Arc<Mutex<BufferedProgress>>);
-
-#[derive(Default)]
-struct BufferedProgress {
-    progress: AnswerProgress,
-    used: Option<Usage>,
-}
-
-impl StreamBuffer {
-    fn with<T>(&self, change: impl FnOnce(&mut BufferedProgress) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn snapshot(&self) -> BufferedProgress {
-        self.with(|BufferedProgress { progress, used }| BufferedProgress {
-            progress: progress.clone(),
-            used: *used,
-        })
-    }
-
-    /// More may have come since, and another attempt may have begun.
-    fn mark_stored(&self, stored: &AnswerProgress) {
-        self.with(|BufferedProgress { progress, .. }| {
-            if progress.attempt == stored.attempt {
-                progress.text.drain(..stored.text.len());
-                progress.offset =
-                    progress.offset.saturating_add(i32::try_from(stored.text.len()).unwrap_or(i32::MAX));
-            }
-        });
-    }
-}
-
-/// Puts attempts away.
-struct AttemptRecorder {
-    pool: PgPool,
-    lease: Lease,
-    prices: Option<Prices>,
-    buffer: StreamBuffer,
-    stop: CancellationToken,
-}
-
-impl AttemptListener for AttemptRecorder {
-    fn on_attempt_start(&mut self, _: u32) -> BoxFuture<'_, anyhow::Result<()>> {
-        Box::pin(async move {
-            // It would be cut off as soon as it has begun to cost something.
-            if self.stop.is_cancelled() {
-                pending::<()>().await;
-            }
-            let number = with_retries(|| attempts::begin(&self.pool, &self.lease)).await?;
-            let progress = AnswerProgress { attempt: number, ..AnswerProgress::default() };
-            self.buffer.with(|buffered| *buffered = BufferedProgress { progress, used: None });
-            Ok(())
-        })
-    }
-
-    fn on_delta(&mut self, _: u32, delta: Delta<'_>) {
-        self.buffer.with(|BufferedProgress { progress, used }| match delta {
-            Delta::Text(text) => {
-                progress.text.push_str(text);
-                progress.chars += text.chars().count() as i64;
-                progress.note = None;
-            }
-            Delta::Sent => progress.note = None,
-            Delta::Thinking { .. } => progress.note = Some("thinking".to_owned()),
-            Delta::Waiting { reason, seconds, .. } => {
-                progress.note = Some(format!("asking again in {seconds:.0} s: {reason}"));
-            }
-            Delta::Usage(usage) => *used = Some(*usage),
-        });
-    }
-
-    fn on_attempt_end<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>> {
-        Box::pin(async move {
-            let notes = json!(attempt.notes);
-            let ended = FinishedAttempt {
-                outcome: outcome(&attempt.outcome),
-                code: attempt.outcome.code(),
-                message: attempt.outcome.message(),
-                answer: &attempt.text,
-                answer_ms: i64::try_from(attempt.answer_time.as_millis()).unwrap_or(i64::MAX),
-                tokens: tokens(&attempt.usage),
-                cost: cost(self.prices, &attempt.usage),
-                notes,
-            };
-            Ok(with_retries(|| attempts::end(&self.pool, &self.lease, &ended)).await?)
-        })
-    }
-}
-
-fn outcome(outcome: &generate::attempts::Outcome) -> StoredOutcome {
-    use generate::attempts::Outcome as Came;
-    match outcome {
-        Came::Accepted => StoredOutcome::Accepted,
-        Came::Refused(_) => StoredOutcome::Refused,
-        Came::Failed { .. } => StoredOutcome::Failed,
-        Came::Unread { .. } => StoredOutcome::Unread,
-    }
-}
-
-/// In millionths of a dollar.
-fn cost(prices: Option<Prices>, usage: &Usage) -> Option<i64> {
-    i64::try_from(generate::cost::cost(prices?, usage)?.0).ok()
-}
-
-fn tokens(usage: &Usage) -> Tokens {
-    let known = |tokens: Option<u64>| tokens.and_then(|tokens| i64::try_from(tokens).ok());
-    Tokens { input: known(usage.input), output: known(usage.output), reasoning: known(usage.reasoning) }
+    matches!(error, sqlx::Error::Decode(_) | sqlx::Error::Encode(_) | sqlx::Error::RowNotFound)
+        || code.is_some_and(|code| ["22", "23", "42"].iter().any(|class| code.starts_with(class)))
 }

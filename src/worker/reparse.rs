@@ -1,5 +1,4 @@
-//! Reading again what models have answered: a parser that has learned something finds builds that were paid
-//! for already.
+//! Reads stored answers again: an improved parser may find builds in answers that were rejected before.
 
 use anyhow::Context;
 use serde_json::json;
@@ -10,22 +9,21 @@ use super::Worker;
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::jobs::{self, Job, attempts};
-use crate::generate::attempts::check;
 use crate::work::WorkClient;
 
-/// What came of reading a job's answers again.
+/// What reading a job's answers again has led to.
 #[derive(Clone, Debug)]
 pub struct ReparsedJob {
     pub job: Job,
-    /// The build, and the number of the attempt that held it.
+    /// The build, and the number of the attempt that contains it.
     pub found: Option<(Uuid, i32)>,
     /// What is still wrong with the latest answer.
     pub last_error: Option<String>,
 }
 
 impl Worker {
-    /// Reads the answers of one failed job again, the latest first. None if there is no such job, or if its
-    /// place has a build.
+    /// Reads the answers of a failed job again, the latest first. None if no such job exists, or if its slot has a
+    /// build.
     pub async fn reparse(&self, admin: Admin, id: Uuid) -> anyhow::Result<Option<ReparsedJob>> {
         if jobs::reparsable(&self.pool, Some(id)).await?.is_empty() {
             return Ok(None);
@@ -55,10 +53,7 @@ impl Worker {
         let (settings, limit) = (slot.settings.clone(), self.config.generation.answer_max_bytes);
         let read = move || {
             let text = String::from_utf8_lossy(&answer);
-            match check(&text, &settings, limit) {
-                Ok(found) => Ok(PackedBuild::new(&found.build, &found.spec, found.warnings)),
-                Err(rejected) => Err(rejected.rejection.message),
-            }
+            PackedBuild::read(text.as_bytes(), &settings, limit).map_err(|rejection| rejection.message)
         };
         Ok(self.work.run(WorkClient::BACKGROUND, read).await?)
     }
@@ -77,7 +72,7 @@ impl Worker {
         let mut transaction = connection.begin().await?;
         let id = match jobs::attach_build(&mut transaction, job.id, slot, build, generation).await {
             Ok(id) => id,
-            // Somebody else was quicker.
+            // Another build was stored in the meantime.
             Err(StoreError::Exists) => return Ok(None),
             Err(reason) => return Err(reason).context("the build could not be stored"),
         };

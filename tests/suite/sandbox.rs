@@ -9,7 +9,8 @@ mod uploads;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use buildoff::generate::{Endpoint, PinnedHost};
+use buildoff::generate::Endpoint;
+use buildoff::outbound::PinnedHost;
 use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::time::timeout;

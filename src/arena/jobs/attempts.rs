@@ -1,4 +1,7 @@
-//! Attempts: every question of a job with its answer, kept whatever came of it.
+//! Attempts: every request of a job with its answer, stored whatever came of it.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use sqlx::types::Json;
@@ -8,44 +11,52 @@ use uuid::Uuid;
 
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 
-/// What became of an attempt.
+/// An attempt that has ended by itself.
 #[derive(Clone, Debug)]
-pub struct FinishedAttempt<'a> {
-    pub outcome: StoredOutcome,
-    pub code: Option<&'a str>,
-    pub message: Option<&'a str>,
-    pub answer: &'a str,
-    pub answer_ms: i64,
-    pub tokens: Tokens,
-    pub cost: Option<i64>,
+pub struct Attempt {
+    pub outcome: Outcome,
+    /// What went wrong, for programs. Attempts that were accepted have neither code nor message.
+    pub code: Option<&'static str>,
+    /// What went wrong, for people.
+    pub message: Option<String>,
+    /// The answer, or as much of it as came.
+    pub answer: Arc<str>,
+    /// From sending the request that was answered to the end of the answer.
+    pub answer_time: Duration,
+    pub usage: Usage,
+    /// How requests were changed because the provider did not take them as they were: a JSON array.
     pub notes: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoredOutcome {
+pub enum Outcome {
     Accepted,
+    /// A whole answer, but not what was requested.
     Refused,
+    /// No answer, or only a part of it.
     Failed,
+    /// An answer that could not be checked. It may be what was requested.
     Unread,
 }
 
-/// How an attempt ends that nobody has ended.
+/// Tokens, as far as the provider reports them. The output includes the reasoning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub input: Option<u64>,
+    pub output: Option<u64>,
+    pub reasoning: Option<u64>,
+}
+
+/// Why an attempt was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbortReason {
     Interrupted,
     Cancelled,
-    /// Somebody brought a build.
+    /// A build was imported for the same slot.
     Unneeded,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Tokens {
-    pub input: Option<i64>,
-    pub output: Option<i64>,
-    pub reasoning: Option<i64>,
-}
-
-/// An attempt as it is shown, without its answer.
+/// A stored attempt without its answer.
 #[derive(Clone, Debug)]
 pub struct AttemptRow {
     pub number: i32,
@@ -64,7 +75,7 @@ pub struct AttemptRow {
     pub notes: Json<Value>,
 }
 
-impl StoredOutcome {
+impl Outcome {
     fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -85,14 +96,41 @@ impl AbortReason {
 
     fn message(self) -> &'static str {
         match self {
-            Self::Interrupted => "Buildoff stopped before the answer was whole.",
-            Self::Cancelled => "An admin cancelled it.",
-            Self::Unneeded => "A build was brought in meanwhile.",
+            Self::Interrupted => "Buildoff stopped before the answer was complete.",
+            Self::Cancelled => "An admin cancelled the job.",
+            Self::Unneeded => "A build was imported in the meantime.",
         }
     }
 }
 
-/// Begins the next attempt. Returns its number.
+impl Usage {
+    /// Takes over what is reported anew, and keeps the rest.
+    pub fn update(&mut self, newer: Self) {
+        self.input = newer.input.or(self.input);
+        self.output = newer.output.or(self.output);
+        self.reasoning = newer.reasoning.or(self.reasoning);
+    }
+
+    /// The sum of both. A count that neither knows stays unknown.
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        };
+        Self {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            reasoning: sum(self.reasoning, other.reasoning),
+        }
+    }
+
+    /// Input, output and reasoning as the database counts.
+    fn columns(&self) -> [Option<i64>; 3] {
+        [self.input, self.output, self.reasoning].map(|tokens| i64::try_from(tokens?).ok())
+    }
+}
+
+/// Begins the next attempt, and returns its number.
 pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
@@ -113,14 +151,15 @@ pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
     Ok(number)
 }
 
-/// What the attempt under way has used so far, so that it is known however it ends.
+/// Stores what the attempt under way has used so far, so that this is known even if the worker dies.
 pub async fn record_usage(
     pool: &PgPool,
     lease: &Lease,
     number: i32,
-    tokens: Tokens,
+    usage: &Usage,
     cost: Option<i64>,
 ) -> Result<(), LeaseError> {
+    let [input, output, reasoning] = usage.columns();
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     lease.lock(&mut transaction).await?;
@@ -132,9 +171,9 @@ pub async fn record_usage(
         ",
         lease.job,
         number,
-        tokens.input,
-        tokens.output,
-        tokens.reasoning,
+        input,
+        output,
+        reasoning,
         cost,
     )
     .execute(&mut *transaction)
@@ -143,8 +182,14 @@ pub async fn record_usage(
     Ok(())
 }
 
-/// Ends the attempt under way.
-pub async fn end(pool: &PgPool, lease: &Lease, ended: &FinishedAttempt<'_>) -> Result<(), LeaseError> {
+/// Ends the attempt under way. `cost` is in millionths of a dollar.
+pub async fn end(
+    pool: &PgPool,
+    lease: &Lease,
+    attempt: &Attempt,
+    cost: Option<i64>,
+) -> Result<(), LeaseError> {
+    let [input, output, reasoning] = attempt.usage.columns();
     let mut connection = pool.acquire().await?;
     let mut transaction = connection.begin().await?;
     lease.lock(&mut transaction).await?;
@@ -157,16 +202,16 @@ pub async fn end(pool: &PgPool, lease: &Lease, ended: &FinishedAttempt<'_>) -> R
         RETURNING number
         ",
         lease.job,
-        ended.outcome.name(),
-        ended.code,
-        ended.message.map(without_nul),
-        ended.answer.as_bytes(),
-        ended.answer_ms,
-        ended.tokens.input,
-        ended.tokens.output,
-        ended.tokens.reasoning,
-        ended.cost,
-        Json(json_without_nul(&ended.notes)) as _,
+        attempt.outcome.name(),
+        attempt.code,
+        attempt.message.as_deref().map(without_nul),
+        attempt.answer.as_bytes(),
+        i64::try_from(attempt.answer_time.as_millis()).unwrap_or(i64::MAX),
+        input,
+        output,
+        reasoning,
+        cost,
+        Json(json_without_nul(&attempt.notes)) as _,
     )
     .fetch_optional(&mut *transaction)
     .await?;
@@ -176,8 +221,8 @@ pub async fn end(pool: &PgPool, lease: &Lease, ended: &FinishedAttempt<'_>) -> R
     Ok(())
 }
 
-fn json_without_nul(notes: &Value) -> Value {
-    match notes {
+fn json_without_nul(json: &Value) -> Value {
+    match json {
         Value::String(text) => without_nul(text).into(),
         Value::Array(all) => all.iter().map(json_without_nul).collect(),
         Value::Object(all) => {
@@ -187,11 +232,11 @@ fn json_without_nul(notes: &Value) -> Value {
     }
 }
 
-/// Ends an attempt that its worker could not end, with as much of the answer as had come in.
+/// Ends an attempt that its worker could not end, with as much of the answer as was stored.
 pub(super) async fn abort_open(
     connection: &mut PgConnection,
     job: Uuid,
-    how: AbortReason,
+    reason: AbortReason,
 ) -> sqlx::Result<()> {
     let number = sqlx::query_scalar!(
         "
@@ -206,8 +251,8 @@ pub(super) async fn abort_open(
         RETURNING number
         ",
         job,
-        how.name(),
-        how.message(),
+        reason.name(),
+        reason.message(),
     )
     .fetch_optional(&mut *connection)
     .await?;
@@ -217,7 +262,8 @@ pub(super) async fn abort_open(
     }
 }
 
-/// Adds to an answer whose end its worker had not written down yet when the job was cancelled.
+/// Adds what its worker had received, but not stored yet, to the answer of a job that was cancelled. Nothing is added
+/// twice, because the stored answer must end where `progress` begins.
 pub async fn append_to_cancelled(pool: &PgPool, job: Uuid, progress: &AnswerProgress) -> sqlx::Result<()> {
     sqlx::query!(
         "
@@ -243,19 +289,18 @@ async fn delete_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
     Ok(())
 }
 
-/// What a new worker on a job should know.
+/// Attempts at the same task by earlier workers. Those that were interrupted do not count.
 #[derive(Clone, Debug, Default)]
 pub struct PastAttempts {
-    /// That ended by themselves, and count.
-    pub ended: u32,
-    /// What was wrong with the last of those.
+    pub count: u32,
+    /// What was wrong with the last of them.
     pub code: Option<String>,
-    /// The last of those, if it was an answer: what came and how long it took.
-    pub answer: Option<(String, i64)>,
+    /// The answer of the last of them, if it was whole, and how long it took.
+    pub answer: Option<(Arc<str>, Duration)>,
 }
 
 pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempts> {
-    let ended = sqlx::query_scalar!(
+    let count = sqlx::query_scalar!(
         r#"
         SELECT count(*) AS "count!"
         FROM attempts
@@ -279,8 +324,11 @@ pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempt
     .await?;
     let code = last.as_ref().and_then(|last| last.code.clone());
     let answered = last.filter(|last| last.outcome.as_deref() != Some("failed"));
-    let answer = answered.map(|last| (String::from_utf8_lossy(&last.answer).into_owned(), last.answer_ms));
-    Ok(PastAttempts { ended: u32::try_from(ended).unwrap_or(u32::MAX), code, answer })
+    let answer = answered.map(|last| {
+        let answer_time = Duration::from_millis(last.answer_ms.unsigned_abs());
+        (String::from_utf8_lossy(&last.answer).into(), answer_time)
+    });
+    Ok(PastAttempts { count: u32::try_from(count).unwrap_or(u32::MAX), code, answer })
 }
 
 /// The attempts at a job, in order.
@@ -310,7 +358,7 @@ pub async fn list(pool: &PgPool, job: Uuid) -> sqlx::Result<Vec<AttemptRow>> {
     .await
 }
 
-/// An answer as it came, or as far as it has come.
+/// An answer, or as much of it as has been stored.
 pub async fn answer(pool: &PgPool, job: Uuid, number: i32) -> sqlx::Result<Option<Vec<u8>>> {
     sqlx::query_scalar!(
         r#"
@@ -331,4 +379,17 @@ pub async fn answer(pool: &PgPool, job: Uuid, number: i32) -> sqlx::Result<Optio
     )
     .fetch_optional(pool)
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_adds_up_and_what_nobody_knows_stays_unknown() {
+        let usage = |input, output, reasoning| Usage { input, output, reasoning };
+        let sum = usage(Some(1), None, None).plus(&usage(Some(2), Some(3), None));
+        assert_eq!(sum, usage(Some(3), Some(3), None));
+        assert_eq!(usage(Some(u64::MAX), None, None).plus(&usage(Some(1), None, None)).input, Some(u64::MAX));
+    }
 }

@@ -4,21 +4,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::anyhow;
 use futures_util::FutureExt;
+use voxel::{GridSize, Palette};
 
-use super::super::Adjustment;
+use super::super::build::{BuildAnswer, BuildTask};
+use super::super::error::Retry;
+use super::super::{Adjustment, CompletionResponse, Note, ThinkingEffort, Usage};
 use super::*;
-use crate::arena::Mode;
-use voxel::{GridSize, Palette, RejectionCode};
+use crate::arena::{Mode, Settings};
 
-/// A provider that says what it was told to say, and keeps what it was asked.
+/// A provider that answers by a script, and keeps the requests.
 #[derive(Default)]
 struct FakeModelProvider {
     replies: Mutex<VecDeque<FakeReply>>,
     requests: Mutex<Vec<CompletionRequest>>,
     /// Requests under way.
     open: AtomicUsize,
-    /// What was wrong with answers, as it was told.
-    refused: Mutex<Vec<String>>,
+    /// Why answers were rejected.
+    rejected: Mutex<Vec<String>>,
 }
 
 enum FakeReply {
@@ -91,11 +93,11 @@ impl ModelProvider for FakeModelProvider {
     }
 
     fn log_rejected(&self, _: &str, why: &str) {
-        self.refused.lock().unwrap().push(why.to_owned());
+        self.rejected.lock().unwrap().push(why.to_owned());
     }
 }
 
-/// How long a busy provider keeps one waiting.
+/// How long the provider is busy before it answers.
 const LATE: Duration = Duration::from_millis(100);
 
 fn failed(
@@ -105,37 +107,54 @@ fn failed(
     on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
 ) -> GenerateError {
     on_delta(Delta::Text(&partial));
-    let message = format!("the provider says {}", kind.code());
     let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
-    GenerateError { kind, message, is_final, began: false, partial, usage, notes: vec![no_schema()] }
+    let partial = Box::new(CompletionResponse { text: partial, usage, notes: vec![no_schema()] });
+    let retry = if is_final { Retry::Never } else { Retry::Unspecified };
+    let message = format!("the provider says {}", kind.code());
+    GenerateError { partial, retry, ..GenerateError::new(kind, message) }
 }
 
 #[derive(Default)]
 struct TestListener {
+    started: usize,
     attempts: Vec<Attempt>,
-    texts: Vec<(u32, String)>,
-    /// The attempt after which it has enough.
-    stop_after: Option<u32>,
+    /// The attempt that follows each one.
+    next: Vec<Option<u32>>,
+    /// Pieces of text, each with the attempt it belongs to.
+    texts: Vec<(usize, String)>,
+    /// The number of attempts after which it ends the loop.
+    stop_after: Option<usize>,
 }
 
 impl AttemptListener for TestListener {
-    fn on_delta(&mut self, attempt: u32, delta: Delta<'_>) {
+    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>> {
+        self.started += 1;
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn on_delta(&mut self, delta: Delta<'_>) {
         if let Delta::Text(text) = delta {
-            self.texts.push((attempt, text.to_owned()));
+            self.texts.push((self.started, text.to_owned()));
         }
     }
 
-    fn on_attempt_end<'a>(&'a mut self, attempt: &'a Attempt) -> BoxFuture<'a, anyhow::Result<()>> {
+    fn on_attempt_end<'a>(
+        &'a mut self,
+        attempt: &'a Attempt,
+        next: Option<u32>,
+    ) -> BoxFuture<'a, anyhow::Result<()>> {
         async move {
             self.attempts.push(attempt.clone());
-            if self.stop_after == Some(attempt.number) { Err(anyhow!("the lease is gone")) } else { Ok(()) }
+            self.next.push(next);
+            let stops = self.stop_after == Some(self.attempts.len());
+            if stops { Err(anyhow!("the lease is gone")) } else { Ok(()) }
         }
         .boxed()
     }
 }
 
 struct TestRun {
-    result: Result<GeneratedBuild, BuildFailure>,
+    result: Result<Generated<BuildAnswer>, GenerateError>,
     provider: Arc<FakeModelProvider>,
     listener: TestListener,
 }
@@ -144,14 +163,24 @@ fn settings() -> Settings {
     Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
 }
 
-fn build_request(replies: Vec<FakeReply>) -> (BuildRequest, Arc<FakeModelProvider>) {
+fn attempt_loop<T: Task>(task: T, replies: Vec<FakeReply>) -> (AttemptLoop<T>, Arc<FakeModelProvider>) {
     let provider =
         Arc::new(FakeModelProvider { replies: Mutex::new(replies.into()), ..FakeModelProvider::default() });
-    (BuildRequest::new(provider.clone(), "some-model-1", "a lighthouse", settings()), provider)
+    let attempt_loop = AttemptLoop {
+        task: Arc::new(task),
+        provider: provider.clone(),
+        model: "some-model-1".to_owned(),
+        options: ModelOptions::default(),
+        max_attempts: DEFAULT_ATTEMPTS,
+        past: PastAttempts::default(),
+        work: WorkPool::per_core(),
+        work_client: WorkClient::BACKGROUND,
+    };
+    (attempt_loop, provider)
 }
 
-async fn off_thread(check: Check) -> anyhow::Result<Result<CheckedAnswer, RejectedAnswer>> {
-    Ok(tokio::task::spawn_blocking(check).await?)
+fn build_task() -> BuildTask {
+    BuildTask { prompt: "a lighthouse".to_owned(), settings: settings(), max_bytes: 64 << 20 }
 }
 
 async fn run_script(replies: Vec<FakeReply>) -> TestRun {
@@ -159,8 +188,8 @@ async fn run_script(replies: Vec<FakeReply>) -> TestRun {
 }
 
 async fn run_with_listener(replies: Vec<FakeReply>, mut listener: TestListener) -> TestRun {
-    let (build_request, provider) = build_request(replies);
-    let result = build_request.run(off_thread, &mut listener).await;
+    let (attempt_loop, provider) = attempt_loop(build_task(), replies);
+    let result = attempt_loop.run(&mut listener).await;
     assert_eq!(provider.open.load(Ordering::SeqCst), 0);
     TestRun { result, provider, listener }
 }
@@ -177,13 +206,17 @@ fn hut(height: u32) -> String {
 }
 
 impl TestRun {
-    /// The last turn of a question, counted from 1.
+    /// The last message of a request, counted from 1.
     fn prompt(&self, number: usize) -> String {
         self.provider.requests.lock().unwrap()[number - 1].messages.last().unwrap().text.clone()
     }
 
     fn codes(&self) -> Vec<Option<&'static str>> {
-        self.listener.attempts.iter().map(|attempt| attempt.outcome.code()).collect()
+        self.listener.attempts.iter().map(|attempt| attempt.code).collect()
+    }
+
+    fn total_usage(&self) -> Usage {
+        self.listener.attempts.iter().fold(Usage::default(), |sum, attempt| sum.plus(&attempt.usage))
     }
 }
 
@@ -191,22 +224,19 @@ impl TestRun {
 async fn a_good_answer_is_taken_at_once_with_prose_around_it() {
     let run = run_script(vec![Says(format!("Here it is:\n```json\n{}\n```", hut(8)))]).await;
     let generated = run.result.as_ref().unwrap();
-    assert_eq!(generated.build.stats().block_count, 24 * 24 * 8);
-    assert_eq!(generated.spec, hut(8));
-    assert_eq!(
-        (generated.attempts, generated.usage.input, generated.usage.output),
-        (1, Some(1000), Some(200))
-    );
+    assert_eq!(generated.output.build.block_count, 24 * 24 * 8);
+    assert_eq!(generated.output.spec, hut(8));
+    let usage = run.total_usage();
+    assert_eq!((generated.attempts, usage.input, usage.output), (1, Some(1000), Some(200)));
     assert!(generated.generation_time > Duration::ZERO);
     assert_eq!(run.codes(), [None]);
     assert_eq!(run.listener.texts[0].0, 1);
     let attempt = &run.listener.attempts[0];
-    assert!(attempt.text.starts_with("Here it is:") && !attempt.again);
-    assert_eq!(attempt.notes, [no_schema()]);
+    assert!(attempt.answer.starts_with("Here it is:") && run.listener.next == [None]);
+    assert_eq!(attempt.notes, json!([no_schema()]));
     let request = &run.provider.requests.lock().unwrap()[0];
     assert_eq!(request.model, "some-model-1");
-    let schema = schema::with_plan(voxel::schema(GridSize::G32, Palette::Simple));
-    assert_eq!(request.schema.as_deref(), Some(&schema));
+    assert_eq!(request.schema, build_task().schema());
     assert!(request.system.contains("master builder") && request.messages[0].text.contains("a lighthouse"));
 }
 
@@ -216,15 +246,9 @@ async fn what_is_wrong_goes_back_with_the_answer_until_it_is_right() {
     let run = run_script(vec![Says(hut(2)), Says(broken.clone()), Says(hut(8))]).await;
     let generated = run.result.as_ref().unwrap();
     assert_eq!(generated.attempts, 3);
-    assert_eq!(
-        (generated.usage.input, generated.usage.output, generated.usage.reasoning),
-        (Some(3000), Some(600), None)
-    );
+    assert_eq!(run.total_usage(), Usage { input: Some(3000), output: Some(600), reasoning: None });
     assert_eq!(run.codes(), [Some("height_too_small"), Some("bad_spec"), None]);
-    assert_eq!(
-        run.listener.attempts.iter().map(|attempt| attempt.again).collect::<Vec<_>>(),
-        [true, true, false]
-    );
+    assert_eq!(run.listener.next, [Some(2), Some(3), None]);
 
     let second = run.prompt(2);
     for part in [
@@ -235,7 +259,7 @@ async fn what_is_wrong_goes_back_with_the_answer_until_it_is_right() {
     ] {
         assert!(second.contains(part), "{part:?} is not in {second}");
     }
-    assert_eq!(run.provider.refused.lock().unwrap().len(), 2);
+    assert_eq!(run.provider.rejected.lock().unwrap().len(), 2);
     let third = run.prompt(3);
     assert!(third.contains("boxes[0].x2: expected a whole number, got 27.5"), "{third}");
     assert!(third.contains(&broken) && !third.contains("height_too_small"), "only the last answer is mended");
@@ -251,14 +275,9 @@ async fn after_the_last_attempt_its_fault_is_the_reason() {
     let run =
         run_script(vec![Says("I would rather not say.".to_owned()), Says("{".to_owned()), Says(hut(3))])
             .await;
-    let failure = run.result.unwrap_err();
-    assert_eq!((failure.reason.code(), failure.attempts), ("height_too_small", 3));
-    assert_eq!(failure.usage.input, Some(3000));
-    assert!(!run.listener.attempts[2].again);
-    assert!(matches!(
-        failure.reason,
-        FailureReason::Refused(Rejection { code: RejectionCode::HeightTooSmall, .. })
-    ));
+    assert_eq!(run.total_usage().input, Some(3000));
+    assert_eq!(run.listener.next, [Some(2), Some(3), None]);
+    assert_eq!(run.result.err().unwrap().kind, GenerateErrorKind::Rejected("height_too_small"));
 }
 
 #[tokio::test]
@@ -278,11 +297,11 @@ async fn what_asking_again_cannot_change_ends_at_once() {
     ];
     for kind in lasting {
         let run = run_script(vec![Fails(kind, "I cannot")]).await;
-        let failure = run.result.unwrap_err();
-        assert_eq!((failure.reason.code(), failure.attempts), (kind.code(), 1));
-        assert_eq!(failure.reason.to_string(), format!("the provider says {}", kind.code()));
+        let failure = run.result.err().unwrap();
+        assert_eq!(failure.kind, kind);
+        assert_eq!(failure.to_string(), format!("the provider says {}", kind.code()));
         let [attempt] = &run.listener.attempts[..] else { panic!("one attempt") };
-        assert_eq!((&*attempt.text, attempt.again), ("I cannot", false));
+        assert_eq!((&*attempt.answer, run.listener.next[0]), ("I cannot", None));
         assert_eq!(attempt.usage.output, Some(200), "a refusal costs, too");
     }
 }
@@ -296,7 +315,7 @@ async fn a_cut_off_answer_is_asked_for_again_and_shorter() {
         assert_eq!(run.result.as_ref().unwrap().attempts, 2);
         assert_eq!(run.codes(), [Some(kind.code()), None]);
         assert!(run.prompt(2).contains("cut off") && run.prompt(2).contains("a lighthouse"));
-        assert!(run.listener.attempts[0].text.ends_with("{\"x1\":"), "what had come is kept");
+        assert!(run.listener.attempts[0].answer.ends_with("{\"x1\":"), "what had come is kept");
     }
 }
 
@@ -313,7 +332,7 @@ async fn an_answer_that_got_lost_is_asked_for_again_as_before() {
         assert_eq!(run.result.as_ref().unwrap().attempts, 2, "{kind:?} after an answer had begun");
     }
     let run = run_script(vec![Fails(Empty, ""), Fails(Stalled, ""), Fails(TimedOut, "")]).await;
-    assert_eq!(run.result.unwrap_err().reason.code(), "timed_out");
+    assert_eq!(run.result.err().unwrap().kind.code(), "timed_out");
 }
 
 #[tokio::test]
@@ -327,7 +346,7 @@ async fn a_spec_that_came_whole_before_the_end_was_lost_is_taken() {
     }
     for kind in [Refused, Filtered] {
         let run = run_script(vec![FailsAfter(kind, hut(8))]).await;
-        assert_eq!(run.result.unwrap_err().reason.code(), kind.code());
+        assert_eq!(run.result.err().unwrap().kind.code(), kind.code());
     }
 }
 
@@ -341,7 +360,7 @@ async fn a_spec_that_is_cut_off_or_followed_by_another_is_not_taken() {
         hut(2),
     ] {
         let run = run_script(vec![FailsAfter(GenerateErrorKind::CutOff, partial), Says(hut(9))]).await;
-        assert_eq!(run.result.as_ref().unwrap().spec, hut(9));
+        assert_eq!(run.result.as_ref().unwrap().output.spec, hut(9));
         assert_eq!(run.codes(), [Some("cut_off"), None]);
     }
 }
@@ -349,15 +368,16 @@ async fn a_spec_that_is_cut_off_or_followed_by_another_is_not_taken() {
 #[tokio::test]
 async fn what_would_end_the_same_is_not_asked_for_again() {
     let run = run_script(vec![FailsForGood(GenerateErrorKind::BadAnswer)]).await;
-    assert_eq!(run.result.unwrap_err().attempts, 1);
+    assert!(run.result.is_err());
+    assert_eq!(run.listener.next, [None]);
 }
 
 #[tokio::test]
 async fn whoever_takes_over_after_a_cut_off_answer_asks_for_a_shorter_one() {
     for (code, is_shorter) in [(Some("truncated"), true), (Some("stalled"), false), (None, false)] {
-        let (mut build_request, provider) = build_request(vec![Says(hut(8))]);
-        build_request.prior = PriorAttempts { attempts: 1, code: code.map(str::to_owned), answer: None };
-        let generated = build_request.run(off_thread, &mut TestListener::default()).await.unwrap();
+        let (mut attempt_loop, provider) = attempt_loop(build_task(), vec![Says(hut(8))]);
+        attempt_loop.past = PastAttempts { count: 1, code: code.map(str::to_owned), answer: None };
+        let generated = attempt_loop.run(&mut TestListener::default()).await.unwrap();
         let prompt = &provider.requests.lock().unwrap()[0].messages[0].text;
         assert_eq!((generated.attempts, prompt.contains("cut off")), (2, is_shorter), "{code:?}");
     }
@@ -368,62 +388,74 @@ async fn whoever_takes_over_after_a_cut_off_answer_asks_for_a_shorter_one() {
 async fn nobody_is_asked_again_for_a_listener_that_has_enough() {
     let listener = TestListener { stop_after: Some(1), ..TestListener::default() };
     let run = run_with_listener(vec![Says(hut(2)), Says(hut(8))], listener).await;
-    let failure = run.result.unwrap_err();
-    assert_eq!(failure.reason.code(), "unheard");
-    assert!(failure.reason.to_string().contains("the lease is gone"));
+    let failure = run.result.err().unwrap();
+    assert_eq!(failure.kind, GenerateErrorKind::Cancelled);
+    assert!(failure.to_string().contains("the lease is gone"));
+    assert_eq!(failure.cancelled_by.unwrap().to_string(), "the lease is gone");
     assert_eq!(run.provider.requests.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_looked_at_is_kept_and_not_paid_for_again() {
-    let (build_request, provider) = build_request(vec![Says(hut(8)), Says(hut(8))]);
+    let (mut attempt_loop, provider) = attempt_loop(build_task(), vec![Says(hut(8)), Says(hut(8))]);
+    attempt_loop.work_client = WorkClient::visitor([192, 0, 2, 1].into());
+    let (work, client) = (attempt_loop.work.clone(), attempt_loop.work_client);
+    // As many pieces of work wait for this client as may. They are never polled again, so none of them begins.
+    let mut waiting = Vec::new();
+    loop {
+        let mut piece = Box::pin(work.run(client, || ()));
+        if futures_util::poll!(&mut piece).is_ready() {
+            break;
+        }
+        waiting.push(piece);
+    }
     let mut listener = TestListener::default();
-    let busy = |_: Check| async { Err(anyhow!("too much heavy work is waiting already")) };
-    let failure = build_request.run(busy, &mut listener).await.unwrap_err();
-    assert_eq!(failure.reason.code(), "unread");
-    assert_eq!((&*listener.attempts[0].text, listener.attempts[0].again), (&*hut(8), false));
-    assert_eq!(listener.attempts[0].outcome.message(), Some("too much heavy work is waiting already"));
+    let failure = attempt_loop.run(&mut listener).await.err().unwrap();
+    assert_eq!(failure.kind, GenerateErrorKind::Unread);
+    assert_eq!((&*listener.attempts[0].answer, listener.next[0]), (&*hut(8), None));
+    assert_eq!(listener.attempts[0].outcome, Outcome::Unread);
+    let message = listener.attempts[0].message.as_deref().unwrap();
+    assert_eq!(
+        message,
+        "the answer could not be checked: too much heavy work of this client is waiting already"
+    );
     assert_eq!(provider.requests.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_model_is_asked_as_the_catalog_says() {
-    let options = catalog::ModelOptions {
-        effort: Some(catalog::ThinkingEffort::High),
+    let options = ModelOptions {
+        effort: Some(ThinkingEffort::High),
         temperature: Some(0.5),
         max_output_tokens: Some(9000),
     };
-    let (build_request, provider) = build_request(vec![Says(hut(8))]);
-    build_request.with_options(options).run(off_thread, &mut TestListener::default()).await.unwrap();
-    let request = &provider.requests.lock().unwrap()[0];
-    assert_eq!(request.max_output_tokens, Some(9000));
-    assert_eq!(
-        (request.options.effort, request.options.temperature),
-        (Some(catalog::ThinkingEffort::High), Some(0.5))
-    );
+    let (mut attempt_loop, provider) = attempt_loop(build_task(), vec![Says(hut(8))]);
+    attempt_loop.options = options;
+    attempt_loop.run(&mut TestListener::default()).await.unwrap();
+    assert_eq!(provider.requests.lock().unwrap()[0].options, options);
 }
 
 #[tokio::test]
-async fn a_text_beyond_the_bound_log_refused_unread() {
-    let (mut build_request, _) = build_request(vec![Says(hut(8))]);
-    build_request.max_bytes = 20;
-    build_request.attempts = 1;
-    let failure = build_request.run(off_thread, &mut TestListener::default()).await.unwrap_err();
-    assert_eq!(failure.reason.code(), "too_large");
+async fn a_text_beyond_the_bound_is_rejected_unread() {
+    let task = BuildTask { max_bytes: 20, ..build_task() };
+    let (mut attempt_loop, _) = attempt_loop(task, vec![Says(hut(8))]);
+    attempt_loop.max_attempts = 1;
+    let failure = attempt_loop.run(&mut TestListener::default()).await.err().unwrap();
+    assert_eq!(failure.kind, GenerateErrorKind::Rejected("too_large"));
 }
 
-/// An hour in a queue is not the model's doing.
 #[tokio::test]
-async fn waiting_for_a_busy_provider_is_no_generation_time() {
+async fn waiting_for_a_busy_provider_is_not_generation_time() {
+    let started = Instant::now();
     let run = run_script(vec![SaysLate(hut(8))]).await;
-    assert!(run.listener.attempts[0].duration >= run.result.unwrap().generation_time + LATE);
+    assert!(started.elapsed() >= run.result.unwrap().generation_time + LATE);
 }
 
 #[tokio::test]
 async fn dropping_the_loop_ends_the_request() {
-    let (build_request, provider) = build_request(vec![Hangs]);
+    let (attempt_loop, provider) = attempt_loop(build_task(), vec![Hangs]);
     let mut listener = TestListener::default();
-    let mut making = Box::pin(build_request.run(off_thread, &mut listener));
+    let mut making = Box::pin(attempt_loop.run(&mut listener));
     assert!(futures_util::poll!(&mut making).is_pending());
     assert_eq!(provider.open.load(Ordering::SeqCst), 1);
     drop(making);
@@ -431,10 +463,67 @@ async fn dropping_the_loop_ends_the_request() {
     assert!(listener.attempts.is_empty());
 }
 
-#[test]
-fn usage_adds_up_and_what_nobody_knows_stays_unknown() {
-    let usage = |input, output, reasoning| Usage { input, output, reasoning };
-    let sum = usage(Some(1), None, None).plus(&usage(Some(2), Some(3), None));
-    assert_eq!(sum, usage(Some(3), Some(3), None));
-    assert_eq!(usage(Some(u64::MAX), None, None).plus(&usage(Some(1), None, None)).input, Some(u64::MAX));
+/// A task that has nothing to do with builds: a score from 0 to 10.
+struct ScoreTask;
+
+impl Task for ScoreTask {
+    type Output = u8;
+
+    fn first_prompt(&self) -> ChatPrompt {
+        chat_prompt("Score this from 0 to 10.")
+    }
+
+    fn shorter_prompt(&self) -> ChatPrompt {
+        chat_prompt("Answer with the score only.")
+    }
+
+    fn read(&self, answer: &str) -> Result<u8, RejectedAnswer> {
+        let score = serde_json::from_str::<Value>(answer).ok().and_then(|json| json["score"].as_u64());
+        score.and_then(|score| u8::try_from(score).ok()).filter(|score| *score <= 10).ok_or_else(|| {
+            RejectedAnswer {
+                code: "bad_score",
+                message: "a score is a whole number from 0 to 10".to_owned(),
+                repair: chat_prompt(&format!("This is not a score: {answer}")),
+            }
+        })
+    }
+}
+
+fn chat_prompt(user: &str) -> ChatPrompt {
+    ChatPrompt { system: "You judge.".to_owned(), user: user.to_owned() }
+}
+
+#[tokio::test]
+async fn the_loop_serves_any_task() {
+    let replies = vec![
+        Fails(GenerateErrorKind::Truncated, "{\"score\": 7}"),
+        Says("{\"score\": 11}".to_owned()),
+        Says("{\"score\": 7}".to_owned()),
+    ];
+    let (attempt_loop, provider) = attempt_loop(ScoreTask, replies);
+    let mut listener = TestListener::default();
+    let generated = attempt_loop.run(&mut listener).await.unwrap();
+    assert_eq!((generated.output, generated.attempts), (7, 3));
+    let codes: Vec<_> = listener.attempts.iter().map(|attempt| attempt.code).collect();
+    assert_eq!(codes, [Some("truncated"), Some("bad_score"), None]);
+    let requests = provider.requests.lock().unwrap();
+    let prompts: Vec<_> = requests.iter().map(|request| request.messages[0].text.as_str()).collect();
+    assert_eq!(
+        prompts,
+        ["Score this from 0 to 10.", "Answer with the score only.", "This is not a score: {\"score\": 11}"]
+    );
+    assert!(requests.iter().all(|request| request.schema.is_none() && request.system == "You judge."));
+}
+
+#[tokio::test]
+async fn an_answer_of_an_earlier_worker_is_checked_before_anything_is_sent() {
+    for (answer, sent) in [("{\"score\": 4}", 0), ("{\"score\": 40}", 1)] {
+        let (mut attempt_loop, provider) = attempt_loop(ScoreTask, vec![Says("{\"score\": 7}".to_owned())]);
+        let answer = Some((answer.into(), Duration::from_secs(5)));
+        attempt_loop.past = PastAttempts { count: 2, code: None, answer };
+        let generated = attempt_loop.run(&mut TestListener::default()).await.unwrap();
+        let expected = if sent == 0 { (4, 2) } else { (7, 3) };
+        assert_eq!((generated.output, generated.attempts), expected);
+        assert_eq!(provider.requests.lock().unwrap().len(), sent);
+    }
 }

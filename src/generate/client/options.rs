@@ -1,4 +1,4 @@
-//! What is wished for beyond the question itself, and how wishes are given up when a provider refuses them.
+//! The optional parts of a request, and how they are left out when a provider does not support them.
 
 use std::mem;
 use std::sync::Arc;
@@ -6,13 +6,14 @@ use std::sync::Arc;
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::super::{Adjustment, CompletionRequest, GenerateErrorKind, Note, ThinkingEffort};
-use super::RequestError;
+use super::super::{
+    Adjustment, CompletionRequest, GenerateError, GenerateErrorKind, ModelOptions, Note, ThinkingEffort,
+};
 
-/// A limit below this is no limit that a provider names, but some other number in what it says.
+/// A smaller number in a provider's message is not a token limit.
 const MIN_TOKEN_LIMIT: u32 = 256;
 
-/// What is asked for now. Giving up a wish is final, so that each is given up once.
+/// What is still part of the request. Nothing that was left out comes back, so the number of repetitions is bounded.
 #[derive(Clone, Debug)]
 pub(in super::super) struct RequestOptions {
     pub schema: Option<Arc<Value>>,
@@ -20,7 +21,7 @@ pub(in super::super) struct RequestOptions {
     pub summary: bool,
     pub temperature: Option<f64>,
     pub max_tokens: Option<u32>,
-    /// Whether the provider answers without a limit.
+    /// Whether the provider accepts requests without a limit.
     pub limit_is_optional: bool,
     pub use_max_completion_tokens: bool,
     pub streamed_usage: bool,
@@ -29,12 +30,13 @@ pub(in super::super) struct RequestOptions {
 
 impl RequestOptions {
     pub fn new(request: &CompletionRequest) -> Self {
+        let ModelOptions { effort, temperature, max_output_tokens } = request.options;
         Self {
             schema: request.schema.clone(),
-            effort: request.options.effort,
-            summary: request.options.effort.is_some(),
-            temperature: request.options.temperature,
-            max_tokens: request.max_output_tokens,
+            effort,
+            summary: effort.is_some(),
+            temperature,
+            max_tokens: max_output_tokens,
             limit_is_optional: true,
             use_max_completion_tokens: false,
             streamed_usage: true,
@@ -42,12 +44,12 @@ impl RequestOptions {
         }
     }
 
-    /// Gives up the wish that the provider complains of, if it is one.
-    pub(super) fn drop_unsupported(&mut self, error: &RequestError, model: &str) -> Option<Note> {
+    /// Leaves out what the provider objects to, if the error says what.
+    pub(super) fn drop_unsupported(&mut self, error: &GenerateError, model: &str) -> Option<Note> {
         if !matches!(error.kind, GenerateErrorKind::BadRequest | GenerateErrorKind::NoSuchModel) {
             return None;
         }
-        // The model's own name may hold a word such as "thinking".
+        // The model's name may contain a word such as "thinking".
         let message = format!("{} {}", error.param.as_deref().unwrap_or(""), error.message);
         let message = message.replace(model, "").to_lowercase();
         let step = self
@@ -115,8 +117,8 @@ impl RequestOptions {
         None
     }
 
-    /// Who only says that something is wrong most often means the schema.
-    fn drop_best_guess(&mut self, error: &RequestError, message: &str) -> Option<Adjustment> {
+    /// A provider that only says that something is wrong most often means the schema.
+    fn drop_best_guess(&mut self, error: &GenerateError, message: &str) -> Option<Adjustment> {
         let is_refusal =
             matches!(error.status, Some(StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY));
         let is_unclear = is_refusal && error.kind == GenerateErrorKind::BadRequest;
@@ -156,14 +158,14 @@ fn mentions(message: &str, words: &[&str]) -> bool {
     words.iter().any(|word| message.contains(word))
 }
 
-/// The number of tokens that a provider would give, as far as its complaint tells.
+/// The token limit that an error message names.
 fn parse_token_limit(message: &str, requested: u32) -> Option<u32> {
     let requested = u64::from(requested);
     let mut named = numbers(message);
     named.sort_unstable();
     named.dedup();
     let others: Vec<u64> = named.iter().copied().filter(|number| *number != requested).collect();
-    // The sum of what was put in and what was asked for is often told as well.
+    // Messages often name the sum of input and requested output as well.
     let is_sum = |number: &u64| others.iter().any(|other| other + requested == *number);
     let limits: Vec<u64> = others.iter().copied().filter(|number| !is_sum(number)).collect();
     let limit = match limits[..] {
@@ -173,7 +175,7 @@ fn parse_token_limit(message: &str, requested: u32) -> Option<u32> {
     u32::try_from(limit).ok().filter(|limit| *limit >= MIN_TOKEN_LIMIT && u64::from(*limit) < requested)
 }
 
-/// The whole numbers of a text that are no part of a name, `8,192` and `8193 (exclusive)` among them.
+/// The whole numbers of a text that are not part of a name, also in the forms `8,192` and `8193 (exclusive)`.
 fn numbers(text: &str) -> Vec<u64> {
     let mut numbers = Vec::new();
     let mut before = ' ';
@@ -196,7 +198,7 @@ fn numbers(text: &str) -> Vec<u64> {
     numbers
 }
 
-/// The number at the beginning of a text, with commas only where thousands have them.
+/// The number at the beginning of a text, with commas only between thousands.
 fn number(text: &str) -> (Option<u64>, &str) {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);

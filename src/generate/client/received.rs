@@ -1,17 +1,16 @@
-//! What has come of an answer so far.
+//! An answer as far as it has been received.
 
 use std::mem;
 
-use super::super::{Delta, GenerateErrorKind, Usage};
-use super::RequestError;
+use super::super::{Delta, GenerateError, GenerateErrorKind, Usage};
 
-/// Of what a provider sent, the end is kept for the log.
+/// How many bytes of what the provider sent last are kept for the log.
 const MAX_RAW: usize = 16 << 10;
 
 pub(in super::super) struct ReceivedAnswer<'a> {
     pub(super) text: String,
     usage: Usage,
-    /// By the requests before.
+    /// What earlier requests used.
     spent: Usage,
     limit: usize,
     began: bool,
@@ -26,7 +25,7 @@ impl<'a> ReceivedAnswer<'a> {
         Self { text: String::new(), usage, spent, limit, began: false, raw, on_delta }
     }
 
-    /// A request goes out.
+    /// A request is about to be sent.
     pub(super) fn start_request(&mut self) {
         if let Some(raw) = &mut self.raw {
             raw.clear();
@@ -35,26 +34,26 @@ impl<'a> ReceivedAnswer<'a> {
         self.emit(Delta::Sent);
     }
 
-    /// The model is at work, though there may be nothing to see of it.
+    /// The model is at work, even if no text has come.
     pub fn mark_started(&mut self) {
         self.began = true;
     }
 
-    pub fn push_text(&mut self, piece: &str) -> Result<(), RequestError> {
+    pub fn push_text(&mut self, piece: &str) -> Result<(), GenerateError> {
         if piece.is_empty() {
             return Ok(());
         }
         if self.text.len() + piece.len() > self.limit {
             let message = format!("the answer is longer than {} bytes", self.limit);
-            return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
+            return Err(GenerateError::new(GenerateErrorKind::TooLarge, message));
         }
         self.text.push_str(piece);
         self.emit(Delta::Text(piece));
         Ok(())
     }
 
-    /// Puts right what was heard from `start` on; listeners are not told twice.
-    pub fn replace_from(&mut self, start: usize, replacement: &str) -> Result<(), RequestError> {
+    /// Corrects the text from `start` on. Listeners do not see it again.
+    pub fn replace_from(&mut self, start: usize, replacement: &str) -> Result<(), GenerateError> {
         if self.text.get(start..) == Some(replacement) {
             return Ok(());
         }
@@ -87,12 +86,12 @@ impl<'a> ReceivedAnswer<'a> {
         }
     }
 
-    /// By all requests.
+    /// What all requests used.
     pub(super) fn total_usage(&self) -> Usage {
         self.spent.plus(&self.usage)
     }
 
-    /// Whether the model has started to answer or to think. Anthropic counts a token before it has.
+    /// Whether the model has started to answer or to think. Anthropic counts one output token before it has.
     pub(super) fn began(&self) -> bool {
         self.began || !self.text.is_empty() || self.usage.output.max(self.usage.reasoning) > Some(1)
     }
@@ -107,8 +106,8 @@ impl<'a> ReceivedAnswer<'a> {
         raw.drain(..raw.len().saturating_sub(MAX_RAW));
     }
 
-    /// What the provider sent last, from the first whole line if its beginning is lost: a key that was cut in
-    /// half could not be found in it.
+    /// What the provider sent last. If its beginning is lost, it starts at the first whole line, because a key that was
+    /// cut in half could not be found and removed.
     pub(super) fn raw(&self) -> Option<String> {
         let raw = self.raw.as_deref()?;
         let whole = if raw.len() < MAX_RAW { raw } else { raw.splitn(2, |byte| *byte == b'\n').nth(1)? };

@@ -6,24 +6,22 @@ use std::time::Duration;
 
 use reqwest::Response;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 
-use super::super::GenerateErrorKind;
-use super::RequestError;
+use super::super::{GenerateError, GenerateErrorKind};
+use super::body::next_chunk;
 use super::received::ReceivedAnswer;
-use super::transport::{connection_lost, stalled};
 
-/// What the events of one response hold.
+/// The data of an event. Its other fields do not matter here.
 #[derive(Debug, PartialEq, Eq)]
 pub(in super::super) struct SseEvent {
     pub data: String,
 }
 
 impl SseEvent {
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, GenerateError> {
         serde_json::from_str(&self.data).map_err(|error| {
-            let message = format!("the stream holds an event that is not as documented: {error}");
-            RequestError::new(GenerateErrorKind::BadAnswer, message)
+            let message = format!("the stream contains an event that is not as documented: {error}");
+            GenerateError::new(GenerateErrorKind::BadAnswer, message)
         })
     }
 }
@@ -33,8 +31,8 @@ pub(super) struct SseStream {
     idle: Duration,
     parser: SseParser,
     ready: VecDeque<SseEvent>,
-    /// What is to be said once everything that is ready was heard.
-    end: Option<Result<(), RequestError>>,
+    /// How the stream ended. Returned after the events that are ready.
+    end: Option<Result<(), GenerateError>>,
 }
 
 impl SseStream {
@@ -42,11 +40,11 @@ impl SseStream {
         Self { response, idle, parser: SseParser::new(max_event_bytes), ready: VecDeque::new(), end: None }
     }
 
-    /// The next event, or none when the provider has closed the stream.
+    /// The next event, or none after the provider has closed the stream.
     pub async fn next(
         &mut self,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<Option<SseEvent>, RequestError> {
+    ) -> Result<Option<SseEvent>, GenerateError> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
@@ -54,25 +52,20 @@ impl SseStream {
             if let Some(end) = self.end.take() {
                 return end.map(|()| None);
             }
-            match timeout(self.idle, self.response.chunk()).await {
-                Err(_) => return Err(stalled(self.idle)),
-                Ok(Err(error)) => return Err(connection_lost(error)),
-                Ok(Ok(Some(bytes))) => {
-                    received.keep_raw(&bytes);
-                    self.end = self.parser.push(&bytes, &mut self.ready).err().map(Err);
-                }
-                Ok(Ok(None)) => self.end = Some(self.parser.finish(&mut self.ready)),
+            match next_chunk(&mut self.response, self.idle, received).await? {
+                Some(bytes) => self.end = self.parser.push(&bytes, &mut self.ready).err().map(Err),
+                None => self.end = Some(self.parser.finish(&mut self.ready)),
             }
         }
     }
 }
 
-/// Bytes in, events out, however the bytes were cut.
+/// Turns bytes into events, wherever the bytes were cut.
 struct SseParser {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
-    /// The last byte was a carriage return, so that a newline now belongs to it.
+    /// The last byte was a carriage return, so a newline that follows belongs to it.
     after_return: bool,
     at_start: bool,
     max_event_bytes: usize,
@@ -90,7 +83,7 @@ impl SseParser {
         }
     }
 
-    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
+    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
         if mem::take(&mut self.after_return) {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
@@ -107,22 +100,22 @@ impl SseParser {
         self.extend(bytes)
     }
 
-    /// A last event that nobody closed still counts.
-    fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
+    /// A last event counts even without the empty line that should end it.
+    fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
         self.line(events)?;
         self.dispatch(events)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), RequestError> {
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), GenerateError> {
         if self.line.len() + self.data.len() + bytes.len() > self.max_event_bytes {
-            let message = format!("the stream holds an event of more than {} bytes", self.max_event_bytes);
-            return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
+            let message = format!("the stream contains an event of more than {} bytes", self.max_event_bytes);
+            return Err(GenerateError::new(GenerateErrorKind::TooLarge, message));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn line(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
+    fn line(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
         let line = mem::take(&mut self.line);
         let mut text = line.as_slice();
         if mem::take(&mut self.at_start) {
@@ -132,7 +125,7 @@ impl SseParser {
             self.dispatch(events)?;
         } else if let Some(data) = text.strip_prefix(b"data") {
             let value = data.strip_prefix(b": ").or_else(|| data.strip_prefix(b":"));
-            // A field such as `database:` is not ours, and the name alone is empty data.
+            // `database:` is another field, and `data` without a colon is an empty line of data.
             if let Some(value) = value.or(data.is_empty().then_some(data)) {
                 let start = line.len() - value.len();
                 self.add(line, start);
@@ -141,7 +134,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// The rest of a line belongs to the event. A large one is not copied.
+    /// Adds the rest of a line to the event. The first line is moved rather than copied, as it may be large.
     fn add(&mut self, mut line: Vec<u8>, start: usize) {
         if mem::replace(&mut self.has_data, true) {
             self.data.push(b'\n');
@@ -152,11 +145,11 @@ impl SseParser {
         }
     }
 
-    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), RequestError> {
+    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
         let data = mem::take(&mut self.data);
         if mem::take(&mut self.has_data) {
             let data = String::from_utf8(data).map_err(|_| {
-                RequestError::new(GenerateErrorKind::BadAnswer, "the stream is not valid UTF-8")
+                GenerateError::new(GenerateErrorKind::BadAnswer, "the stream is not valid UTF-8")
             })?;
             events.push_back(SseEvent { data });
         }
@@ -170,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, RequestError> {
+    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, GenerateError> {
         let mut parser = SseParser::new(64);
         let mut events = VecDeque::new();
         for piece in pieces {

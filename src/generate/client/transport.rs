@@ -1,36 +1,35 @@
-//! The HTTP under it: one POST, no redirects, no compression, and bounds on all that comes back.
+//! HTTP to a provider: one POST, no redirects, no compression, and bounds on everything that comes back.
 
-use std::error::Error;
 use std::time::Duration;
 
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
 };
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, Response, Url};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
-use super::super::{Endpoint, EndpointError, GenerateErrorKind, PinnedHost, RequestLimits};
-use super::api_error::{ApiError, MAX_ERROR_BODY};
+use super::super::error::Retry;
+use super::super::{Endpoint, EndpointError, GenerateError, GenerateErrorKind, RequestLimits};
+use super::body::next_chunk;
+use super::error_body::{self, MAX_ERROR_BODY};
+use super::protocol::Protocol;
 use super::received::ReceivedAnswer;
 use super::sse::SseStream;
-use super::{Protocol, RequestError, Retry, clip};
-use crate::tls;
+use super::text::{clip, error_chain};
+use crate::outbound;
 
-const COMPRESSED: &str = "the answer is compressed, which nobody asked for";
+const COMPRESSED: &str = "the answer is compressed, although that was not requested";
 
-/// A connection on which nothing comes for minutes must not be forgotten by what lies between.
+/// Keeps routers on the way from forgetting a connection on which nothing comes for minutes.
 const KEEPALIVE: Duration = Duration::from_secs(30);
-
-const USER_AGENT: &str = concat!("buildoff/", env!("CARGO_PKG_VERSION"));
 
 pub(super) struct HttpTransport {
     client: Client,
     base: Url,
     limits: RequestLimits,
-    /// Of an event, or of an answer in one piece.
+    /// For an event, or for an answer in one piece.
     max_body_bytes: usize,
 }
 
@@ -45,29 +44,16 @@ impl HttpTransport {
         protocol: &dyn Protocol,
         limits: RequestLimits,
     ) -> Result<Self, EndpointError> {
-        let no_tls = |error: &dyn Error| EndpointError::NoTls(error.to_string());
-        let tls = tls::config().map_err(|error| no_tls(error))?;
-        let mut client = Client::builder();
-        if let Some(PinnedHost { host, addresses }) = &endpoint.pinned {
-            // A proxy would look the name up by itself.
-            client = client.resolve_to_addrs(host, addresses).no_proxy();
-        }
-        let client = client
-            .tls_backend_preconfigured(tls)
+        let client = outbound::client_builder(endpoint.pinned.as_ref())
+            .map_err(|error| EndpointError::NoTls(error.to_string()))?
             .default_headers(headers(endpoint, protocol)?)
-            .user_agent(USER_AGENT)
-            .redirect(Policy::none())
-            .no_gzip()
-            .no_brotli()
-            .no_zstd()
-            .no_deflate()
             .connect_timeout(limits.connect)
             .tcp_keepalive(KEEPALIVE)
             .build()
-            .map_err(|error| no_tls(&error))?;
+            .map_err(|error| EndpointError::NoTls(error.to_string()))?;
         let times = if protocol.repeats_text() { 2 } else { 1 };
         let max_body_bytes = limits.max_bytes.saturating_mul(times).saturating_add(MAX_ERROR_BODY);
-        Ok(Self { client, base: parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
+        Ok(Self { client, base: outbound::parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
     }
 
     pub fn base(&self) -> &Url {
@@ -79,23 +65,23 @@ impl HttpTransport {
         url: Url,
         body: Vec<u8>,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<ResponseBody, RequestError> {
+    ) -> Result<ResponseBody, GenerateError> {
         received.start_request();
         let first_byte = self.limits.first_byte;
         let response = timeout(first_byte, self.client.post(url).body(body).send())
             .await
-            .map_err(|_| stalled(first_byte))?
+            .map_err(|_| GenerateError::stalled(first_byte))?
             .map_err(unreachable)?;
         let status = response.status();
         if status.is_redirection() {
             let message = format!("the answer is a redirect ({status}), which is not followed");
-            return Err(RequestError::unusable(message));
+            return Err(GenerateError::unusable(message));
         }
         if !status.is_success() {
             return Err(self.error_response(response, received).await);
         }
         if is_encoded(&response) {
-            return Err(RequestError::unusable(COMPRESSED));
+            return Err(GenerateError::unusable(COMPRESSED));
         }
         let max_body_bytes = self.max_body_bytes;
         match media_type(&response).as_str() {
@@ -106,27 +92,37 @@ impl HttpTransport {
                 let body = self.body(response, max_body_bytes, received).await?;
                 if body.len() > max_body_bytes {
                     let message = format!("the answer is longer than {max_body_bytes} bytes");
-                    return Err(RequestError::new(GenerateErrorKind::TooLarge, message));
+                    return Err(GenerateError::new(GenerateErrorKind::TooLarge, message));
                 }
-                Ok(ResponseBody::Document(
-                    String::from_utf8(body).map_err(|_| bad_answer("the answer is not valid UTF-8"))?,
-                ))
+                let body = String::from_utf8(body).map_err(|_| {
+                    GenerateError::new(GenerateErrorKind::BadAnswer, "the answer is not valid UTF-8")
+                })?;
+                Ok(ResponseBody::Document(body))
             }
             other => {
                 let other = other.to_owned();
                 let body = self.body(response, MAX_ERROR_BODY, received).await?;
                 let what = summarize_body(&String::from_utf8_lossy(&body));
-                let message = format!("the answer is {} and no event stream: {what}", clip(&other, 80));
-                Err(RequestError::unusable(message))
+                let message =
+                    format!("the answer is {} instead of an event stream: {what}", clip(&other, 80));
+                Err(GenerateError::unusable(message))
             }
         }
     }
 
-    /// What the provider says instead of an answer.
-    async fn error_response(&self, response: Response, received: &mut ReceivedAnswer<'_>) -> RequestError {
+    /// The error that a response with an error status stands for.
+    async fn error_response(&self, response: Response, received: &mut ReceivedAnswer<'_>) -> GenerateError {
         let status = response.status();
         let retry = retry_from_headers(response.headers());
-        let mut error = self.read_api_error(response, received).await.into_request_error(Some(status));
+        let mut error = if is_encoded(&response) {
+            error_body::from_text(COMPRESSED.to_owned(), status)
+        } else {
+            // The status says more than the error of reading its explanation would.
+            let body = self.body(response, MAX_ERROR_BODY, received).await.unwrap_or_default();
+            let body = String::from_utf8_lossy(&body);
+            error_body::parse_error(&body, Some(status))
+                .unwrap_or_else(|| error_body::from_text(summarize_body(&body), status))
+        };
         if error.kind == GenerateErrorKind::BadAnswer {
             error.retry = Retry::Never;
         } else if retry != Retry::Unspecified {
@@ -135,30 +131,16 @@ impl HttpTransport {
         error
     }
 
-    async fn read_api_error(&self, response: Response, received: &mut ReceivedAnswer<'_>) -> ApiError {
-        if is_encoded(&response) {
-            return ApiError::from_text(COMPRESSED.to_owned());
-        }
-        // The status alone tells more than that its explanation did not arrive.
-        let body = self.body(response, MAX_ERROR_BODY, received).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body);
-        ApiError::parse(&body).unwrap_or_else(|| ApiError::from_text(summarize_body(&body)))
-    }
-
-    /// The body, or as much of it as shows that it is longer than `limit`.
+    /// Reads a body up to one byte more than `limit`, which shows that it is longer.
     async fn body(
         &self,
         mut response: Response,
         limit: usize,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<Vec<u8>, RequestError> {
+    ) -> Result<Vec<u8>, GenerateError> {
         let mut body = Vec::new();
         while body.len() <= limit {
-            let chunk = timeout(self.limits.idle, response.chunk()).await;
-            let Some(bytes) = chunk.map_err(|_| stalled(self.limits.idle))?.map_err(connection_lost)? else {
-                break;
-            };
-            received.keep_raw(&bytes);
+            let Some(bytes) = next_chunk(&mut response, self.limits.idle, received).await? else { break };
             body.extend_from_slice(&bytes[..bytes.len().min(limit + 1 - body.len())]);
         }
         Ok(body)
@@ -183,18 +165,6 @@ fn headers(endpoint: &Endpoint, protocol: &dyn Protocol) -> Result<HeaderMap, En
     Ok(headers)
 }
 
-fn parse_base_url(address: &str) -> Result<Url, EndpointError> {
-    let url: Url = address.parse().map_err(|_| EndpointError::BadAddress)?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(EndpointError::KeyInAddress);
-    }
-    let sound = matches!(url.scheme(), "http" | "https")
-        && url.has_host()
-        && url.query().is_none()
-        && url.fragment().is_none();
-    if sound { Ok(url) } else { Err(EndpointError::BadAddress) }
-}
-
 fn media_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     value.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
@@ -204,7 +174,7 @@ fn is_encoded(response: &Response) -> bool {
     response.headers().get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity")
 }
 
-/// When the provider wants to be asked again: in milliseconds, in seconds, or at a date.
+/// What the headers say about retrying: after milliseconds, after seconds, at a date, or not at all.
 fn retry_from_headers(headers: &HeaderMap) -> Retry {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if text("x-should-retry") == Some("false") {
@@ -223,7 +193,7 @@ fn seconds_until(date: &str) -> Option<f64> {
     Some((date - OffsetDateTime::now_utc()).as_seconds_f64())
 }
 
-/// What a page that is no API answer is about, in a few words.
+/// Says in a few words what a page is about that is not the answer of an API.
 fn summarize_body(body: &str) -> String {
     let title = body.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     match title {
@@ -233,40 +203,6 @@ fn summarize_body(body: &str) -> String {
     }
 }
 
-fn bad_answer(message: impl Into<String>) -> RequestError {
-    RequestError::new(GenerateErrorKind::BadAnswer, message)
-}
-
-pub(super) fn stalled(idle: Duration) -> RequestError {
-    let message = format!("nothing came for {} s", idle.as_secs_f64());
-    RequestError::new(GenerateErrorKind::Stalled, message)
-}
-
-pub(super) fn connection_lost(error: reqwest::Error) -> RequestError {
-    let message = format!("the connection ended in the middle of the answer: {}", error_chain(error));
-    RequestError::new(GenerateErrorKind::CutOff, message)
-}
-
-fn unreachable(error: reqwest::Error) -> RequestError {
-    RequestError::new(GenerateErrorKind::Unreachable, format!("cannot be reached: {}", error_chain(error)))
-}
-
-fn error_chain(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    clip(&text, 300)
-}
-
-impl ApiError {
-    /// The kind of trouble, by the status as well if there is one.
-    pub(in super::super) fn into_request_error(self, status: Option<StatusCode>) -> RequestError {
-        let kind = self.kind(status.map(|status| status.as_u16()));
-        let retry = self.retry_after.map_or(Retry::Unspecified, Retry::After);
-        RequestError { kind, message: self.message, status, param: self.param, retry }
-    }
+fn unreachable(error: reqwest::Error) -> GenerateError {
+    GenerateError::new(GenerateErrorKind::Unreachable, format!("cannot be reached: {}", error_chain(error)))
 }

@@ -14,17 +14,17 @@ fn simple() -> Settings {
     Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
 }
 
-fn rejected_answer(text: &str) -> RejectedAnswer {
+fn rejected_answer(text: &str) -> RejectedBuild {
     match voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20) {
         Verdict::Rejected { stats, warnings, rejection, .. } => {
-            RejectedAnswer { rejection, stats: Some(stats), warnings }
+            RejectedBuild { rejection, stats: Some(stats), warnings }
         }
-        Verdict::Unreadable(rejection) => RejectedAnswer { rejection, stats: None, warnings: Vec::new() },
+        Verdict::Unreadable(rejection) => RejectedBuild { rejection, stats: None, warnings: Vec::new() },
         Verdict::Accepted { .. } => panic!("a fault was expected in {text}"),
     }
 }
 
-/// Everything that a model can be told about a prompt.
+/// All texts that a model can get for a prompt.
 fn all_texts(prompt: &str, settings: &Settings) -> Vec<String> {
     let rejected = rejected_answer("{}");
     let prompts = [

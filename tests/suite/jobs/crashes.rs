@@ -1,7 +1,7 @@
 //! Servers that die, and those that go on.
 
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
-use buildoff::arena::jobs::attempts::{self, FinishedAttempt, StoredOutcome, Tokens};
+use buildoff::arena::jobs::attempts::{self, Attempt, Outcome, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::{AnswerProgress, JobFailure, LeaseError};
 use serde_json::{Value, json};
@@ -72,14 +72,13 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let ClaimedJob::Build(second) = claim().await.unwrap();
     attempts::begin(pool, &second.lease).await.unwrap();
 
-    let ended = FinishedAttempt {
-        outcome: StoredOutcome::Accepted,
+    let ended = Attempt {
+        outcome: Outcome::Accepted,
         code: None,
         message: None,
-        answer: "late",
-        answer_ms: 1,
-        tokens: Tokens::default(),
-        cost: None,
+        answer: "late".into(),
+        answer_time: Duration::from_millis(1),
+        usage: Usage::default(),
         notes: json!([]),
     };
     let build = PackedBuild::read(sample_spec(4).as_bytes(), &first.slot.settings, 1 << 20).unwrap();
@@ -88,16 +87,16 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     for refused in [
         late.renew(pool, lease, &AnswerProgress::default()).await,
         attempts::begin(pool, late).await.map(drop),
-        attempts::end(pool, late, &ended).await,
+        attempts::end(pool, late, &ended, None).await,
         first.finish(pool, &build, generation).await,
         late.fail(pool, JobFailure { code: "late", message: "too late" }).await,
         late.release(pool).await,
-        attempts::record_usage(pool, late, 1, Tokens::default(), None).await,
+        attempts::record_usage(pool, late, 1, &Usage::default(), None).await,
     ] {
         assert!(matches!(refused, Err(LeaseError::Lost)), "{refused:?}");
     }
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0);
-    attempts::end(pool, &second.lease, &ended).await.unwrap();
+    attempts::end(pool, &second.lease, &ended, None).await.unwrap();
     second.finish(pool, &build, generation).await.unwrap();
     assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }

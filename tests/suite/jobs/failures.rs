@@ -284,7 +284,7 @@ async fn an_older_answer_that_turns_out_to_be_a_build_ends_the_asking() {
     fixture.provider.wait_for_disconnect().await;
     let second = fixture.admin.wait_for_job_end(&second).await;
     assert_eq!((&second["state"], &second["code"]), (&json!("cancelled"), &json!("exists")), "{second}");
-    assert_eq!(second["attempts"][0]["message"], "A build was brought in meanwhile.");
+    assert_eq!(second["attempts"][0]["message"], "A build was imported in the meantime.");
     assert_eq!(fixture.admin.get("/api/admin/jobs/unread").await.json(), json!({ "jobs": [] }));
 }
 

@@ -184,8 +184,8 @@ async fn how_an_answer_ended_is_told_apart() {
         let failure = failure(protocol, protocol.answer(&[FakePart::Text("half a"), part])).await;
 
         assert_eq!(failure.kind, kind, "{protocol:?} {part:?}");
-        assert_eq!(failure.partial, "half a", "{protocol:?} {part:?}");
-        assert_eq!(failure.usage, FULL_USAGE, "{protocol:?} {part:?}");
+        assert_eq!(failure.partial.text, "half a", "{protocol:?} {part:?}");
+        assert_eq!(failure.partial.usage, FULL_USAGE, "{protocol:?} {part:?}");
         if let FakePart::Refused(why) = part {
             assert!(failure.message.contains(why), "{}", failure.message);
         }
@@ -215,8 +215,8 @@ async fn a_question_that_google_keeps_from_its_model_says_so() {
         failure(FakeProtocol::Google, FakeResponse::stream().send(FakeProtocol::Google.frame(&event))).await;
 
     assert_eq!(failure.kind, GenerateErrorKind::Filtered);
-    assert_eq!(failure.message, "Google: the question was withheld from the model: PROHIBITED_CONTENT");
-    assert_eq!(failure.usage.input, Some(7));
+    assert_eq!(failure.message, "Google: the provider blocked the prompt: PROHIBITED_CONTENT");
+    assert_eq!(failure.partial.usage.input, Some(7));
 }
 
 #[tokio::test]

@@ -154,7 +154,7 @@ async fn every_request_is_told_as_it_goes_out() {
     let answer = FakeProtocol::OpenAi.answer(&[FakePart::Text("a"), FakePart::Done]);
     let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, [busy, unsure, answer]).await;
     let client = buildoff::generate::provider(&provider.endpoint(), patience(), false).unwrap();
-    let warm = GenerationOptions { effort: None, temperature: Some(0.5) };
+    let warm = ModelOptions { temperature: Some(0.5), ..question().options };
     let mut sent = 0;
 
     let mut listen = |delta: Delta<'_>| sent += u32::from(matches!(delta, Delta::Sent));

@@ -34,7 +34,7 @@ async fn an_answer_of_300_mb_is_left_at_the_bound() {
         let failure = result.unwrap_err();
         assert_eq!(failure.kind, GenerateErrorKind::TooLarge, "{protocol:?}: {}", failure.message);
         let kept = patience().max_bytes - 20..=patience().max_bytes;
-        assert!(kept.contains(&failure.partial.len()), "{protocol:?}: {}", failure.partial.len());
+        assert!(kept.contains(&failure.partial.text.len()), "{protocol:?}: {}", failure.partial.text.len());
         provider.wait_for_disconnect().await;
     }
 }
@@ -76,7 +76,7 @@ async fn a_server_that_says_nothing_more_has_stalled() {
         let response = FakeResponse::stream().then(FakeBodyStep::Stall);
         let failure = failure_within(protocol, response, RequestLimits { idle: hasty, ..patience() }).await;
         assert_eq!(
-            (failure.kind, failure.partial.as_str()),
+            (failure.kind, failure.partial.text.as_str()),
             (GenerateErrorKind::Stalled, ""),
             "{protocol:?}"
         );
@@ -87,7 +87,7 @@ async fn a_server_that_says_nothing_more_has_stalled() {
         let slow = Duration::from_millis(500);
         let failure = failure_within(protocol, response, RequestLimits { idle: slow, ..patience() }).await;
         assert_eq!(
-            (failure.kind, failure.partial.as_str()),
+            (failure.kind, failure.partial.text.as_str()),
             (GenerateErrorKind::Stalled, "half a"),
             "{protocol:?}"
         );
@@ -127,7 +127,7 @@ async fn a_stream_that_never_ends_is_left_in_time_with_what_it_said() {
 
         let failure = result.unwrap_err();
         assert_eq!(
-            (failure.kind, failure.partial.as_str()),
+            (failure.kind, failure.partial.text.as_str()),
             (GenerateErrorKind::TimedOut, "half a"),
             "{protocol:?}"
         );

@@ -86,7 +86,7 @@ async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_cam
         ] {
             let failure = failure(protocol, response).await;
             assert_eq!(failure.kind, kind, "{protocol:?}, {what}: {failure:?}");
-            assert_eq!(failure.partial, partial, "{protocol:?}, {what}");
+            assert_eq!(failure.partial.text, partial, "{protocol:?}, {what}");
             assert!(failure.message.len() > 20, "{protocol:?}, {what}: {}", failure.message);
         }
     }
@@ -108,7 +108,7 @@ async fn what_is_nothing_like_an_answer_need_not_be_asked_for_again() {
             (FakeResponse::stream().send(partial_stream(protocol)), false),
         ] {
             let failure = failure(protocol, response).await;
-            assert_eq!(failure.is_final, is_final, "{protocol:?}: {failure:?}");
+            assert_eq!(failure.is_final(), is_final, "{protocol:?}: {failure:?}");
         }
     }
 }
@@ -119,7 +119,7 @@ async fn a_page_is_named_by_its_title() {
     let failure = failure(FakeProtocol::OpenAi, page).await;
     assert_eq!(
         failure.message,
-        "OpenAI: the answer is text/html and no event stream: a page titled “Sign in”"
+        "OpenAI: the answer is text/html instead of an event stream: a page titled “Sign in”"
     );
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use buildoff::generate::{
     ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
-    GenerationOptions, RequestLimits, provider,
+    ModelOptions, RequestLimits, provider,
 };
 use serde_json::{Value, json};
 
@@ -46,8 +46,7 @@ pub fn question() -> CompletionRequest {
             turn(ChatRole::User, "again, please"),
         ],
         schema: None,
-        max_output_tokens: Some(1000),
-        options: GenerationOptions::default(),
+        options: ModelOptions { max_output_tokens: Some(1000), ..ModelOptions::default() },
     }
 }
 

@@ -11,20 +11,21 @@ use super::*;
 
 /// What is asked for, by name.
 fn questions() -> Vec<(&'static str, CompletionRequest)> {
-    let plain = CompletionRequest { max_output_tokens: None, ..question() };
+    let plain = CompletionRequest { options: ModelOptions::default(), ..question() };
     let build = Some(Arc::new(voxel::schema(GridSize::G32, Palette::Advanced)));
-    let effort = |effort| GenerationOptions { effort: Some(effort), temperature: None };
+    let effort = |effort| ModelOptions { effort: Some(effort), ..ModelOptions::default() };
+    let max = ModelOptions { effort: Some(ThinkingEffort::Max), ..question().options };
     vec![
         ("plain", plain.clone()),
         ("short", CompletionRequest { system: String::new(), ..question() }),
         ("schema", CompletionRequest { schema: build.clone(), ..question() }),
         ("effort", CompletionRequest { options: effort(ThinkingEffort::High), ..plain.clone() }),
         ("none", CompletionRequest { options: effort(ThinkingEffort::None), ..plain.clone() }),
-        ("max", CompletionRequest { options: effort(ThinkingEffort::Max), schema: build, ..question() }),
+        ("max", CompletionRequest { options: max, schema: build, ..question() }),
         (
             "temperature",
             CompletionRequest {
-                options: GenerationOptions { effort: None, temperature: Some(0.7) },
+                options: ModelOptions { temperature: Some(0.7), ..ModelOptions::default() },
                 ..plain
             },
         ),
@@ -69,7 +70,11 @@ async fn every_kind_of_request_and_stream_is_written_down() {
 async fn a_question_is_asked_in_the_words_of_each_provider() {
     let question = CompletionRequest {
         schema: Some(schema()),
-        options: GenerationOptions { effort: Some(ThinkingEffort::Xhigh), temperature: Some(0.7) },
+        options: ModelOptions {
+            effort: Some(ThinkingEffort::Xhigh),
+            temperature: Some(0.7),
+            ..question().options
+        },
         ..question()
     };
     let talk = |model: &str| {

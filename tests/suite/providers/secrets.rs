@@ -2,6 +2,7 @@ use std::io;
 use std::sync::Mutex;
 
 use buildoff::generate::{Endpoint, EndpointError, ProviderKind, Secret};
+use buildoff::outbound::OutboundRefused;
 use tracing::subscriber::set_default;
 
 use super::*;
@@ -79,7 +80,10 @@ async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
     drop(guard);
 
     let log = log.text();
-    assert!(log.contains("an answer of no use") && log.contains("half a"), "nothing was logged: {log}");
+    assert!(
+        log.contains("a response could not be used") && log.contains("half a"),
+        "nothing was logged: {log}"
+    );
     for (what, text) in [("an error", output), ("the log", log)] {
         let leak = text.lines().find(|line| line.contains(&API_KEY[3..]) || line.contains(&API_KEY[..12]));
         assert_eq!(leak, None, "in {what}");
@@ -141,7 +145,8 @@ fn an_address_or_key_that_cannot_be_used_log_refused_without_repeating_the_key()
     for address in
         ["", "nowhere", "ftp://example.com", "file:///etc/passwd", "https://example.com/?a=b", "data:x"]
     {
-        assert!(matches!(refuse(address, "key"), Some(EndpointError::BadAddress)), "{address}");
+        let refused = refuse(address, "key");
+        assert!(matches!(refused, Some(EndpointError::Address(OutboundRefused::BadAddress))), "{address}");
     }
     let error = refuse("https://me:hidden@example.com", "key").unwrap();
     assert!(!error.to_string().contains("hidden") && !format!("{error:?}").contains("hidden"), "{error:?}");

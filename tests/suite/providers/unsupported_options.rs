@@ -7,8 +7,11 @@ use crate::support::fake_provider::RecordedRequest;
 fn question_with_all_options() -> CompletionRequest {
     CompletionRequest {
         schema: Some(schema()),
-        max_output_tokens: Some(200_000),
-        options: GenerationOptions { effort: Some(ThinkingEffort::High), temperature: Some(0.5) },
+        options: ModelOptions {
+            effort: Some(ThinkingEffort::High),
+            temperature: Some(0.5),
+            max_output_tokens: Some(200_000),
+        },
         ..question()
     }
 }
@@ -148,9 +151,9 @@ async fn a_provider_that_is_never_content_is_given_up_with_notes_of_all_that_was
 
         let (result, _) = ask(&provider, &question_with_all_options(), patience()).await;
 
-        let GenerateError { kind, notes, .. } = result.unwrap_err();
+        let GenerateError { kind, partial, .. } = result.unwrap_err();
         assert_eq!(kind, GenerateErrorKind::BadRequest, "{protocol:?}");
-        let steps: Vec<Adjustment> = notes.iter().map(|note: &Note| note.step).collect();
+        let steps: Vec<Adjustment> = partial.notes.iter().map(|note: &Note| note.step).collect();
         assert!(
             steps.contains(&Adjustment::FewerTokens { from: 200_000, to: 9000 }),
             "{protocol:?} {steps:?}"

@@ -10,8 +10,9 @@ use crate::app::App;
 use crate::arena::ModelKey;
 use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
 use crate::config::ServerKeyAccess;
-use crate::generate::{Endpoint, EndpointError, PinnedHost, ProviderKind, RequestLimits, Secret, provider};
-use crate::sandbox::{SandboxContestant, SandboxTarget, TargetError, outbound};
+use crate::generate::{Endpoint, EndpointError, ProviderKind, RequestLimits, Secret, provider};
+use crate::outbound;
+use crate::sandbox::{SandboxContestant, SandboxTarget, TargetError};
 use crate::web::filters::capitalised;
 use crate::web::{Error, ErrorCode};
 
@@ -124,16 +125,19 @@ impl ContestantResolver<'_> {
         let resolved = match outbound::resolve(address, self.app.config.sandbox.local).await {
             Ok(resolved) => resolved,
             Err(refused) => {
-                let target = Err(TargetError { code: "address_refused", message: format!("{refused}.") });
+                let target = Err(TargetError {
+                    code: "address_refused",
+                    message: capitalised(&refused.to_string()) + ".",
+                });
                 return SandboxContestant { name: model, target };
             }
         };
-        let name = format!("{}:{model}", resolved.host);
+        let name = format!("{}:{model}", resolved.pinned.host);
         let endpoint = Endpoint {
             provider: ProviderKind::Compatible,
             base_url: resolved.base_url,
             key: secret,
-            pinned: Some(PinnedHost { host: resolved.host, addresses: resolved.addresses }),
+            pinned: Some(resolved.pinned),
         };
         SandboxContestant { name, target: target(self.app, &endpoint, model) }
     }

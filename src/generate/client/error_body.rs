@@ -1,36 +1,53 @@
-//! What a provider says instead of an answer, in the many shapes it is said in.
+//! What providers send instead of an answer, in its many shapes.
 
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use serde_json::Value;
 
-use super::super::GenerateErrorKind;
-use super::clip;
+use super::super::error::Retry;
+use super::super::{GenerateError, GenerateErrorKind};
+use super::text::clip;
 
-/// Bytes of an answer that is an error.
+/// How many bytes of an error response are read.
 pub(super) const MAX_ERROR_BODY: usize = 64 << 10;
 
+/// The error that a JSON document describes, if it does.
+pub(in super::super) fn parse_error(body: &str, status: Option<StatusCode>) -> Option<GenerateError> {
+    ErrorBody::parse(body).map(|body| body.into_error(status))
+}
+
+/// The error of a body that is not JSON.
+pub(super) fn from_text(message: String, status: StatusCode) -> GenerateError {
+    ErrorBody::from_text(message).into_error(Some(status))
+}
+
+/// The error that stands in a stream: an object, or only its message.
+pub(in super::super) fn provider_error(error: &Value) -> GenerateError {
+    ErrorBody::from_value(error, error.as_str()).into_error(None)
+}
+
 #[derive(Debug, Default)]
-pub(in super::super) struct ApiError {
-    pub message: String,
-    pub param: Option<String>,
-    pub retry_after: Option<Duration>,
+struct ErrorBody {
+    message: String,
+    param: Option<String>,
+    retry_after: Option<Duration>,
     /// Codes, types and reasons, in lower case.
     codes: Vec<String>,
-    /// Some put the status they would have answered into the text.
+    /// Some providers put the status into the body, in a stream for example.
     status: Option<u16>,
     is_json: bool,
 }
 
-impl ApiError {
-    /// From a JSON document that holds one; what is long is none.
-    pub fn parse(body: &str) -> Option<Self> {
+impl ErrorBody {
+    /// None for a document that does not look like an error, or is longer than any.
+    fn parse(body: &str) -> Option<Self> {
         if body.len() > MAX_ERROR_BODY {
             return None;
         }
         let document: Value = serde_json::from_str(body).ok()?;
         let document = document.get(0).unwrap_or(&document);
-        // MiniMax says with every answer that all is well, or what is not.
+        // MiniMax reports success or an error like this with every answer.
         if let Some(response) = document.get("base_resp").filter(|response| response["status_code"] != 0) {
             return Some(Self::from_value(response, None));
         }
@@ -44,12 +61,11 @@ impl ApiError {
         }
     }
 
-    /// Of something that is no JSON.
-    pub fn from_text(message: String) -> Self {
+    fn from_text(message: String) -> Self {
         Self { message, ..Self::default() }
     }
 
-    pub fn from_value(error: &Value, message: Option<&str>) -> Self {
+    fn from_value(error: &Value, message: Option<&str>) -> Self {
         let text = |key: &str| error.get(key).and_then(Value::as_str);
         let details = error.get("details").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let detail = |key: &str| details.iter().filter_map(|detail| detail.get(key)?.as_str()).next();
@@ -59,7 +75,7 @@ impl ApiError {
         let codes = [text("code"), text("type"), text("status"), detail("reason")];
         let codes = codes.into_iter().chain([number.as_deref(), status_code.as_deref()]);
         let said = ["message", "msg", "status_msg"].into_iter().find_map(text);
-        let mut api_error = Self {
+        let mut body = Self {
             message: message.or(said).unwrap_or("").to_owned(),
             param: text("param").map(str::to_owned),
             retry_after: detail("retryDelay").and_then(seconds),
@@ -69,24 +85,25 @@ impl ApiError {
                 .filter(|code| (400..600).contains(code)),
             is_json: true,
         };
-        if api_error.message.is_empty() {
-            api_error.message = error.get("detail").unwrap_or(error).to_string();
+        if body.message.is_empty() {
+            body.message = error.get("detail").unwrap_or(error).to_string();
         }
-        // OpenRouter keeps what the provider behind it said apart.
+        // OpenRouter repeats the message of the provider behind it here.
         if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
-            api_error.message = format!("{}: {raw}", api_error.message);
+            body.message = format!("{}: {raw}", body.message);
         }
-        api_error.message = clip(&api_error.message, 4096);
-        api_error
+        body.message = clip(&body.message, 4096);
+        body
     }
 
-    pub fn kind(&self, status: Option<u16>) -> GenerateErrorKind {
+    /// The providers agree on few codes, so their words decide as well, the most telling first.
+    fn kind(&self, status: Option<u16>) -> GenerateErrorKind {
         use GenerateErrorKind::{
             BadAnswer, BadKey, BadRequest, Filtered, NoCredit, NoSuchModel, Overloaded, RateLimited,
         };
         let status = status.or(self.status).unwrap_or(0);
         let is_rate = status == 429 || self.has_code(&["resource_exhausted"]);
-        // Who is told to go slower is shown to the billing details as well.
+        // Messages about rate limits may mention billing details, too.
         let is_bill =
             self.message_contains(NO_CREDIT_PHRASES) || (!is_rate && self.message_contains(&["billing"]));
         if status == 402 || self.has_code(NO_CREDIT_CODES) || is_bill {
@@ -125,6 +142,13 @@ impl ApiError {
             return BadKey;
         }
         if self.is_json { BadRequest } else { BadAnswer }
+    }
+
+    /// `status` is that of the response, if the body is one of its own.
+    fn into_error(self, status: Option<StatusCode>) -> GenerateError {
+        let kind = self.kind(status.map(|status| status.as_u16()));
+        let retry = self.retry_after.map_or(Retry::Unspecified, Retry::After);
+        GenerateError { status, param: self.param, retry, ..GenerateError::new(kind, self.message) }
     }
 
     fn has_code(&self, codes: &[&str]) -> bool {
@@ -201,7 +225,7 @@ const RATE_LIMITED_CODES: &[&str] = &["rate_limit_error", "rate_limit_exceeded",
 
 const OVERLOADED_CODES: &[&str] = &[
     "overloaded_error",
-    "api_error",
+    "body",
     "timeout_error",
     "server_error",
     "internal",
@@ -337,8 +361,8 @@ mod tests {
             ),
             (404, "404 page not found", BadAnswer),
         ] {
-            let api_error = ApiError::parse(body).unwrap_or_else(|| ApiError::from_text(body.to_owned()));
-            assert_eq!(api_error.kind(Some(status)), kind, "{status} {body}");
+            let error = ErrorBody::parse(body).unwrap_or_else(|| ErrorBody::from_text(body.to_owned()));
+            assert_eq!(error.kind(Some(status)), kind, "{status} {body}");
         }
     }
 
@@ -362,7 +386,7 @@ mod tests {
             (r#"{"base_resp":{"status_code":1004,"status_msg":"login fail"}}"#, GenerateErrorKind::BadKey),
             (r#"{"detail":"not today"}"#, GenerateErrorKind::BadRequest),
         ] {
-            assert_eq!(ApiError::parse(body).unwrap().kind(None), kind, "{body}");
+            assert_eq!(ErrorBody::parse(body).unwrap().kind(None), kind, "{body}");
         }
     }
 
@@ -370,16 +394,16 @@ mod tests {
     fn what_is_no_complaint_is_not_taken_for_one() {
         let long = format!(r#"{{"message":"{}"}}"#, "x".repeat(MAX_ERROR_BODY));
         for body in [r#"{"base_resp":{"status_code":0,"status_msg":""}}"#, r#"{"hello":1}"#, "[]", &long] {
-            assert!(ApiError::parse(body).is_none());
+            assert!(ErrorBody::parse(body).is_none());
         }
     }
 
     #[test]
     fn what_stands_deeper_is_found() {
         let body = r#"{"error":{"message":"quota","details":[{"@type":"…Help"},{"@type":"…RetryInfo","retryDelay":"37.5s"}]}}"#;
-        assert_eq!(ApiError::parse(body).unwrap().retry_after, Some(Duration::from_millis(37_500)));
+        assert_eq!(ErrorBody::parse(body).unwrap().retry_after, Some(Duration::from_millis(37_500)));
 
         let body = r#"{"error":{"code":400,"message":"Provider returned error","metadata":{"raw":"max_tokens: too large"}}}"#;
-        assert_eq!(ApiError::parse(body).unwrap().message, "Provider returned error: max_tokens: too large");
+        assert_eq!(ErrorBody::parse(body).unwrap().message, "Provider returned error: max_tokens: too large");
     }
 }

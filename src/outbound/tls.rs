@@ -1,17 +1,16 @@
-//! Encrypted connections to elsewhere: rustls with ring, and the certificates of this machine.
+//! TLS for connections to other machines: rustls with ring, and the certificates of this machine.
 
 use std::sync::{Arc, LazyLock};
 
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// For clients that are told how to encrypt; they have nothing of their own.
-pub fn config() -> Result<ClientConfig, &'static rustls::Error> {
+pub(super) fn config() -> Result<ClientConfig, &'static rustls::Error> {
     TLS.as_ref().map(Clone::clone)
 }
 
-/// The certificates of the system, or those of the web where it has none. `ring`, because the other one takes
-/// minutes to build.
+/// Trusts the certificates of the system, or the web's usual ones where the system has none. The provider is `ring`
+/// because the alternative, aws-lc, takes minutes to build.
 static TLS: LazyLock<Result<ClientConfig, rustls::Error>> = LazyLock::new(|| {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -1,0 +1,123 @@
+//! The task of building: prompts about a grid and a palette, and answers that hold a spec.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use voxel::Verdict;
+
+use super::attempts::{ChatPrompt, Generated, RejectedAnswer, Task};
+use super::prompting::{self, RejectedBuild};
+use crate::arena::Settings;
+use crate::arena::builds::{GenerationInfo, PackedBuild};
+
+#[derive(Clone, Debug)]
+pub struct BuildTask {
+    pub prompt: String,
+    pub settings: Settings,
+    /// Of an answer, and of the spec in it.
+    pub max_bytes: usize,
+}
+
+/// A build that a model answered with.
+pub struct BuildAnswer {
+    pub build: PackedBuild,
+    /// The JSON that it was read from.
+    pub spec: String,
+}
+
+impl Task for BuildTask {
+    type Output = BuildAnswer;
+
+    fn schema(&self) -> Option<Arc<Value>> {
+        let Settings { grid, palette, .. } = self.settings;
+        Some(Arc::new(with_plan(voxel::schema(grid, palette))))
+    }
+
+    fn first_prompt(&self) -> ChatPrompt {
+        prompting::first_prompt(&self.prompt, &self.settings)
+    }
+
+    fn shorter_prompt(&self) -> ChatPrompt {
+        prompting::shorter_prompt(&self.prompt, &self.settings)
+    }
+
+    fn read(&self, answer: &str) -> Result<BuildAnswer, RejectedAnswer> {
+        self.check(answer).map_err(|rejected| RejectedAnswer {
+            code: rejected.rejection.code.name(),
+            repair: prompting::repair_prompt(&self.prompt, &self.settings, answer, &rejected),
+            message: rejected.rejection.message,
+        })
+    }
+
+    /// A spec is complete where the answer ends with it and nothing was begun after it: an answer can begin with a
+    /// sketch that is a spec as well.
+    fn read_interrupted(&self, answer: &str) -> Option<BuildAnswer> {
+        let end = answer.rfind('}').map_or(0, |at| at + 1);
+        let is_complete = |found: &BuildAnswer| {
+            answer[..end].ends_with(found.spec.trim_end()) && !answer[end..].contains('{')
+        };
+        self.check(answer).ok().filter(is_complete)
+    }
+}
+
+impl BuildTask {
+    fn check(&self, answer: &str) -> Result<BuildAnswer, RejectedBuild> {
+        let Self { settings, max_bytes, .. } = self;
+        let without_stats = |rejection| RejectedBuild { rejection, stats: None, warnings: Vec::new() };
+        match voxel::check(answer.as_bytes(), settings.grid, settings.palette, *max_bytes) {
+            Verdict::Accepted { build, spec, warnings } => {
+                // An answer can be a file of another tool, which has no spec.
+                let spec = spec.map_or_else(|| build.write_spec(*max_bytes), Ok).map_err(without_stats)?;
+                Ok(BuildAnswer { build: PackedBuild::new(&build, &spec, warnings), spec })
+            }
+            Verdict::Rejected { stats, warnings, rejection, .. } => {
+                Err(RejectedBuild { rejection, stats: Some(stats), warnings })
+            }
+            Verdict::Unreadable(rejection) => Err(without_stats(rejection)),
+        }
+    }
+}
+
+impl Generated<BuildAnswer> {
+    pub fn info(&self) -> GenerationInfo {
+        GenerationInfo {
+            attempts: i32::try_from(self.attempts).ok(),
+            generation_time_ms: i64::try_from(self.generation_time.as_millis()).ok(),
+        }
+    }
+}
+
+const PLAN: &str = "Written first, and not drawn: the idea in one line or, where nothing was thought before, at most fifteen \
+                    short lines with each part's ranges of x, y and z and its material.";
+
+/// Adds a place where the model can think before the first coordinate.
+fn with_plan(mut schema: Value) -> Value {
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.shift_insert(0, "plan".to_owned(), json!({ "type": "string", "description": PLAN }));
+    }
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.insert(0, json!("plan"));
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use voxel::{GridSize, Palette};
+
+    use super::*;
+
+    #[test]
+    fn a_plan_comes_before_all_else_and_does_not_matter_to_the_reader() {
+        let schema = with_plan(voxel::schema(GridSize::G32, Palette::Simple));
+        let first = schema["properties"].as_object().and_then(|properties| properties.keys().next());
+        assert_eq!((first.map(String::as_str), &schema["required"][0]), (Some("plan"), &json!("plan")));
+        let wall = r#"{"x1":0,"y1":0,"z1":0,"x2":20,"y2":9,"z2":0,"type":"stone"}"#;
+        let text = format!(
+            r#"{{"plan":"a {{\"boxes\":[]}} wall\n","version":"1.0","boxes":[{wall}],"lines":[],"blocks":[]}}"#
+        );
+        let verdict = voxel::check(text.as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
+        let Verdict::Accepted { warnings, .. } = verdict else { panic!("a wall, planned: {verdict:?}") };
+        assert_eq!(warnings, []);
+    }
+}

@@ -1,0 +1,32 @@
+//! An answer under way, as those who follow it see it.
+
+use super::{Delta, Usage};
+
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Text that has streamed in. Followers remove what they have passed on.
+    pub text: String,
+    /// Characters of the whole answer so far.
+    pub chars: usize,
+    pub usage: Usage,
+    /// What happens while no text comes.
+    pub note: Option<String>,
+}
+
+impl Progress {
+    pub fn apply(&mut self, delta: &Delta<'_>) {
+        match delta {
+            Delta::Text(text) => {
+                self.text.push_str(text);
+                self.chars += text.chars().count();
+                self.note = None;
+            }
+            Delta::Sent => self.note = None,
+            Delta::Thinking { .. } => self.note = Some("thinking".to_owned()),
+            Delta::Usage(usage) => self.usage = **usage,
+            Delta::Waiting { reason, seconds, .. } => {
+                self.note = Some(format!("trying again in {seconds:.0} s: {reason}"));
+            }
+        }
+    }
+}

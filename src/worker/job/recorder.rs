@@ -1,0 +1,94 @@
+//! Stores a job's attempts as they are made.
+
+use std::future::pending;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+
+use super::{JobRun, with_retries};
+use crate::arena::jobs::AnswerProgress;
+use crate::arena::jobs::attempts::{self, Attempt};
+use crate::generate::attempts::AttemptListener;
+use crate::generate::{Delta, Progress, Usage};
+
+/// What has streamed in of the attempt under way and is not known to be stored. The attempt loop fills it while the
+/// heartbeat empties it.
+#[derive(Default)]
+pub(super) struct StreamBuffer(Mutex<BufferedAnswer>);
+
+#[derive(Default)]
+struct BufferedAnswer {
+    attempt: i32,
+    /// Where in the answer the text of `progress` begins, in bytes.
+    offset: i32,
+    progress: Progress,
+    stored_usage: Usage,
+}
+
+impl StreamBuffer {
+    fn with<T>(&self, change: impl FnOnce(&mut BufferedAnswer) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is to be stored; the usage only if it has changed.
+    pub fn snapshot(&self) -> (AnswerProgress, Option<Usage>) {
+        self.with(|BufferedAnswer { attempt, offset, progress, stored_usage }| {
+            let answer = AnswerProgress {
+                attempt: *attempt,
+                offset: *offset,
+                text: progress.text.clone(),
+                chars: i64::try_from(progress.chars).unwrap_or(i64::MAX),
+                note: progress.note.clone(),
+            };
+            (answer, Some(progress.usage).filter(|usage| usage != stored_usage))
+        })
+    }
+
+    /// Removes what is stored. More text may have come since the snapshot, or another attempt may have begun.
+    pub fn mark_stored(&self, stored: &AnswerProgress) {
+        self.with(|buffered| {
+            if buffered.attempt == stored.attempt {
+                let bytes = stored.text.len();
+                buffered.progress.text.drain(..bytes);
+                buffered.offset = buffered.offset.saturating_add(i32::try_from(bytes).unwrap_or(i32::MAX));
+            }
+        });
+    }
+
+    pub fn mark_usage_stored(&self, attempt: i32, usage: Usage) {
+        self.with(|buffered| {
+            if buffered.attempt == attempt {
+                buffered.stored_usage = usage;
+            }
+        });
+    }
+}
+
+impl AttemptListener for &JobRun<'_> {
+    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>> {
+        Box::pin(async move {
+            // When the server is stopping, an attempt would be interrupted as soon as it has begun to cost something.
+            if self.stop.is_cancelled() {
+                pending::<()>().await;
+            }
+            let attempt = with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease)).await?;
+            self.buffer.with(|buffered| *buffered = BufferedAnswer { attempt, ..BufferedAnswer::default() });
+            Ok(())
+        })
+    }
+
+    fn on_delta(&mut self, delta: Delta<'_>) {
+        self.buffer.with(|buffered| buffered.progress.apply(&delta));
+    }
+
+    fn on_attempt_end<'a>(
+        &'a mut self,
+        attempt: &'a Attempt,
+        _: Option<u32>,
+    ) -> BoxFuture<'a, anyhow::Result<()>> {
+        Box::pin(async move {
+            let (pool, lease, cost) = (&self.worker.pool, &self.claim.lease, self.cost(&attempt.usage));
+            Ok(with_retries(|| attempts::end(pool, lease, attempt, cost)).await?)
+        })
+    }
+}
