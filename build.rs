@@ -1,4 +1,4 @@
-//! What is embedded is embedded anew when it changes, without a change to any Rust file.
+//! Rebuilds the program when embedded files change, although no Rust file does.
 fn main() {
     for folder in ["builds", "migrations", "static"] {
         println!("cargo:rerun-if-changed={folder}");

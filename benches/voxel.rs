@@ -1,7 +1,6 @@
-//! How fast specs become grids, and grids pictures and files.
+//! Benchmarks of reading specs, encoding grids, drawing pictures and writing files.
 //!
-//! `cargo bench` runs on builds made here, and on NAME.json.gz in the folder that
-//! `$BUILDOFF_SAMPLES` names.
+//! `cargo bench` uses builds that are made here, and NAME.json.gz in the folder `$BUILDOFF_SAMPLES`.
 
 #![allow(clippy::expect_used)]
 
@@ -12,7 +11,7 @@ use voxel::codec::{CompressionLevel, decode, encode, pack, unpack};
 use voxel::image::{Background, View, render};
 use voxel::{Format, GridSize, Palette, Verdict, check, export};
 
-/// A spec's text and the settings it is for.
+/// A spec with its grid and palette.
 struct BenchSample {
     name: &'static str,
     text: String,
@@ -30,7 +29,7 @@ static SAMPLES: LazyLock<Vec<BenchSample>> = LazyLock::new(|| {
     for name in ["castle", "terrain256", "city256", "duck"] {
         match read_sample(name) {
             Some(text) => samples.push(sample(name, text, GridSize::G256, Palette::Advanced)),
-            None => eprintln!("{name}: skipped, it is not in $BUILDOFF_SAMPLES"),
+            None => eprintln!("{name}: skipped, not in $BUILDOFF_SAMPLES"),
         }
     }
     samples
@@ -39,7 +38,7 @@ static SAMPLES: LazyLock<Vec<BenchSample>> = LazyLock::new(|| {
 const SAMPLE_NAMES: [&str; 7] =
     ["solid256", "noise128", "checker64", "castle", "terrain256", "city256", "duck"];
 
-/// A build of the usual size, with a bit of everything.
+/// A build of usual size with boxes, lines and blocks.
 const HOMESTEAD: &str = include_str!("../crates/voxel/tests/data/homestead.json");
 
 fn main() {
@@ -47,7 +46,7 @@ fn main() {
     divan::main();
 }
 
-/// From text to verdict, as an import goes.
+/// From text to verdict, as in an import.
 #[divan::bench(args = SAMPLE_NAMES, sample_count = 10)]
 fn parse_expand_rules(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
@@ -69,7 +68,7 @@ fn unpack_decode(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench(|| decode(&unpack(black_box(&packed)).expect("brotli")).expect("a grid"));
 }
 
-/// With 512 pixels a side, on two threads.
+/// 512 pixels per side, on two threads.
 #[divan::bench(args = ["homestead", "castle", "city256", "duck", "checker64"], sample_count = 10)]
 fn picture(bencher: Bencher<'_, '_>, name: &str) {
     let Some(sample) = find(name) else { return };
@@ -168,7 +167,7 @@ fn solid256() -> String {
         .to_owned()
 }
 
-/// Blocks in places and of kinds that nothing predicts.
+/// Random blocks at random positions, which do not compress.
 fn noise128() -> String {
     let mut state = 7_u32;
     let mut next = move |below: u32| {

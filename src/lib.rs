@@ -1,4 +1,4 @@
-//! Buildoff: a voxel build arena. The floors, from the ground up, are listed in `ARCHITECTURE.md`.
+//! Buildoff: a voxel build arena. `ARCHITECTURE.md` describes its modules.
 
 pub mod app;
 pub mod arena;

@@ -1,7 +1,6 @@
-//! How much one visitor, and all visitors from one address, may ask for.
+//! Rate limits for each voter, and for all visitors from one address.
 //!
-//! Each server counts for itself and forgets when it stops: this keeps a ladder from being flooded, and
-//! needs no exactness.
+//! Each server counts by itself, in memory. That is exact enough to keep the leaderboard from being flooded.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -14,27 +13,27 @@ use crate::arena::Voter;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is limited.
+/// An action with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedAction {
-    /// To be a voter.
+    /// To become a voter.
     Visit,
     Matchup,
-    /// To go on without a vote.
+    /// To get the next matchup without a vote.
     Skip,
     Vote,
-    /// To be an admin.
+    /// To sign in as an admin.
     Token,
-    /// For a run in the sandbox.
+    /// To start a run in the sandbox.
     Generate,
-    /// For one with this server's own keys.
+    /// To start one with this server's own keys.
     UseServerKey,
-    /// For a turntable that is not there yet.
+    /// To start drawing a turntable.
     Turntable,
 }
 
 pub struct RateLimits {
-    /// None when they are off.
+    /// None if rate limits are switched off.
     limiters: Option<[ActionLimiters; 8]>,
     clock: DefaultClock,
 }
@@ -56,8 +55,8 @@ impl LimitedAction {
         Self::Turntable,
     ];
 
-    /// In a minute, from one voter and from one address. People who look before they vote stay below the
-    /// first, and a class of thirty behind one address below the second.
+    /// The limits per minute for one voter and for one address. A person who looks before voting stays below the first,
+    /// and a class of thirty behind one address below the second.
     fn per_minute(self) -> [u32; 2] {
         match self {
             Self::Visit => [60, 60],
@@ -84,7 +83,10 @@ impl RateLimits {
         self.limiters.is_some()
     }
 
-    /// Counts a request, or tells how long to wait.
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// The time to wait, if there were too many.
     pub fn check(
         &self,
         action: LimitedAction,
@@ -100,7 +102,7 @@ impl RateLimits {
         limiters.addresses.check_key(&network(address)).map_err(wait)
     }
 
-    /// Forgets those who have not asked for a while.
+    /// Forgets voters and addresses whose limits have fully recovered, so that memory does not grow.
     pub fn drop_idle(&self) {
         for limiters in self.limiters.iter().flatten() {
             limiters.voters.retain_recent();
@@ -116,14 +118,14 @@ impl ActionLimiters {
     }
 }
 
-/// Half a minute's worth may come at once.
+/// Up to half of a minute's requests may come at once.
 fn quota(per_minute: u32) -> Quota {
     let burst = NonZeroU32::new(per_minute / 2).unwrap_or(NonZeroU32::MIN);
     Quota::with_period(MINUTE / per_minute.max(1))
         .map_or(Quota::per_minute(burst), |quota| quota.allow_burst(burst))
 }
 
-/// Where a visitor has IPv6, it is a whole network of addresses.
+/// The network of an address. A visitor with IPv6 usually has a whole /64 network, which counts as one address.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -1,4 +1,4 @@
-//! Logs go to stderr: for people on a terminal, as JSON lines anywhere else.
+//! Logs go to stderr: as readable lines on a terminal, as JSON lines otherwise.
 
 use std::io::{self, IsTerminal};
 use std::panic::{self, PanicHookInfo};
@@ -21,12 +21,12 @@ pub fn start(logging: &LoggingConfig) -> anyhow::Result<()> {
     tracing_subscriber::registry()
         .with(lines.with_filter(logging.filter.clone()))
         .try_init()
-        .context("logging was already set up")?;
+        .context("logging is already set up")?;
     panic::set_hook(Box::new(log_panic));
     Ok(())
 }
 
-/// The same for commands, which tell what they do themselves.
+/// Starts logging for commands, which print their results themselves: only warnings of the modules they use.
 pub fn start_quietly(logging: &LoggingConfig) -> anyhow::Result<()> {
     let filter = logging.filter.clone().with_target("buildoff::web", Level::WARN);
     let filter = filter.with_target("buildoff::db", Level::WARN);
@@ -47,7 +47,7 @@ fn json_lines() -> Box<dyn Layer<Registry> + Send + Sync> {
     fmt::layer().json().flatten_event(true).with_span_list(false).with_writer(io::stderr).boxed()
 }
 
-/// A panic is logged like everything else, so that it carries the request id of the span it happened in.
+/// Logs a panic like other errors, so that it has the request id of its span.
 fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, "panicked: {}", info.payload_as_str().unwrap_or("no message"));

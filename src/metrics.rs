@@ -1,5 +1,5 @@
-//! What is counted while Buildoff serves, for whoever watches over it. No label names a model, a prompt or a
-//! visitor: labels take few values, and tell nothing that voters are not to know.
+//! Metrics of a server. No label names a model, a prompt or a visitor: labels have few values, and reveal nothing that
+//! voters must not know.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,10 +15,10 @@ use prometheus_client::registry::{Registry, Unit};
 
 const PREFIX: &str = "buildoff";
 
-/// Seconds; around what a matchup and a picture are to take, finer than elsewhere.
+/// Bounds of the histogram in seconds, finest around the times that matchups and pictures should take.
 const BUCKETS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 
-/// The answers of one server. Every clone counts into the same.
+/// Counters for the responses of one server, shared by all clones.
 #[derive(Clone)]
 pub struct HttpMetrics {
     registry: Arc<Registry>,
@@ -27,14 +27,14 @@ pub struct HttpMetrics {
     in_flight: Gauge,
 }
 
-/// What is known of an answer once it begins.
+/// The labels of a response, known when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct ResponseLabels {
     pub method: &'static str,
-    /// As the router spells it, its parameters unfilled; empty where there is none.
+    /// The pattern of the route, such as `/api/models/{key}`; empty if there is no such route.
     pub route: String,
     pub status: u16,
-    /// What was wrong; empty where nothing was.
+    /// The code of the error; empty if there was none.
     pub code: Cow<'static, str>,
 }
 
@@ -43,24 +43,24 @@ struct RouteLabels {
     route: String,
 }
 
-/// What is looked up when somebody wants to know it.
+/// A metric that is read when the metrics are requested.
 #[derive(Debug)]
 pub struct MetricSample {
     pub name: &'static str,
-    /// Without a full stop; the format adds it.
+    /// A description without a full stop, which the format adds.
     pub help: &'static str,
     pub value: MetricValue,
 }
 
 #[derive(Debug)]
 pub enum MetricValue {
-    /// It only grows.
+    /// A number that only grows.
     Total(u64),
     Current(i64),
     ByState(Vec<(Cow<'static, str>, i64)>),
 }
 
-/// A request that is not answered yet, or never will be, as its visitor has gone.
+/// A request in progress. It ends when this is dropped, also if the visitor has left.
 pub struct InFlight(Gauge);
 
 impl Default for HttpMetrics {
@@ -69,18 +69,14 @@ impl Default for HttpMetrics {
         let answers = Family::default();
         let seconds = Family::<RouteLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let in_flight = Gauge::default();
-        registry.register("http_answers", "Answers of this server", answers.clone());
+        registry.register("http_answers", "Responses of this server", answers.clone());
         registry.register_with_unit(
             "http_answer_duration",
-            "Until an answer of this server begins",
+            "Time until a response of this server begins",
             Unit::Seconds,
             seconds.clone(),
         );
-        registry.register(
-            "http_in_flight",
-            "Requests that this server has not answered yet",
-            in_flight.clone(),
-        );
+        registry.register("http_in_flight", "Requests in progress on this server", in_flight.clone());
         Self { registry: Arc::new(registry), answers, seconds, in_flight }
     }
 }
@@ -96,7 +92,7 @@ impl HttpMetrics {
         self.answers.get_or_create(answer).inc();
     }
 
-    /// All that was counted, and these readings, in the format of OpenMetrics.
+    /// All counters and the given samples in the OpenMetrics format.
     pub fn encode(&self, readings: Vec<MetricSample>) -> Result<String, fmt::Error> {
         let mut output = String::new();
         text::encode_registry(&mut output, &self.registry)?;

@@ -1,8 +1,8 @@
-//! Pictures that are drawn when they are asked for, and kept while there is room.
+//! Pictures, which are drawn on request and cached.
 //!
-//! Many ask for the same one at the same time, and any of them may leave. Each client waits for its own turn, so
-//! that nobody who wants what a busier client wants, too, waits in that one's queue. Whoever's turn comes first
-//! draws for all of them, to the end, even when the request that began it is gone by then.
+//! Many requests can want the same picture at once, and any of them can be dropped. Each client waits for its own turn in
+//! the work queue, so that it never waits in the longer queue of another client for the same picture. The client whose
+//! turn comes first draws for all of them, and finishes even if its request is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 
 use crate::work::{WorkClient, WorkError, WorkPool};
 
-/// Bytes of those that are kept.
+/// Bytes of pictures that are kept.
 const CACHE_BYTES: u64 = 128 << 20;
 
 #[derive(Clone)]
@@ -23,12 +23,12 @@ pub struct Pictures {
     pending: Arc<Mutex<HashMap<Arc<str>, Weak<PendingPicture>>>>,
 }
 
-/// A picture that somebody waits for. It is forgotten when nobody does any more.
+/// A picture that is requested but not drawn yet. It is dropped with the last request for it.
 #[derive(Default)]
 struct PendingPicture {
-    /// One place in the queue for each client, however many of its requests want it.
+    /// A lock per client, so that many requests of one client take only one place in the work queue.
     client_locks: Mutex<HashMap<WorkClient, Arc<tokio::sync::Mutex<()>>>>,
-    /// Locked while it is drawn, for others of the threads that draw.
+    /// Locked while the picture is drawn, so that no other thread draws it, too.
     drawing: Mutex<()>,
     drawn: OnceLock<Bytes>,
 }
@@ -41,10 +41,10 @@ impl Pictures {
         Self { work, cached, pending: Arc::default() }
     }
 
-    /// The picture of this name. If it is not there, `load` finds out what draws it, which is heavy work.
+    /// The picture with a name. If it is not cached, `load` returns the closure that draws it.
     ///
     /// # Errors
-    /// Those of `load` and of drawing, and if there is too much heavy work.
+    /// Errors of `load` and of drawing, and if too much work is queued.
     pub async fn get<D, E>(
         &self,
         client: WorkClient,
@@ -60,23 +60,23 @@ impl Pictures {
         }
         let pending = self.pending(&name);
         let client_lock = pending.client_lock(client).lock_owned().await;
-        // Another request of this client may have had the place before.
+        // Another request of this client may have drawn it while this one waited for the lock.
         if let Some(drawn) = pending.drawn.get() {
             return Ok(drawn.clone());
         }
         let draw = load.await?;
         let (cached, runtime) = (self.cached.clone(), Handle::current());
         let make = move || {
-            // Nobody else of this client takes its place before this has ended.
+            // Other requests of this client wait until this one has ended.
             let _client_lock = client_lock;
-            // If another client's turn has come already, its picture is there in a moment.
+            // If another client is drawing it already, wait for that picture instead of drawing it again.
             let _drawing = locked(&pending.drawing);
             if let Some(drawn) = pending.drawn.get() {
                 return Ok(drawn.clone());
             }
             let bytes = Bytes::from(draw()?);
             let _ = pending.drawn.set(bytes.clone());
-            // Kept from here, as whoever asked may have left.
+            // The picture is cached here and not by the caller, which may have been dropped.
             runtime.block_on(cached.insert(name, bytes.clone()));
             Ok(bytes)
         };
@@ -101,7 +101,7 @@ impl PendingPicture {
     }
 }
 
-/// A panic while drawing leaves nothing half done.
+/// A poisoned mutex can be used, because a panic while drawing leaves no partial state behind it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! Turntables in the making: one for all who ask for the same, a few at a time.
+//! Turntables, which are drawn in the background, a few at a time, and each only once for all requests.
 //!
-//! Making one is dozens of pieces of heavy work, each of which waits its turn, so that whoever needs a picture in
-//! between gets it. It goes on when those who asked have left.
+//! A turntable is dozens of pieces of work that wait for their turns one by one, so that pictures are drawn in between.
+//! Drawing continues even if all requests for it are dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use crate::arena::builds::{CorruptGridError, StoredGrid};
 use crate::work::{WorkClient, WorkError, WorkPool};
 use voxel::turntable::{Animation, EncodeError, Turntable};
 
-/// Drawn at a time.
+/// Turntables that are drawn at the same time.
 const MAX_DRAWING: usize = 2;
-/// Under way at a time, those included that wait.
+/// Turntables that are drawn or waiting.
 const MAX_PENDING: usize = 12;
-/// Bytes of those that are made.
+/// Bytes of turntables that are kept.
 const CACHE_BYTES: u64 = 64 << 20;
-/// How long whoever asks is told that one failed, before it is tried again.
+/// How long a failure is reported before the next request tries again.
 const FAILURE_TTL: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -37,12 +37,12 @@ pub struct Turntables {
     pending: Arc<Mutex<HashMap<Arc<str>, TurntableReceiver>>>,
 }
 
-/// How far one is, now and from now on.
+/// The progress of a turntable, now and from now on.
 pub type TurntableReceiver = watch::Receiver<TurntableState>;
 
 #[derive(Clone, Debug)]
 pub enum TurntableState {
-    /// So many frames are there.
+    /// The number of frames drawn so far.
     Frame(u8),
     Done(Bytes),
     Failed(Arc<TurntableError>),
@@ -56,18 +56,18 @@ pub enum TurntableError {
     Work(#[from] WorkError),
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    #[error("the server is going down")]
+    #[error("the server is shutting down")]
     Closing,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("too many turntables are being made")]
+#[error("too many turntables are being drawn")]
 pub struct TooManyTurntables;
 
 impl Turntables {
     pub fn new(work: WorkPool, closing: CancellationToken) -> Self {
         let weigh = |_: &Arc<str>, bytes: &Bytes| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        // Whoever waited for one has to find it, so a new one always gets its place.
+        // With LRU, a new turntable is always admitted to the cache, so that those who waited for it find it there.
         let cached =
             Cache::builder().weigher(weigh).max_capacity(CACHE_BYTES).eviction_policy(EvictionPolicy::lru());
         Self {
@@ -80,9 +80,9 @@ impl Turntables {
         }
     }
 
-    /// One that is there, or under way.
+    /// A turntable that is cached or being drawn.
     pub async fn find(&self, name: &str) -> Option<TurntableReceiver> {
-        // In this order, as it is kept before it leaves the list.
+        // The list must be read first: a turntable is cached before it leaves the list, so it is always in one of them.
         let pending = self.list().get(name).cloned();
         match pending {
             Some(progress) => Some(progress),
@@ -90,10 +90,10 @@ impl Turntables {
         }
     }
 
-    /// Begins one, unless somebody has just done so.
+    /// Starts to draw a turntable, unless another request has just done so.
     ///
     /// # Errors
-    /// If there are too many.
+    /// If too many are drawn or waiting.
     pub fn start(
         &self,
         name: &Arc<str>,
@@ -134,7 +134,8 @@ impl Turntables {
     }
 }
 
-/// A turntable's entry in the list, until it is made, or has been told to have failed for a while.
+/// The entry of a turntable in the list. It is removed when this is dropped: after drawing, or some time after a
+/// failure.
 struct PendingTurntable {
     turntables: Turntables,
     name: Arc<str>,

@@ -1,17 +1,18 @@
-//! Heavy work: a gate in front of the cores, and a measure for the memory that large bodies take.
+//! CPU-heavy work, and a budget for the memory of large bodies.
 //!
-//! Checking, drawing and packing take up to seconds of a core, and anybody may ask for them. So they run off the
-//! async threads, no more at once than there are cores, and whoever asks says for whom: a [`WorkClient`].
+//! Checking, drawing and compressing take up to seconds of a core, and any visitor can request them. So they run off
+//! the async threads, no more at once than there are cores, each for a [`WorkClient`].
 //!
-//! - Clients take turns. A client is the network that somebody asks from, and has a queue of its own, so that one
-//!   who asks for 400 things at once delays another by one piece a core, not by 400.
-//! - Voters come first, then whoever else waits for an answer, then what nobody waits for. The lower ones still
-//!   get every ninth turn, so that no flood shuts anybody out. The last slot is kept from the background, whose
-//!   pieces may be long and cannot be interrupted.
-//! - What waits is bounded. A client with too many pieces waiting is refused alone. If too many wait altogether,
-//!   the longest queue gives way. What the server does by itself asks for one piece at a time and is never refused.
-//! - Whoever stops waiting leaves the queue at once. A piece that has begun keeps its slot until it really ends,
-//!   whether or not anybody still wants it.
+//! - Clients take turns. A client is the network of a visitor and has a queue of its own, so 400 requests of one client
+//!   delay another client by one piece of work per core, and not by 400.
+//! - Voters come first, then other visitors, then background work. A lower priority that waits still gets every ninth
+//!   turn, so that it never starves. One slot is never given to background work, whose pieces can be long and cannot be
+//!   interrupted.
+//! - Queues are bounded. A client with too many waiting pieces is refused, and others are not. If too many pieces wait
+//!   in all, the client with the longest queue loses its newest piece. The server's own work has at most one piece
+//!   waiting at a time and is never refused.
+//! - A caller that is dropped leaves the queue immediately. A piece that has begun keeps its slot until it ends, even
+//!   if nobody waits for the result any more.
 
 mod queue;
 
@@ -33,15 +34,15 @@ pub struct WorkPool {
     queue: Arc<Mutex<WorkQueue<oneshot::Sender<WorkSlot>>>>,
 }
 
-/// Whom a piece of heavy work is done for, which decides when its turn comes.
+/// The client of a piece of work, which decides when its turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WorkClient {
     priority: Priority,
-    /// None for what the server does by itself.
+    /// None for the server's own work.
     network: Option<IpAddr>,
 }
 
-/// Highest first.
+/// The priority of a piece of work, the highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Priority {
     Voter,
@@ -54,18 +55,18 @@ impl Priority {
 }
 
 impl WorkClient {
-    /// What nobody waits for.
+    /// Work that no visitor waits for.
     pub const BACKGROUND: Self = Self { priority: Priority::Background, network: None };
 
-    /// What every page needs, made once in a server's life.
+    /// Work that every page needs, done once after a start.
     pub const EVERYBODY: Self = Self { priority: Priority::Voter, network: None };
 
-    /// A voter with an open matchup, for what this matchup needs.
+    /// A voter with an open matchup, for the builds of this matchup.
     pub fn voter(address: IpAddr) -> Self {
         Self { priority: Priority::Voter, network: Some(limits::network(address)) }
     }
 
-    /// Anybody who waits for anything else.
+    /// A visitor who waits for anything else.
     pub fn visitor(address: IpAddr) -> Self {
         Self { priority: Priority::Visitor, network: Some(limits::network(address)) }
     }
@@ -75,20 +76,20 @@ impl WorkClient {
     }
 }
 
-/// Why a piece of heavy work was not done.
+/// The reason why a piece of work was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    #[error("too much heavy work is waiting already")]
+    #[error("too much work is queued")]
     Busy,
-    #[error("too much heavy work of this client is waiting already")]
+    #[error("this client has too much work queued")]
     ClientQueueFull,
-    /// It panicked, or the runtime is going down.
-    #[error("a piece of heavy work did not finish")]
+    /// The work panicked, or the runtime is shutting down.
+    #[error("the work did not finish")]
     Unfinished(#[source] tokio::task::JoinError),
 }
 
 impl WorkPool {
-    /// As wide as there are cores.
+    /// A pool with one slot per core.
     pub fn per_core() -> Self {
         Self::new(thread::available_parallelism().map_or(1, usize::from))
     }
@@ -97,20 +98,20 @@ impl WorkPool {
         Self { queue: Arc::new(Mutex::new(WorkQueue::new(slots))) }
     }
 
-    /// Pieces that are being worked on.
+    /// The number of pieces that are running.
     pub fn running(&self) -> usize {
         self.queue().running()
     }
 
-    /// Pieces that wait for their turn.
+    /// The number of pieces that wait for their turn.
     pub fn waiting(&self) -> usize {
         self.queue().waiting()
     }
 
-    /// Does it when it is this client's turn.
+    /// Runs a closure when it is this client's turn.
     ///
     /// # Errors
-    /// If too much is waiting, or if it panicked.
+    /// If too much is queued, or if the closure panicked.
     pub async fn run<T, F>(&self, client: WorkClient, heavy: F) -> Result<T, WorkError>
     where
         T: Send + 'static,
@@ -119,7 +120,7 @@ impl WorkPool {
         let slot = self.slot(client).await?;
         let span = Span::current();
         let task = tokio::task::spawn_blocking(move || {
-            // Kept until the closure ends, even when whoever asked has gone away.
+            // The slot is kept until the closure ends, even if the caller was dropped.
             let _slot = slot;
             span.in_scope(heavy)
         });
@@ -132,16 +133,16 @@ impl WorkPool {
         drop(evicted);
         let mut waiting = QueuedWork { work: self.clone(), handle, receiver };
         self.assign_slots();
-        // Without a slot, it had to make room for somebody else's.
+        // The sender was dropped without a slot, because this piece had to make room for another client's.
         (&mut waiting.receiver).await.map_err(|_| WorkError::Busy)
     }
 
-    /// Hands free slots to those whose turn it is.
+    /// Gives free slots to the pieces whose turn it is.
     fn assign_slots(&self) {
         loop {
-            // The queue must not be locked while a slot may be dropped, which locks it.
+            // The guard ends with this statement: dropping a slot locks the queue again, which would deadlock.
             let Some((priority, sender)) = self.queue().next() else { return };
-            // Whoever has just stopped waiting sends the slot back, which hands it out again.
+            // If the receiver is gone, the slot comes back, and dropping it gives it to the next piece.
             drop(sender.send(WorkSlot { work: self.clone(), priority }));
         }
     }
@@ -151,7 +152,7 @@ impl WorkPool {
     }
 }
 
-/// A slot that a piece of work has until it ends.
+/// A slot, held by a piece of work until it ends.
 struct WorkSlot {
     work: WorkPool,
     priority: Priority,
@@ -164,8 +165,8 @@ impl Drop for WorkSlot {
     }
 }
 
-/// Somebody who waits for a slot, and leaves the queue when that ends. A slot that arrives too late is dropped
-/// with the receiver, and so given back.
+/// A caller that waits for a slot. When it is dropped, it leaves the queue; a slot that has already arrived is dropped
+/// with the receiver, which gives it back.
 struct QueuedWork {
     work: WorkPool,
     handle: QueueHandle,
@@ -179,7 +180,7 @@ impl Drop for QueuedWork {
     }
 }
 
-/// The memory that large bodies may take together, while they are read and worked on.
+/// The memory that large bodies may take together while they are read and processed.
 #[derive(Clone)]
 pub struct MemoryBudget {
     bytes: usize,
@@ -191,12 +192,12 @@ impl MemoryBudget {
         Self { bytes, kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
     }
 
-    /// Bytes that are taken.
+    /// The number of reserved bytes.
     pub fn reserved(&self) -> usize {
         self.bytes.saturating_sub(self.kibibytes.available_permits() << 10)
     }
 
-    /// A share of the memory, given back when dropped; none if none is free in time.
+    /// Reserves memory until the permit is dropped. None if not enough is free within `max_wait`.
     pub async fn reserve(&self, bytes: usize, max_wait: Duration) -> Option<OwnedSemaphorePermit> {
         let wanted = u32::try_from(bytes.div_ceil(1 << 10)).ok()?;
         let reservation = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);

@@ -1,4 +1,4 @@
-//! A browser reduced to what load needs: one kept connection and one cookie.
+//! A minimal browser: one persistent connection and one cookie.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 
-/// Opens its connection when it needs one.
+/// A client that opens its connection when it needs one.
 pub struct LoadClient {
     address: SocketAddr,
     connection: Option<SendRequest<Full<Bytes>>>,
@@ -30,7 +30,7 @@ impl LoadResponse {
         serde_json::from_slice(&self.body).with_context(|| String::from_utf8_lossy(&self.body).into_owned())
     }
 
-    /// The status, and the code of an error.
+    /// The status, and the code if it is an error.
     pub fn status_and_code(&self) -> String {
         let error: Option<serde_json::Value> = serde_json::from_slice(&self.body).ok();
         let code = error.as_ref().and_then(|error| error["code"].as_str()).unwrap_or("");
@@ -77,7 +77,7 @@ impl LoadClient {
         match head.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
             None => {}
             Some(b"br") => body = decompress(&body)?,
-            Some(other) => bail!("an answer came as {}", String::from_utf8_lossy(other)),
+            Some(other) => bail!("a response has the unknown encoding {}", String::from_utf8_lossy(other)),
         }
         if let Some(cookie) = head.headers.get(SET_COOKIE) {
             self.cookie = cookie.to_str()?.split(';').next().map(str::to_owned);
@@ -93,7 +93,7 @@ impl LoadClient {
             tokio::spawn(connection);
             self.connection = Some(sender);
         }
-        self.connection.as_mut().context("there is no connection")
+        self.connection.as_mut().context("no connection")
     }
 }
 

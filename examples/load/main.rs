@@ -1,4 +1,4 @@
-//! Load on a server of its own, and whether every vote it took is kept: see `scripts/load --help`.
+//! Puts load on a server of its own, and checks that every acknowledged vote is stored: see `scripts/load --help`.
 
 mod client;
 mod matchups;
@@ -20,48 +20,48 @@ use serde::Deserialize;
 use client::LoadClient;
 use server::{LoadDataset, LoadServer};
 
-/// Starts a release server on a new, temporary data directory, lets voters at it, and compares what it
-/// acknowledged with what it kept.
+/// Runs voters against a release server on a temporary data directory, and compares the votes that it acknowledged with
+/// the votes that it stored.
 ///
-/// First, matchups are asked for at a constant rate; each is timed from when it should have been sent,
-/// whether or not the one before had come back. Then a number of voters fetch a matchup and both its builds
-/// and vote, as fast as they can. Exits 0 if every acknowledged vote is kept once and as it was cast, and
-/// the replay equals the ratings.
+/// First, matchups are requested at a constant rate. Each is timed from when it should have been sent, whether or not
+/// the one before has been answered. Then voters fetch matchups and builds and vote, as fast as they can. Exit codes: 0
+/// if every acknowledged vote is stored once, as it was cast, and the replay equals the ratings; 1 otherwise.
 #[derive(Parser)]
 #[command(name = "scripts/load")]
 struct LoadArgs {
-    /// Models that take part. Votes on the same two wait for each other, so this decides how many there can be.
+    /// Models. Votes on the same pair of models wait for each other, so this limits the votes per second.
     #[arg(long, default_value_t = 12)]
     models: usize,
+    /// Prompts.
     #[arg(long, default_value_t = 12)]
     prompts: usize,
-    /// Matchups asked for in a second, in the first part.
+    /// Matchups per second in the first part.
     #[arg(long, default_value_t = 200)]
     rate: u32,
-    /// How long each part takes.
+    /// Duration of each part, in seconds.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
-    /// Voters at once, in the second part.
+    /// Voters at the same time in the second part.
     #[arg(long, default_value_t = 32)]
     voters: usize,
-    /// Servers on the one database, behind nginx if there are several.
+    /// Servers on one database, behind nginx if there are several.
     #[arg(long, default_value_t = 1)]
     servers: usize,
-    /// Votes that are there before it begins, written straight into the tables; then pages are timed as well.
+    /// Votes to write into the tables before the start. With this, pages are timed as well.
     #[arg(long, default_value_t = 0)]
     votes: usize,
-    /// Kill the server in the middle of the second part, and start it again.
+    /// Kill the server in the middle of the second part, and restart it.
     #[arg(long)]
     kill: bool,
-    /// Where the temporary data directory is made.
+    /// Folder for the temporary data directory.
     #[arg(long, default_value = "/var/tmp")]
     dir: PathBuf,
-    /// The server to be tried.
+    /// The server program.
     #[arg(long, default_value = "target/release/buildoff")]
     program: PathBuf,
 }
 
-/// Asked of both the fixed rate and the voters.
+/// The targets for the first and the second part.
 const MATCHUP_P99: Duration = Duration::from_millis(25);
 const VOTES_A_SECOND: f64 = 700.0;
 
@@ -75,7 +75,7 @@ fn main() -> Result<ExitCode> {
 async fn run(args: &LoadArgs) -> Result<ExitCode> {
     let LoadArgs { models, prompts, rate, seconds, voters, votes, .. } = *args;
     let time = Duration::from_secs(seconds);
-    println!("{models} models, {prompts} prompts, every model with a build of every prompt");
+    println!("{models} models, {prompts} prompts, a build of every prompt by every model");
     if args.servers > 1 {
         println!("{} servers behind nginx", args.servers);
     }
@@ -83,11 +83,11 @@ async fn run(args: &LoadArgs) -> Result<ExitCode> {
     let mut server = LoadServer::start(&args.program, &args.dir, dataset, votes, args.servers).await?;
     println!("switched off: {}", server::DISABLED_SETTINGS.join(", "));
     if let Some(load) = measurements::load_average() {
-        println!("load of the machine before: {load}");
+        println!("load of the machine before the start: {load}");
     }
 
     if votes > 0 {
-        println!("\nPages, with votes coming in");
+        println!("\nPages, while votes come in");
         for page in pages::measure_pages(&mut server).await?.iter().take(2) {
             let (cold, warm) = (page.cold.quantile(0.5), page.warm.quantile(0.5));
             print_target(
@@ -105,7 +105,7 @@ async fn run(args: &LoadArgs) -> Result<ExitCode> {
         }
     }
 
-    println!("\nMatchups at {rate} a second for {seconds} s");
+    println!("\nMatchups at {rate} per second for {seconds} s");
     let matchup_stats = matchups::run_at_constant_rate(server.address, rate, time).await?;
     matchup_stats.print();
     print_target(
@@ -117,7 +117,7 @@ async fn run(args: &LoadArgs) -> Result<ExitCode> {
 
     println!(
         "\n{voters} voters for {seconds} s, as fast as they can{}",
-        if args.kill { ", through a kill -9" } else { "" }
+        if args.kill { ", with a kill -9" } else { "" }
     );
     let (voting_stats, killed) = tokio::join!(voting::run_voters(server.address, voters, time), async {
         if args.kill {
@@ -129,12 +129,12 @@ async fn run(args: &LoadArgs) -> Result<ExitCode> {
     killed?;
     voting_stats.print();
     let each_second = voting_stats.votes_a_second();
-    print_target("votes a second", each_second >= VOTES_A_SECOND, &format!("{each_second:.0}"), "700");
+    print_target("votes per second", each_second >= VOTES_A_SECOND, &format!("{each_second:.0}"), "700");
 
     let acknowledged: HashMap<_, _> = matchup_stats.votes.into_iter().chain(voting_stats.votes).collect();
     let kept = match votes {
         0 => verify_votes(&server, &acknowledged).await?,
-        // The log of millions would take its time, and tells nothing new of those.
+        // Reading the log of millions of old votes would take long and check nothing new.
         _ => prefill::verify_votes(&server.dir, votes, &acknowledged).await?,
     };
     let equal = server.run_command(&["recompute", "--verify"])?;
@@ -149,9 +149,9 @@ fn format_ms(time: Duration) -> String {
     format!("{:.0} ms", ms(time))
 }
 
-/// Told, and no more: it depends on the machine.
+/// Prints whether a target is reached. It does not change the exit code, because it depends on the machine.
 fn print_target(what: &str, reached: bool, is: &str, asked: &str) {
-    println!("  {what}: {is}, {asked} asked for, {}", if reached { "reached" } else { "MISSED" });
+    println!("  {what}: {is}, target {asked}, {}", if reached { "reached" } else { "MISSED" });
 }
 
 #[derive(Deserialize)]
@@ -160,10 +160,10 @@ struct LoadLoggedVote {
     choice: String,
 }
 
-/// Whether every acknowledged vote is in the log, once, as it was cast.
+/// Whether every acknowledged vote is in the log exactly once, as it was cast.
 async fn verify_votes(server: &LoadServer, acknowledged: &HashMap<String, &'static str>) -> Result<bool> {
     let log = LoadClient::new(server.address).get("/api/votes.jsonl").await?;
-    ensure!(log.status == 200, "the log answers {}", log.status);
+    ensure!(log.status == 200, "the log has status {}", log.status);
     let mut kept: HashMap<String, Vec<String>> = HashMap::new();
     for line in log.body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let LoadLoggedVote { matchup_id, choice } =
@@ -179,7 +179,7 @@ async fn verify_votes(server: &LoadServer, acknowledged: &HashMap<String, &'stat
     println!("\n{} votes acknowledged, {stored} in the log", acknowledged.len());
     println!("  {missing} missing, {doubled} twice, {changed} with another choice");
     let unacknowledged = kept.keys().filter(|id| !acknowledged.contains_key(*id)).count();
-    println!("  {unacknowledged} kept of which nobody heard");
+    println!("  {unacknowledged} stored without an acknowledgement");
     let replayed = server.replay(&log.body)?;
     println!("\nrecompute --from votes.jsonl\n{}", indented(&replayed.output));
     Ok(missing + doubled + changed == 0 && replayed.succeeded)

@@ -14,27 +14,27 @@ use crate::client::LoadClient;
 use crate::measurements::{LoadErrors, LoadLatencies, own_cpu_time};
 use crate::voting::{LoadVote, cast_vote, random_choice, request_matchup};
 
-/// Voters who come back. Fewer would soon have seen every pair.
+/// Returning voters. Fewer of them would soon have seen every pair.
 const RETURNING_VOTERS: usize = 200;
 
-/// Voters with a matchup open, who ask again.
+/// Voters with an open matchup, who request it again.
 const VOTERS_WITH_OPEN_MATCHUP: usize = 64;
 
-/// Before anything is counted.
+/// Time before measuring starts.
 const WARM_UP: Duration = Duration::from_secs(3);
 
-/// Who asks.
+/// The kind of voter that requests a matchup.
 #[derive(Clone, Copy)]
 enum LoadVoterKind {
-    /// Somebody new: a session, a voter and a matchup are made.
+    /// A new voter: the server creates a session, a voter and a matchup.
     New,
-    /// A voter whose last matchup is closed, and who gets a new one.
+    /// A voter whose last matchup is closed, who gets a new one.
     Returning,
-    /// A voter with an open matchup, who gets it again.
+    /// A voter with an open matchup, who gets the same one.
     Repeating,
 }
 
-/// Four of ten are new here, four have just voted, two ask again.
+/// Of ten voters, four are new, four have just voted, and two request their open matchup again.
 const VOTER_MIX: [LoadVoterKind; 10] = {
     use LoadVoterKind::{New, Repeating, Returning};
     [New, Returning, New, Returning, Repeating, New, Returning, New, Returning, Repeating]
@@ -47,7 +47,7 @@ pub struct LoadMatchupStats {
     repeated: LoadLatencies,
     voted: LoadLatencies,
     errors: LoadErrors,
-    /// The most that a request was sent late by this program.
+    /// The longest delay of a request by this program itself.
     late: Duration,
     own_cores: Option<f64>,
     pub votes: Vec<(String, &'static str)>,
@@ -59,12 +59,12 @@ struct LoadVoter {
     open: Option<String>,
 }
 
-/// Voters between two requests.
+/// Voters who are between two requests.
 #[derive(Default)]
 struct LoadVoterPool {
     voted: VecDeque<LoadVoter>,
     with_open_matchup: VecDeque<LoadVoter>,
-    /// Connections that somebody new can take.
+    /// Connections for new voters.
     idle: Vec<LoadClient>,
 }
 
@@ -86,7 +86,7 @@ pub async fn run_at_constant_rate(
     let handle = Handle::current();
     let cpu_before = own_cpu_time();
     let begun = Instant::now();
-    // A thread sleeps more precisely than a timer of tokio's.
+    // A thread sleeps more precisely than a timer of tokio.
     let clock = thread::spawn(move || {
         let start = Instant::now();
         let mut late = Duration::ZERO;
@@ -123,7 +123,7 @@ pub async fn run_at_constant_rate(
     Ok(stats)
 }
 
-/// One matchup; a known voter goes on to vote on it, which is not what is timed.
+/// Requests and times a matchup. A returning voter also votes on it, after the measurement.
 async fn request_and_vote(
     address: SocketAddr,
     kind: LoadVoterKind,
@@ -151,7 +151,7 @@ async fn request_and_vote(
 }
 
 impl LoadVoterPool {
-    /// Whoever is there; where nobody is, somebody new.
+    /// Takes a voter of a kind, or a new one if there is none.
     fn take(pool: &Mutex<Self>, kind: LoadVoterKind, address: SocketAddr) -> (LoadVoterKind, LoadVoter) {
         let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match kind {
@@ -203,7 +203,7 @@ impl LoadMatchupStats {
         }
     }
 
-    /// Of those who got a new matchup, the slower kind.
+    /// The slower of new and returning voters, who both get a new matchup.
     pub fn new_p99(&self) -> Duration {
         self.new_voter.quantile(0.99).max(self.returning_voter.quantile(0.99))
     }
@@ -214,9 +214,9 @@ impl LoadMatchupStats {
         self.repeated.print("the open one again");
         self.voted.print("votes beside them");
         self.errors.print();
-        println!("  sent at most {:.2} ms late, which counts as waiting", crate::ms(self.late));
+        println!("  sent at most {:.2} ms late, included in the times", crate::ms(self.late));
         if let Some(own_cores) = self.own_cores {
-            println!("  this program took {own_cores:.2} cores of them");
+            println!("  this program used {own_cores:.2} cores");
         }
     }
 }

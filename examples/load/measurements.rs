@@ -1,4 +1,4 @@
-//! Times and answers, counted.
+//! Latencies and errors.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ impl LoadLatencies {
         self.0.len()
     }
 
-    /// The time within which this share of all came, the slowest included.
+    /// The latency that a share of all requests did not exceed.
     pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -36,7 +36,7 @@ impl LoadLatencies {
     }
 }
 
-/// What went otherwise than hoped, by what was asked and what came.
+/// Errors, counted by request and response.
 #[derive(Default)]
 pub struct LoadErrors(BTreeMap<String, u64>);
 
@@ -61,16 +61,16 @@ impl LoadErrors {
     }
 }
 
-/// The processor time this process has taken, where the system tells.
+/// The CPU time of this process, if the system reports it.
 pub fn own_cpu_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // Linux counts hundredths of a second here, whatever the kernel's own clock.
+    // Linux reports hundredths of a second here, whatever the clock rate of the kernel.
     Some(Duration::from_millis(ticks * 10))
 }
 
-/// How many others want the processors too: with many of them, the figures are theirs as much as ours.
+/// The load of the machine. If other processes use the CPU, the measurements are worse.
 pub fn load_average() -> Option<String> {
     let load = std::fs::read_to_string("/proc/loadavg").ok()?;
     let cores = std::thread::available_parallelism().ok()?;

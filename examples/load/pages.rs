@@ -1,4 +1,4 @@
-//! Pages timed right after a start and later, while votes come in.
+//! Measures pages right after a start and later, while votes come in.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use crate::measurements::LoadLatencies;
 use crate::server::LoadServer;
 use crate::voting;
 
-/// The server is started so many times, and each page asked for first in its turn.
+/// The number of starts per page. After each of them, this page is requested first.
 const RESTARTS: usize = 3;
 
-/// Of each page, after every start.
+/// Further requests of the page after each start.
 const WARM_REQUESTS: usize = 20;
 
 const PAGES: [&str; 5] =
     ["/leaderboard", "/models/model_7", "/api/leaderboard", "/leaderboard?tag=tag-3", "/about"];
 
-/// To be reached by the first two.
+/// The targets for the first two pages.
 pub const COLD_TARGET: Duration = Duration::from_millis(300);
 pub const WARM_TARGET: Duration = Duration::from_millis(30);
 
@@ -30,7 +30,7 @@ pub struct LoadPageLatencies {
     pub warm: LoadLatencies,
 }
 
-/// Two voters vote all the while, and half a second lies between a page and the next.
+/// Times all pages while two voters vote.
 pub async fn measure_pages(server: &mut LoadServer) -> Result<Vec<LoadPageLatencies>> {
     let mut pages: Vec<_> = PAGES
         .map(|path| LoadPageLatencies {
@@ -61,6 +61,6 @@ async fn timed(address: SocketAddr, path: &str) -> Result<Duration> {
     let mut client = LoadClient::new(address);
     let begun = Instant::now();
     let answer = client.get(path).await?;
-    ensure!(answer.status == 200, "{path} answers {}", answer.status_and_code());
+    ensure!(answer.status == 200, "{path} has status {}", answer.status_and_code());
     Ok(begun.elapsed())
 }

@@ -1,4 +1,4 @@
-//! An installation with a past: millions of votes written straight into the tables, as if voters had cast them.
+//! Writes millions of votes straight into the tables of an installation, as if voters had cast them.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,16 +23,16 @@ use crate::server::LoadDataset;
 
 const LADDER: &str = "32-simple-precise";
 
-/// Each voter has as many votes, on as many prompts, so that nobody sees a pair twice.
+/// Votes of each voter, each on another prompt, so that no voter sees a pair twice.
 const VOTES_EACH: usize = 10;
 
-/// The past is as long as this, and ends now.
+/// The time over which the votes are spread, up to now.
 const DAYS: i64 = 300;
 
-/// Rows that are sent at a time.
+/// Rows that are sent at once.
 const BATCH: usize = 50_000;
 
-/// Constraints and indexes are made anew afterwards, which is several times as fast.
+/// Constraints and indexes are created again after the votes are written, which is several times as fast.
 const WITHOUT_INDEXES: &str = "
     ALTER TABLE votes DROP CONSTRAINT votes_matchup_id_fkey, DROP CONSTRAINT votes_matchup_id_key;
     ALTER TABLE matchups DROP CONSTRAINT matchups_build_a_fkey, DROP CONSTRAINT matchups_build_b_fkey;
@@ -53,7 +53,7 @@ const WITH_INDEXES: &str = "
     SELECT setval('vote_ids', (SELECT max(id) FROM votes));
 ";
 
-/// Gives the installation in a data directory its builds and votes.
+/// Writes builds and votes into the installation in a data directory.
 pub async fn write(dir: &Path, dataset: &LoadDataset, votes: usize) -> Result<()> {
     let source = DatabaseSource::Embedded { data_dir: Some(dir.to_owned()), pg_bin: None };
     let database = Database::open(&source).await?;
@@ -89,7 +89,7 @@ async fn write_into(pool: &PgPool, dataset: &LoadDataset, votes: usize) -> Resul
     sqlx::raw_sql("VACUUM ANALYZE").execute(&mut *connection_without_timeout(pool).await?).await?;
     done("indexes");
     let audit = replay::repair(pool, Admin::COMMAND_LINE).await?;
-    anyhow::ensure!(audit.differing_votes == 0, "the votes do not follow from each other");
+    anyhow::ensure!(audit.differing_votes == 0, "the votes do not match their replay");
     done("ratings and tallies");
     compute_stats(pool).await?;
     done("statistics");
@@ -112,14 +112,14 @@ async fn write_into(pool: &PgPool, dataset: &LoadDataset, votes: usize) -> Resul
     Ok(())
 }
 
-/// A connection whose statements may take their time.
+/// A connection without a timeout for statements.
 async fn connection_without_timeout(pool: &PgPool) -> Result<sqlx::pool::PoolConnection<sqlx::Postgres>> {
     let mut connection = pool.acquire().await?;
     sqlx::raw_sql("SET statement_timeout = 0").execute(&mut *connection).await?;
     Ok(connection)
 }
 
-/// Models, prompts, and a build of every prompt by every model: each a copy of one that was imported.
+/// Creates models, prompts, and a build of every prompt by every model, which is a copy of an imported one.
 async fn copy_builds(pool: &PgPool, dataset: &LoadDataset) -> Result<HashMap<(usize, usize), Uuid>> {
     sqlx::query(
         "
@@ -171,7 +171,7 @@ async fn copy_builds(pool: &PgPool, dataset: &LoadDataset) -> Result<HashMap<(us
     Ok(builds.collect())
 }
 
-/// In the order of time, each with the ratings that the ones before it make.
+/// Writes votes in the order of time, each with the ratings that follow from the votes before it.
 async fn copy_votes(
     pool: &PgPool,
     dataset: &LoadDataset,
@@ -248,7 +248,7 @@ async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Works the ladder's statistics out until they have seen every vote, as the server's background would.
+/// Computes statistics until they include every vote, as the background task of the server does.
 async fn compute_stats(pool: &PgPool) -> Result<()> {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
     let arena = Arena::new(pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO);
@@ -258,7 +258,7 @@ async fn compute_stats(pool: &PgPool) -> Result<()> {
     Ok(())
 }
 
-/// Whether every acknowledged vote is there, once, as it was cast.
+/// Whether every acknowledged vote is stored, once, as it was cast.
 pub async fn verify_votes(
     dir: &Path,
     earlier_votes: usize,
@@ -275,10 +275,6 @@ pub async fn verify_votes(
     let kept: HashMap<_, _> = rows.into_iter().collect();
     let lost = acknowledged.iter().filter(|(id, choice)| kept.get(*id).map(String::as_str) != Some(**choice));
     let lost = lost.count();
-    println!(
-        "\n{} votes acknowledged, {} more than before, {lost} missing or otherwise",
-        acknowledged.len(),
-        kept.len()
-    );
+    println!("\n{} votes acknowledged, {} stored, {lost} missing or changed", acknowledged.len(), kept.len());
     Ok(lost == 0)
 }

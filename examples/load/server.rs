@@ -1,4 +1,4 @@
-//! The server under load: a new installation in a directory that is gone afterwards.
+//! The server under load: a new installation in a directory that is removed afterwards.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::prefill;
 
 pub const DISABLED_SETTINGS: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
 
-/// How long a server may take to come up.
+/// The longest time for a server to start.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy)]
@@ -32,12 +32,12 @@ pub struct LoadServer {
     pub address: SocketAddr,
     program: PathBuf,
     pub dir: PathBuf,
-    /// Each with its own address.
+    /// The servers with their addresses.
     children: Vec<(SocketAddr, Child)>,
     proxy: Option<Child>,
 }
 
-/// What a command of the program did.
+/// The result of a command of the program.
 pub struct LoadCommandOutput {
     pub succeeded: bool,
     pub output: String,
@@ -51,13 +51,14 @@ impl LoadServer {
         votes: usize,
         servers: usize,
     ) -> Result<Self> {
-        let program = program.canonicalize().with_context(|| format!("there is no {}", program.display()))?;
+        let program =
+            program.canonicalize().with_context(|| format!("{} does not exist", program.display()))?;
         let dir = new_dir(parent)?;
-        // With a past, a few builds are imported, and copied to all places.
+        // If votes are written, only a few builds are imported, and `prefill` copies them.
         let imported = if votes > 0 { LoadDataset { models: 4, prompts: 6 } } else { dataset };
         imported.write(&dir)?;
         let imported = run(&program, &dir, &["import", &dir.join("specs").to_string_lossy()], None)?;
-        ensure!(imported.succeeded, "the builds were not imported: {}", imported.output);
+        ensure!(imported.succeeded, "the import failed: {}", imported.output);
         if votes > 0 {
             println!("Writing {votes} votes");
             prefill::write(&dir, &dataset, votes).await?;
@@ -77,7 +78,7 @@ impl LoadServer {
         Ok(server)
     }
 
-    /// The first of them. The database's server is another process, and lives on.
+    /// Kills and restarts the first server. The server of the database is another process and keeps running.
     pub async fn kill_and_restart(&mut self) -> Result<()> {
         let (address, child) = &mut self.children[0];
         child.kill()?;
@@ -89,7 +90,7 @@ impl LoadServer {
         Ok(())
     }
 
-    /// Stops it and its database, and starts both.
+    /// Restarts all servers with their database.
     pub async fn restart(&mut self) -> Result<()> {
         self.interrupt()?;
         for (address, child) in &mut self.children {
@@ -98,12 +99,12 @@ impl LoadServer {
         self.wait().await
     }
 
-    /// Runs another command of the program on the same data.
+    /// Runs a command of the program on the same data.
     pub fn run_command(&self, arguments: &[&str]) -> Result<LoadCommandOutput> {
         run(&self.program, &self.dir, arguments, None)
     }
 
-    /// Replays a log without the database.
+    /// Replays a log without a database.
     pub fn replay(&self, log: &[u8]) -> Result<LoadCommandOutput> {
         run(&self.program, &self.dir, &["recompute", "--from", "-"], Some(log))
     }
@@ -114,7 +115,7 @@ impl LoadServer {
             interrupt_process(&proxy)?;
             proxy.wait()?;
         }
-        fs::remove_dir_all(&self.dir).context("the data directory stays behind")
+        fs::remove_dir_all(&self.dir).context("cannot remove the data directory")
     }
 
     fn interrupt(&mut self) -> Result<()> {
@@ -141,7 +142,7 @@ impl LoadServer {
             let gone = self.children.iter_mut().any(|(_, child)| !matches!(child.try_wait(), Ok(None)));
             if gone || begun.elapsed() > STARTUP_TIMEOUT {
                 let log = fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
-                bail!("the server does not come up. It says:\n{log}");
+                bail!("the server did not start. Its log:\n{log}");
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -161,11 +162,11 @@ impl Drop for LoadServer {
 }
 
 fn interrupt_process(child: &Child) -> Result<()> {
-    let pid = Pid::from_raw(child.id().cast_signed()).context("the server has no number")?;
+    let pid = Pid::from_raw(child.id().cast_signed()).context("the server has no process id")?;
     Ok(kill_process(pid, Signal::INT)?)
 }
 
-/// The proxy of docs/nginx.conf, at other addresses.
+/// Starts nginx with docs/nginx.conf, at other addresses.
 fn start_nginx(dir: &Path, servers: impl Iterator<Item = SocketAddr>) -> Result<(SocketAddr, Child)> {
     let address = free_address()?;
     let upstream: String = servers.map(|server| format!("server {server};\n")).collect();
@@ -182,11 +183,11 @@ fn start_nginx(dir: &Path, servers: impl Iterator<Item = SocketAddr>) -> Result<
     let log = File::create(dir.join("nginx.log"))?;
     let mut nginx = Command::new("nginx");
     nginx.arg("-c").arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    let child = nginx.spawn().context("nginx does not start; is it installed (apt install nginx-light)?")?;
+    let child = nginx.spawn().context("cannot start nginx; install it with apt install nginx-light")?;
     Ok((address, child))
 }
 
-/// The database's server runs as another user, who has to get in.
+/// A new directory that other users can enter, because the server of the database runs as another user.
 fn new_dir(parent: &Path) -> Result<PathBuf> {
     let dir = parent.canonicalize()?.join(format!("buildoff-load-{}", std::process::id()));
     fs::create_dir(&dir)?;
@@ -209,7 +210,7 @@ fn spawn(program: &Path, dir: &Path, address: SocketAddr) -> Result<Child> {
     let log = File::options().create(true).append(true).open(dir.join("server.log"))?;
     let mut command = command(program, dir);
     command.env("BIND", address.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    command.spawn().context("the server does not start")
+    command.spawn().context("cannot start the server")
 }
 
 fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> Result<LoadCommandOutput> {
@@ -233,13 +234,13 @@ fn run(program: &Path, dir: &Path, arguments: &[&str], input: Option<&[u8]>) -> 
     })
 }
 
-/// Free now, and so most likely a moment later.
+/// An address with a free port. Another process could take it before it is used, but hardly does.
 fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
 impl LoadDataset {
-    /// A catalog, and a build of every prompt by every model: the same ones each time.
+    /// Writes a catalog and a build of every prompt by every model, which are the same in every run.
     fn write(&self, dir: &Path) -> Result<()> {
         let models = (0..self.models).map(|m| {
             format!("[[model]]\nkey = \"model_{m}\"\nprovider = \"load\"\nmodelId = \"{m}\"\ndisplayName = \"Model {m}\"\n")
@@ -260,7 +261,7 @@ impl LoadDataset {
     }
 }
 
-/// Some two hundred boxes on a floor: about as much as a model answers for a small grid.
+/// Two hundred boxes on a floor, which is about as long as answers of models for a small grid.
 fn spec(rng: &mut StdRng) -> Value {
     const KINDS: [&str; 8] =
         ["stone", "bricks", "oak_planks", "glass", "red_wool", "sand", "oak_log", "iron_block"];

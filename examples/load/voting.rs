@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 use crate::client::LoadClient;
 use crate::measurements::{LoadErrors, LoadLatencies, own_cpu_time};
 
-/// Between tries of a voter whose server has gone.
+/// The delay between attempts if the server does not answer.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// After the end, for a vote whose answer was lost.
+/// The time after the end in which votes whose answer was lost are sent again.
 const ANSWER_GRACE: Duration = Duration::from_secs(30);
 
 const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
@@ -46,7 +46,10 @@ pub fn random_choice() -> &'static str {
     CHOICES[rand::random_range(0..CHOICES.len())]
 }
 
-/// What came instead is told by its status and code.
+/// Requests a matchup.
+///
+/// # Errors
+/// The status and code of any other response.
 pub async fn request_matchup(client: &mut LoadClient) -> Result<LoadMatchup, String> {
     #[derive(Deserialize)]
     struct LoadMatchupResponse {
@@ -71,7 +74,7 @@ pub async fn request_matchup(client: &mut LoadClient) -> Result<LoadMatchup, Str
     Ok(LoadMatchup { id, builds: [a.build.url, b.build.url] })
 }
 
-/// That an earlier answer was lost shows when the server has the vote already.
+/// Casts a vote. If the server has it already, the answer to an earlier attempt was lost, and the vote counts as cast.
 pub async fn cast_vote(
     client: &mut LoadClient,
     matchup: &str,
@@ -117,7 +120,7 @@ pub async fn run_voters(address: SocketAddr, voters: usize, time: Duration) -> L
     all
 }
 
-/// One voter, until `end`; then somebody else's turn, as when all pairs have been seen.
+/// Votes as one voter until `end`. When all pairs are seen, a new voter continues.
 async fn run_voter(address: SocketAddr, end: Instant) -> LoadVotingStats {
     let mut mine = LoadVotingStats::default();
     let mut client = LoadClient::new(address);
@@ -149,7 +152,7 @@ async fn pause_after(error: &str) {
 }
 
 impl LoadVotingStats {
-    /// Fetches both builds.
+    /// Fetches both builds, and returns whether that succeeded.
     async fn fetch_builds(&mut self, client: &mut LoadClient, matchup: &LoadMatchup) -> bool {
         for url in &matchup.builds {
             let begun = Instant::now();
@@ -168,7 +171,7 @@ impl LoadVotingStats {
         true
     }
 
-    /// Votes, and says so again until there is an answer.
+    /// Votes, and repeats the request until there is an answer.
     async fn vote_until_acknowledged(
         &mut self,
         client: &mut LoadClient,

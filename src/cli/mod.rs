@@ -37,6 +37,7 @@ use crate::db::Database;
 #[derive(Parser)]
 #[command(
     version,
+    max_term_width = 120,
     arg_required_else_help = false,
     after_help = "Use 'buildoff COMMAND --help' for the options and exit codes of a command.
 

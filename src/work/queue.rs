@@ -1,20 +1,20 @@
-//! Who waits for a slot, and whose turn is next. It knows no threads and no clock, so that its rules can be
-//! tested one step at a time.
+//! The queue in front of the slots, which decides whose turn is next. It uses no threads and no clock, so that its rules
+//! can be tested step by step.
 
 use std::collections::VecDeque;
 
 use super::{Priority, WorkClient, WorkError};
 
-/// Pieces that one client may have waiting: more than a page has pictures that a browser asks for at once.
+/// Pieces that one client may have waiting: more than the pictures of a page that a browser requests at once.
 pub(super) const MAX_WAITING_PER_CLIENT: usize = 64;
 
-/// Pieces of one priority that may wait; more would wait longer than anybody does.
+/// Pieces of one priority that may wait. More would wait longer than visitors do.
 pub(super) const MAX_WAITING: usize = 256;
 
-/// How many turns others get before a lower priority that waits gets one.
+/// Turns of higher priorities before a lower priority that waits gets one.
 pub(super) const MAX_PASSED_OVER: usize = 8;
 
-/// Pieces of work that wait, each as a `T`, and the slots that are taken.
+/// Waiting pieces of work, each as a `T`, and the number of slots in use.
 pub(super) struct WorkQueue<T> {
     slots: usize,
     running: [usize; Priority::ALL.len()],
@@ -22,23 +22,23 @@ pub(super) struct WorkQueue<T> {
     entered: u64,
 }
 
-/// Where a piece waits, for whoever wants to leave.
+/// The position of a piece, for leaving the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueHandle {
     client: WorkClient,
     number: u64,
 }
 
-/// All who wait at one priority.
+/// All clients that wait at one priority.
 struct PriorityLevel<T> {
-    /// Clients that have something waiting, in the order of their turns. There are never many, so they are
-    /// searched one by one.
+    /// Clients with waiting pieces, in the order of their turns. There are at most a few hundred, so a linear search is
+    /// enough.
     clients: VecDeque<Backlog<T>>,
-    /// Turns of a higher priority since the last one of this.
+    /// Turns of higher priorities since the last turn of this one.
     passed_over: usize,
 }
 
-/// What one client has waiting, first come first.
+/// The waiting pieces of one client, the oldest first.
 struct Backlog<T> {
     client: WorkClient,
     pieces: VecDeque<(u64, T)>,
@@ -58,13 +58,13 @@ impl<T> WorkQueue<T> {
         self.levels.iter().map(PriorityLevel::waiting).sum()
     }
 
-    /// Takes a piece in, and returns another one that had to make room for it, if any.
+    /// Adds a piece, and returns the piece that had to make room for it, if any.
     ///
-    /// When too many wait already, the newest piece of the client with the most of them makes room, so that one
-    /// who brings many keeps nobody out who brings few.
+    /// If too many are waiting, the newest piece of the client with the most of them makes room. So a client with many
+    /// pieces cannot keep out a client with few.
     ///
     /// # Errors
-    /// If this client, or all clients together, have too many waiting.
+    /// If this client has too many pieces waiting, or if all clients have and none has more than this one.
     pub fn enter(&mut self, client: WorkClient, piece: T) -> Result<(QueueHandle, Option<T>), WorkError> {
         let level = &mut self.levels[client.priority as usize];
         let mut evicted = None;
@@ -86,7 +86,7 @@ impl<T> WorkQueue<T> {
         Ok((QueueHandle { client, number }, evicted))
     }
 
-    /// Takes a piece out again, unless its turn has come or it had to make room.
+    /// Removes a piece, unless its turn has come or it had to make room.
     pub fn leave(&mut self, handle: QueueHandle) -> Option<T> {
         let level = &mut self.levels[handle.client.priority as usize];
         let pieces = &mut level.backlog(handle.client)?.pieces;
@@ -96,8 +96,7 @@ impl<T> WorkQueue<T> {
         Some(piece)
     }
 
-    /// The piece whose turn it is, and the slot that it has from now on; none while no slot is free for anybody
-    /// who waits.
+    /// Takes the piece whose turn it is, and a slot for it. None if no slot is free for any waiting piece.
     pub fn next(&mut self) -> Option<(Priority, T)> {
         if self.running() >= self.slots {
             return None;
@@ -117,12 +116,12 @@ impl<T> WorkQueue<T> {
         Some((chosen, piece))
     }
 
-    /// Gives back the slot of a piece that has ended.
+    /// Frees the slot of a piece that has ended.
     pub fn free(&mut self, priority: Priority) {
         self.running[priority as usize] -= 1;
     }
 
-    /// One slot is kept from what nobody waits for, if there is more than one: such pieces may be long.
+    /// If there are several slots, one is kept free of background work, whose pieces can be long.
     fn has_a_slot_for(&self, priority: Priority) -> bool {
         priority != Priority::Background || self.running[priority as usize] < (self.slots - 1).max(1)
     }
@@ -144,7 +143,7 @@ impl<T> PriorityLevel<T> {
         }
     }
 
-    /// The first piece of the client whose turn it is; that client comes last from then on.
+    /// Takes the first piece of the client whose turn it is, and moves this client to the end.
     fn take(&mut self) -> Option<T> {
         let mut backlog = self.clients.pop_front()?;
         let first = backlog.pieces.pop_front();
@@ -154,7 +153,7 @@ impl<T> PriorityLevel<T> {
         first.map(|(_, piece)| piece)
     }
 
-    /// None if nobody has more waiting than `fewer`.
+    /// Removes the newest piece of the client with the most. None if no client has more than `fewer`.
     fn drop_newest_of_longest(&mut self, fewer: usize) -> Option<T> {
         let bounded = self.clients.iter_mut().filter(|backlog| backlog.client.is_bounded());
         let longest = bounded.max_by_key(|backlog| backlog.pieces.len())?;

@@ -123,7 +123,7 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
     let id = wide["buildId"].as_str().unwrap();
     let (status, reply) = refused(&format!("/api/builds/{id}/export?format=nbt")).await;
     let reason = "A structure block holds at most 48 blocks per side, but this build is 49 by 10 by 21: \
-                  take a schem or a litematic.";
+                  use a schem or a litematic.";
     assert_eq!((status, reply), (422, json!({ "error": reason, "code": "not_exported" })));
     let page = server.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
     assert!(page.contains("export?format=schem") && !page.contains("export?format=nbt"));

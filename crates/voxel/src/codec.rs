@@ -1,24 +1,25 @@
-//! The canonical encoding of a grid: what is stored, hashed, cached and served.
+//! The canonical encoding of a grid, for storing, hashing, caching and sending it.
 //!
 //! ```text
 //! magic      4  "BOGR"
-//! version    1  1
+//! version    1  the number 1
 //! size       2  cells along an edge
-//! kinds      1  how many kinds of block there are, then each as
-//!                 length 1, id (ASCII), in the order of the ids
+//! kinds      1  the number of kinds of blocks, then for each of them,
+//!                 in the order of the ids: length 1, id (ASCII)
 //! min        3  the lowest corner of the bounds: x, y, z
-//! span       3  cells along x, y and z, less one
-//! lengths    4  how many bytes the run lengths take, then
-//!                 a varint a run: its cells less one
-//! values        a byte a run: 0 for air, else the kind counted from 1
-//! checksum   4  CRC-32 of all before
+//! span       3  the number of cells along x, y and z, minus one
+//! lengths    4  the number of bytes of all run lengths, then for each run
+//!                 a varint: its number of cells, minus one
+//! values        for each run a byte: 0 for air, otherwise the kind, counted from 1
+//! checksum   4  the CRC-32 of everything before it
 //! ```
 //!
-//! Numbers are little-endian. Runs go through the bounds, x fastest, then z, then
-//! y, each as long as it can be. A grid without blocks ends after `kinds`, with the
-//! checksum. Every grid has exactly one encoding, whatever numbers its blocks have
-//! in this process, and [`decode`] takes no other, so that a digest of the encoding
-//! is a digest of the content.
+//! Numbers are little-endian. A varint has seven bits per byte, the lowest first; the highest bit of a byte says that
+//! another one follows. Runs go through the bounds with x running fastest, then z, then y, and each is as long as
+//! possible. In the encoding of an empty grid, the checksum follows `kinds` directly.
+//!
+//! Every grid has exactly one encoding, and [`decode`] accepts no other. So a digest of the encoding identifies the
+//! content, even if blocks have other numbers in another version of this crate.
 
 use std::{fmt, io::Read};
 
@@ -32,14 +33,14 @@ use super::{
 const MAGIC: &[u8; 4] = b"BOGR";
 const VERSION: u8 = 1;
 
-/// No encoding is longer: a header, and two bytes for every cell.
+/// The longest possible encoding: a header, and two bytes for every cell.
 const MAX_ENCODED: usize = (1 << 16) + 2 * GridSize::G256.volume();
 
 /// The SHA-256 of a canonical encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub [u8; 32]);
 
-/// Why bytes are not the encoding of a grid.
+/// The reason why bytes are not the encoding of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     #[error("the compressed data is damaged or too large")]
@@ -58,12 +59,12 @@ pub enum DecodeError {
     NotCanonical(&'static str),
 }
 
-/// How long compression may take.
+/// How much time compression takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompressionLevel {
-    /// While somebody waits.
+    /// For answers that somebody waits for.
     Fast,
-    /// Once, in the background.
+    /// For what is compressed once, in the background, and sent often.
     Best,
 }
 
@@ -94,7 +95,7 @@ pub fn encode(grid: &Grid) -> Vec<u8> {
     out
 }
 
-/// From a block's number in this process to its number in the encoding.
+/// Maps the number of a block in this process to its number in the encoding.
 fn local_numbers(kinds: &[&Block]) -> [u8; 256] {
     let mut local = [AIR; 256];
     for (number, kind) in (1u8..).zip(kinds) {
@@ -136,10 +137,10 @@ fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
-/// Decodes what [`encode`] made. May be fed anything.
+/// Decodes an encoding. The input can be anything.
 ///
 /// # Errors
-/// For every input that is not, byte for byte, the encoding of a grid.
+/// If the input is not the canonical encoding of a grid.
 pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
     let Some((body, checksum)) = encoded.split_last_chunk::<4>() else {
         return Err(DecodeError::TooShort);
@@ -176,7 +177,7 @@ pub fn decode(encoded: &[u8]) -> Result<Grid, DecodeError> {
     }
 }
 
-/// Lays the runs into the bounds, and sees to it that no shorter or other encoding would do.
+/// Writes the runs into the grid, and refuses them if another encoding of the same grid would be canonical.
 fn fill(
     grid: &mut Grid,
     min: [usize; 3],
@@ -225,7 +226,7 @@ fn fill(
     if tight { Ok(()) } else { Err(DecodeError::NotCanonical("the bounds are too wide")) }
 }
 
-/// The bytes that are still to be read.
+/// The bytes that were not read yet.
 struct ByteReader<'a>(&'a [u8]);
 
 impl<'a> ByteReader<'a> {
@@ -245,7 +246,7 @@ impl<'a> ByteReader<'a> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// In the shortest form only.
+    /// Reads a varint, which must be in its shortest form.
     fn varint(&mut self) -> Result<u32, DecodeError> {
         let mut value = 0;
         for shift in [0, 7, 14, 21] {
@@ -259,7 +260,7 @@ impl<'a> ByteReader<'a> {
         Err(DecodeError::NotCanonical("a length larger than any grid"))
     }
 
-    /// By their numbers in the encoding, the blocks' numbers in this process; air is the first.
+    /// The numbers of blocks in this process, by their numbers in the encoding. The first is air.
     fn kinds(&mut self) -> Result<Vec<u8>, DecodeError> {
         let count = self.byte()?;
         let mut kinds = vec![AIR];
@@ -281,7 +282,7 @@ impl<'a> ByteReader<'a> {
     }
 }
 
-/// Compresses an encoding with brotli, as it is stored and sent.
+/// Compresses an encoding with brotli.
 pub fn pack(encoded: &[u8], level: CompressionLevel) -> Vec<u8> {
     let params = brotli::enc::BrotliEncoderParams {
         quality: match level {
@@ -293,23 +294,23 @@ pub fn pack(encoded: &[u8], level: CompressionLevel) -> Vec<u8> {
         ..Default::default()
     };
     let mut packed = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = brotli::BrotliCompress(&mut &encoded[..], &mut packed, &params);
     packed
 }
 
-/// Undoes [`pack`]. May be fed anything; takes no more memory than an encoding can have.
+/// Undoes [`pack`]. The input can be anything; no more is unpacked than an encoding can have.
 ///
 /// # Errors
-/// Where the bytes are not brotli, or hold more than any encoding.
+/// If the bytes are not brotli, or unpack to more than any encoding.
 pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, DecodeError> {
     unpack_within(packed, MAX_ENCODED)
 }
 
-/// Undoes [`pack`] for what is no grid.
+/// Undoes [`pack`] for data other than grids.
 ///
 /// # Errors
-/// Where the bytes are not brotli, or hold more than `max` bytes.
+/// If the bytes are not brotli, or unpack to more than `max` bytes.
 pub fn unpack_within(packed: &[u8], max: usize) -> Result<Vec<u8>, DecodeError> {
     let mut unpacked = Vec::new();
     let mut reader = brotli::Decompressor::new(packed, 1 << 16).take(max as u64 + 1);
@@ -320,7 +321,7 @@ pub fn unpack_within(packed: &[u8], max: usize) -> Result<Vec<u8>, DecodeError> 
 }
 
 impl Digest {
-    /// The digest of an encoding that is not compressed.
+    /// The digest of an encoding, which must not be compressed.
     pub fn of(encoded: &[u8]) -> Self {
         Self(Sha256::digest(encoded).into())
     }

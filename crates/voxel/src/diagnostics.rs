@@ -1,30 +1,31 @@
-//! What is said of an input: why it was refused, or what was passed over.
+//! Rejections and warnings: why an input is not a valid build, and what of it was dropped.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why an input is no build, as a code and a sentence.
+/// The reason why an input is not a valid build, as a code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Rejection {
     pub code: RejectionCode,
     pub message: String,
-    /// Where in the text, counted from 1, for what could not be read.
+    /// The place in the text that cannot be read, if there is one.
     #[serde(flatten)]
     pub position: Option<Position>,
 }
 
+/// The kind of a [`Rejection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionCode {
     BadJson,
     BadSpec,
-    /// A file of another tool that is broken.
+    /// A file of another program that is damaged.
     BadFile,
     TooLarge,
     TooMuchWork,
-    /// A file of another tool that is wider or higher than the grid.
+    /// A file of another program with a build that is larger than the grid.
     DoesNotFit,
     NoBlocks,
     TooManyBlocks,
@@ -33,6 +34,7 @@ pub enum RejectionCode {
     HeightTooSmall,
 }
 
+/// A place in a text; lines and columns are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Position {
     pub line: usize,
@@ -40,7 +42,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Something in an input that was passed over.
+/// Something in an input that was dropped or replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Warning {
@@ -56,18 +58,19 @@ pub enum Warning {
         count: u64,
         message: String,
     },
-    /// The kinds beyond those that were named.
+    /// The remaining unknown types, after the most frequent ones.
     MoreUnknownBlocks {
         kinds: usize,
         count: u64,
         message: String,
     },
-    /// A block or a colour of another tool, for which the palette's nearest stands.
+    /// A block or colour in a file that was replaced with the nearest block of the palette.
     ReplacedBlock {
         r#type: String,
         count: u64,
         message: String,
     },
+    /// The remaining replaced types, after the most frequent ones.
     MoreReplacedBlocks {
         kinds: usize,
         count: u64,
@@ -75,7 +78,7 @@ pub enum Warning {
     },
 }
 
-/// A word of the input, repeated without characters that are no text, and that not everybody can store.
+/// A word of the input without control characters, some of which databases and terminals cannot take.
 pub(super) fn printable(word: &str) -> String {
     word.replace(char::is_control, "\u{fffd}")
 }
@@ -105,7 +108,7 @@ impl Warning {
 }
 
 impl RejectionCode {
-    /// As programs read it.
+    /// The code as programs read it, such as `bad_json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::BadJson => "bad_json",
@@ -122,7 +125,7 @@ impl RejectionCode {
         }
     }
 
-    /// Whether an input could be read and expanded, and only then broke a rule.
+    /// Whether the input was read and expanded, and then broke a rule.
     pub fn is_rule(self) -> bool {
         use RejectionCode::*;
         !matches!(self, BadJson | BadSpec | BadFile | TooLarge | TooMuchWork | DoesNotFit)
@@ -132,7 +135,7 @@ impl RejectionCode {
 impl Position {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
-    /// The place that is at this line and column of a text that starts here.
+    /// The place at a line and column of a text that starts here.
     pub(super) fn offset_by(self, line: usize, column: usize) -> Self {
         match line {
             0 | 1 => Self { line: self.line, column: self.column + column.saturating_sub(1) },
@@ -140,7 +143,7 @@ impl Position {
         }
     }
 
-    /// The place of a byte in a text.
+    /// The place of the byte at an offset.
     pub(super) fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);

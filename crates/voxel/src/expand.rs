@@ -1,4 +1,4 @@
-//! From a spec to a grid: exact, in integers, and bounded before any cell is written.
+//! Expands a spec into a grid: exactly, in integers, and with the number of writes checked before any is made.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use super::{
     spec::{Cuboid, Segment, Spec},
 };
 
-/// Counts stop here, the largest whole number that every JSON reader keeps exact.
+/// The largest count in a warning: the largest whole number that every JSON reader keeps exact.
 const MAX_COUNT: u64 = (1 << 53) - 1;
 
-/// A spec may write this many times the grid's volume.
+/// A spec may write this many times the number of cells in the grid.
 pub const MAX_OVERDRAW: u64 = 8;
 
-/// Blocks of a kind that are named in warnings.
+/// The number of unknown types that get warnings of their own.
 pub(super) const MAX_NAMED_KINDS: usize = 5;
 
 /// Expands boxes, then lines, then blocks; the last write to a cell wins.
@@ -69,11 +69,11 @@ fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
     }
 }
 
-/// The writes of a spec, counted without making them.
+/// The number of writes of a spec, counted without making them.
 struct WriteCounts {
     inside: u64,
     outside: u64,
-    /// By kind; only kinds that the palette does not have.
+    /// By kind, for kinds that are not in the palette.
     unknown: Vec<u64>,
 }
 
@@ -165,7 +165,7 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
 
 type Corner = [usize; 3];
 
-/// What of a box lies in the grid: its lowest and highest cell.
+/// The lowest and the highest cell of the part of a box that is inside the grid.
 fn clip(cuboid: &Cuboid, edge: i64) -> Option<(Corner, Corner)> {
     let low = [0, 1, 2].map(|axis| cuboid.from[axis].min(cuboid.to[axis]).max(0));
     let high = [0, 1, 2].map(|axis| cuboid.from[axis].max(cuboid.to[axis]).min(edge - 1));

@@ -1,8 +1,8 @@
-//! Exports: a grid as a file for the tools that people already use.
+//! Exports: a grid as a file for another program.
 //!
-//! Every format holds the exact grid: each block in its place, nothing hollowed out. What the
-//! formats for Minecraft and MagicaVoxel say of a place, the mesh formats say of a surface: only
-//! faces that can be seen, merged into rectangles. A file follows from the grid and the name alone.
+//! Every format has the exact grid. The formats for Minecraft and MagicaVoxel list blocks with their positions; the
+//! mesh formats have only the faces that can be seen, merged into rectangles. The same grid and name always give the
+//! same file.
 
 pub(super) mod boxes;
 mod glb;
@@ -21,16 +21,16 @@ use std::{fmt, str::FromStr};
 
 use super::grid::{Bounds, Grid};
 
-/// No export is larger, in bytes.
+/// The largest export, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// A kind of file.
+/// A file format of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// A schematic of the third Sponge version.
     Schem,
     Litematic,
-    /// What a structure block saves.
+    /// The format of Minecraft's structure blocks.
     Nbt,
     /// MagicaVoxel.
     Vox,
@@ -38,13 +38,13 @@ pub enum Format {
     Glb,
     /// Wavefront OBJ with its materials and textures, in a zip.
     Obj,
-    /// Binary, watertight, a millimetre a block.
+    /// Binary STL, watertight, with one millimetre per block.
     Stl,
     /// A spec without overlaps.
     Json,
 }
 
-/// Why a grid is not exported.
+/// The reason why a grid cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     #[error("the build has no blocks to export")]
@@ -58,10 +58,10 @@ pub enum ExportError {
     TooLarge { format: Format },
 }
 
-/// Makes a file of a grid. The name goes into formats that have a place for one.
+/// Writes a grid in a format. The name is used by formats that have a field for it.
 ///
 /// # Errors
-/// Where there is nothing to export, or more than the format can hold.
+/// If the grid is empty, or too large for the format.
 pub fn export(grid: &Grid, format: Format, name: &str) -> Result<Vec<u8>, ExportError> {
     let bounds = grid.stats().bounds.ok_or(ExportError::Empty)?;
     let file = match format {
@@ -94,7 +94,7 @@ impl Format {
         }
     }
 
-    /// What its files' names end in.
+    /// The extension of the file name.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Obj => "zip",
@@ -112,7 +112,7 @@ impl Format {
         }
     }
 
-    /// What people call it: "MagicaVoxel (.vox)".
+    /// The name for people, such as "MagicaVoxel (.vox)".
     pub fn title(self) -> &'static str {
         match self {
             Self::Schem => "Sponge schematic (.schem)",
@@ -126,7 +126,7 @@ impl Format {
         }
     }
 
-    /// What opens it.
+    /// The programs that the format is for.
     pub fn purpose(self) -> &'static str {
         match self {
             Self::Schem => "for Minecraft with WorldEdit",
@@ -140,7 +140,7 @@ impl Format {
         }
     }
 
-    /// Whether a build of this size fits into it; how much detail there may be is another matter.
+    /// Whether a build of this size fits into the format. It can still have too much detail to be exported.
     pub fn takes(self, bounds: Bounds) -> bool {
         self != Self::Nbt || bounds.spans().into_iter().all(|span| span <= structure::MAX_EDGE)
     }

@@ -1,4 +1,4 @@
-//! The grid: a cube of cells, one byte each.
+//! The grid: a cube of cells with one byte each.
 
 use std::{fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::palette::{AIR, Block};
 
-/// The edge of a grid, in cells.
+/// The size of a grid: its number of cells along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GridSize {
     G32,
@@ -15,25 +15,25 @@ pub enum GridSize {
     G256,
 }
 
-/// A cube of cells, x running fastest, then z, then y (up).
+/// A cube of cells, stored with x running fastest, then z, then y. A cell is [`AIR`] or the number of a block.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Grid {
     size: GridSize,
     cells: Vec<u8>,
 }
 
-/// Two opposite corners, both included.
+/// The smallest box around all blocks, given by two opposite cells; both are inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bounds {
     pub min: [u16; 3],
     pub max: [u16; 3],
 }
 
-/// What a grid holds, counted once.
+/// The blocks of a grid, counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridStats {
     counts: Box<[u32; 256]>,
-    /// Cells that are not air.
+    /// The number of cells that are not empty.
     pub block_count: u32,
     /// None for an empty grid.
     pub bounds: Option<Bounds>,
@@ -42,6 +42,7 @@ pub struct GridStats {
 impl GridSize {
     pub const ALL: [Self; 4] = [Self::G32, Self::G64, Self::G128, Self::G256];
 
+    /// Cells along an edge.
     pub const fn get(self) -> usize {
         match self {
             Self::G32 => 32,
@@ -51,6 +52,7 @@ impl GridSize {
         }
     }
 
+    /// Cells in the whole grid.
     pub const fn volume(self) -> usize {
         self.get().pow(3)
     }
@@ -65,18 +67,18 @@ impl Grid {
         self.size
     }
 
-    /// All cells, row after row along x.
+    /// All cells in their stored order.
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }
 
-    /// The cell at a point, which is air outside the grid.
+    /// The cell at a position; outside the grid it is air.
     pub fn get(&self, x: usize, y: usize, z: usize) -> u8 {
         let edge = self.size.get();
         if x.max(y).max(z) < edge { self.cells[self.index(x, y, z)] } else { AIR }
     }
 
-    /// Sets a run of cells along x. The run must lie in the grid.
+    /// Sets a run of cells along x, which must be inside the grid.
     pub(super) fn fill_row(&mut self, x: usize, y: usize, z: usize, len: usize, block: u8) {
         let start = self.index(x, y, z);
         match len {
@@ -85,7 +87,7 @@ impl Grid {
         }
     }
 
-    /// Rows along x with their y and z, in order.
+    /// All rows along x with their y and z, in the stored order.
     pub fn rows(&self) -> impl Iterator<Item = (usize, usize, &[u8])> {
         let edge = self.size.get();
         self.cells.chunks_exact(edge).enumerate().map(move |(i, row)| (i / edge, i % edge, row))
@@ -120,7 +122,7 @@ impl Grid {
 }
 
 impl GridStats {
-    /// The kinds of block there are and how many of each, most first.
+    /// The kinds of blocks with their counts, the most frequent first.
     pub fn blocks(&self) -> Vec<(&'static Block, u32)> {
         let counted = (1..=u8::MAX).filter_map(|number| {
             let count = self.counts[usize::from(number)];
@@ -133,13 +135,13 @@ impl GridStats {
 }
 
 impl Bounds {
-    /// How many cells it is wide along x, y and z.
+    /// The number of cells along x, y and z.
     pub fn spans(&self) -> [usize; 3] {
         [0, 1, 2].map(|axis| usize::from(self.max[axis] - self.min[axis]) + 1)
     }
 }
 
-/// Bounds in the making.
+/// Bounds that grow with each row that is included.
 #[derive(Default)]
 struct BoundsBuilder(Option<([usize; 3], [usize; 3])>);
 
@@ -186,7 +188,7 @@ impl Serialize for GridSize {
     }
 }
 
-/// From a number, or from its text as query strings have it.
+/// Reads a number, or the text of a number as in a query string.
 impl<'de> Deserialize<'de> for GridSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]

@@ -1,12 +1,10 @@
-//! Pictures: a grid as it looks from one of eight sides, or from anywhere on a turntable.
+//! Pictures of a grid from one of eight sides, or from any frame of a turntable.
 //!
-//! Rays go from the eye through the grid, cell by cell. What they meet is lit by a
-//! sun, which throws shadows, and by the sky, which reaches less into corners; light
-//! is added up in linear light. Beside a picture's size and angle nothing decides how
-//! it comes out, and two builds of equal bounds are shown at equal scale.
+//! Rays are traced from the eye through the grid, cell by cell. Surfaces are lit by a sun, which casts shadows, and by
+//! the sky, which is darker in corners; light is added in linear space. Only the size, the angle and the background of
+//! the [`View`] change how a grid looks, and builds with equal bounds have equal scale.
 //!
-//! The eye's place is described at [`Camera`], exactly, because the viewer in the
-//! browser starts from it.
+//! [`Camera`] specifies the position of the eye exactly, so that other viewers can start from the same view.
 
 mod camera;
 mod ground;
@@ -23,23 +21,23 @@ pub use self::picture::Picture;
 use self::{light::Painter, scene::Scene};
 use super::grid::Grid;
 
-/// What to show of a grid.
+/// The way to look at a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     turn: OrbitAngle,
     size: u16,
     background: Background,
-    /// One of many that pass by, for which fewer samples do.
+    /// A frame of an animation, for which fewer samples are enough.
     is_frame: bool,
 }
 
-/// What is behind a build.
+/// The background of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Background {
     Transparent,
-    /// One even bright colour, on which the build throws a shadow.
+    /// One bright colour, with the build's shadow on the ground.
     Wall,
-    /// A sky, which is brighter below, and the same shadow.
+    /// A sky that is brighter at the bottom, with the same shadow.
     Sky,
 }
 
@@ -48,10 +46,10 @@ impl View {
     pub const MIN_SIZE: u16 = 64;
     pub const MAX_SIZE: u16 = 1024;
 
-    /// A square picture from one of eight angles, each an eighth of a turn on.
+    /// A square picture from one of eight angles, which are an eighth of a turn apart.
     ///
     /// # Errors
-    /// A sentence that names what is allowed.
+    /// A sentence with the allowed range.
     pub fn new(angle: u8, size: u16, background: Background) -> Result<Self, String> {
         if angle >= Self::ANGLES {
             return Err("the angle must be from 0 to 7".to_owned());
@@ -62,13 +60,13 @@ impl View {
         Ok(Self { turn: OrbitAngle::of(angle, Self::ANGLES), size, background, is_frame: false })
     }
 
-    /// A frame of a picture that moves; the size is within what [`View::new`] allows.
+    /// A frame of an animation. The size must be one that [`View::new`] allows.
     pub(super) fn frame(turn: OrbitAngle, size: u16) -> Self {
         Self { turn, size, background: Background::Wall, is_frame: true }
     }
 }
 
-/// Makes a picture, on so many threads.
+/// Draws a grid, on a number of threads that does not change the picture.
 pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     let size = usize::from(view.size);
     let mut rgba = vec![0; size * size * 4];
@@ -89,7 +87,7 @@ pub fn render(grid: &Grid, view: &View, threads: usize) -> Picture {
     Picture { width: size as u32, height: size as u32, rgba }
 }
 
-/// Does some work on numbered items, every thread taking the next one that is left.
+/// Does work on numbered items. Each thread takes the next item that is left, because some take longer than others.
 fn for_each_parallel<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,

@@ -1,11 +1,11 @@
-//! Imports: grids out of files that other tools write.
+//! Imports: reads files of other programs into grids.
 //!
-//! Sponge schematics, Litematica's files and MagicaVoxel's become a [`ForeignScene`], kinds of cells and places of them,
-//! which goes through twice: once to see what there is and how far it reaches, once to draw it. Nothing of a file
-//! is copied but its kinds. What a palette lacks becomes its [`nearest`] block.
+//! Sponge schematics, Litematica's files and MagicaVoxel's are read as a [`ForeignScene`], which has kinds of cells and
+//! the positions of cells. The scene is walked twice: first to count blocks and find their extent, then to draw them.
+//! Only the kinds are copied from the file. [`mapping`] replaces kinds that the palette does not have.
 //!
-//! A build that fits into the grid where our own export or a MagicaVoxel scene says it lies, stays there. Any other
-//! is put on the floor, in the middle: the places in files for Minecraft are places in somebody's world.
+//! A build from our own export or from MagicaVoxel keeps its position if it is inside the grid. Any other build is
+//! placed in the middle of the floor, because positions in files for Minecraft are positions in a larger world.
 
 mod litematic;
 mod mapping;
@@ -30,37 +30,37 @@ use super::{
     palette::{Palette, normalise},
 };
 
-/// Kinds of cells in a file, and the numbers it may give them.
+/// The largest number of kinds of cells in a file, and the end of their numbers.
 const MAX_KINDS: usize = 1 << 16;
 
-/// Bytes of a block's name, as in a spec.
+/// The longest name of a block, in bytes, as in a spec.
 const MAX_NAME: usize = 256;
 
-/// The author of schematics that we wrote.
+/// The author of schematics that this crate writes, by which it knows them again.
 pub const AUTHOR: &str = "Buildoff";
 
-/// A file of another tool, by its first bytes.
+/// The container of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignFormat {
     Nbt,
     Vox,
 }
 
-/// What a cell is.
+/// A kind of cell.
 #[derive(PartialEq, Eq, Hash)]
 pub enum CellKind {
-    /// A block of Minecraft, by its normalised name.
+    /// A block of Minecraft with its normalised name.
     Block(String),
     Colour([u8; 3]),
 }
 
-/// A file as what all of them are.
+/// The content of a file of any format.
 struct ForeignScene<'a> {
-    /// By their numbers, of which some may not be given out.
+    /// The kinds by their numbers, some of which may be unused.
     kinds: Vec<Option<CellKind>>,
-    /// In order: what comes later is drawn over what came before.
+    /// The parts in drawing order; later ones replace earlier ones.
     parts: Vec<ScenePart<'a>>,
-    /// Whether its places can be places in a grid.
+    /// Whether its positions can be positions in a grid.
     is_placed: bool,
 }
 
@@ -70,19 +70,19 @@ enum ScenePart<'a> {
 }
 
 impl ForeignFormat {
-    /// No text begins like one of these.
+    /// Recognises a format by bytes with which no text begins.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
-            // A compound with a short name.
+            // A compound whose name is shorter than 256 bytes.
             [nbt::COMPOUND, 0, ..] => Some(Self::Nbt),
-            // The name and a small number.
+            // The name and a version below 65,536.
             [b'V', b'O', b'X', b' ', _, _, 0, 0, ..] => Some(Self::Vox),
             _ => None,
         }
     }
 }
 
-/// Reads a file of another tool into a grid.
+/// Reads a file of another program into a grid.
 ///
 /// # Errors
 /// `bad_file`, `too_much_work` or `does_not_fit`.
@@ -129,7 +129,7 @@ fn draw(
     Ok(grid)
 }
 
-/// Which of Minecraft's files it is shows by what it holds.
+/// Reads a file for Minecraft. The names in it tell which format it has.
 fn minecraft(file: &[u8]) -> Result<ForeignScene<'_>, Rejection> {
     let mut root = Compound::root(file)?;
     let whole = root;
@@ -158,7 +158,7 @@ fn minecraft(file: &[u8]) -> Result<ForeignScene<'_>, Rejection> {
 }
 
 impl ForeignScene<'_> {
-    /// Runs along x, with their lengths.
+    /// Visits all cells, as runs of one kind along x with their lengths.
     fn each(
         &self,
         mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Rejection>,
@@ -170,7 +170,7 @@ impl ForeignScene<'_> {
     }
 }
 
-/// How far everything is moved, so that it lies in the grid.
+/// The offset that moves the build into the grid.
 fn placement_offset((low, high): CellBounds, size: GridSize, is_placed: bool) -> Result<[i64; 3], Rejection> {
     let edge = size.get() as i64;
     let spans = [0, 1, 2].map(|axis| high[axis] - low[axis] + 1);
@@ -205,7 +205,7 @@ fn bad_file(why: impl std::fmt::Display) -> Rejection {
     Rejection::new(RejectionCode::BadFile, format!("the file cannot be read: {why}"))
 }
 
-/// So many cells are walked over, unless they are too many.
+/// The number of cells, if there are no more than `most`.
 fn check_cell_count(cells: u128, most: u64) -> Result<u64, Rejection> {
     let message = || format!("the file has {cells} cells, but at most {most} are allowed");
     let fitting = u64::try_from(cells).ok().filter(|&cells| cells <= most);

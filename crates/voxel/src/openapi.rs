@@ -1,4 +1,4 @@
-//! How the values of the format look in an OpenAPI document.
+//! The schemas of values in an OpenAPI document.
 
 use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};

@@ -1,8 +1,7 @@
-//! Palettes: which blocks a model may build with.
+//! Palettes: the blocks of builds.
 //!
-//! Palettes are data, in `palettes/*.toml`. Every block has a number, the byte
-//! that stands for it in a [`Grid`](super::Grid). Numbers serve this process
-//! alone: what is stored or sent names blocks by their ids.
+//! They are data, in `palettes/*.toml`. Every block has a number, which is its byte in a [`Grid`](super::Grid). Numbers
+//! can change with the palettes, so they must not be stored or sent; the [encoding](super::codec) has ids instead.
 
 use std::{collections::HashMap, fmt, num::NonZeroU8, str::FromStr, sync::LazyLock};
 
@@ -13,7 +12,7 @@ use super::textures::recipe::Layer;
 /// The byte of an empty cell.
 pub const AIR: u8 = 0;
 
-/// A set of blocks, by name.
+/// A list of blocks that builds can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Palette {
@@ -21,22 +20,22 @@ pub enum Palette {
     Advanced,
 }
 
-/// One kind of block.
+/// A kind of block.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     pub id: String,
     pub category: String,
     pub class: RenderClass,
-    /// Other names that models give it, already normalised.
+    /// Other names that models use for it, in their normalised spelling.
     #[serde(default)]
     pub aliases: Vec<String>,
     #[serde(default, rename = "minecraft")]
     minecraft_id: Option<String>,
-    /// How many tiles each of its faces has, to be mixed.
+    /// The number of tiles of each face, which are mixed.
     #[serde(default = "one")]
     pub(super) variants: NonZeroU8,
-    /// What all its faces look like that have no recipe of their own.
+    /// The recipe of faces that have no recipe of their own.
     #[serde(default)]
     texture: Vec<Layer>,
     #[serde(default)]
@@ -51,7 +50,7 @@ fn one() -> NonZeroU8 {
     NonZeroU8::MIN
 }
 
-/// How a block is drawn.
+/// The way that a block is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RenderClass {
@@ -72,7 +71,7 @@ impl Palette {
         }
     }
 
-    /// Its blocks in the order of their numbers, which start at 1.
+    /// The blocks in the order of their numbers, which start at 1.
     pub fn blocks(self) -> &'static [Block] {
         let all = &REGISTRY.blocks;
         match self {
@@ -81,7 +80,7 @@ impl Palette {
         }
     }
 
-    /// The number of the block that a normalised name means, if it is one of ours.
+    /// The number of the block with an id or alias, which must be in the normalised spelling.
     pub fn find(self, name: &str) -> Option<u8> {
         let number = *REGISTRY.numbers.get(name)?;
         (usize::from(number) <= self.blocks().len()).then_some(number)
@@ -89,20 +88,20 @@ impl Palette {
 }
 
 impl Block {
-    /// The block with this number; none for air and for numbers not given out.
+    /// The block with a number; none for [`AIR`] and for unused numbers.
     pub fn by_number(number: u8) -> Option<&'static Self> {
         REGISTRY.blocks.get(usize::from(number).checked_sub(1)?)
     }
 
-    /// What people call it: "Oak planks".
+    /// The name for people, such as "Oak planks".
     pub fn name(&self) -> String {
         let words = self.id.replace('_', " ");
         let mut letters = words.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
     }
 
-    /// How its top, side and bottom are painted. A face without a recipe has `texture`; without
-    /// that, too, a bottom is like the top.
+    /// The recipes of top, side and bottom. A face without a recipe has `texture`; if there is none, the bottom is
+    /// like the top.
     pub(super) fn recipes(&self) -> [&[Layer]; 3] {
         let top = first_non_empty(&self.top, &self.texture);
         [
@@ -112,7 +111,7 @@ impl Block {
         ]
     }
 
-    /// Its block state in Minecraft, for exports.
+    /// The block state in Minecraft, such as `minecraft:oak_log[axis=y]`.
     pub fn minecraft(&self) -> String {
         format!("minecraft:{}", self.minecraft_id.as_deref().unwrap_or(&self.id))
     }
@@ -122,7 +121,7 @@ fn first_non_empty<'a>(own: &'a [Layer], other: &'a [Layer]) -> &'a [Layer] {
     if own.is_empty() { other } else { own }
 }
 
-/// Brings the many spellings of a block's name to one: `"minecraft:Oak-Log[axis=x] "` to `"oak_log"`.
+/// Normalises the spelling of a block's name: `"minecraft:Oak-Log[axis=x] "` becomes `"oak_log"`.
 pub fn normalise(raw: &str) -> String {
     let lower = raw.trim().to_ascii_lowercase();
     let bare = lower.strip_prefix("minecraft:").unwrap_or(&lower);

@@ -1,5 +1,4 @@
-//! Finding the spec in what a model said: alone, in a code fence, between
-//! sentences, wrapped in another object, or one of several.
+//! Finds the spec in a text: alone, in a code fence, between sentences, inside another object, or one of several.
 
 use serde_json::value::RawValue;
 
@@ -9,16 +8,16 @@ use super::{
     spec::Spec,
 };
 
-/// A text may be gone through this many times in search of a spec, and a short one more often. Honest texts need
-/// two; only objects in objects and broken ones are read again.
+/// How often a text may be read in search of a spec, on average over its bytes. Usual texts need two passes; only
+/// objects inside other objects and incomplete objects are read more often.
 const MAX_PASSES: usize = 4;
+/// Allowed in addition, so that short texts can be read more often.
 const MIN_SEARCH_BYTES: usize = 1 << 20;
 
-/// What an attempt costs at least, in bytes read.
+/// The least that an attempt at a brace counts, in bytes read.
 const ATTEMPT_COST: usize = 16;
 
-/// Reads the spec that a text is, or that stands somewhere in it. Of several, it takes the one with the most
-/// entries; of equals, the last.
+/// Finds the spec in a text. Of several, it takes the one with the most entries, and of equals the last.
 ///
 /// # Errors
 /// `bad_json` or `bad_spec`, with the place.
@@ -29,7 +28,7 @@ pub(super) fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
         if spec.has_list {
             return Ok(FoundSpec { spec, text });
         }
-        // There may be a spec inside, or one that is broken; else it is an empty spec itself.
+        // A spec may be inside the object, complete or not. Otherwise the object itself is an empty spec.
         let inside = search(text);
         return match inside.best {
             Some(found) => Ok(found),
@@ -41,7 +40,7 @@ pub(super) fn find_spec(text: &str) -> Result<FoundSpec<'_>, Rejection> {
     found.best.take().ok_or_else(|| found.explain(text))
 }
 
-/// A spec, and the JSON it was read from.
+/// A spec and the JSON that it was read from.
 #[derive(Debug)]
 pub(super) struct FoundSpec<'a> {
     pub spec: Spec,
@@ -51,7 +50,7 @@ pub(super) struct FoundSpec<'a> {
 #[derive(Default)]
 struct SpecSearch<'a> {
     best: Option<FoundSpec<'a>>,
-    /// Where the broken object begins of which most could be read.
+    /// The offset of the broken object that could be read furthest, which probably was meant.
     furthest: Option<usize>,
     gave_up: bool,
 }
@@ -105,7 +104,7 @@ impl<'a> SpecSearch<'a> {
         }
     }
 
-    /// Why there is no spec, as well as can be told.
+    /// The most likely reason why there is no spec.
     fn explain(&self, text: &str) -> Rejection {
         let broken =
             self.furthest.and_then(|open| read(&text[open..], Position::of(text.as_bytes(), open)).err());
@@ -120,12 +119,12 @@ impl<'a> SpecSearch<'a> {
     }
 }
 
-/// A cheap look that spares an attempt at most braces in prose.
+/// A cheap test that rules out most braces in prose.
 fn may_be_object(rest: &str) -> bool {
     matches!(rest[1..].trim_start().as_bytes().first(), Some(b'"' | b'}'))
 }
 
-/// The JSON object that a text begins with, or how many bytes of it could be read.
+/// The JSON object at the beginning of a text, or the number of bytes that could be read.
 fn object(rest: &str) -> Result<&str, usize> {
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
     match values.next() {

@@ -1,9 +1,9 @@
-//! Lines, stepped without floating point and clipped without walking what lies outside.
+//! Lines: stepped without floating point, and clipped without walking the points outside.
 
-/// A line of n + 1 points, where n is the longest way along any axis.
+/// A line of n + 1 points, where n is the longest distance along any axis.
 ///
-/// Each axis of point i is `p + floor((2·d·i + n) / (2·n))`. Ends may be any
-/// `i64`, so distances go up to 2^64 − 1 and products up to 2^128 − 1.
+/// The coordinate of point i on an axis is `p + floor((2·d·i + n) / (2·n))`. Ends may be any `i64`, so distances go up
+/// to 2^64 − 1 and products of two distances up to 2^128 − 2^65 + 1, which fits into a `u128`.
 pub(super) struct SegmentRaster {
     axes: [SegmentAxis; 3],
     steps: u128,
@@ -27,12 +27,12 @@ impl SegmentRaster {
         Self { axes, steps }
     }
 
-    /// How many points it has, inside and outside.
+    /// The number of points, inside and outside.
     pub fn points(&self) -> u128 {
         self.steps + 1
     }
 
-    /// The numbers of the points inside `[0, edge)` on every axis.
+    /// The points that are inside `[0, edge)` on every axis. They are consecutive, because a line is straight.
     pub fn inside(&self, edge: i64) -> std::ops::Range<u128> {
         let mut range = 0..self.points();
         for axis in &self.axes {
@@ -50,7 +50,7 @@ impl SegmentRaster {
 }
 
 impl SegmentAxis {
-    /// Which points of a line with so many steps lie in `[0, edge)` on this axis.
+    /// The points of a line of `steps` that are inside `[0, edge)` on this axis.
     fn inside(&self, edge: i64, steps: u128) -> std::ops::Range<u128> {
         let points = steps + 1;
         let (before, beyond) = match self.falling {
@@ -65,7 +65,7 @@ impl SegmentAxis {
         reach(before)..reach(beyond)
     }
 
-    /// The first point that has moved this far (1 or more) from the start.
+    /// The first point that is at least `moved` cells from the start; `moved` is 1 or more.
     fn first_moved(&self, moved: u128, steps: u128) -> u128 {
         // Rising: d·i/n + 1/2 ≥ m. Falling, as floor rounds halves up: d·i/n − 1/2 > m − 1.
         let needed = match self.falling {
@@ -76,7 +76,7 @@ impl SegmentAxis {
     }
 }
 
-/// Goes along one axis by adding, where [`SegmentAxis::inside`] divides.
+/// Steps along one axis with additions alone; only the first point needs a division.
 struct AxisStepper {
     axis: SegmentAxis,
     steps: u128,

@@ -1,8 +1,7 @@
-//! Reading specs: serde visitors that keep a few bytes an entry, know where they
-//! are, and stop at the limits while they read.
+//! Reads specs with serde visitors, which keep only a few bytes per entry, know their place for messages, and stop at
+//! the limits while they read.
 //!
-//! Of duplicate keys the last counts, so a number or a name is judged only when its
-//! entry ends.
+//! The last of duplicate keys counts, so a value is judged only when its entry ends.
 
 mod locate;
 mod reader;
@@ -20,7 +19,7 @@ use super::{
     spec::{Cuboid, Segment, SingleBlock, Spec},
 };
 
-/// Reads a text that is one JSON object and nothing else; `start` is its place in a longer text.
+/// Reads a text that is exactly one JSON object. `start` is its place in a longer text.
 pub(super) fn read(text: &str, start: Position) -> Result<Spec, Rejection> {
     let mut reader = SpecReader::default();
     let mut json = serde_json::Deserializer::from_str(text);
@@ -42,7 +41,7 @@ pub(super) fn read(text: &str, start: Position) -> Result<Spec, Rejection> {
     }
 }
 
-/// One of the three lists: the keys of its entries, and what an entry becomes.
+/// One of the three lists: the keys of its entries, and how an entry is stored.
 #[derive(Clone, Copy)]
 enum SpecList {
     Boxes,
@@ -50,11 +49,11 @@ enum SpecList {
     Blocks,
 }
 
-/// What a key of an entry stands for.
+/// The meaning of a key in an entry.
 enum EntryKey {
     /// An index into [`SpecList::fields`].
     Coordinate(usize),
-    /// A point, with the index of its x.
+    /// A point; the index is that of its x.
     Point(usize),
     Type,
     Other,

@@ -1,4 +1,4 @@
-//! The rules: how many blocks a build needs and may have, and how far it must spread.
+//! The rules of a build: its number of blocks and its least spans.
 
 use super::{
     diagnostics::{Rejection, RejectionCode},
@@ -6,18 +6,18 @@ use super::{
     grid::{Grid, GridSize, GridStats},
 };
 
-/// What a build in a grid of one size must keep to.
+/// The rules for builds in a grid of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub min_blocks: usize,
     pub max_blocks: usize,
-    /// The least span along x or z, whichever is larger.
+    /// The least span along x or z; one of them has to reach it.
     pub min_footprint: usize,
     /// The least span along y.
     pub min_height: usize,
 }
 
-/// A grid that keeps the rules. There is no other way to get one.
+/// A grid that keeps the rules of its size. [`ValidGrid::new`] is the only way to make one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidGrid {
     grid: Grid,
@@ -41,7 +41,7 @@ impl Rules {
         }
     }
 
-    /// The first rule that is broken, in the order that is told to people.
+    /// The first rule that the grid breaks.
     fn first_violation(self, stats: &GridStats) -> Option<Rejection> {
         let Some(bounds) = stats.bounds else {
             return Some(Rejection::new(RejectionCode::NoBlocks, "the grid contains no blocks"));
@@ -78,10 +78,10 @@ impl Rules {
 }
 
 impl ValidGrid {
-    /// Holds a grid to the rules of its size.
+    /// Checks the rules.
     ///
     /// # Errors
-    /// The grid and its census again, with the rule it breaks.
+    /// The grid, its counts, and the rule that it breaks.
     pub fn new(grid: Grid) -> Result<Self, (Grid, GridStats, Rejection)> {
         let stats = grid.stats();
         match Rules::of(grid.size()).first_violation(&stats) {

@@ -1,13 +1,13 @@
 //! The JSON Schema of a spec, for one grid and palette.
 //!
-//! It says what to write, not what is forgiven: a document that fits it is read
-//! without a warning. It keeps to what providers' structured outputs support:
-//! every key required, no others allowed.
+//! It is stricter than what is read: a document that matches it is read without a warning. It uses only what structured
+//! outputs of providers support: every key is required, and no others are allowed.
 
 use serde_json::{Value, json};
 
 use super::{grid::GridSize, palette::Palette};
 
+/// A JSON Schema for writing specs. A document that matches it is read without a warning.
 pub fn schema(size: GridSize, palette: Palette) -> Value {
     let ids: Vec<&str> = palette.blocks().iter().map(|block| block.id.as_str()).collect();
     let list = |of: &str, what: &str| json!({ "type": "array", "description": what, "items": { "$ref": format!("#/$defs/{of}") } });

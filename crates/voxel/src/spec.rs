@@ -1,16 +1,16 @@
-//! The spec: boxes, lines and blocks as a model wrote them, kept in a few bytes an entry.
+//! The spec: boxes, lines and blocks as they were written, in a few bytes per entry.
 
-/// A spec as it was read. Its blocks are not looked up yet: that is for a palette to do.
+/// A spec as it was read. Its types are not looked up in a palette yet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Spec {
     pub boxes: Vec<Cuboid>,
     pub lines: Vec<Segment>,
     pub blocks: Vec<SingleBlock>,
-    /// The normalised names of block kinds; entries hold an index. A name may
-    /// stand twice, where it was spelled in two ways.
+    /// The normalised names of types. Entries have an index into them. A name is there twice if it was spelled in two
+    /// ways.
     pub kinds: Vec<String>,
     pub has_version: bool,
-    /// Whether any of `boxes`, `lines` and `blocks` was there, if only empty.
+    /// Whether any of `boxes`, `lines` and `blocks` was there, even if it was empty.
     pub has_list: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Segment {
     pub kind: u16,
 }
 
-/// A single block. Far outside, its place is only known to be outside.
+/// A single block. Coordinates far outside are clamped, which keeps them outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SingleBlock {
     pub at: [i16; 3],
@@ -36,7 +36,7 @@ pub(super) struct SingleBlock {
 }
 
 impl Spec {
-    /// How many boxes, lines and blocks it has.
+    /// The number of boxes, lines and blocks together.
     pub fn entries(&self) -> usize {
         self.boxes.len() + self.lines.len() + self.blocks.len()
     }

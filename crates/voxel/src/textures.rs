@@ -1,13 +1,12 @@
-//! Textures: what blocks look like, in tiles of 16 by 16 texels.
+//! Textures: the look of blocks, in tiles of 16 by 16 texels.
 //!
-//! Every tile is painted here, from the recipes in `palettes/`, and always the same
-//! way. The viewer, the pictures and the exports all use these tiles.
+//! All tiles are painted from the recipes in `palettes/`, and are the same on every machine. Pictures, exports and
+//! viewers use the same tiles.
 //!
 //! # Which tile a cell shows
 //!
-//! A block has three faces: top, side and bottom. Each has one or more variants,
-//! consecutive tiles of equal rank, of which a cell shows `hash(x, y, z) % variants`
-//! ([`variant_hash`]), with x, y, z its place in the grid. In GLSL ES 3.00:
+//! A block has three faces: top, side and bottom. Each has one or more variants, which are consecutive tiles. The cell at
+//! (x, y, z) shows the variant `hash(x, y, z) % variants`, where the hash is [`variant_hash`]. In GLSL ES 3.00:
 //!
 //! ```glsl
 //! uint variantHash(uvec3 cell) {
@@ -19,9 +18,9 @@
 //!
 //! # How a tile lies on a face
 //!
-//! Row 0 is the upper edge of a side seen from outside, and columns run to the right:
-//! along +x on the face to +z, -x to -z, -z to +x, +z to -x. On the top, columns run
-//! along +x and rows along +z; on the bottom, columns along +x and rows along -z.
+//! On a side seen from outside, row 0 is at the top, and columns run to the right: along +x on the side that faces +z,
+//! -x for -z, -z for +x, and +z for -x. On the top, columns run along +x and rows along +z; on the bottom, columns run
+//! along +x and rows along -z.
 
 mod levels;
 mod masonry;
@@ -39,7 +38,7 @@ use super::{
     palette::{Block, Palette},
 };
 
-/// 16 rows of 16 texels, the top row first, in sRGB with straight alpha.
+/// A tile of 16 rows of 16 texels, the top row first, in sRGB with straight alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile(pub [[u8; 4]; 256]);
 
@@ -55,11 +54,11 @@ pub struct Textures {
     tiles: Vec<Tile>,
     /// By block number less one: top, side, bottom.
     faces: Vec<[Face; 3]>,
-    /// Likewise, in linear light: red, green, blue and how much of the face is there.
+    /// Likewise the mean red, green and blue in linear light, and the coverage.
     averages: Vec<[[f32; 4]; 3]>,
 }
 
-/// Picks a cell's variant; see the module's documentation.
+/// The hash that picks the variant of a cell; see the module's documentation.
 pub fn variant_hash([x, y, z]: [u32; 3]) -> u32 {
     let h = x.wrapping_mul(0x8da6_b343) ^ y.wrapping_mul(0xd816_3841) ^ z.wrapping_mul(0xcb1a_b31f);
     let h = (h ^ (h >> 13)).wrapping_mul(0x9e37_79b1);
@@ -67,6 +66,7 @@ pub fn variant_hash([x, y, z]: [u32; 3]) -> u32 {
 }
 
 impl Textures {
+    /// The tiles, which are painted once.
     pub fn get() -> &'static Self {
         static TEXTURES: LazyLock<Textures> = LazyLock::new(|| Textures::paint(Palette::Advanced.blocks()));
         &TEXTURES
@@ -76,18 +76,18 @@ impl Textures {
         &self.tiles
     }
 
-    /// The top, side and bottom of the block with this number.
+    /// The top, side and bottom of the block with a number.
     pub fn faces(&self, number: u8) -> Option<[Face; 3]> {
         self.faces.get(usize::from(number).checked_sub(1)?).copied()
     }
 
-    /// What the top, side and bottom look like from far away: red, green and blue in
-    /// linear light, and how much they cover.
+    /// The colours of top, side and bottom from far away: the mean red, green and blue in linear light, and the
+    /// coverage.
     pub fn averages(&self, number: u8) -> Option<[[f32; 4]; 3]> {
         self.averages.get(usize::from(number).checked_sub(1)?).copied()
     }
 
-    /// A block's one colour, in sRGB: halfway between what is seen from above and from the side.
+    /// A single colour for a block, in sRGB: the mean of its top and its side.
     pub fn colour(&self, number: u8) -> Option<[u8; 3]> {
         let [top, side, _] = self.averages(number)?;
         Some([0, 1, 2].map(|part| {
@@ -98,12 +98,12 @@ impl Textures {
         }))
     }
 
-    /// All tiles one after the other, four bytes a texel, as a texture array takes them.
+    /// All tiles one after the other with four bytes per texel, as for a texture array.
     pub fn bytes(&self) -> Vec<u8> {
         self.tiles.iter().flat_map(|tile| tile.0.as_flattened()).copied().collect()
     }
 
-    /// All tiles in one picture, in rows of sixteen.
+    /// All tiles in one picture, in rows of 16.
     pub fn sheet(&self) -> Picture {
         const ACROSS: usize = 16;
         let width = ACROSS * 16;
@@ -127,7 +127,7 @@ impl Textures {
     }
 }
 
-/// Paints a block's faces; those with one recipe share its tiles.
+/// Paints the faces of a block. Faces with the same recipe share its tiles.
 fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
     let recipes = block.recipes();
     let mut paint = |name: &str, recipe: &[Layer]| {
@@ -167,7 +167,7 @@ fn average(tiles: &[Tile], face: Face) -> [f32; 4] {
     [r / weight, g / weight, b / weight, alpha / count.max(1.0)]
 }
 
-/// Linear light from an sRGB byte.
+/// The linear light of an sRGB byte.
 pub(super) fn linear(byte: u8) -> f32 {
     static TABLE: LazyLock<[f32; 256]> = LazyLock::new(|| {
         std::array::from_fn(|byte| match byte as f32 / 255.0 {

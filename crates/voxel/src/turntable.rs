@@ -1,8 +1,7 @@
-//! Turntables: a build turned once around, as a picture that moves.
+//! Turntables: animations in which a build turns once around.
 //!
-//! A turntable is made frame by frame, so that whoever makes it can say how far it is,
-//! do something else in between, or stop. The sun stands still with the eye, and the
-//! build turns before both, on a plain wall.
+//! A turntable is drawn frame by frame, so that the caller can report progress, do other work in between, or stop. Eye
+//! and sun stand still, and the build turns in front of a plain wall.
 
 mod gif;
 mod quantise;
@@ -13,14 +12,14 @@ use super::{
     image::{OrbitAngle, View, render},
 };
 
-/// Which kind of file a turntable becomes.
+/// The file format of a turntable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Animation {
     Webp,
     Gif,
 }
 
-/// A turntable in the making.
+/// A turntable that is being drawn.
 pub struct Turntable {
     size: u16,
     frames: u8,
@@ -32,7 +31,7 @@ enum FrameEncoder {
     Gif(gif::GifEncoder),
 }
 
-/// There was no memory for it, or it was cut off before its last frame.
+/// The encoder failed, or a frame is missing.
 #[derive(Debug, thiserror::Error)]
 #[error("the turntable could not be encoded")]
 pub struct EncodeError;
@@ -52,7 +51,7 @@ impl Animation {
         }
     }
 
-    /// Pixels a side, of which a GIF needs more bytes.
+    /// Pixels per side. A GIF is smaller, because it needs more bytes per pixel.
     pub fn size(self) -> u16 {
         match self {
             Self::Webp => 320,
@@ -62,9 +61,9 @@ impl Animation {
 }
 
 impl Turntable {
-    /// In a whole turn.
+    /// Frames in a whole turn.
     pub const FRAMES: u8 = 36;
-    /// How long each is seen; GIF counts in hundredths of a second.
+    /// The duration of a frame. It is a multiple of 10, because GIF counts hundredths of a second.
     const MILLISECONDS: u16 = 80;
 
     pub fn new(animation: Animation) -> Self {
@@ -76,7 +75,7 @@ impl Turntable {
         Self { size, frames: 0, encoder }
     }
 
-    /// So many frames are there.
+    /// The number of frames drawn so far.
     pub fn frames(&self) -> u8 {
         self.frames
     }
@@ -85,10 +84,10 @@ impl Turntable {
         self.frames == Self::FRAMES
     }
 
-    /// Draws the next frame of always the same build, on so many threads. A whole turn gets no more.
+    /// Draws the next frame on a number of threads; after the last frame, does nothing. Every call needs the same grid.
     ///
     /// # Errors
-    /// If there is no memory to encode it.
+    /// If the frame cannot be encoded.
     pub fn draw(&mut self, grid: &Grid, threads: usize) -> Result<(), EncodeError> {
         if self.is_whole() {
             return Ok(());
@@ -103,7 +102,7 @@ impl Turntable {
         Ok(())
     }
 
-    /// The file, which turns for ever.
+    /// The file, which repeats forever.
     ///
     /// # Errors
     /// If frames are missing.
@@ -128,8 +127,8 @@ struct FrameRect {
 }
 
 impl FrameRect {
-    /// What differs between two frames of a width; at least a pixel, where nothing does. It begins at even places,
-    /// as WebP wants it.
+    /// The part that differs between two frames, or one pixel if nothing does. It begins at even coordinates, which
+    /// WebP requires.
     fn changed<T: PartialEq>(old: &[T], new: &[T], width: usize) -> Self {
         let rows = old.chunks_exact(width).zip(new.chunks_exact(width));
         let (mut left, mut right, mut top, mut bottom) = (width, 0, usize::MAX, 0);
@@ -147,7 +146,7 @@ impl FrameRect {
         Self { left, top, width: right + 1 - left, height: bottom + 1 - top }
     }
 
-    /// With a margin all around, as far as the frame goes.
+    /// The rectangle with a margin all around, clipped to the frame.
     fn widened(self, margin: usize, edge: usize) -> Self {
         let (left, top) = (self.left.saturating_sub(margin) & !1, self.top.saturating_sub(margin) & !1);
         let right = (self.left + self.width + margin).min(edge);
@@ -155,7 +154,7 @@ impl FrameRect {
         Self { left, top, width: right - left, height: bottom - top }
     }
 
-    /// Its places in a frame, row by row.
+    /// The index ranges of its rows in a frame.
     fn rows(self, width: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
         (self.top..self.top + self.height).map(move |y| {
             let start = y * width + self.left;

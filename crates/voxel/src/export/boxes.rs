@@ -1,4 +1,4 @@
-//! The grid as a spec again: boxes that do not overlap, and single blocks.
+//! A grid as a spec of boxes that do not overlap, and single blocks.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use crate::{
     palette::{AIR, Block},
 };
 
-/// None where the text would be longer than that.
+/// Writes the spec. None if it would be longer than `max_bytes`.
 pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
     let mut boxes = br#"{"version":"1.0","boxes":["#.to_vec();
     let mut blocks = br#"],"blocks":["#.to_vec();
@@ -18,7 +18,7 @@ pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
         while let Some((low, high, cell)) = rest.take(y, z) {
             let ([x1, y1, z1], [x2, y2, z2]) = (low, high);
             let id = Block::by_number(cell).map_or("", |block| &block.id);
-            // Writing to memory does not fail.
+            // Writing to memory cannot fail.
             let _ = if low == high {
                 write!(blocks, "\n{{\"x\":{x1},\"y\":{y1},\"z\":{z1},\"type\":\"{id}\"}},")
             } else {
@@ -38,14 +38,14 @@ pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {
     Some(boxes)
 }
 
-/// What is not in a box yet.
+/// The cells that are not in a box yet.
 struct RemainingCells {
     cells: Vec<u8>,
     edge: usize,
 }
 
 impl RemainingCells {
-    /// Takes away the first box that begins in a row, as long, then as deep, then as high as it can be.
+    /// Removes the first box that begins in a row, as long, then as deep, then as high as possible.
     fn take(&mut self, y: usize, z: usize) -> Option<([usize; 3], [usize; 3], u8)> {
         let edge = self.edge;
         let row = &self.cells[(y * edge + z) * edge..][..edge];

@@ -1,6 +1,6 @@
-//! Binary glTF 2.0: a metre a block, each texture a material of its own.
+//! Binary glTF 2.0, with one metre per block and a material for each texture.
 //!
-//! Vertices carry no normals; without them the format asks for flat shading, which is what blocks want.
+//! Vertices have no normals, because without them the format requires flat shading, which is right for blocks.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,9 @@ use crate::{
     palette::RenderClass,
 };
 
+/// Bytes of a vertex.
 const VERTEX: usize = 20;
-/// The highest number of two bytes begins a new strip somewhere.
+/// The end of indices of two bytes. The highest value is not used, because it restarts primitives in some renderers.
 const SHORT: usize = 0xffff;
 
 const NEAREST: u32 = 9728;
@@ -88,7 +89,7 @@ fn index_size(part: &MeshPart) -> usize {
     if part.vertices.len() <= SHORT { 2 } else { 4 }
 }
 
-/// A primitive and three accessors for each part, which lie in the buffer one after the other.
+/// A primitive and three accessors for each part. Parts are in the buffer one after the other.
 fn primitives(parts: &[MeshPart]) -> (Vec<Value>, Vec<Value>) {
     let (mut primitives, mut accessors) = (Vec::new(), Vec::new());
     let (mut vertices_at, mut indices_at) = (0, 0);

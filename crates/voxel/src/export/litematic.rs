@@ -1,4 +1,4 @@
-//! Litematica's files, version 6: one region, which lies where the build lies in its grid.
+//! Litematica's files, version 6, with one region at the position of the build in its grid.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
     })
 }
 
-/// So many bits a number, from the lowest of each long on; a number may go on in the next long.
+/// Packs numbers of `bits` bits, from the lowest bit of each long. A number may continue in the next long.
 fn pack_bits(numbers: impl Iterator<Item = u8>, bits: u32) -> Vec<i64> {
     let mut longs = Vec::new();
     let (mut long, mut used) = (0_u64, 0);

@@ -1,7 +1,7 @@
-//! A grid as a textured mesh: what GLB and OBJ are written from.
+//! A grid as a textured mesh, from which GLB and OBJ are written.
 //!
-//! Textures repeat over merged quads, so that each is a picture of its own: the tile of a face, or, where
-//! a face has variants, four by four tiles of them, mixed as the viewer mixes them.
+//! Textures repeat over merged quads, so each texture is a picture of its own: the tile of a face, or for a face with
+//! variants, a mix of four by four tiles.
 
 use std::array;
 
@@ -16,31 +16,31 @@ use crate::{
     textures::{Face, Textures, variant_hash},
 };
 
-/// One takes up to 104 bytes of a GLB, and while that is made, as many again.
+/// A quad takes up to 104 bytes of a GLB, and more memory while the file is written.
 const MAX_QUADS: usize = MAX_BYTES / 160;
 
-/// A lattice holds the corners of a layer's cells.
+/// Corners of cells along an axis.
 const LATTICE: usize = 257;
 
-/// Everything of one texture.
+/// The part of a mesh that has one texture.
 pub struct MeshPart {
-    /// The block's id, and which face of it where they differ.
+    /// The id of the block, with the face if its faces differ.
     pub name: String,
     pub class: RenderClass,
     pub face: Face,
     pub vertices: Vec<Vertex>,
-    /// By vertex, against the clock seen from outside.
+    /// The indices of vertices, counter-clockwise seen from outside.
     pub quads: Vec<([u32; 4], Direction)>,
 }
 
 #[derive(Clone, Copy)]
 pub struct Vertex {
     pub at: [u16; 3],
-    /// To the right and down, in cells; textures repeat after [`MeshPart::repeat`] of them.
+    /// To the right and down, in cells. Textures repeat every [`MeshPart::repeat`] cells.
     pub texture: [i16; 2],
 }
 
-/// The parts in the order of their textures; none where there would be too many quads.
+/// The parts in the order of their textures. None if there are too many quads.
 pub fn build(grid: &Grid, bounds: Bounds) -> Option<Vec<MeshPart>> {
     let textures = Textures::get();
     let no_face = Face { first: 0, variants: 1 };
@@ -49,7 +49,7 @@ pub fn build(grid: &Grid, bounds: Bounds) -> Option<Vec<MeshPart>> {
     let face = |quad: &Quad| faces[usize::from(quad.kind)][face_index(quad.side)];
 
     let mut quads = surface::block_quads(grid, bounds, MAX_QUADS)?;
-    // Stable: within a part, the quads of a layer stay together.
+    // The sort is stable, so the quads of a plane stay together in each part.
     quads.sort_by_key(|quad| face(quad).first);
     let parts = quads.chunk_by(|a, b| face(a).first == face(b).first);
     let mut corners = PlaneVertices::new();
@@ -87,7 +87,7 @@ fn part(quads: &[Quad], faces: &[[Face; 3]; 256], corners: &mut PlaneVertices) -
     Some(part)
 }
 
-/// Which of top, side and bottom.
+/// The index of a face among top, side and bottom.
 fn face_index(side: Direction) -> usize {
     match side {
         Direction::Up => 0,
@@ -96,7 +96,7 @@ fn face_index(side: Direction) -> usize {
     }
 }
 
-/// Where on the texture a point lies, as textures lie on faces everywhere.
+/// The point of the texture at a corner; see `textures` for how tiles lie on faces.
 fn texture_coordinates(side: Direction, at: [u16; 3]) -> [i16; 2] {
     let [x, y, z] = at.map(u16::cast_signed);
     match side {
@@ -110,7 +110,7 @@ fn texture_coordinates(side: Direction, at: [u16; 3]) -> [i16; 2] {
 }
 
 impl MeshPart {
-    /// After how many cells its texture repeats.
+    /// The number of cells after which the texture repeats.
     pub fn repeat(&self) -> u8 {
         if self.face.variants > 1 { 4 } else { 1 }
     }
@@ -132,9 +132,9 @@ impl MeshPart {
     }
 }
 
-/// The vertices of one plane by their place in it, so that neighbours share them.
+/// The vertices of one plane by their position, so that neighbours share them.
 struct PlaneVertices {
-    /// When a place was last given a number, and which.
+    /// For each position, the plane that last had a vertex there, and its number. This way, a new plane needs no reset.
     known: Vec<(u32, u32)>,
     plane: u32,
 }

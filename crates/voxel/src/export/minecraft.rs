@@ -1,4 +1,4 @@
-//! What the formats for Minecraft share: block states, NBT and its compression.
+//! Block states and compressed NBT, which the formats for Minecraft share.
 
 use std::io::Write;
 
@@ -10,16 +10,16 @@ use crate::{
     palette::{AIR, Block},
 };
 
-/// Minecraft 1.20.4, the oldest that all of this is written for; later ones convert.
+/// The data version of Minecraft 1.20.4. Later versions convert older files when they load them.
 pub const DATA_VERSION: i32 = 3700;
 
-/// The block states of a grid, air first, and each block's place among them.
+/// The block states of a grid, air first, and the index of each block among them.
 pub struct StatePalette {
     pub all: Vec<BlockState>,
     pub numbers: [u8; 256],
 }
 
-/// A block state: `minecraft:oak_log[axis=y]`, as text or as its parts.
+/// A block state, such as `minecraft:oak_log[axis=y]`.
 pub struct BlockState(String);
 
 impl StatePalette {
@@ -49,7 +49,7 @@ impl BlockState {
     }
 }
 
-/// As palettes of Litematica and of structure blocks have it.
+/// A compound with name and properties, as in palettes of Litematica and of structure blocks.
 impl Serialize for BlockState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         struct Properties<'a>(&'a BlockState);
@@ -67,12 +67,12 @@ impl Serialize for BlockState {
     }
 }
 
-/// NBT with a nameless root, gzipped without a date.
+/// Gzipped NBT with a nameless root. The gzip header has no time, so that equal content gives equal files.
 pub fn gzipped_nbt(root: &impl Serialize) -> Vec<u8> {
     let nbt = fastnbt::to_bytes(root);
-    debug_assert!(nbt.is_ok(), "all of it can be said in NBT");
+    debug_assert!(nbt.is_ok(), "all fields have types of NBT");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = encoder.write_all(&nbt.unwrap_or_default());
     encoder.finish().unwrap_or_default()
 }

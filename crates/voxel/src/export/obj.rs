@@ -1,4 +1,4 @@
-//! Wavefront OBJ with its materials and textures, in one zip.
+//! Wavefront OBJ with its materials and textures in a zip archive.
 
 use std::io::{self, BufWriter, Write};
 
@@ -11,11 +11,11 @@ use crate::{
     palette::RenderClass,
 };
 
-/// A metre a block, y up, as in glTF. None where it would be too large.
+/// Writes the archive, with one metre per block and y up, as in glTF. None if there are too many quads.
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Option<Vec<u8>> {
     let parts = mesh::build(grid, bounds)?;
     let name = file_name(name);
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     zipped(&parts, &name).ok()
 }
 
@@ -31,7 +31,7 @@ fn zipped(parts: &[MeshPart], name: &str) -> io::Result<Vec<u8>> {
 
 fn put_geometry(parts: &[MeshPart], name: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "mtllib {name}.mtl\no build")?;
-    // In the order of the sides.
+    // The normals are in the order of `Direction`.
     for normal in ["1 0 0", "-1 0 0", "0 1 0", "0 -1 0", "0 0 1", "0 0 -1"] {
         writeln!(out, "vn {normal}")?;
     }
@@ -41,7 +41,7 @@ fn put_geometry(parts: &[MeshPart], name: &str, out: &mut impl Write) -> io::Res
         writeln!(out, "usemtl {}", part.name)?;
         for vertex in &part.vertices {
             let [x, y, z] = vertex.at;
-            // Here textures begin at the bottom.
+            // In OBJ, textures begin at the bottom.
             let [u, v] = [vertex.texture[0], -vertex.texture[1]].map(|cells| f32::from(cells) / repeat);
             writeln!(out, "v {x} {y} {z}\nvt {u} {v}")?;
         }
@@ -70,7 +70,7 @@ fn put_materials(parts: &[MeshPart], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A name that needs no quotes in any of the files.
+/// A name without characters that have a meaning in any of the files.
 fn file_name(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let name: String =

@@ -1,5 +1,5 @@
-//! Sponge schematics, version 3. The build lies where it lies in its grid: `Offset` is its lowest corner, which
-//! imports believe of files by this author alone.
+//! Sponge schematics, version 3. `Offset` is the lowest corner of the build in its grid; imports use it in files by our
+//! author only.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
     for &cell in rows(grid, bounds).flatten() {
         let state = states.numbers[usize::from(cell)];
         data.push(state as i8);
-        // A varint: seven bits a byte, and the highest says that another follows.
+        // A varint has seven bits per byte. The highest bit, which `state as i8` keeps, says that another follows.
         if state >= 0x80 {
             data.push((state >> 7) as i8);
         }

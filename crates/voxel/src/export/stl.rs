@@ -1,9 +1,9 @@
-//! Binary STL for printing: the build as one solid, z up, a millimetre a block.
+//! Binary STL for 3D printing: the build as one solid, with z up and one millimetre per block.
 //!
-//! Slicers want every edge to belong to exactly two triangles. Two things of merged quads stand against
-//! that. Where a quad's corner lies on another's edge, the other gets a vertex there, too. Where two blocks
-//! touch along an edge only, it has four faces; so that they part into two pairs, one of the blocks gets a
-//! vertex in the middle of that edge. Neither moves any surface.
+//! Slicers need every edge to belong to exactly two triangles. Merged quads break this in two cases. If a corner of a
+//! quad is on the edge of another quad, the other one gets a vertex there as well. If two blocks touch only along an
+//! edge, four faces meet at it; one of the blocks gets a vertex in the middle of that edge, so that the faces form two
+//! pairs. Neither vertex moves any surface.
 
 use super::{
     MAX_BYTES,
@@ -16,12 +16,12 @@ use crate::{
 
 const HEADER: usize = 80;
 const TRIANGLE: usize = 50;
-/// A quad has at least two triangles.
+/// The largest number of quads; each has at least two triangles.
 const MAX_QUADS: usize = MAX_BYTES / TRIANGLE / 2;
 /// Corners of cells along an axis.
 const LATTICE: usize = 257;
 
-/// None where the file would be too large.
+/// Writes the file. None if it would be too large.
 pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
     let quads = surface::solid_quads(grid, bounds, MAX_QUADS)?;
     let mut vertices = VertexSet::new();
@@ -56,7 +56,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// The corners of cells at which edges end.
+/// The corners of cells that are vertices.
 struct VertexSet(Vec<u64>);
 
 impl VertexSet {
@@ -79,18 +79,18 @@ impl VertexSet {
     }
 }
 
-/// A cell's length of a quad's outline.
+/// A piece of the outline of a quad, one cell long.
 struct OutlineStep {
     from: [u16; 3],
     to: [u16; 3],
-    /// The cell whose face begins here.
+    /// The cell that the edge belongs to.
     cell: [i32; 3],
-    /// Out of the quad's plane, and out of the quad within its plane.
+    /// The directions out of the plane of the quad, and out of the quad in its plane.
     up: [i32; 3],
     out: [i32; 3],
 }
 
-/// How the two blocks that touch along an edge have it.
+/// An edge along which two blocks touch, as seen from one of them.
 #[derive(PartialEq, Eq)]
 enum SharedEdge {
     Unsplit,
@@ -98,7 +98,7 @@ enum SharedEdge {
 }
 
 impl OutlineStep {
-    /// None where no other block touches this edge only.
+    /// None if no other block touches only this edge.
     fn shared_edge(&self, grid: &Grid) -> Option<SharedEdge> {
         let solid = |[x, y, z]: [i32; 3]| grid.get(x as usize, y as usize, z as usize) != AIR;
         let beside = plus(self.cell, self.out);
@@ -108,7 +108,7 @@ impl OutlineStep {
     }
 }
 
-/// Around a quad, against the clock seen from outside.
+/// The outline of a quad, counter-clockwise seen from outside.
 fn outline(quad: &Quad) -> impl Iterator<Item = OutlineStep> {
     let corners = quad.corners();
     let mut up = [0; 3];
@@ -120,7 +120,7 @@ fn outline(quad: &Quad) -> impl Iterator<Item = OutlineStep> {
         let length = [0, 1, 2].map(|axis| (end[axis] - start[axis]).abs()).iter().sum();
         (0..length).map(move |step| {
             let from = [0, 1, 2].map(|axis| start[axis] + step * along[axis]);
-            // One of the three is 1 or -1 on each axis; ahead of it lies a cell less far.
+            // On each axis exactly one of `up`, `out` and `along` is not zero, and it tells on which side the cell is.
             let cell = [0, 1, 2].map(|axis| from[axis] - i32::from(up[axis] + out[axis] - along[axis] > 0));
             OutlineStep {
                 from: from.map(|v| v as u16),
@@ -133,7 +133,7 @@ fn outline(quad: &Quad) -> impl Iterator<Item = OutlineStep> {
     })
 }
 
-/// Two triangles, or as many as there are points around, which are in half blocks.
+/// Writes a quad as two triangles, or if it has more vertices, as a fan around its middle. Points are in half blocks.
 fn put_face(grid: &Grid, quad: &Quad, around: &[[u16; 3]], file: &mut Vec<u8>) {
     let edge = grid.size().get() as f32;
     let mut normal = [0.0; 3];

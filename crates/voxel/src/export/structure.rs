@@ -1,4 +1,4 @@
-//! What a structure block saves and loads.
+//! The format of Minecraft's structure blocks.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::grid::{Bounds, Grid};
 
-/// Cells along a side that a structure block can load.
+/// The largest size that a structure block can load, in cells per side.
 pub const MAX_EDGE: usize = 48;
 
 #[derive(Serialize)]
@@ -28,7 +28,7 @@ struct StructureBlock {
     pos: [i32; 3],
 }
 
-/// Air is said too: what is left out of a structure leaves the world as it was.
+/// Writes all cells including air, because cells that are not in the file keep what the world has there.
 pub fn write(grid: &Grid, bounds: Bounds) -> Result<Vec<u8>, ExportError> {
     let spans = bounds.spans();
     if !Format::Nbt.takes(bounds) {

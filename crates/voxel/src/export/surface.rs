@@ -1,4 +1,4 @@
-//! The faces of a grid that can be seen, merged into rectangles.
+//! The visible faces of a grid, merged into rectangles.
 
 use std::array;
 
@@ -12,13 +12,13 @@ use crate::{
 pub struct Quad {
     pub kind: u8,
     pub side: Direction,
-    /// Its lowest cell.
+    /// The lowest cell.
     low: [u8; 3],
-    /// How many cells it has along the side's columns and rows, less one.
+    /// The numbers of cells along columns and rows, minus one, so that 256 fits into a byte.
     more: [u8; 2],
 }
 
-/// Where a face looks to.
+/// The direction of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     East,
@@ -36,31 +36,31 @@ impl Direction {
         self as usize / 2
     }
 
-    /// Whether it looks to where its axis goes.
+    /// Whether it points to where its axis grows.
     pub fn is_positive(self) -> bool {
         (self as usize).is_multiple_of(2)
     }
 
-    /// The axes of its columns and of its rows.
+    /// The axes of columns and rows in a plane with this direction.
     pub fn plane_axes(self) -> [usize; 2] {
         [[2, 1], [0, 2], [0, 1]][self.axis()]
     }
 }
 
 impl Quad {
-    /// Cells along its columns and its rows.
+    /// The numbers of cells along columns and rows.
     pub fn spans(&self) -> [u16; 2] {
         self.more.map(|more| u16::from(more) + 1)
     }
 
-    /// The corner of its plane with the lowest coordinates.
+    /// The corner with the lowest coordinates.
     pub fn origin(&self) -> [u16; 3] {
         let mut origin = self.low.map(u16::from);
         origin[self.side.axis()] += u16::from(self.side.is_positive());
         origin
     }
 
-    /// Against the clock, seen from outside.
+    /// The corners, counter-clockwise seen from outside.
     pub fn corners(&self) -> [[u16; 3]; 4] {
         let [columns, rows] = self.side.plane_axes();
         let [width, height] = self.spans();
@@ -77,8 +77,7 @@ impl Quad {
     }
 }
 
-/// What is seen where blocks of many kinds meet, by block: a face between two cells belongs to the
-/// first, unless the second hides it or is of the same kind.
+/// The visible faces by block. A cell shows a face to the next cell, unless that one hides it or is of the same kind.
 pub fn block_quads(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
     let hides: [bool; 256] = array::from_fn(|number| {
         let class = Block::by_number(number as u8).map(|block| block.class);
@@ -88,12 +87,12 @@ pub fn block_quads(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad
     quads(grid, bounds, face, limit)
 }
 
-/// The surface of everything as one solid.
+/// The surface of all blocks as one solid.
 pub fn solid_quads(grid: &Grid, bounds: Bounds, limit: usize) -> Option<Vec<Quad>> {
     quads(grid, bounds, |cell, next| u8::from(cell != AIR && next == AIR), limit)
 }
 
-/// `face` says which kind of face a cell shows to the next, 0 for none; equal cells show none. None
+/// `face` returns the kind of face that a cell shows to the next one, or 0; equal cells show none. The result is None
 /// if there are more quads than the limit.
 fn quads(grid: &Grid, bounds: Bounds, face: impl Fn(u8, u8) -> u8, limit: usize) -> Option<Vec<Quad>> {
     let transposed = transposed(grid, bounds);
@@ -114,7 +113,7 @@ fn quads(grid: &Grid, bounds: Bounds, face: impl Fn(u8, u8) -> u8, limit: usize)
     Some(quads)
 }
 
-/// The cells within the bounds with z running fastest, then y, then x.
+/// The cells inside the bounds with z running fastest, then y, then x.
 fn transposed(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     let [_, height, depth] = bounds.spans();
     let mut transposed = vec![AIR; bounds.spans().iter().product()];
@@ -126,12 +125,12 @@ fn transposed(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     transposed
 }
 
-/// Cells as layers along one axis, each of rows that lie in one piece.
+/// Cells as layers along one axis, made of contiguous rows.
 struct Layers<'a> {
     cells: &'a [u8],
-    /// From layer to layer, and from row to row.
+    /// The distances from layer to layer, and from row to row.
     strides: [usize; 2],
-    /// Layers, rows, columns.
+    /// The numbers of layers, rows and columns.
     counts: [usize; 3],
 }
 
@@ -141,7 +140,7 @@ impl Layers<'_> {
         &self.cells[start..start + self.counts[2]]
     }
 
-    /// Adds the quads of one side.
+    /// Adds the quads that point in one direction. None if the limit is reached.
     fn scan(
         &self,
         side: Direction,
@@ -184,7 +183,7 @@ impl Layers<'_> {
     }
 }
 
-/// Takes a mask apart into rectangles, each as wide and then as high as it can be, and leaves it empty.
+/// Splits a mask into rectangles, each as wide and then as high as possible, and empties it.
 fn merge(mask: &mut [u8], columns: usize, mut found: impl FnMut(u8, [usize; 2], [usize; 2])) {
     let rows = mask.len() / columns;
     for row in 0..rows {

@@ -1,6 +1,6 @@
-//! MagicaVoxel files, version 200: one model, as no grid is wider than the 256 cells a model may have.
+//! MagicaVoxel's files, version 200, with one model. No grid is larger than a model can be, which is 256 cells.
 //!
-//! There z is up and y leads away: a cell (x, y, z) of the grid is the voxel (x, edge - 1 - z, y).
+//! In these files, z is up and y leads away: the cell (x, y, z) of a grid is the voxel (x, edge - 1 - z, y).
 
 use crate::{
     grid::{Bounds, Grid},
@@ -40,12 +40,12 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     file
 }
 
-/// Colours by the voxels' numbers, which start at 1.
+/// The colours and materials of a grid's blocks. Colours are numbered from 1.
 struct Colours {
-    /// From a block's number to its colour's.
+    /// The number of the colour, by block number.
     numbers: [u8; 256],
     rgba: Vec<u8>,
-    /// Chunks for what is not plain.
+    /// Material chunks, for blocks that are transparent or emit light.
     materials: Vec<u8>,
 }
 
@@ -76,11 +76,11 @@ impl Colours {
     }
 }
 
-/// A root, a group in it, and in that the model where it lies in the grid.
+/// A root transform with a group, and in it the model at its position in the grid.
 fn put_scene(children: &mut Vec<u8>, grid: &Grid, bounds: Bounds) {
     let [width, height, depth] = bounds.spans();
     let [x, y, z] = bounds.min.map(usize::from);
-    // A model is placed by its middle.
+    // The position of a model is that of its middle.
     let away = grid.size().get() - z - depth;
     let middle = format!("{} {} {}", x + width / 2, away + depth / 2, y + height / 2);
 
@@ -106,7 +106,7 @@ fn put_transform(children: &mut Vec<u8>, node: usize, child: usize, frame: &[(&s
     put(&mut transform, node);
     put_dictionary(&mut transform, &[]);
     put(&mut transform, child);
-    // Neither a reserved id nor a layer.
+    // No reserved id and no layer.
     transform.extend([0xff; 8]);
     put(&mut transform, 1);
     put_dictionary(&mut transform, frame);

@@ -1,4 +1,4 @@
-//! A zip file: as much of the format as a few small files need.
+//! A zip archive, with only the features that a few small files need.
 
 use std::{
     io::{self, Write},
@@ -7,10 +7,10 @@ use std::{
 
 use flate2::{Compression, Crc, write::DeflateEncoder};
 
-/// Deflated, in the format's second version.
+/// Version 2.0 of the format, which has deflate.
 const VERSION: u16 = 20;
 const DEFLATED: u16 = 8;
-/// The first day the format knows; its files are of no date.
+/// The first date of the format. A fixed date makes equal content give equal files.
 const DOS_EPOCH: u16 = 1 << 5 | 1;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub struct Zip {
 }
 
 impl Zip {
-    /// Adds a file, compressed as it is written. Whatever stops the writing is given back.
+    /// Adds a file, which is compressed as it is written. Returns errors of `write`.
     pub fn add(
         &mut self,
         name: &str,
@@ -65,7 +65,7 @@ impl Zip {
     }
 }
 
-/// What is said of a file both before it and in the directory.
+/// The part of a file's header that is the same before the file and in the directory.
 fn common_header(checksum: u32, packed: usize, plain: usize, name: &str) -> Vec<u8> {
     let mut header = Vec::new();
     for short in [VERSION, 0, DEFLATED, 0, DOS_EPOCH] {

@@ -1,19 +1,19 @@
-//! Where the eye is, and how far the build is turned before it.
+//! The position of the eye.
 
 use super::vector::{Vector, add, scale, unit};
 use crate::grid::Bounds;
 
-/// How far round a build the eye has gone from where it is first seen.
+/// How far the eye has moved around the build from its first position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OrbitAngle(u8);
 
 impl OrbitAngle {
-    /// In a whole turn. An eighth is a whole number of them, and so is a frame of a turntable.
+    /// Steps in a whole turn. It is a multiple of 8, for the angles of pictures, and of 36, for frames of turntables.
     const STEPS: u8 = 72;
 
-    /// `part` of so many equal parts of a turn, of which a step is a multiple; a whole turn is none.
+    /// `part` of `parts` equal parts of a turn. `parts` must divide [`Self::STEPS`].
     pub(crate) const fn of(part: u8, parts: u8) -> Self {
-        assert!(Self::STEPS.is_multiple_of(parts), "such parts are no whole steps");
+        assert!(Self::STEPS.is_multiple_of(parts), "parts must be whole steps");
         Self(part % parts * (Self::STEPS / parts))
     }
 
@@ -22,12 +22,12 @@ impl OrbitAngle {
     }
 }
 
-/// A pinhole eye that sees the whole build from all around, at one scale.
+/// A pinhole camera that sees the whole build from every angle, at the same scale.
 ///
 /// With `min` and `max` the build's bounds, inclusive, and
 ///
 /// ```text
-/// yaw   = 30° + how far it is turned, an eighth being 45°        elevation e = 27°        fov = 30°, vertical
+/// yaw   = 30° + the angle of the turn        elevation e = 27°        fov = 30°, vertical
 /// c     = (min + max + 1) / 2      the middle of the bounds
 /// r     = √(span_x² + span_z²) / 2, h = span_y / 2: a cylinder around them
 /// away  = (sin yaw · cos e, sin e, cos yaw · cos e)
@@ -40,24 +40,24 @@ impl OrbitAngle {
 /// ```
 ///
 /// the eye looks at `target = c + up · k (A - B) / 2` from `target + away · max((A + B) / 2, C)`.
-/// A and B are how far off the eye must be for the cylinder not to reach over the upper and
-/// the lower edge, C for the sides; the shift of the target balances A and B. None depends
-/// on the turn, so turning neither crops nor changes the scale.
+/// A, B and C are the distances at which the cylinder touches the upper edge, the lower edge and the sides of the
+/// picture. The shift of the target balances A and B. None of them depends on the turn, so a turn neither crops the
+/// build nor changes its scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     pub eye: Vector,
     pub target: Vector,
-    /// From the target towards the eye, to the right, and up; of length 1.
+    /// The directions from the target to the eye, to the right, and up; each has length 1.
     pub away: Vector,
     pub right: Vector,
     pub up: Vector,
-    /// Half the picture's height at distance 1.
+    /// Half the height of the picture at distance 1.
     pub reach: f32,
     pub yaw: f32,
 }
 
 impl Camera {
-    /// In degrees.
+    /// The first yaw, in degrees.
     pub const FIRST_YAW: f32 = 30.0;
     pub const ELEVATION: f32 = 27.0;
     pub const FIELD_OF_VIEW: f32 = 30.0;
@@ -84,7 +84,7 @@ impl Camera {
         Self { eye: add(target, scale(away, distance)), target, away, right, up, reach, yaw }
     }
 
-    /// The direction to a place in the picture, which goes from -1 to 1 to the right and upwards.
+    /// The direction of a point in the picture, whose coordinates go from -1 to 1, to the right and up.
     pub fn ray(&self, x: f32, y: f32) -> Vector {
         let aside = add(scale(self.right, x * self.reach), scale(self.up, y * self.reach));
         unit(add(aside, scale(self.away, -1.0)))
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(OrbitAngle::of(9, 36), OrbitAngle::of(2, 8));
     }
 
-    /// Where in the picture a place is seen.
+    /// The point in the picture at which a position is seen.
     fn place(camera: &Camera, at: Vector) -> [f32; 2] {
         let from_eye = add(at, scale(camera.eye, -1.0));
         let along = |axis: Vector| (0..3).map(|k| axis[k] * from_eye[k]).sum::<f32>();

@@ -1,4 +1,4 @@
-//! The ground a build stands on: nothing but the shadows that fall on it.
+//! The ground under a build, which shows only shadows.
 
 use super::{
     scene::Scene,
@@ -6,18 +6,18 @@ use super::{
 };
 use crate::palette::AIR;
 
-/// How much light the sun's shadow takes away, and how much the sky's under the build.
+/// The share of light that is lost in the shadow of the sun, and close under the build.
 const SHADOW: f32 = 0.30;
 const CONTACT: f32 = 0.42;
 
-/// How near the build is, seen from the ground.
+/// A map of how close the build is to the ground.
 pub struct Ground {
     height: f32,
     /// The corner of the map, in cells.
     corner: [i32; 2],
     width: usize,
     depth: usize,
-    /// From 0 to 1, softly falling off around the build, row after row along x.
+    /// From 0 to 1, blurred around the build, row after row along x.
     nearness: Vec<f32>,
 }
 
@@ -44,7 +44,7 @@ impl Ground {
         Self { height: low[1] as f32, corner, width, depth, nearness }
     }
 
-    /// How bright the ground is where a ray meets it.
+    /// The brightness of the ground at the point that a ray hits.
     pub fn light(&self, scene: &Scene<'_>, eye: Vector, ray: Vector, sun: Vector) -> f32 {
         if ray[1] >= 0.0 {
             return 1.0;
@@ -68,7 +68,7 @@ impl Ground {
     }
 }
 
-/// How much a column weighs on the ground: less, the higher its lowest block hangs.
+/// How close a column is to the ground: 1 if it stands on it, 0 if its lowest block is at `reach` or higher.
 fn column(scene: &Scene<'_>, x: i32, z: i32, reach: i32) -> f32 {
     let lowest = (0..reach).find(|&y| {
         let height = scene.low[1] + y;
@@ -77,7 +77,7 @@ fn column(scene: &Scene<'_>, x: i32, z: i32, reach: i32) -> f32 {
     lowest.map_or(0.0, |y| 1.0 - y as f32 / reach as f32)
 }
 
-/// Every value becomes the mean of its row's neighbours; rows become columns.
+/// Blurs along the rows and transposes, so that a second call blurs along the columns and transposes back.
 fn blur_and_transpose(values: &[f32], width: usize, reach: usize) -> Vec<f32> {
     let rows = values.len() / width;
     let mut turned = vec![0.0; values.len()];

@@ -1,4 +1,4 @@
-//! From rays to pixels: what light comes back along each.
+//! Shading: the light that each ray brings back, and the pixels made of it.
 
 use super::{
     Background, View,
@@ -10,26 +10,26 @@ use super::{
 };
 use crate::{palette::RenderClass, textures::variant_hash};
 
-/// Sunlight on a face that looks into it, a little warm.
+/// Sunlight on a face that faces the sun, slightly warm.
 const SUN: Vector = [0.92, 0.86, 0.75];
-/// Skylight on a face that looks up, a little cool, and on one that looks down.
+/// Skylight on a face that faces up, slightly cool, and on one that faces down.
 const SKY: Vector = [0.41, 0.45, 0.51];
 const BOUNCE: Vector = [0.31, 0.30, 0.29];
-/// How much of the sky's light is left where leaves are seen from within.
+/// The share of skylight on the inside of leaves.
 const INNER: f32 = 0.45;
-/// How much brighter than their tiles things are that shine.
+/// The brightness of light-emitting blocks, relative to their tiles.
 const GLOW: f32 = 1.15;
-/// How much light reaches a corner with none to three of its neighbours open.
+/// The light at a corner of a face with zero to three open neighbours.
 const CORNER: [f32; 4] = [0.48, 0.68, 0.85, 1.0];
-/// The wall.
+/// The colour of the wall.
 const WALL: Vector = [0.922_01, 0.913_16, 0.879_86];
-/// The sky, at its top and its bottom.
+/// The colours of the sky at the top and at the bottom.
 const SKY_BEHIND: [Vector; 2] = [[0.50, 0.68, 0.86], [0.90, 0.92, 0.92]];
 
-/// Where in a pixel rays go through it: no two share a row or a column.
+/// The points in a pixel that are sampled. No two share a row or a column, which smooths edges of any direction.
 const SAMPLES: [[f32; 2]; 4] = [[0.125, 0.375], [0.875, 0.625], [0.375, 0.875], [0.625, 0.125]];
-/// Two samples of a pixel that differ no more than this make a third and a fourth needless: in a picture to look at,
-/// and in one that passes by.
+/// If the first two samples differ by no more than this, the other two are not taken: in a picture, and in a frame of
+/// an animation.
 const SAMPLE_TOLERANCE: [f32; 2] = [0.02, 0.1];
 
 pub struct Painter<'a> {
@@ -39,15 +39,15 @@ pub struct Painter<'a> {
     size: f32,
     tolerance: f32,
     background: Background,
-    /// Towards the sun, which stands to the left, behind the eye.
+    /// The direction to the sun, which is on the left, behind the eye.
     sun: Vector,
-    /// There only if something is to be seen of it.
+    /// None if the background is transparent.
     ground: Option<Ground>,
-    /// How wide a sample is at distance 1, in texels.
+    /// The width of a sample at distance 1, in texels.
     texels: f32,
 }
 
-/// Light, and how much it covers of what lies behind.
+/// Red, green and blue, multiplied by alpha, and alpha.
 type LightSample = [f32; 4];
 
 pub fn backdrop(background: Background, down: f32) -> Vector {
@@ -93,7 +93,7 @@ impl<'a> Painter<'a> {
         to_srgb(scale([r, g, b], 1.0 / alpha.max(1e-4)), alpha)
     }
 
-    /// The light that comes through a place in the picture, in pixels.
+    /// The light at a point in the picture, given in pixels.
     fn sample(&self, x: f32, y: f32) -> LightSample {
         let down = y / self.size;
         let ray = self.camera.ray(2.0 * x / self.size - 1.0, 1.0 - 2.0 * down);
@@ -117,7 +117,7 @@ impl<'a> Painter<'a> {
         [r, g, b, 1.0]
     }
 
-    /// What a face sends back, multiplied by its alpha.
+    /// The light from a face, multiplied by its alpha.
     fn surface(&self, hit: &Hit, ray: Vector) -> LightSample {
         let material = self.scene.material(hit.block);
         let at = add(self.camera.eye, scale(ray, hit.distance));
@@ -160,8 +160,8 @@ impl<'a> Painter<'a> {
         add(sky, scale(SUN, facing * (0.5 + 0.5 * corner)))
     }
 
-    /// How much the sky reaches a place on a face: from its corners, each of which is
-    /// darkened by the three cells before the face that touch it.
+    /// The share of skylight at a point of a face, interpolated between its corners. Each corner is darkened by the
+    /// three cells in front of the face that touch it (ambient occlusion).
     fn corner_light(&self, hit: &Hit, inside: Vector) -> f32 {
         let (u, v) = ((hit.axis + 1) % 3, (hit.axis + 2) % 3);
         let closed = |du: i32, dv: i32| {
@@ -187,7 +187,7 @@ impl<'a> Painter<'a> {
     }
 }
 
-/// Where on its tile a face was hit, from the top left; see `textures`.
+/// The point on the tile at which a face was hit, from the top left; see `textures`.
 fn on_tile(hit: &Hit, [x, y, z]: Vector) -> (f32, f32) {
     match (hit.axis, hit.side) {
         (0, 1) => (1.0 - z, 1.0 - y),
@@ -200,7 +200,7 @@ fn on_tile(hit: &Hit, [x, y, z]: Vector) -> (f32, f32) {
 }
 
 impl Scene<'_> {
-    /// Whether something stands between a place and the sun.
+    /// Whether a block is between a point and the sun.
     pub fn is_shaded(&self, from: Vector, sun: Vector) -> bool {
         let mut shaded = false;
         self.trace(from, sun, |hit| {

@@ -1,8 +1,8 @@
-//! A picture in memory, and the files it can become.
+//! A picture in memory, and its files.
 
 use std::fmt;
 
-/// A picture in sRGB with straight alpha, four bytes a pixel, the top row first.
+/// A picture in sRGB with straight alpha, with four bytes per pixel and the top row first.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
     pub width: u32,
@@ -11,7 +11,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Pictures of one size side by side, so many in a row.
+    /// Pictures of equal size side by side, in rows of `columns`.
     pub fn sheet(pictures: &[Self], columns: usize) -> Self {
         let Some(first) = pictures.first() else { return Self { width: 0, height: 0, rgba: Vec::new() } };
         let columns = columns.clamp(1, pictures.len());
@@ -29,7 +29,7 @@ impl Picture {
         Self { width: first.width * columns as u32, height: first.height * rows as u32, rgba }
     }
 
-    /// As a PNG file.
+    /// A PNG file, compressed quickly.
     pub fn png(&self) -> Vec<u8> {
         self.png_of(png::ColorType::Rgba, png::Compression::Fast, &self.rgba)
     }
@@ -45,13 +45,13 @@ impl Picture {
         file
     }
 
-    /// As a PNG file without alpha, and smaller, which takes longer.
+    /// A PNG file without alpha, which is smaller and takes longer.
     pub fn opaque_png(&self) -> Vec<u8> {
         let rgb: Vec<u8> = self.rgba.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect();
         self.png_of(png::ColorType::Rgb, png::Compression::Balanced, &rgb)
     }
 
-    /// As a WebP file, without loss.
+    /// A lossless WebP file.
     pub fn webp(&self) -> Vec<u8> {
         let mut file = Vec::new();
         let encoder = image_webp::WebPEncoder::new(&mut file);

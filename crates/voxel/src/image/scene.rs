@@ -1,4 +1,4 @@
-//! A grid made ready for rays, and its blocks' tiles made ready for light.
+//! A grid and its textures, prepared for tracing rays.
 
 use std::sync::LazyLock;
 
@@ -8,27 +8,28 @@ use crate::{
     textures::{Face, Textures, linear},
 };
 
-/// Cells along the edge of a brick; empty bricks are crossed in one step.
+/// Cells along the edge of a brick. Rays cross empty bricks in one step.
 pub const BRICK: i32 = 8;
 
 pub struct Scene<'a> {
     cells: &'a [u8],
     edge: i32,
-    /// The first and the last cell of the bounds.
+    /// The lowest and the highest cell of the bounds.
     pub low: [i32; 3],
     pub high: [i32; 3],
+    /// Whether a brick has a block.
     bricks: Vec<bool>,
-    /// By block number; air's entry is never looked at.
+    /// By block number. The entry of air is not used.
     pub materials: &'static [Material],
 }
 
-/// What rays need to know about a kind of block.
+/// The properties of a kind of block that rays need.
 pub struct Material {
     pub class: Option<RenderClass>,
-    /// Lets no light into the cell; so it darkens corners.
+    /// Whether it lets no light into its cell, and so darkens corners.
     pub occludes: bool,
     pub casts_shadow: bool,
-    /// Top, side, bottom.
+    /// Top, side and bottom.
     pub faces: [Face; 3],
 }
 
@@ -55,7 +56,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A cell within the grid.
+    /// The block at a cell, which must be inside the grid.
     pub fn block(&self, [x, y, z]: [i32; 3]) -> u8 {
         self.cells[((y * self.edge + z) * self.edge + x) as usize]
     }
@@ -70,7 +71,7 @@ impl<'a> Scene<'a> {
         &self.materials[usize::from(block)]
     }
 
-    /// Whether a cell, which may lie outside, darkens the corners next to it.
+    /// Whether a cell darkens the corners next to it. The cell may be outside the grid.
     pub fn occludes(&self, cell: [i32; 3]) -> bool {
         cell.iter().all(|c| (0..self.edge).contains(c)) && self.material(self.block(cell)).occludes
     }
@@ -90,7 +91,7 @@ impl Material {
     }
 }
 
-/// A tile in linear light, multiplied by its alpha, and its halvings down to one texel.
+/// A tile in linear light, multiplied by its alpha, in sizes from 16 texels down to one.
 pub struct Mips([Vec<[f32; 4]>; 5]);
 
 impl Mips {
@@ -112,8 +113,7 @@ impl Mips {
         Self(levels)
     }
 
-    /// The texels around a place (0 to 1, from the top left) as a sample sees them that is so
-    /// many texels wide.
+    /// The mean over a sample `width` texels wide, at a point that goes from 0 to 1 from the top left.
     pub fn sample(&self, u: f32, v: f32, width: f32) -> [f32; 4] {
         if width <= 1.0 {
             return self.texel(0, u, v);

@@ -1,4 +1,4 @@
-//! Following a ray from cell to cell.
+//! Follows rays from cell to cell.
 
 use super::{
     scene::{BRICK, Scene},
@@ -6,33 +6,33 @@ use super::{
 };
 use crate::palette::{AIR, RenderClass};
 
-/// Where a ray enters a block, or leaves one that has holes.
+/// A point at which a ray enters a block, or leaves one that has holes.
 #[derive(Clone, Copy)]
 pub struct Hit {
     pub distance: f32,
     pub cell: [i32; 3],
-    /// The axis the face is across.
+    /// The axis that the face is perpendicular to.
     pub axis: usize,
-    /// Where along that axis the face looks: 1 or -1.
+    /// The direction of the face along that axis: 1 or -1.
     pub side: i32,
     pub block: u8,
-    /// Seen from within the block.
+    /// Whether the face is seen from inside the block.
     pub inner: bool,
 }
 
-/// A ray on its way through a scene.
+/// The state of a ray in a scene.
 struct RayWalk {
     cell: [i32; 3],
     step: [i32; 3],
-    /// The distance to the next cell along each axis.
+    /// The distance at which the ray reaches the next cell along each axis.
     next: Vector,
     distance: f32,
     axis: usize,
 }
 
 impl Scene<'_> {
-    /// Calls `on_hit` with each block the ray enters from something else, nearest first,
-    /// until it says that this is enough.
+    /// Calls `on_hit` with each block that the ray enters from a different one, the nearest first, until it returns
+    /// true. A block with holes is also reported when the ray leaves it.
     pub fn trace(&self, origin: Vector, direction: Vector, mut on_hit: impl FnMut(&Hit) -> bool) {
         let direction = direction.map(|part| if part.abs() < 1e-7 { 1e-7 } else { part });
         let inverse = direction.map(|part| 1.0 / part);
@@ -68,12 +68,12 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether a kind of block is also seen from inside, through its holes.
+    /// Whether a kind of block has holes, through which its inside can be seen.
     fn has_holes(&self, block: u8) -> bool {
         self.material(block).class == Some(RenderClass::Cutout)
     }
 
-    /// The first cell of the ray within the bounds, and where it leaves them.
+    /// The ray at its first cell inside the bounds, and the distance at which it leaves them.
     fn enter(&self, origin: Vector, direction: Vector, inverse: Vector) -> Option<(RayWalk, f32)> {
         let (mut start, mut end, mut axis) = (0.0_f32, f32::INFINITY, 1);
         for k in 0..3 {

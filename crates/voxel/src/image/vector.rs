@@ -1,4 +1,4 @@
-//! Three numbers, as places, directions and light.
+//! Three numbers: a position, a direction, or the light of three channels.
 
 pub type Vector = [f32; 3];
 
@@ -22,7 +22,7 @@ pub fn blend(a: Vector, b: Vector, share: f32) -> Vector {
     add(scale(a, 1.0 - share), scale(b, share))
 }
 
-/// An sRGB pixel of light that is not multiplied by its alpha.
+/// The sRGB pixel of linear light, which must not be multiplied by alpha.
 pub fn to_srgb(light: Vector, alpha: f32) -> [u8; 4] {
     let [r, g, b] = light.map(srgb_byte);
     [r, g, b, (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8]

@@ -1,4 +1,4 @@
-//! Litematica's files: regions that lie beside each other, each with a palette of its own.
+//! Litematica's files: several regions, each with its own palette.
 
 use super::{
     ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
@@ -7,10 +7,10 @@ use super::{
 };
 use crate::diagnostics::Rejection;
 
-/// Regions of a file.
+/// The largest number of regions in a file.
 const MAX_REGIONS: usize = 4096;
 
-/// Reads what is under `Regions`.
+/// Reads the compound `Regions`.
 pub fn read(mut regions: Compound<'_>, is_own_file: bool) -> Result<ForeignScene<'_>, Rejection> {
     let mut scene = ForeignScene { kinds: Vec::new(), parts: Vec::new(), is_placed: is_own_file };
     while let Some((_, tag)) = regions.next()? {
@@ -26,7 +26,7 @@ pub fn read(mut regions: Compound<'_>, is_own_file: bool) -> Result<ForeignScene
     Ok(scene)
 }
 
-/// What is under `Metadata`: our own files were made by nobody, at no time, and others by somebody or at some time.
+/// Whether `Metadata` is that of our own files, which have no author and no time of creation. Litematica writes both.
 pub fn is_own_file(mut about: Compound<'_>) -> Result<bool, Rejection> {
     let (mut nobody, mut at_no_time) = (false, false);
     while let Some((name, tag)) = about.next()? {
@@ -53,7 +53,7 @@ fn add<'a>(mut region: Compound<'a>, scene: &mut ForeignScene<'a>) -> Result<(),
     let (Some(position), Some(size), Some(palette), Some(states)) = (position, size, palette, states) else {
         return Err(bad_file("a region has no Position, Size, BlockStatePalette or BlockStates"));
     };
-    // A negative side goes the other way from its position, which is inside in either case.
+    // A negative size extends from the position in the other direction. The position is inside in both cases.
     let low = std::array::from_fn(|axis| position[axis] + (size[axis] + 1).min(0));
     let size = size.map(|side| side.unsigned_abs() as u32);
     let first = scene.kinds.len() as u32;

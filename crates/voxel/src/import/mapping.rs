@@ -1,5 +1,5 @@
-//! What blocks and colours of other tools become: the palette's own block, or the nearest there is, by the family
-//! of its name or by its colour.
+//! Maps blocks and colours of other programs to blocks of a palette: to the same block, or to the nearest, by rules for
+//! names or by colour.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -11,14 +11,16 @@ use crate::{
     textures::{Textures, linear},
 };
 
-/// What becomes of a kind of cell.
+/// The block that a kind of cell becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockMapping {
+    /// Air.
     Empty,
     /// The same block.
     Same(u8),
+    /// The nearest block.
     Replaced(u8),
-    /// No cube, and nothing stands for it.
+    /// Not a full block, such as a torch, and left out.
     Dropped,
 }
 
@@ -31,20 +33,20 @@ impl BlockMapping {
     }
 }
 
-/// Rules lead from name to name; none needs more.
+/// The longest chain of rules, which lead from name to name. It also ends chains that go in a circle.
 const MAX_RULE_STEPS: usize = 12;
 
-/// Bytes of a name that rules are tried on. None of Minecraft's is so long.
+/// The longest name that rules are applied to, in bytes. All names of Minecraft are shorter.
 const MAX_RULE_NAME: usize = 64;
 
-/// What stands for a name that no rule knows.
+/// The block for names without a rule.
 const FALLBACK: &str = "stone";
 
 pub struct BlockMapper {
     palette: Palette,
     /// The palette's blocks by their names in Minecraft.
     named: HashMap<String, u8>,
-    /// And by how they look: only those that are a solid colour from afar.
+    /// The opaque blocks with their colours in Oklab.
     solid: Vec<(u8, [f32; 3])>,
 }
 
@@ -69,13 +71,13 @@ impl BlockMapper {
         if let Some(&number) = self.named.get(name) {
             return BlockMapping::Same(number);
         }
-        // Blocks of mods are often called after those of the game.
+        // Blocks of mods are often named like blocks of the game.
         let name = name.rsplit(':').next().unwrap_or_default();
         let fallback = || self.palette.find(FALLBACK).map_or(BlockMapping::Dropped, BlockMapping::Replaced);
         self.by_family(name).unwrap_or_else(fallback)
     }
 
-    /// None where no rule leads to a block.
+    /// Follows the rules. None if they do not lead to a block.
     fn by_family(&self, name: &str) -> Option<BlockMapping> {
         if name.len() > MAX_RULE_NAME {
             return None;
@@ -98,7 +100,7 @@ impl BlockMapper {
         self.palette.find(&name).map(BlockMapping::Replaced)
     }
 
-    /// A colour that is exactly a block's was written for that block.
+    /// A colour that is exactly the colour of a block is taken for that block, because our exports write it so.
     fn by_colour(&self, colour: [u8; 3]) -> BlockMapping {
         let numbers = (1..=u8::MAX).take(self.palette.blocks().len());
         let same = numbers.filter(|&number| Textures::get().colour(number) == Some(colour)).min();
@@ -113,7 +115,7 @@ impl BlockMapper {
     }
 }
 
-/// As people tell colours apart: lightness, and two axes of hue (Björn Ottosson's Oklab).
+/// A colour in Oklab (by Björn Ottosson), in which distances are about as large as differences look to people.
 fn oklab(colour: [u8; 3]) -> [f32; 3] {
     let [r, g, b] = colour.map(linear);
     let cones = [
@@ -135,17 +137,17 @@ fn parse_hex(colour: &str) -> [u8; 3] {
     [r, g, b]
 }
 
-/// A pattern with at most one `*`, and what a name becomes that fits it.
+/// A pattern with at most one `*`, and the name or colour that matching names become.
 #[derive(Deserialize)]
 #[serde(from = "(String, String)")]
 struct ForeignRule {
     head: String,
-    /// None for a name without a `*`.
+    /// None for a pattern without a `*`.
     tail: Option<String>,
     becomes: String,
 }
 
-/// As in their file, those without a `*` by their names.
+/// The rules in the order of their file, with those without a `*` also by their names.
 struct ForeignRules {
     all: Vec<ForeignRule>,
     whole: HashMap<String, usize>,
@@ -185,7 +187,7 @@ impl ForeignRules {
         Self { all, whole, patterns }
     }
 
-    /// What the first rule says that fits.
+    /// The result of the first rule that matches.
     fn next(&self, name: &str) -> Option<String> {
         let whole = self.whole.get(name).copied();
         let before = self.patterns.iter().take_while(|&&place| whole.is_none_or(|whole| place < whole));
@@ -206,7 +208,7 @@ fn read_rules() -> ForeignRules {
     ForeignRules::new(toml::from_str::<ForeignRulesFile>(file).expect("rules that can be read").rules)
 }
 
-/// A block's name as warnings have it.
+/// The id of a block, for warnings.
 pub fn name(number: u8) -> &'static str {
     Block::by_number(number).map_or("", |block| &block.id)
 }

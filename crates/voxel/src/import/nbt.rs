@@ -1,22 +1,21 @@
-//! A reader of NBT that keeps nothing: it walks over bytes, and gives out what is asked for.
+//! Reads NBT without copying it: it walks over the bytes and returns slices of them.
 //!
-//! Whatever is walked over is bounded by the bytes that are there. Nesting is bounded by [`MAX_DEPTH`], and costs
-//! no stack.
+//! Work is bounded by the number of bytes. Nesting is bounded by [`MAX_DEPTH`], and is walked without recursion.
 
 use super::bad_file;
 use crate::diagnostics::Rejection;
 
-/// As deep as Minecraft reads.
+/// The deepest nesting, as in Minecraft.
 const MAX_DEPTH: usize = 512;
 
-/// The kind that every file begins with.
+/// The type of the tag that every file begins with.
 pub const COMPOUND: u8 = 10;
 
 const END: u8 = 0;
 const STRING: u8 = 8;
 const LIST: u8 = 9;
 
-/// What stands under a name.
+/// The value of a tag.
 #[derive(Clone, Copy)]
 pub enum Tag<'a> {
     Number(i64),
@@ -29,15 +28,15 @@ pub enum Tag<'a> {
     Longs(&'a [u8]),
     List(NbtList<'a>),
     Compound(Compound<'a>),
-    /// A fraction.
+    /// A floating-point number, which is never needed.
     Other,
 }
 
-/// Names with tags, up to an end.
+/// Names with tags.
 #[derive(Clone, Copy)]
 pub struct Compound<'a>(&'a [u8]);
 
-/// So many tags of one kind.
+/// Tags of one type.
 #[derive(Clone, Copy)]
 pub struct NbtList<'a> {
     kind: u8,
@@ -46,7 +45,7 @@ pub struct NbtList<'a> {
 }
 
 impl<'a> Compound<'a> {
-    /// The compound that a file is.
+    /// The compound at the root of a file.
     pub fn root(file: &'a [u8]) -> Result<Self, Rejection> {
         let mut at = NbtCursor(file);
         if at.u8()? != COMPOUND {
@@ -97,7 +96,7 @@ impl<'a> Tag<'a> {
             12 => Self::Longs(array(content)),
             LIST => {
                 let (kind, count) = (at.u8()?, at.count()?);
-                // Some write a kind and a count that do not go together where there is nothing.
+                // Some programs write any count for an empty list, whose type is END.
                 Self::List(NbtList { kind, count: if kind == END { 0 } else { count }, rest: at.0 })
             }
             COMPOUND => Self::Compound(Compound(content)),
@@ -114,12 +113,12 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// What follows an array's length.
+/// The content of an array, which follows its length.
 fn array(content: &[u8]) -> &[u8] {
     content.get(4..).unwrap_or_default()
 }
 
-/// A signed number, the highest byte first.
+/// A signed big-endian number.
 pub fn number(bytes: &[u8]) -> i64 {
     let sign = if bytes.first().is_some_and(|&first| first >= 0x80) { -1 } else { 0 };
     bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte))
@@ -127,7 +126,7 @@ pub fn number(bytes: &[u8]) -> i64 {
 
 struct NbtCursor<'a>(&'a [u8]);
 
-/// What is open while a tag is walked over.
+/// A tag that is being walked over.
 enum OpenTag {
     Compound,
     List { kind: u8, left: u32 },
@@ -153,7 +152,7 @@ impl<'a> NbtCursor<'a> {
         self.take(usize::from(len[0]) << 8 | usize::from(len[1]))
     }
 
-    /// Walks over a tag's content.
+    /// Walks over the content of a tag, and returns it.
     fn content(&mut self, kind: u8) -> Result<&'a [u8], Rejection> {
         let start = self.0;
         let mut open = Vec::new();
@@ -182,7 +181,7 @@ impl<'a> NbtCursor<'a> {
         Ok(&start[..start.len() - self.0.len()])
     }
 
-    /// Walks over what is of a kind, or only into it, where more tags are inside.
+    /// Walks over a value, or for a compound or a list only to its first tag.
     fn enter(&mut self, kind: u8, open: &mut Vec<OpenTag>) -> Result<(), Rejection> {
         let each = match kind {
             1 => return self.take(1).map(drop),

@@ -1,4 +1,4 @@
-//! A box full of numbers, one a cell, as files for Minecraft have it: x fastest, then z, then y.
+//! A box of cells in a file for Minecraft: one number per cell, with x running fastest, then z, then y.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ pub struct Region<'a> {
     pub numbers: CellNumbers<'a>,
 }
 
-/// The kinds of a region's cells.
+/// The kinds of the cells in a region.
 #[derive(Clone)]
 pub enum CellNumbers<'a> {
-    /// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
+    /// Seven bits per byte, the lowest first. The highest bit says that another byte follows.
     Varints(&'a [u8]),
     Packed(PackedNumbers<'a>),
 }
 
-/// So many bits a number, from the lowest of each long on; a number may go on in the next long.
+/// Numbers of `bits` bits, from the lowest bit of each long. A number may continue in the next long.
 #[derive(Clone)]
 pub struct PackedNumbers<'a> {
     longs: &'a [u8],
     bits: u32,
-    /// The lowest bit of each number in a full buffer.
+    /// A one at the lowest bit of every number, by which a number is multiplied to repeat it.
     ones: u128,
-    /// Where the region's own kinds stand among all.
+    /// The range of this region's kinds among all kinds.
     kinds: Range<u32>,
     buffer: u128,
     buffered: u32,
@@ -42,7 +42,7 @@ impl<'a> CellNumbers<'a> {
         Self::Packed(PackedNumbers { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
     }
 
-    /// The next number, and how often it follows itself at the least; at most so often.
+    /// The next number, and the length of a run of it, from 1 to `most`. The run may go on after that.
     fn run(&mut self, most: i64) -> Result<(u32, i64), Rejection> {
         match self {
             Self::Varints(bytes) => Ok((varint(bytes)?, 1)),
@@ -50,7 +50,7 @@ impl<'a> CellNumbers<'a> {
         }
     }
 
-    /// Whether there are as many as a region has cells, as far as that can be told beforehand.
+    /// Whether the length of the data fits the number of cells, as far as that is known before reading it.
     fn matches_volume(&self, volume: u64) -> bool {
         match self {
             Self::Varints(bytes) => (volume..=volume.saturating_mul(5)).contains(&(bytes.len() as u64)),
@@ -84,7 +84,7 @@ fn varint(bytes: &mut &[u8]) -> Result<u32, Rejection> {
 }
 
 impl PackedNumbers<'_> {
-    /// Files are mostly air and walls: what is alike in the buffer is taken at once.
+    /// Files are mostly runs of air and walls, so all equal numbers in the buffer are taken at once.
     fn run(&mut self, most: i64) -> Result<(u32, i64), Rejection> {
         if self.buffered < self.bits {
             let (long, rest) = self
@@ -97,7 +97,7 @@ impl PackedNumbers<'_> {
         }
         let number = (self.buffer as u32) & ((1 << self.bits) - 1);
         let alike = (self.buffer ^ self.ones.wrapping_mul(number.into())).trailing_zeros().min(self.buffered);
-        // A division takes as long as all the rest.
+        // The division would take as long as everything else, so runs of one do without it.
         let len = if alike < 2 * self.bits { 1 } else { i64::from(alike / self.bits).min(most) };
         let taken = len as u32 * self.bits;
         self.buffer = self.buffer.unbounded_shr(taken);
@@ -110,7 +110,7 @@ impl PackedNumbers<'_> {
 }
 
 impl Region<'_> {
-    /// How many cells there are; more than anybody reads is refused, and so is another count than the size says.
+    /// The number of cells, if it is not too large and fits the length of the data.
     pub fn volume(&self) -> Result<u64, Rejection> {
         let [width, height, length] = self.size;
         if self.size.contains(&0) {
@@ -127,7 +127,7 @@ impl Region<'_> {
         Ok(volume)
     }
 
-    /// Runs of one kind, row by row.
+    /// Visits runs of one kind, row by row.
     pub fn each(
         &self,
         mut visit: impl FnMut([i64; 3], u64, u32) -> Result<(), Rejection>,
@@ -167,7 +167,7 @@ impl Region<'_> {
 mod tests {
     use super::*;
 
-    /// Numbers of every width, alone and in runs, across the longs' ends.
+    /// Numbers of every width, alone and in runs, across the ends of longs.
     #[test]
     fn packed_numbers_come_out_as_they_went_in() {
         for bits in 2..=16 {

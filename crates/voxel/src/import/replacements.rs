@@ -1,4 +1,4 @@
-//! What is said of blocks and colours that a palette lacks.
+//! Warnings about blocks and colours that are not in the palette.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     expand::{MAX_NAMED_KINDS, pluralise},
 };
 
-/// How many there were by name, and what became of them.
+/// The counts of replaced and dropped kinds by name.
 #[derive(Default)]
 pub struct ReplacementSummary {
     replaced: BTreeMap<String, (u64, u8)>,
@@ -20,13 +20,13 @@ impl ReplacementSummary {
         match mapping {
             BlockMapping::Empty | BlockMapping::Same(_) => {}
             BlockMapping::Replaced(block) => {
-                self.replaced.entry(kind.display_name()).or_insert((0, block)).0 += count
+                self.replaced.entry(kind.display_name()).or_insert((0, block)).0 += count;
             }
             BlockMapping::Dropped => *self.dropped.entry(kind.display_name()).or_default() += count,
         }
     }
 
-    /// The most frequent by name, and how many others there were.
+    /// Warnings for the most frequent kinds, and one for the others together.
     pub fn warnings(self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let (named, rest) = most_frequent(self.replaced, |(count, _)| *count);
@@ -68,10 +68,10 @@ impl CellKind {
     }
 }
 
-/// The kinds that are not named, and how many blocks they are.
+/// The number of kinds that are not named, and of their blocks.
 type UnnamedKinds = Option<(usize, u64)>;
 
-/// Those that are named, and the rest.
+/// The most frequent kinds, which are named, and the others.
 fn most_frequent<T>(all: BTreeMap<String, T>, count: impl Fn(&T) -> u64) -> (Vec<(String, T)>, UnnamedKinds) {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by_key(|(_, one)| std::cmp::Reverse(count(one)));

@@ -1,4 +1,4 @@
-//! What there is in a file: seen before any of it is drawn, and no further than somebody would draw it.
+//! Scans a scene before it is drawn: counts its cells by kind, finds their extent, and stops at the limits.
 
 use std::collections::HashMap;
 
@@ -12,26 +12,26 @@ use crate::{
     grid::GridSize,
 };
 
-/// Different blocks and colours, of those that there are cells of.
+/// The largest number of different blocks and colours in use.
 const MAX_DISTINCT_KINDS: usize = 4096;
 
 pub struct SceneScan {
-    /// By the kinds' numbers. None where no cell is of a kind.
+    /// By the numbers of kinds. None for a kind without cells.
     pub usage: Vec<Option<KindUsage>>,
-    /// The lowest and the highest corner of what is not empty.
+    /// The lowest and the highest cell with a block.
     pub extent: Option<CellBounds>,
 }
 
 pub type CellBounds = ([i64; 3], [i64; 3]);
 
-/// A kind that there are cells of.
+/// A kind that has cells.
 #[derive(Clone, Copy)]
 pub struct KindUsage {
     pub mapping: BlockMapping,
     pub count: u64,
 }
 
-/// Cells that are not empty, as many as a spec for a grid may write.
+/// The largest number of cells that are not empty: as many as a spec for the grid may write.
 pub const fn max_blocks(size: GridSize) -> u64 {
     MAX_OVERDRAW * size.volume() as u64
 }
@@ -65,7 +65,7 @@ impl SceneScan {
     }
 }
 
-/// Whether the regions have as many cells as they say, and not too many, empty ones included.
+/// Checks that each region has data for all its cells, and that all cells together are not too many.
 fn check_volumes(scene: &ForeignScene<'_>) -> Result<(), Rejection> {
     let mut volume = 0;
     for part in &scene.parts {
@@ -77,7 +77,7 @@ fn check_volumes(scene: &ForeignScene<'_>) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// What becomes of kinds, each name and colour looked up once: many kinds are states of one block.
+/// Mappings by name and colour, so that each is looked up once; many kinds are states of one block.
 struct MappingCache<'a> {
     mapper: &'a BlockMapper,
     known: HashMap<&'a CellKind, BlockMapping>,
@@ -99,7 +99,7 @@ impl<'a> MappingCache<'a> {
     }
 }
 
-/// Takes in a run along x.
+/// Extends the extent by a run along x.
 fn include(extent: &mut Option<CellBounds>, at: [i64; 3], len: u64) {
     let end = [at[0] + len as i64 - 1, at[1], at[2]];
     let (low, high) = extent.get_or_insert((at, end));
@@ -113,7 +113,7 @@ fn unknown_kind(kind: u32) -> Rejection {
     bad_file(format!("a cell uses palette entry {kind}, which does not exist"))
 }
 
-/// Most that have so many are for a larger grid, which shows by how far the first of them reach.
+/// A file with too many blocks is usually meant for a larger grid. Then the blocks so far already reach too far.
 fn too_many(most: u64, extent: Option<CellBounds>, size: GridSize) -> Rejection {
     let reaches = |(low, high): CellBounds| (0..3).any(|axis| high[axis] - low[axis] >= size.get() as i64);
     if extent.is_some_and(reaches) {

@@ -1,4 +1,4 @@
-//! Sponge schematics, versions 1 to 3, as WorldEdit and others write them.
+//! Sponge schematics, versions 1 to 3, as written by WorldEdit and others.
 
 use super::{
     AUTHOR, ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::diagnostics::Rejection;
 
-/// The tags that tell what there is; versions 1 and 2 have all of them in one place.
+/// The tags that are needed. Version 3 has some of them in `Blocks`; versions 1 and 2 have all of them in one compound.
 #[derive(Default)]
 struct SchemTags<'a> {
     size: [Option<i64>; 3],
@@ -17,7 +17,7 @@ struct SchemTags<'a> {
     data: Option<&'a [u8]>,
 }
 
-/// Reads what stands beside `Version`.
+/// Reads the compound that has `Version`.
 pub fn read(mut schematic: Compound<'_>) -> Result<ForeignScene<'_>, Rejection> {
     let mut found = SchemTags::default();
     while let Some((name, tag)) = schematic.next()? {
@@ -51,7 +51,7 @@ impl<'a> SchemTags<'a> {
         let [Some(width), Some(height), Some(length)] = self.size else {
             return Err(bad_file("it has no Width, Height or Length"));
         };
-        // Shorts, and meant without a sign.
+        // They are stored as shorts, but have no sign.
         let size = [width, height, length].map(|side| u32::from(side as u16));
         let mut palette = self.palette.ok_or_else(|| bad_file("it has no Palette"))?;
         let data = self.data.ok_or_else(|| bad_file("it has no block data"))?;

@@ -1,7 +1,7 @@
-//! MagicaVoxel's files: models, which a scene graph places, turns and mirrors.
+//! MagicaVoxel's files: models, which a scene graph moves, rotates and mirrors.
 //!
-//! There z is up and y leads away, and a model turns around its middle: the corner that has half as many voxels
-//! below it, rounded down, on each axis.
+//! In these files, z is up and y leads away. A model is rotated around its middle, which is at half its size, rounded
+//! down, on each axis.
 
 mod graph;
 
@@ -13,20 +13,20 @@ use crate::{diagnostics::Rejection, grid::GridSize};
 
 pub const MAGIC: &[u8; 4] = b"VOX ";
 
-/// Models of a file, and places where they stand.
+/// The largest number of models, of their places in the scene, and of hidden layers.
 const MAX_MODELS: usize = 4096;
 
-/// Models in many places lie over each other, but not so that they would fill a grid more often.
+/// Models that are placed several times may have this many times the cells of the grid in addition.
 const MAX_REPEATS: u64 = 2;
 
-/// The widest that a model can be, since its voxels' places are bytes.
+/// The largest size of a model, because coordinates of voxels are bytes.
 const MAX_MODEL_EDGE: u32 = 256;
 
-/// A model where it stands.
+/// A model at its place in the scene.
 pub struct PlacedModel<'a> {
     model: VoxModel<'a>,
     rotation: Rotation,
-    /// In the scene.
+    /// The position of its middle in the scene.
     middle: [i64; 3],
     edge: i64,
 }
@@ -34,7 +34,7 @@ pub struct PlacedModel<'a> {
 #[derive(Clone, Copy)]
 struct VoxModel<'a> {
     size: [u32; 3],
-    /// Four bytes each: x, y, z and the colour's number.
+    /// Four bytes each: x, y, z and the number of the colour.
     voxels: &'a [[u8; 4]],
 }
 
@@ -49,11 +49,11 @@ pub fn read(file: &[u8], size: GridSize) -> Result<ForeignScene<'_>, Rejection> 
         found.keep(chunk)?;
     }
     let kinds = found.kinds();
-    // MagicaVoxel puts what it makes around its origin, and nobody's world is there.
+    // Positions in a scene are relative to its origin and not to a larger world, so they can be kept.
     Ok(ForeignScene { kinds, parts: found.parts(size)?, is_placed: true })
 }
 
-/// The chunks of the one that holds all others.
+/// The chunks inside the MAIN chunk.
 fn main_children<'a>(cursor: &mut VoxCursor<'a>) -> Option<&'a [u8]> {
     cursor.take(MAGIC.len() + 4)?;
     let id = cursor.take(4)?;
@@ -68,7 +68,7 @@ struct VoxContents<'a> {
     models: Vec<VoxModel<'a>>,
     colours: Option<&'a [u8]>,
     graph: Graph,
-    /// Layers that are not shown.
+    /// Layers that are hidden.
     hidden: HashSet<i32>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> VoxContents<'a> {
         Ok(())
     }
 
-    /// Colours are numbered from 1 on.
+    /// The colours by their numbers, which start at 1.
     fn kinds(&self) -> Vec<Option<CellKind>> {
         let own = self.colours.map(|colours| colours.chunks_exact(4).map(|c| [c[0], c[1], c[2]]).collect());
         let colours: Vec<_> = own.unwrap_or_else(default_colours);
@@ -128,7 +128,7 @@ impl<'a> VoxContents<'a> {
 
     fn parts(self, size: GridSize) -> Result<Vec<ScenePart<'a>>, Rejection> {
         let edge = size.get() as i64;
-        // Files from before there were scenes: the first model, where it is; others are its frames.
+        // Old files without a scene show their first model; the others are frames of an animation.
         if self.graph.is_empty() {
             let first = self.models.first().map(|&model| {
                 let middle = model.size.map(|side| i64::from(side / 2));
@@ -136,7 +136,7 @@ impl<'a> VoxContents<'a> {
             });
             return Ok(first.into_iter().collect());
         }
-        // Each once, as it is in the file, and in other places besides.
+        // All voxels of the file, and some more for models that are placed several times.
         let own: usize = self.models.iter().map(|model| model.voxels.len()).sum();
         let most = own as u64 + MAX_REPEATS * size.volume() as u64;
         let mut voxels = 0_u128;
@@ -154,16 +154,16 @@ impl<'a> VoxContents<'a> {
 }
 
 impl PlacedModel<'_> {
-    /// In the grid's axes, where the scene's origin is the corner to the west, below, and to the south.
+    /// Visits the voxels in the axes of the grid. The origin of the scene is the lower south-west corner of the grid.
     pub fn each(
         &self,
         mut visit: impl FnMut([i64; 3], u32) -> Result<(), Rejection>,
     ) -> Result<(), Rejection> {
         let corner = self.model.size.map(|side| i64::from(side / 2));
-        // Some write what is empty too, as the colour 0.
+        // Some programs write empty voxels as colour 0.
         for &[x, y, z, colour] in self.model.voxels.iter().filter(|voxel| voxel[3] != 0) {
             let at = [x, y, z].map(i64::from);
-            // Twice the way from the model's middle to the voxel's own, which is odd.
+            // Twice the vector from the middle of the model to the middle of the voxel, which keeps it whole.
             let way = std::array::from_fn(|axis| 2 * (at[axis] - corner[axis]) + 1);
             let way = self.rotation.apply(way);
             let [x, y, z] = std::array::from_fn(|axis| self.middle[axis] + way[axis].div_euclid(2));
@@ -173,7 +173,7 @@ impl PlacedModel<'_> {
     }
 }
 
-/// The colours of a file that says none: a cube of six shades a side without black, then ramps of red, green,
+/// The colours of a file without a palette: a cube of six shades per channel without black, then ramps of red, green,
 /// blue and grey.
 fn default_colours() -> Vec<[u8; 3]> {
     const SHADES: [u8; 6] = [0xff, 0xcc, 0x99, 0x66, 0x33, 0];
@@ -189,7 +189,7 @@ struct VoxChunk<'a> {
     content: &'a [u8],
 }
 
-/// What is left of some bytes. None where they end too early.
+/// The bytes that were not read yet. Reads return None if there are too few.
 struct VoxCursor<'a>(&'a [u8]);
 
 impl<'a> VoxCursor<'a> {
@@ -225,7 +225,7 @@ impl<'a> VoxCursor<'a> {
         Some((self.i32()?, self.entry(b"_hidden")?.is_some_and(|hidden| hidden == b"1")))
     }
 
-    /// Walks over a dictionary, and gives what it says of a key.
+    /// Reads a dictionary, and returns the value of a key.
     fn entry(&mut self, wanted: &[u8]) -> Option<Option<&'a [u8]>> {
         let [found] = self.entries([wanted])?;
         Some(found)

@@ -1,4 +1,4 @@
-//! Finding the place of a value in the text again, once it turned out to be wrong.
+//! Finds the place of a wrong value in the text. Reading keeps no places, because specs can have millions of values.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{reader::SpecPath, value::KeyVisitor};
 
-/// Where the value at a place begins, or what it would be in; none where the text is broken further on.
+/// The offset of a value, or of the object that lacks it. None if the text is not JSON further on.
 pub(super) fn locate(text: &str, path: &SpecPath) -> Option<usize> {
     let keys = path.field.split('.').filter(|key| !key.is_empty());
     let mut value = match path.list {
@@ -23,7 +23,7 @@ pub(super) fn locate(text: &str, path: &SpecPath) -> Option<usize> {
             None => break,
         }
     }
-    // Every value is a part of the text.
+    // Every value is a slice of the text.
     (value.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }
 
@@ -35,7 +35,7 @@ fn element(list: &str, index: usize) -> Option<&str> {
     serde_json::Deserializer::from_str(list).deserialize_seq(Element(index)).ok()?
 }
 
-/// The last member of an object that has this key. Nothing else is kept: there may be millions.
+/// The value of the last member with this key. No other value is kept, because there may be millions.
 struct Member<'k>(&'k str);
 
 impl<'de> Visitor<'de> for Member<'_> {

@@ -1,4 +1,4 @@
-//! What reading has brought so far, where it is, and what is wrong there.
+//! The state of reading: the spec so far, the current place, and the error found there.
 
 use std::{collections::HashMap, fmt};
 
@@ -10,21 +10,21 @@ use crate::{
     spec::Spec,
 };
 
-/// How much of an unexpected value a message repeats, in characters.
+/// The number of characters of an unexpected value that a message repeats.
 const MAX_EXCERPT: usize = 60;
 
-/// What reading has brought so far, and where it is.
+/// The spec as far as it was read, and the current place.
 #[derive(Default)]
 pub(super) struct SpecReader {
     pub spec: Spec,
     kinds: HashMap<Box<str>, u16>,
-    /// The spelling read last, which is often the next one too.
+    /// The last spelling, which is often the next one, too.
     last_kind: Option<(Box<str>, u16)>,
     pub path: SpecPath,
     failure: Option<(RejectionCode, String)>,
 }
 
-/// Where the reader is, as `boxes[3].x2`.
+/// A place in a spec, such as `boxes[3].x2`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SpecPath {
     pub list: &'static str,
@@ -32,17 +32,17 @@ pub(super) struct SpecPath {
     pub field: &'static str,
 }
 
-/// A value that was read, not judged yet.
+/// A value that was read, but not judged yet.
 pub(super) enum SpecValue {
     Missing,
     Integer(i64),
     Name(u16),
-    /// Something else, as a message repeats it.
+    /// Any other value, as a message shows it.
     Other(String),
 }
 
 impl SpecReader {
-    /// Notes what is wrong; the error made here only ends the reading.
+    /// Keeps the reason. The error that is returned only ends the reading.
     pub fn fail<E: Error>(&mut self, code: RejectionCode, message: String) -> E {
         self.failure = Some((code, message));
         E::custom("")
@@ -74,7 +74,7 @@ impl SpecReader {
         Rejection::new(code, message).at(position)
     }
 
-    /// The index of a block's name, which is stored once.
+    /// The index of a spelling, which is stored once. None if there are too many.
     pub fn kind(&mut self, raw: &str) -> Option<u16> {
         if let Some((last, kind)) = &self.last_kind
             && **last == *raw
@@ -95,7 +95,7 @@ impl SpecReader {
     }
 }
 
-/// serde says "invalid type: map, expected a list".
+/// Turns serde's "invalid type: map, expected a list" into "expected a list, got an object".
 fn rephrase_serde_error(reason: &str) -> String {
     let Some((got, wanted)) =
         reason.strip_prefix("invalid type: ").and_then(|rest| rest.rsplit_once(", expected "))

@@ -17,7 +17,7 @@ const MAX_NAME: usize = 256;
 /// The number of different spellings of block names in one spec; an index into them has 16 bits.
 const MAX_KINDS: usize = 1 << 16;
 
-/// A key, turned into what it stands for without being copied.
+/// Maps a key to its meaning without copying it.
 pub(super) struct KeyVisitor<F>(pub F);
 
 impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for KeyVisitor<F> {
@@ -40,7 +40,7 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for KeyVisitor<F> {
     }
 }
 
-/// Passes over the value of a key that means nothing here, whatever it is, if it is not too deep.
+/// Skips the value of an unknown key, unless it is nested too deeply.
 pub(super) fn skip_value<'de, A: MapAccess<'de>>(
     map: &mut A,
     reader: &mut SpecReader,
@@ -53,7 +53,7 @@ pub(super) fn skip_value<'de, A: MapAccess<'de>>(
     }
 }
 
-/// How many lists and objects stand within each other in a JSON value.
+/// The depth of lists and objects inside each other in a JSON value.
 fn nesting(json: &str) -> usize {
     let (mut depth, mut deepest) = (0, 0);
     let (mut in_text, mut escaped) = (false, false);
@@ -78,10 +78,10 @@ fn too_deep<E: Error>(reader: &mut SpecReader) -> E {
     reader.fail(RejectionCode::BadJson, message)
 }
 
-/// The value of a coordinate, a version or a name; anything else is noted for a message.
+/// Reads the value of a coordinate, a version or a name. Any other value is described for a message.
 pub(super) struct ValueVisitor<'a> {
     reader: &'a mut SpecReader,
-    /// How many lists and objects are around it.
+    /// The number of lists and objects around the value.
     depth: usize,
     is_name: bool,
 }

@@ -1,8 +1,8 @@
-//! What patterns are made of: a level for every texel of a tile.
+//! The output of patterns: a level for every texel of a tile.
 
 use super::noise::EDGE;
 
-/// A level for each texel that is painted.
+/// A level for each texel; none for texels that are not painted.
 pub type Levels = [Option<f32>; 256];
 
 pub fn by_texel(level: impl Fn(i32, i32) -> Option<f32>) -> Levels {
@@ -13,8 +13,7 @@ pub fn index(x: i32, y: i32) -> usize {
     (y.rem_euclid(EDGE) * EDGE + x.rem_euclid(EDGE)) as usize
 }
 
-/// Spreads levels evenly from 0 to 1, so that every colour of a ramp gets its share
-/// however the dice fall.
+/// Spreads the levels evenly from 0 to 1, so that every colour of a ramp is used equally often.
 pub fn equalise(levels: &mut Levels) {
     let mut order: Vec<usize> = (0..levels.len()).filter(|&i| levels[i].is_some()).collect();
     order.sort_by(|&a, &b| levels[a].unwrap_or(0.0).total_cmp(&levels[b].unwrap_or(0.0)));

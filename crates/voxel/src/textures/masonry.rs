@@ -1,4 +1,4 @@
-//! What people lay: planks, bricks, stones.
+//! Masonry: planks, bricks and cobblestones.
 
 use serde::Deserialize;
 
@@ -7,12 +7,12 @@ use super::{
     noise::{EDGE, Noise, blend},
 };
 
-/// Boards that lie one above the other, their ends staggered.
+/// Horizontal boards with staggered ends.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Planks {
     boards: i32,
-    /// How far the grain shows: 0 to 1.
+    /// The contrast of the grain, from 0 to 1.
     grain: f32,
 }
 
@@ -37,16 +37,16 @@ impl Planks {
     }
 }
 
-/// Bricks in a running bond, the mortar left free below and to the right of each.
+/// Bricks in a running bond. The mortar below and to the right of each is not painted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bricks {
     width: i32,
     height: i32,
-    /// How much single bricks differ.
+    /// The difference between single bricks.
     #[serde(default = "differ")]
     differ: f32,
-    /// How rough their faces are.
+    /// The roughness of their faces.
     #[serde(default = "rough")]
     rough: f32,
 }
@@ -81,27 +81,27 @@ impl Bricks {
     }
 }
 
-/// Round stones of many sizes, the gaps between them left free.
+/// Round stones of many sizes. The gaps between them are not painted.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cobbles {
-    /// How many side by side.
+    /// The number of stones side by side.
     pub across: i32,
-    /// How wide the gaps are, in texels.
+    /// The width of the gaps, in texels.
     pub gap: f32,
-    /// How far the stones bulge.
+    /// The depth of the shading.
     pub relief: f32,
     #[serde(default = "differ")]
     pub differ: f32,
 }
 
-/// Where a texel lies among stones.
+/// The position of a texel among stones.
 pub struct StonePoint {
-    /// From the middle of its stone.
+    /// The offset from the middle of its stone.
     pub offset: [f32; 2],
-    /// How much further the next stone is.
+    /// How much further away the second nearest stone is.
     pub margin: f32,
-    /// Of its stone.
+    /// The tone of its stone.
     pub tone: f32,
 }
 
@@ -114,7 +114,7 @@ impl Cobbles {
         })
     }
 
-    /// Lit from the top left.
+    /// The level of a texel, lit from the top left.
     pub fn light(&self, point: &StonePoint) -> f32 {
         let radius = EDGE as f32 / self.across as f32 / 2.0;
         let slope = (point.offset[0] + point.offset[1]) / (2.0 * radius);
@@ -143,8 +143,8 @@ impl Cobbles {
         point
     }
 
-    /// Where in its cell a stone has its middle, its tone, and how small it is. Stones
-    /// that reach over the edge of the tile are the same in all variants.
+    /// The middle of a stone in its cell, its tone, and how small it is. Stones that reach over the edge of the tile
+    /// are the same in all variants.
     fn stone(&self, noise: Noise, i: i32, j: i32) -> [f32; 4] {
         let (i, j) = (i.rem_euclid(self.across), j.rem_euclid(self.across));
         let inner = 1..self.across - 1;

@@ -1,4 +1,4 @@
-//! What grows or settles: bark, wood, leaves, turf, layers of stone.
+//! Nature: bark, wood, leaves, turf and layers of stone.
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use super::{
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bark {
-    /// How far the furrows wander, in texels.
+    /// The sideways movement of the furrows, in texels.
     wander: f32,
 }
 
@@ -35,7 +35,7 @@ impl Bark {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rings {
-    /// From one ring to the next, in texels.
+    /// The distance between rings, in texels.
     spacing: f32,
 }
 
@@ -57,13 +57,13 @@ impl Rings {
     }
 }
 
-/// Leaves over one another, with holes between them.
+/// Overlapping leaves with holes between them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leaves {
-    /// How many side by side.
+    /// The number of leaves side by side.
     across: i32,
-    /// How much of the tile is holes: 0 to 1.
+    /// The share of the tile that is holes, from 0 to 1.
     holes: f32,
 }
 
@@ -85,11 +85,11 @@ impl Leaves {
     }
 }
 
-/// What hangs over the upper edge: turf, snow, moss.
+/// A cover that hangs over the upper edge: turf, snow or moss.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fringe {
-    /// How far it hangs down, at least and at most.
+    /// The least and the greatest length, in texels.
     depth: [i32; 2],
 }
 
@@ -105,11 +105,11 @@ impl Fringe {
     }
 }
 
-/// Layers that settled one on another.
+/// Layers of rock.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Strata {
-    /// The heights of the layers from the top, in texels; those of one are seams.
+    /// The heights of the layers from the top, in texels. Layers of height 1 are dark seams.
     heights: Vec<i32>,
     rough: f32,
 }

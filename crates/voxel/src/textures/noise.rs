@@ -1,16 +1,16 @@
-//! Chance that always falls the same way: hashes and noise that wrap around a tile.
+//! Deterministic noise that wraps around a tile.
 //!
-//! Only exact arithmetic is used (no powers, no sines), so that every machine paints
-//! the same tiles.
+//! It uses only arithmetic that is exact everywhere, such as no powers and no sines, so that every machine paints the
+//! same tiles.
 
 /// The edge of a tile, in texels.
 pub const EDGE: i32 = 16;
 
-/// A source of numbers that depend on nothing but its seed and what is asked for.
+/// A source of numbers that depend only on its seed and on the position.
 #[derive(Clone, Copy)]
 pub struct Noise {
     seed: u32,
-    /// The same for all variants of a tile, so that they can agree about their edges.
+    /// The seed that all variants of a tile share, so that their edges match.
     common: u32,
 }
 
@@ -21,24 +21,24 @@ impl Noise {
         Self { seed: mix(common ^ u32::from(variant).wrapping_mul(0x9e37_79b9)), common }
     }
 
-    /// Other dice, as different as can be.
+    /// An independent source.
     pub fn derive(self, salt: u32) -> Self {
         let salt = salt.wrapping_mul(0x85eb_ca6b).wrapping_add(0x27d4_eb2f);
         Self { seed: mix(self.seed ^ salt), common: mix(self.common ^ salt) }
     }
 
-    /// What all variants of the tile have in common.
+    /// The source that all variants of the tile share.
     pub fn shared(self) -> Self {
         Self { seed: self.common, common: self.common }
     }
 
-    /// A number from 0 to below 1 for a texel, the same again a tile further on.
+    /// A number from 0 to below 1 for a texel; it repeats with every tile.
     pub fn at(self, x: i32, y: i32) -> f32 {
         self.lattice(x.rem_euclid(EDGE), y.rem_euclid(EDGE))
     }
 
-    /// Smooth noise from 0 to 1 on a lattice of cells, which must divide the tile. At the
-    /// edges all variants have the same.
+    /// Smooth noise from 0 to 1 on a lattice of cells, whose size must divide the tile. It is the same in all variants
+    /// at the edges of the tile.
     pub fn smooth(self, x: i32, y: i32, [width, height]: [i32; 2]) -> f32 {
         let (x, y) = (x.rem_euclid(EDGE), y.rem_euclid(EDGE));
         let (column, row) = (x / width, y / height);
@@ -93,7 +93,7 @@ mod tests {
         let (one, other) = (Noise::new("stone top", 0), Noise::new("stone top", 1));
         assert_ne!(one.at(3, 3), other.at(3, 3));
         assert_eq!(one.shared().at(3, 3), other.shared().at(3, 3));
-        // In the middle of a cell of one texel its corner counts for half.
+        // The smoothing gives the shared corner almost all of the weight next to the edge.
         let gap = |x: i32| (one.smooth(x, 0, [4, 16]) - other.smooth(x, 0, [4, 16])).abs();
         assert!(gap(0) < 0.1 && gap(15) < 0.1);
     }

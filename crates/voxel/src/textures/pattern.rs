@@ -1,8 +1,7 @@
-//! The vocabulary of recipes: what a brush can draw.
+//! The patterns of recipes.
 //!
-//! A pattern gives every texel it paints a level from 0 (dark) to 1 (light), and
-//! leaves the others alone. All of them wrap around the tile, and are lit from the
-//! top left.
+//! A pattern gives each texel that it paints a level from 0 (dark) to 1 (light), and leaves the others unpainted. All
+//! patterns wrap around the tile and are lit from the top left.
 
 use serde::Deserialize;
 
@@ -13,10 +12,11 @@ use super::{
     noise::{EDGE, Noise, blend},
 };
 
+/// A pattern with its parameters, as palette files have it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
-    /// Every texel the same.
+    /// The same level for every texel.
     Flat,
     Grain(Grain),
     Speckle(Speckle),
@@ -36,7 +36,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// The levels for a ramp of so many steps.
+    /// The levels for a ramp of `steps` colours.
     pub fn levels(&self, noise: Noise, steps: usize) -> Levels {
         match self {
             Self::Flat => [Some(0.5); 256],
@@ -59,7 +59,7 @@ impl Pattern {
     }
 }
 
-/// Width and height of a blotch, in texels. They must divide the tile.
+/// The width and height of a blotch, in texels. They must divide the tile.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "[i32; 2]")]
 struct Blotch([i32; 2]);
@@ -69,16 +69,16 @@ impl TryFrom<[i32; 2]> for Blotch {
 
     fn try_from(sizes: [i32; 2]) -> Result<Self, Self::Error> {
         let fits = sizes.iter().all(|size| [1, 2, 4, 8, 16].contains(size));
-        if fits { Ok(Self(sizes)) } else { Err("a blotch is 1, 2, 4, 8 or 16 texels wide and high") }
+        if fits { Ok(Self(sizes)) } else { Err("a blotch must be 1, 2, 4, 8 or 16 texels wide and high") }
     }
 }
 
-/// Soft blotches and single grains: stone, earth, sand.
+/// Soft blotches and single grains, as in stone, earth and sand.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grain {
     blotch: Blotch,
-    /// How much single texels differ, against blotches: 0 to 1.
+    /// The weight of single texels against blotches, from 0 to 1.
     rough: f32,
 }
 
@@ -92,11 +92,11 @@ impl Grain {
     }
 }
 
-/// Little groups of texels, here and there.
+/// Small scattered groups of texels.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speckle {
-    /// How much of the tile they cover: 0 to 1.
+    /// The share of the tile that they cover, from 0 to 1.
     share: f32,
     blotch: Blotch,
     #[serde(default)]
@@ -114,11 +114,11 @@ impl Speckle {
     }
 }
 
-/// Soft loops of yarn, in rows that lean to and fro.
+/// Soft loops of yarn, in rows that lean left and right in turn.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weave {
-    /// How much the yarn frays: 0 to 1.
+    /// How much the yarn is frayed, from 0 to 1.
     fray: f32,
 }
 
@@ -134,7 +134,7 @@ impl Weave {
     }
 }
 
-/// The rim of a block that stands out: light above and left, dark below and right.
+/// A raised rim: light at the top and left, dark at the bottom and right.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bevel {
@@ -164,7 +164,7 @@ impl Bevel {
     }
 }
 
-/// Thin lines that wander.
+/// Thin irregular lines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cracks {
@@ -192,13 +192,13 @@ impl Cracks {
     }
 }
 
-/// Ripples that cross the tile, thick and thin.
+/// Horizontal ripples of varying width.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waves {
-    /// How many from top to bottom.
+    /// The number of ripples from top to bottom.
     count: i32,
-    /// How far they swing, in texels.
+    /// The height of their swing, in texels.
     swing: f32,
 }
 
@@ -216,8 +216,8 @@ impl Waves {
     }
 }
 
-/// Drawn by hand: sixteen rows of sixteen signs, `.` for what is left alone and a
-/// hexadecimal digit for a step of the ramp.
+/// A drawing by hand: 16 rows of 16 characters, each `.` for an unpainted texel or a hexadecimal digit for a step of
+/// the ramp.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Drawing(Box<[Option<u8>; 256]>);
@@ -228,14 +228,14 @@ impl TryFrom<Vec<String>> for Drawing {
     fn try_from(rows: Vec<String>) -> Result<Self, String> {
         let signs: Vec<char> = rows.iter().flat_map(|row| row.chars()).collect();
         if rows.len() != 16 || rows.iter().any(|row| row.chars().count() != 16) {
-            return Err("a drawing has 16 rows of 16 signs".to_owned());
+            return Err("a drawing must have 16 rows of 16 characters".to_owned());
         }
         let mut steps = Box::new([None; 256]);
         for (step, sign) in steps.iter_mut().zip(signs) {
             *step = match sign {
                 '.' => None,
                 sign => {
-                    Some(sign.to_digit(16).ok_or_else(|| format!("a drawing cannot hold {sign:?}"))? as u8)
+                    Some(sign.to_digit(16).ok_or_else(|| format!("a drawing cannot have {sign:?}"))? as u8)
                 }
             };
         }

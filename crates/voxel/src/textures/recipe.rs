@@ -1,28 +1,27 @@
-//! Recipes: how a tile is painted, as the palette files say it.
+//! Recipes: how tiles are painted.
 //!
-//! A recipe is a list of layers, painted one over the other. A layer has a ramp of
-//! colours, dark to light, and a [`Pattern`] that says which texels it paints and
-//! how light each of them is.
+//! A recipe is a list of layers in a palette file, painted one over the other. A layer has a ramp of colours from dark
+//! to light, and a [`Pattern`] that decides which texels are painted and how light each of them is.
 
 use serde::Deserialize;
 
 use super::{Tile, noise::Noise, pattern::Pattern};
 
-/// One coat of paint.
+/// A layer of a recipe.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
-    /// A single colour with a `contrast` is made into five.
+    /// A single colour with a `contrast` becomes a ramp of five.
     ramp: Ramp,
     #[serde(default)]
     contrast: f32,
     draw: Pattern,
-    /// Another number is another throw of the dice.
+    /// Another seed gives another random pattern.
     #[serde(default)]
     seed: u32,
 }
 
-/// Colours from dark to light; at least one.
+/// One or more colours, from dark to light.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Vec<Colour>")]
 struct Ramp(Vec<Colour>);
@@ -35,7 +34,7 @@ impl TryFrom<Vec<Colour>> for Ramp {
     }
 }
 
-/// sRGB, and how much it covers: `"#7f8083"` or `"#7f8083c0"`.
+/// An sRGB colour, optionally with alpha: `"#7f8083"` or `"#7f8083c0"`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 struct Colour([u8; 4]);
@@ -44,7 +43,7 @@ impl TryFrom<String> for Colour {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no colour such as \"#7f8083\" or \"#7f8083c0\"");
+        let wrong = || format!("{text:?} is not a colour such as \"#7f8083\" or \"#7f8083c0\"");
         let digits = text.strip_prefix('#').ok_or_else(wrong)?;
         let number = u32::from_str_radix(digits, 16).map_err(|_| wrong())?;
         match digits.len() {
@@ -83,7 +82,7 @@ impl Layer {
 }
 
 impl Colour {
-    /// Darker and a little cooler below zero, lighter and a little warmer above.
+    /// A shade of the colour: darker and slightly cooler for amounts below zero, lighter and slightly warmer above.
     fn shade(self, amount: f32) -> [u8; 4] {
         let [r, g, b, a] = self.0;
         let channel = |value: u8, warmth: f32| {
@@ -122,7 +121,7 @@ mod tests {
             (
                 r##"ramp = ["#12345"]
                 draw = "flat""##,
-                "no colour",
+                "not a colour",
             ),
             (
                 r##"ramp = []

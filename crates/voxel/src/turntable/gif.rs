@@ -1,7 +1,7 @@
-//! A reel as a GIF.
+//! A turntable as a GIF.
 //!
-//! All frames share one palette, so they are kept until the last one is there. A frame is
-//! cut to what has changed, and what has not changed within is left open, which packs well.
+//! All frames share one palette, which depends on all of them, so they are kept until the last one. A frame has only
+//! the rectangle that changed, and in it unchanged pixels are transparent, which compresses well.
 
 use gif::{DisposalMethod, Encoder, Frame, Repeat};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::image::Picture;
 
-/// The colour that lets the frame before through.
+/// The index that shows the frame before.
 const TRANSPARENT: u8 = MAX_COLOURS as u8;
 
 pub struct GifEncoder {

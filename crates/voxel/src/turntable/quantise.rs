@@ -1,26 +1,26 @@
 //! A palette for many frames, by median cut.
 //!
-//! Colours are counted in shades of six bits a channel. The box of shades that is worth
-//! most to divide is divided at its middle, until there are as many boxes as colours.
+//! Colours are counted as shades with six bits per channel. The box of shades with the largest weighted variance is
+//! split at its median, until there are as many boxes as colours.
 
-/// Colours in a palette; one more number is left for what is no colour.
+/// Colours in a palette. One more index is left for transparency.
 pub const MAX_COLOURS: usize = 255;
 
-/// Bits of a channel that tell shades apart.
+/// Bits per channel of a shade.
 const BITS: u32 = 6;
-/// How much the eye minds a channel's differences.
+/// The weight of differences in a channel, about as the eye sees them.
 const WEIGHTS: [u64; 3] = [3, 5, 2];
 
-/// A colour, coarsely.
+/// A colour, rounded to [`BITS`] per channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shade(u32);
 
-/// How often each shade is there, and the sum of its colours.
+/// The count of each shade and the sum of its colours.
 pub struct ColourCounts(Vec<(u32, [u32; 3])>);
 
 pub struct GifPalette {
     colours: Vec<[u8; 3]>,
-    /// By shade.
+    /// The index of the nearest colour, by shade.
     nearest: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl GifPalette {
         self.nearest[shade.0 as usize]
     }
 
-    /// As a GIF holds it: all of it, filled up with black.
+    /// All entries as a GIF has them, padded with black.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.colours.as_flattened().to_vec();
         bytes.resize((MAX_COLOURS + 1) * 3, 0);
@@ -93,7 +93,7 @@ impl WeightedColour {
 struct ColourBox {
     shades: Vec<WeightedColour>,
     axis: usize,
-    /// How much is gained by dividing it, along its axis.
+    /// How much a split along the axis would gain.
     split_gain: u64,
 }
 
@@ -115,11 +115,11 @@ impl ColourBox {
         } else {
             2
         };
-        // A wall seen in every pixel of every frame is not worth more colours than the build before it.
+        // The square root keeps the wall, which fills most of every frame, from taking most of the colours.
         Self { split_gain: if shades.len() < 2 { 0 } else { split_gain.isqrt().max(1) }, shades, axis }
     }
 
-    /// Both have shades, if it has two.
+    /// Splits a box that has at least two shades, so that neither half is empty.
     fn halves(mut self) -> [Self; 2] {
         self.shades.sort_by_key(|shade| shade.colour[self.axis]);
         let total: u64 = self.shades.iter().map(|shade| shade.count).sum();

@@ -1,8 +1,7 @@
-//! A reel as an animated WebP.
+//! A turntable as an animated WebP.
 //!
-//! Each frame is encoded by itself, with loss, and cut to what has changed since the one
-//! before. The container around them is a few fixed chunks, which are written here; so a
-//! frame's pixels are let go as soon as the next one is there.
+//! Each frame is encoded lossily by itself, cut to the rectangle that changed. The container is written here, because it
+//! is a few fixed chunks, and because this way only the pixels of the last frame have to be kept.
 
 use webp::{Encoder, PixelLayout, WebPConfig};
 
@@ -10,15 +9,15 @@ use super::{EncodeError, FrameRect, Turntable};
 use crate::image::Picture;
 
 const QUALITY: f32 = 43.0;
-/// How hard libwebp tries, of 6.
+/// The effort of libwebp, from 0 to 6.
 const METHOD: i32 = 4;
 
-/// How far from an edge what is lost can be seen.
+/// The distance from an edge within which lossy encoding changes pixels.
 const ARTIFACT_MARGIN: usize = 8;
 
-/// In a file's second chunk: there is an animation.
+/// A flag of the VP8X chunk: the file has an animation.
 const ANIMATED: u8 = 1 << 1;
-/// In a frame: it takes the place of what is under it, and stays.
+/// A flag of a frame: it replaces the pixels under it and is kept.
 const NO_BLENDING: u8 = 1 << 1;
 
 pub struct WebpEncoder {
@@ -60,7 +59,7 @@ impl WebpEncoder {
         about.extend(edge);
         let mut whole = b"WEBP".to_vec();
         chunk(&mut whole, *b"VP8X", &about);
-        // No colour of its own, and no end.
+        // No background colour, and an endless loop.
         chunk(&mut whole, *b"ANIM", &[0; 6]);
         whole.extend(self.chunks);
         let mut file = Vec::with_capacity(whole.len() + 8);
@@ -77,7 +76,7 @@ fn encode_still(pixels: &[[u8; 4]], rect: FrameRect, width: usize) -> Result<Vec
     (config.quality, config.method) = (QUALITY, METHOD);
     let encoder = Encoder::new(&rgb, PixelLayout::Rgb, rect.width as u32, rect.height as u32);
     let file = encoder.encode_advanced(&config).map_err(|_| EncodeError)?;
-    // A file of one opaque picture is its header and this chunk.
+    // The file of one opaque picture is a header of 12 bytes and the image chunk.
     let (_, chunk) = file.split_at_checked(12).ok_or(EncodeError)?;
     if chunk.starts_with(b"VP8 ") { Ok(chunk.to_vec()) } else { Err(EncodeError) }
 }

@@ -1,4 +1,4 @@
-//! The canonical encoding: one for each grid, and nothing else is taken for one.
+//! The canonical encoding: each grid has one, and nothing else is accepted.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -20,7 +20,7 @@ fn sample() -> Grid {
     grid_of(&spec, GridSize::G32)
 }
 
-/// With its checksum made good again, so that the checks behind it are reached.
+/// An encoding with its checksum corrected, so that the checks after it are reached.
 fn resealed(mut encoded: Vec<u8>) -> Vec<u8> {
     let body = encoded.len().saturating_sub(4);
     encoded.truncate(body);

@@ -9,7 +9,7 @@ use super::{count, error, report, simple};
 /// The largest whole number that every JSON reader keeps exact.
 const MAX_COUNT: u64 = (1 << 53) - 1;
 
-/// A small spec and what is to come out.
+/// A small spec with its expected result.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Case {
@@ -94,7 +94,7 @@ fn the_five_most_frequent_unknown_kinds_are_named_and_the_rest_counted() {
     for (kind, times) in [("a", 7), ("b", 6), ("c", 5), ("d", 4), ("e", 4), ("f", 2), ("g", 1)] {
         blocks.extend(std::iter::repeat_n(json!({ "x": 0, "y": 0, "z": 0, "type": kind }), times));
     }
-    // Spelled otherwise, it is the same kind.
+    // Another spelling is the same kind.
     blocks.push(json!({ "x": 99, "y": 0, "z": 0, "type": "minecraft:B" }));
     let report = simple(json!({ "version": "1.0", "blocks": blocks }).to_string());
     let warnings: Vec<(&str, u64)> = report["warnings"]
@@ -135,7 +135,7 @@ fn a_spec_may_write_eight_times_the_volume_and_no_more() {
         json!({ "version": "1.0", "boxes": vec![full; n] }).to_string()
     };
     assert_eq!(error(&simple(boxes(8, "stone"))).0, "too_many_blocks");
-    // What is unknown writes nothing.
+    // Unknown types write nothing.
     assert_eq!(error(&simple(boxes(9, "air"))).0, "no_blocks");
 
     let refused = simple(boxes(9, "stone"));

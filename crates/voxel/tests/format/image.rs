@@ -1,4 +1,4 @@
-//! Pictures: the same as the golden ones, whole from every side, and of anything.
+//! Pictures: equal to the golden ones, complete from every side, and possible for any grid.
 
 use std::{env, fs, path::PathBuf};
 
@@ -8,7 +8,7 @@ use voxel::{Grid, GridSize, Palette, check};
 
 const HOMESTEAD: &str = include_str!("../data/homestead.json");
 
-/// Set to `write`, the golden pictures are made anew.
+/// If this is `write`, the golden pictures are replaced.
 const SWITCH: &str = "BUILDOFF_GOLDEN";
 
 fn grid_of(spec: &str, size: GridSize) -> Grid {
@@ -39,7 +39,7 @@ fn pictures_are_what_they_were() {
     }
 }
 
-/// Compares with a golden picture; a few pixels at edges may differ with the machine's arithmetic.
+/// Compares with a golden picture. A few pixels at edges may differ between machines, because of their arithmetic.
 fn compare(name: &str, picture: &Picture) {
     let file =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden").join(format!("{name}.png"));
@@ -138,7 +138,7 @@ fn threads_make_no_difference() {
 
 #[test]
 fn light_comes_from_above_and_shadows_fall() {
-    // A lone slab high above a floor of the same stuff.
+    // A slab high above a floor of the same block.
     let spec = json!({ "version": "1.0", "boxes": [
         { "x1": 0, "y1": 0, "z1": 0, "x2": 31, "y2": 0, "z2": 31, "type": "white_concrete" },
         { "x1": 12, "y1": 9, "z1": 12, "x2": 19, "y2": 9, "z2": 19, "type": "white_concrete" },

@@ -1,4 +1,4 @@
-//! The task format: what is read, drawn, refused and stored.
+//! Tests of the format: reading, drawing, rejecting and storing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -16,7 +16,7 @@ mod turntable;
 use serde_json::Value;
 use voxel::{GridSize, Palette, Report, check};
 
-/// What `buildoff check --cells` prints for a text.
+/// The report on a text, with cells.
 fn report(text: impl AsRef<[u8]>, size: GridSize, palette: Palette) -> Value {
     let verdict = check(text.as_ref(), size, palette, 64 << 20);
     serde_json::to_value(Report::new(&verdict, size, palette, true)).unwrap()
@@ -26,13 +26,13 @@ fn simple(text: impl AsRef<[u8]>) -> Value {
     report(text, GridSize::G32, Palette::Simple)
 }
 
-/// The code and the sentence of the error in a report.
+/// The code and the message of the error in a report.
 fn error(report: &Value) -> (&str, &str) {
     let error = &report["error"];
     (error["code"].as_str().unwrap_or_default(), error["message"].as_str().unwrap_or_default())
 }
 
-/// The counts of a report's warnings, by what they are about.
+/// The sum of the counts of a report's warnings with a code, and with a type if one is given.
 fn count(report: &Value, code: &str, kind: Option<&str>) -> u64 {
     let all = report["warnings"].as_array().unwrap().iter();
     let ours = all.filter(|w| w["code"] == code && kind.is_none_or(|kind| w["type"] == kind));

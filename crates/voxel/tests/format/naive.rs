@@ -1,4 +1,4 @@
-//! Expansion once more, the slow and obvious way: a map of cells, every write walked.
+//! A second implementation of expansion, slow and obvious: a map of cells, in which every write is made.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ impl NaiveGrid {
     }
 }
 
-/// Few kinds are enough here; names have tests of their own.
+/// A few kinds are enough here; names have their own tests.
 fn resolve_kind(kind: &str) -> Option<&str> {
     match kind {
         "stone" | "glass" | "oak_planks" => Some(kind),

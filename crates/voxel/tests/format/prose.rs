@@ -1,4 +1,4 @@
-//! The spec in what a model said.
+//! Finding the spec in the answer of a model.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Bad input: each gets its own refusal with its place, in bounded time and memory.
+//! Bad input: each is rejected with a message and a place, in bounded time and memory.
 
 use std::io::Write;
 
@@ -148,7 +148,7 @@ fn whole_floats_are_numbers_and_the_last_of_duplicate_keys_counts() {
     assert_eq!(report["warnings"], json!([]));
 }
 
-/// Unknown keys are ignored, whatever stands behind them, down to the depth that is allowed.
+/// Unknown keys are ignored with any value, down to the allowed depth.
 #[test]
 fn unknown_keys_are_passed_over() {
     let text = r#"{"version":"1.0","meta":{"cost":1e999,"q":"\"[{"},"blocks":[
@@ -206,7 +206,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Texts made so that looking for a spec in them could take for ever.
+/// Texts that are made to slow down the search for a spec.
 #[test]
 fn searching_a_hostile_text_ends() {
     let unclosed = r#"{"a":["#.repeat(200_000);

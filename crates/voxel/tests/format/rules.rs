@@ -1,4 +1,4 @@
-//! The rules, in their order.
+//! The rules and their order.
 
 use serde_json::{Value, json};
 use voxel::{GridSize, Palette, Report, check};

@@ -1,11 +1,11 @@
-//! The JSON Schema, held against what is read.
+//! The JSON Schema, compared with what is read.
 
 use serde_json::{Value, json};
 use voxel::{GridSize, Palette, schema};
 
 use super::{error, report};
 
-/// Follows a schema to the smallest document that has one entry in every list.
+/// The smallest document of a schema that has an entry in every list.
 fn smallest(schema: &Value, root: &Value) -> Value {
     if let Some(name) = schema["$ref"].as_str() {
         return smallest(root.pointer(name.trim_start_matches('#')).unwrap(), root);

@@ -1,14 +1,14 @@
-//! Tiles: every block has them, they are what they were, and they fit one another.
+//! Tiles: every block has them, they do not change, and they fit together.
 
 use sha2::{Digest as _, Sha256};
 use voxel::codec::{CompressionLevel, pack};
 use voxel::textures::{Face, Textures, Tile, variant_hash};
 use voxel::{Block, Palette, RenderClass};
 
-/// Of all tiles, row after row.
+/// The SHA-256 of all tiles, row after row.
 const DIGEST: &str = "df29ccccc9298d725d364792d8478c4d8969009ab46a88b32e8d5d90cc7bc829";
 
-/// Blocks whose tiles are to lie side by side as if there were no edge.
+/// Blocks whose tiles must fit together without visible edges.
 const SEAMLESS: [&str; 26] = [
     "stone",
     "dirt",
@@ -102,8 +102,7 @@ fn seamless_tiles_show_no_edge() {
     }
 }
 
-/// The mean difference between neighbours where two tiles meet side by side, and the
-/// largest between two columns within them.
+/// The mean difference between neighbouring columns where two tiles meet, and the largest such difference inside them.
 fn contrasts(left: &Tile, right: &Tile) -> (f32, f32) {
     let texel = |x: usize, y: usize| {
         if x < 16 { left.0[y * 16 + x] } else { right.0[y * 16 + x - 16] }
@@ -134,7 +133,7 @@ fn the_sheet_holds_every_tile() {
     assert!(sheet.height / 16 * (sheet.width / 16) >= Textures::get().tiles().len() as u32);
 }
 
-/// The viewer's shader has the same function; these are its values, too.
+/// The shader of the viewer has the same function and the same values.
 #[test]
 fn variants_are_picked_as_documented() {
     let table = [

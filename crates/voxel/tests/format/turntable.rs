@@ -1,4 +1,4 @@
-//! Turntables: whole turns, in files that others read.
+//! Turntables: whole turns, in files that other decoders read.
 
 use std::io::Cursor;
 
@@ -22,7 +22,7 @@ fn turned(grid: &Grid, animation: Animation) -> Vec<u8> {
     turntable.finish().unwrap()
 }
 
-/// What is seen of an animated WebP: its frames as RGB.
+/// The frames of an animated WebP as RGB.
 fn seen(file: &[u8]) -> Vec<Vec<u8>> {
     let mut decoder = image_webp::WebPDecoder::new(Cursor::new(file)).unwrap();
     assert_eq!((decoder.dimensions(), decoder.has_alpha()), ((320, 320), false));
@@ -36,7 +36,7 @@ fn seen(file: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// How much two frames differ, a channel of a pixel.
+/// The mean difference of two frames per channel and pixel.
 fn apart(one: &[u8], other: &[u8]) -> f64 {
     let sum: u64 = one.iter().zip(other).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     sum as f64 / one.len() as f64

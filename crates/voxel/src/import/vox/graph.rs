@@ -1,4 +1,4 @@
-//! The scene graph of a .vox file: transforms, groups and shapes, which name each other by numbers.
+//! The scene graph of a .vox file: transforms, groups and shapes, which refer to each other by numbers.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::diagnostics::Rejection;
 const MAX_NODES: usize = 1 << 16;
 const MAX_DEPTH: usize = 64;
 
-/// A quarter turn or several, mirrored or not: where each axis is taken from, and which way.
+/// A rotation by quarter turns, mirrored or not: for each axis, the axis that it is taken from and its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     axes: [usize; 3],
@@ -27,15 +27,15 @@ pub enum Node {
         by: [i64; 3],
     },
     Group(Vec<i32>),
-    /// The first model; others are its frames.
+    /// The first model of the shape; the others are frames of an animation.
     Shape(Option<i32>),
 }
 
 impl Rotation {
     pub const NONE: Self = Self { axes: [0, 1, 2], ways: [1, 1, 1] };
 
-    /// The rows of a matrix in a byte: in the first two, the column that is not zero, two bits each; then a sign
-    /// for each row.
+    /// Unpacks a matrix from a byte: two bits each for the nonzero column of the first two rows, then a sign bit for
+    /// each row.
     fn read(packed: u8) -> Option<Self> {
         let (first, second) = (usize::from(packed & 3), usize::from(packed >> 2 & 3));
         let third = 3_usize.checked_sub(first + second)?;
@@ -49,7 +49,7 @@ impl Rotation {
         std::array::from_fn(|row| self.ways[row] * at[self.axes[row]])
     }
 
-    /// The other one first, then this.
+    /// The rotation that applies `other` first, then `self`.
     fn after(self, other: Self) -> Self {
         Self {
             axes: self.axes.map(|axis| other.axes[axis]),
@@ -104,7 +104,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The models that can be seen, and how each is turned and where its middle comes to lie.
+    /// The visible models, each with its rotation and the position of its middle.
     pub fn shown(
         &self,
         is_hidden: impl Fn(i32) -> bool,
@@ -133,7 +133,7 @@ impl Graph {
                     let at = std::array::from_fn(|axis| at[axis] + way[axis]);
                     open.push((*child, depth + 1, rotation.after(*own), at));
                 }
-                // What stands later in the list is shown over what stands before.
+                // Later children are drawn over earlier ones, so they are visited in the order of the list.
                 Node::Group(children) if children.len() > MAX_NODES - open.len().min(MAX_NODES) => {
                     return Err(too_many());
                 }
