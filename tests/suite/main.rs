@@ -19,6 +19,7 @@ mod http;
 mod imports;
 mod jobs;
 mod ladder;
+mod naming;
 mod openapi;
 mod pages;
 mod providers;
