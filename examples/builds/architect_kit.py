@@ -9,13 +9,13 @@ ROCK = mix(("stone", 5), ("cobblestone", 3))
 
 
 def octagon(dx, dz):
-    """How far out a place lies, counted so that equal values make an octagon."""
+    """The distance of a place from the middle, measured so that equal distances make an octagon."""
     across, along = abs(dx), abs(dz)
     return max(across, along, (across + along) * 0.7071)
 
 
 def sector(dx, dz, count):
-    """In which of `count` equal slices around the middle a place lies; one is centred on +z."""
+    """The index of the slice in which a place lies, of `count` equal slices around the middle; one is centred on +z."""
     return int(((atan2(dx, dz) + 2 * pi) / (2 * pi) * count + 0.5) % count)
 
 
@@ -26,7 +26,7 @@ def tree(b, x, y, z, h, r, leaves="oak_leaves", wood="oak_log"):
 
 
 def cypress(b, x, y, z, h, leaves="oak_leaves", wood="oak_log"):
-    """Slim and upright."""
+    """A slim, upright cypress."""
     b.put(x, y, z, wood)
     b.box(x, y + 1, z, x, y + h, z, leaves)
     for i, k in ((-1, 0), (1, 0), (0, -1), (0, 1)):
@@ -73,7 +73,7 @@ def far(x, z, cx=15.5, cz=15.5):
 
 
 def round_tower(b, cx, cz, y1, y2, r, wall, trim, roof=None, high=7, slit="black_wool"):
-    """A tower with a foot, slits, a corbelled parapet and, if wanted, a pointed roof."""
+    """A tower with a foot, slits, a corbelled parapet and an optional pointed roof."""
     b.cylinder(cx, cz, y1, y2, r, wall)
     b.cylinder(cx, cz, y1, y1 + 2, r + 0.6, trim)
     b.disc(cx, (y1 + y2) // 2 + 1, cz, r + 0.1, trim)

@@ -1,4 +1,4 @@
-"""Larger pieces by the same hand, with the advanced palette.
+"""The show pieces of reference_sculptor, on larger grids and with the advanced palette.
 
     python3 sculptor_showpieces.py FOLDER
 

@@ -1,8 +1,8 @@
-"""Builds of blocks, and how they become specs.
+"""Builds of blocks, and their conversion to specs.
 
-A Build is a dict from cells to block types. Cells are whole numbers; y is up. What is
-drawn outside the grid is left out, so that shapes may run over the edge. Wherever a
-shape takes a block type, it also takes a function of the cell that returns one, or
+A Build is a dict from cells to block types. Coordinates are whole numbers, and y is up.
+Blocks outside the grid are dropped, so that shapes may extend beyond the edge. Wherever
+a shape takes a block type, it also takes a function of the cell that returns a type, or
 None to clear the cell.
 """
 
@@ -35,14 +35,14 @@ class Build:
                     self.put(x, y, z, kind)
 
     def walls(self, x1, y1, z1, x2, y2, z2, kind):
-        """The four upright sides of a box."""
+        """Fills the four upright sides of a box."""
         self.box(x1, y1, z1, x2, y2, z1, kind)
         self.box(x1, y1, z2, x2, y2, z2, kind)
         self.box(x1, y1, z1, x1, y2, z2, kind)
         self.box(x2, y1, z1, x2, y2, z2, kind)
 
     def solid(self, inside, kind, where=None):
-        """Every cell of the grid, or of the box `where`, for which `inside` is true."""
+        """Fills each cell of the grid, or of the box `where`, for which `inside` is true."""
         x1, y1, z1, x2, y2, z2 = where or (0, 0, 0) + (self.size - 1,) * 3
         for x in range(max(x1, 0), min(x2, self.size - 1) + 1):
             for y in range(max(y1, 0), min(y2, self.size - 1) + 1):
@@ -60,7 +60,7 @@ class Build:
         self.ellipsoid(cx, cy, cz, r, r, r, kind)
 
     def cone(self, cx, cz, y1, y2, r1, r2, kind):
-        """Upright and round, r1 wide at y1 and r2 wide at y2."""
+        """An upright cone or frustum with radius r1 at y1 and r2 at y2."""
         for y in range(y1, y2 + 1):
             r = r1 + (r2 - r1) * (y - y1) / max(y2 - y1, 1)
             self.disc(cx, y, cz, r, kind)
@@ -75,7 +75,7 @@ class Build:
                     self.put(x, y, z, kind)
 
     def wheel(self, cx, cy, z, r, kind, hole=-1):
-        """A disc that stands, its axle along z."""
+        """An upright disc with its axle along z."""
         for x in range(floor(cx - r), floor(cx + r) + 2):
             for y in range(floor(cy - r), floor(cy + r) + 2):
                 if hole < sqrt((x - cx) ** 2 + (y - cy) ** 2) <= r:
@@ -96,7 +96,7 @@ class Build:
                        for p, q in zip(a, b)), kind)
 
     def tube(self, points, radii, kind):
-        """A smooth curve through the points; its thickness follows the radii."""
+        """A smooth tube through the points, with these radii."""
         for x, y, z, r in along(points, radii):
             if r <= 0.6:
                 self.put(round(x), round(y), round(z), kind)
@@ -104,7 +104,7 @@ class Build:
                 self.ball(x, y, z, r, kind)
 
     def gable(self, x1, x2, y, z1, z2, kind, ends=(), wall=None):
-        """A roof with its ridge along z; at each z of `ends`, `wall` fills the triangle below."""
+        """A roof with its ridge along z. At each z in `ends` the triangle below is filled with `wall`."""
         for step in range((x2 - x1) // 2 + 1):
             left, right = x1 + step, x2 - step
             for z in ends:
@@ -114,11 +114,11 @@ class Build:
                 self.box(x, y + step, z1, x, y + step, z2, kind)
 
     def mirror_x(self):
-        """Copies the half with low x over the other one."""
+        """Replaces the half with high x by a mirror image of the other half."""
         self.mirror(lambda x, y, z: (self.size - 1 - x, y, z))
 
     def mirror_z(self, middle):
-        """Copies the half with low z over the other one, about a middle row."""
+        """Replaces the part beyond the middle row by a mirror image of the part with low z."""
         self.mirror(lambda x, y, z: (x, y, 2 * middle - z), lambda x, y, z: z < middle)
 
     def mirror(self, other, low=None):
@@ -130,13 +130,13 @@ class Build:
             self.put(*other(*cell), kind)
 
     def repaint(self, chosen, kind):
-        """Changes cells that are there; the shape stays."""
+        """Changes the type of existing cells, and not the shape."""
         for cell, old in list(self.cells.items()):
             if chosen(*cell, old):
                 self.put(*cell, kind)
 
     def surface(self, x, z):
-        """The highest block of a column, or -1."""
+        """The y of the highest block of a column, or -1."""
         return max((y for y in range(self.size) if (x, y, z) in self.cells), default=-1)
 
     def save(self, path):
@@ -145,7 +145,7 @@ class Build:
 
 
 def along(points, radii):
-    """Places on a smooth curve through points (Catmull-Rom), close together, with a radius."""
+    """Yields closely spaced positions with a radius on a smooth (Catmull-Rom) curve through the points."""
     rows = [(*point, r) for point, r in zip(points, radii)]
     rows = [rows[0], *rows, rows[-1]]
     for before, a, b, after in zip(rows, rows[1:], rows[2:], rows[3:]):
@@ -160,14 +160,14 @@ def along(points, radii):
 
 
 def grain(x, y, z):
-    """A number from 0 to 1 that looks random and is the same every time."""
+    """A number from 0 to 1 that looks random and depends only on the cell."""
     n = (x * 73856093 ^ y * 19349663 ^ z * 83492791) & 0xFFFFFFFF
     n = (n ^ n >> 13) * 1274126177 & 0xFFFFFFFF
     return ((n ^ n >> 16) & 0xFFFF) / 0xFFFF
 
 
 def mix(*shares):
-    """A kind that varies from cell to cell: mix(("stone", 3), ("cobblestone", 1))."""
+    """A block type that varies from cell to cell, by shares: mix(("stone", 3), ("cobblestone", 1))."""
     total = sum(share for _, share in shares)
 
     def kind(x, y, z):
@@ -182,10 +182,10 @@ def mix(*shares):
 
 
 def merge(cells):
-    """Few boxes that draw the cells, in order.
+    """A short list of boxes that give the cells when drawn in order.
 
-    A type's boxes may cover cells of types that are drawn later, so what is common goes
-    first, and speckles in a wall do not cut the wall to pieces.
+    The boxes of a type may cover cells of types that are drawn later. The most common types
+    come first, so that single blocks of another type do not split a wall into many boxes.
     """
     counts = {}
     for kind in cells.values():
@@ -210,7 +210,7 @@ ORDERS = ((0, 2, 1), (2, 0, 1), (0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0))
 
 
 def grow(start, free, missing, order):
-    """The box that grows from a cell, axis after axis, and how many missing cells it has."""
+    """Extends a box from a cell along one axis after the other. Returns the number of missing cells in it, and the box."""
     low, high = list(start), list(start)
     for axis in order:
         for end, way in ((high, 1), (low, -1)):
@@ -224,7 +224,7 @@ def grow(start, free, missing, order):
 
 
 def shrink(low, high, cells, kind):
-    """The same box without sides on which nothing is of its own type."""
+    """The smallest box around the cells of its own type."""
     own = [cell for cell in within(low, high) if cells[cell] == kind]
     return (tuple(min(cell[k] for cell in own) for k in range(3)),
             tuple(max(cell[k] for cell in own) for k in range(3)))
@@ -236,7 +236,7 @@ def within(low, high):
 
 
 def to_json(cells):
-    """A spec, an entry a line."""
+    """The cells as a spec in JSON, with one entry per line."""
     boxes, blocks, drawn = [], [], {}
     for (low, high), kind in merge(cells):
         drawn.update(dict.fromkeys(within(low, high), kind))
