@@ -1,4 +1,4 @@
-"""Exports, read back by independent readers and compared cell by cell, or by volume and bounds."""
+"""Exports, read by independent readers and compared cell by cell, or by volume and bounds."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ SAMPLES = {
 CLASSES = {block["id"]: block["class"] for palette in ("simple", "advanced")
            for block in tomllib.loads((ROOT / f"palettes/{palette}.toml").read_text())["block"]}
 SIDES = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-# Where a texture's columns and rows run on a face, by its normal; as crates/voxel/src/textures.rs says.
+# The directions of a texture's columns and rows on a face, by its normal; see crates/voxel/src/textures.rs.
 COLUMNS = dict(zip(SIDES, [(0, 0, -1), (0, 0, 1), (1, 0, 0), (1, 0, 0), (1, 0, 0), (-1, 0, 0)]))
 ROWS = dict(zip(SIDES, [(0, -1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (0, -1, 0), (0, -1, 0)]))
 FACES = ("top", "side", "bottom")
@@ -39,7 +39,7 @@ def buildoff(*arguments):
 
 
 class Sample:
-    """A build as `buildoff check` lists it, and its exports."""
+    """The cells of a build according to `buildoff check`, and its exports."""
 
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
@@ -64,7 +64,7 @@ class Sample:
         return self.cells.get(tuple(int(v) for v in self.low + at), "air")
 
     def faces(self, shown):
-        """How many faces there are, of those that a block shows to what is next to it."""
+        """The number of faces for which `shown(block, neighbour)` is true."""
         return sum(shown(block, self.cells.get((x + a, y + b, z + c)))
                    for (x, y, z), block in self.cells.items() for a, b, c in SIDES)
 
@@ -75,7 +75,7 @@ def sample(request, tmp_path_factory):
 
 
 def ours(state):
-    """The block that a Minecraft id with its properties stands for."""
+    """The block for a Minecraft id with its properties."""
     name, _, properties = state.removesuffix("]").partition("[")
     assert name.startswith("minecraft:")
     block = name.removeprefix("minecraft:")
@@ -85,7 +85,7 @@ def ours(state):
 
 
 def text(entry):
-    """A palette's entry as text."""
+    """An entry of a palette as text."""
     properties = entry.get("Properties", {})
     return str(entry["Name"]) + (f"[{','.join(f'{k}={v}' for k, v in properties.items())}]" if properties else "")
 
@@ -97,7 +97,7 @@ def test_schem(sample):
     assert list(root["Offset"]) == list(sample.low)
     names = {int(number): ours(str(state)) for state, number in root["Blocks"]["Palette"].items()}
     data = bytes(np.array(root["Blocks"]["Data"], dtype=np.int8))
-    assert len(names) < 128, "every number is one byte"
+    assert len(names) < 128, "the test reads one byte per block, which allows up to 127 names"
     assert [names[number] for number in data] == [sample.block(at) for at in sample.all_places()]
 
 
@@ -121,7 +121,7 @@ def test_structure(sample):
     assert placed == {at: sample.block(at) for at in sample.all_places()}
 
 
-def test_json_makes_the_same_grid(sample):
+def test_json_gives_the_same_grid(sample):
     again = buildoff("check", sample.export("json"), "--cells", *sample.settings)
     told = json.loads(again.stdout)
     assert {(x, y, z): block for x, y, z, block in told["cells"]} == sample.cells
@@ -138,11 +138,11 @@ def test_vox(sample):
              for x, y, z, colour in file.voxels}
     assert len(found) == len(file.voxels) and found.keys() == sample.cells.keys()
     pairs = {(block, found[at]) for at, block in sample.cells.items()}
-    assert len(pairs) == len(set(sample.cells.values())), "a block has a colour, and a colour is of one block"
+    assert len(pairs) == len(set(sample.cells.values())), "each block must have exactly one colour"
     assert all(file.palette[colour - 1][3] == 255 for _, colour in pairs)
 
 
-def test_vox_as_others_read_it(sample):
+def test_vox_with_an_independent_reader(sample):
     dense = Parser(str(sample.export("vox"))).parse().to_list(0)
     depth = int(sample.spans[2])
     found = {tuple(int(v) for v in (sample.low + (x, z, depth - 1 - y))) for x, y, z in np.argwhere(dense[..., 3])}
@@ -150,7 +150,7 @@ def test_vox_as_others_read_it(sample):
 
 
 class Vox:
-    """A reader after the published description of the format."""
+    """A reader written from the published description of the format."""
 
     def __init__(self, data):
         assert struct.unpack_from("<4si4sii", data) == (b"VOX ", 200, b"MAIN", 0, len(data) - 20)
@@ -222,12 +222,12 @@ def test_models(sample):
     named = {line.split()[1] for line in (folder / f"{sample.name}.mtl").read_text().splitlines()
              if line.startswith("map_")}
     assert named and named <= {str(path.relative_to(folder)) for path in folder.glob("textures/*.png")}
-    # Every face looks the way its normal says.
+    # Every face is perpendicular to an axis.
     normals = np.round(trimesh.load(folder / f"{sample.name}.obj", force="mesh").face_normals)
     assert set(np.abs(normals).sum(axis=1)) == {1}
 
 
-def test_textures_lie_as_they_do_everywhere(sample):
+def test_textures_have_the_documented_orientation(sample):
     scene = trimesh.load(sample.export("glb"))
     modes = {"cutout": "MASK", "transparent": "BLEND", "liquid": "BLEND"}
     for part in scene.geometry.values():
@@ -235,7 +235,7 @@ def test_textures_lie_as_they_do_everywhere(sample):
         block = next(name for name in CLASSES if material.name in (name, *(f"{name}_{face}" for face in FACES)))
         assert (material.alphaMode or "OPAQUE") == modes.get(CLASSES[block], "OPAQUE")
         repeat = material.baseColorTexture.width / 16
-        # trimesh counts rows from below.
+        # trimesh counts texture rows from the bottom.
         places = part.visual.uv * [1, -1] + [0, 1]
         corners, places = part.vertices[part.faces], places[part.faces]
         for side in SIDES:

@@ -1,4 +1,4 @@
-"""Files that independent writers made, read by Buildoff and compared cell by cell."""
+"""Files of independent writers, imported by Buildoff and compared cell by cell."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from midvoxio.writer import ArrayWriter
 from nbtlib import ByteArray, Compound, File, Int, IntArray, List, Short, String
 
 KINDS = ["stone", "oak_planks", "glass", "red_wool", "water", "oak_log"]
-# The same among Minecraft's, some of which the simple palette lacks.
+# A Minecraft block for each of these, some of which the simple palette lacks.
 FOREIGN = {"stone": "andesite", "oak_planks": "spruce_stairs[facing=east,half=bottom,shape=straight]",
            "glass": "blue_stained_glass", "red_wool": "red_concrete", "water": "water[level=3]",
            "oak_log": "stripped_birch_log[axis=z]"}
@@ -29,7 +29,7 @@ def cells(told):
 
 
 def some(size, kinds=KINDS, seed=1):
-    """Blocks here and there, and one in each corner."""
+    """Random blocks, including two opposite corners."""
     dice = np.random.default_rng(seed)
     places = {tuple(int(dice.integers(side)) for side in size) for _ in range(200)}
     places |= {(0, 0, 0), tuple(side - 1 for side in size)}
@@ -37,7 +37,7 @@ def some(size, kinds=KINDS, seed=1):
 
 
 def centred(found, grid=32):
-    """On the floor, in the middle, where others' files come to lie."""
+    """The cells moved to the middle of the floor, where imports are placed."""
     low, high = ([side(axis) for axis in zip(*found)] for side in (min, max))
     west, north = ((grid - (high[axis] - low[axis] + 1)) // 2 for axis in (0, 2))
     return {(x - low[0] + west, y - low[1], z - low[2] + north): kind for (x, y, z), kind in found.items()}
@@ -49,7 +49,7 @@ def varint(number):
 
 
 def sponge(found, size, step=1):
-    """The palette and the block data, with numbers that are `step` apart."""
+    """The palette and the block data, with palette indices that are `step` apart."""
     names = {"minecraft:air": 0} | {f"minecraft:{FOREIGN[kind]}": step * i for i, kind in enumerate(KINDS, 1)}
     number = lambda at: names[f"minecraft:{FOREIGN[found[at]]}"] if at in found else 0
     width, height, length = size
@@ -74,7 +74,7 @@ def test_sponge_2(tmp_path, step):
             "BlockEntities": List([]), "Entities": List[Compound]([cow])}
     File(root, gzipped=True, root_name="Schematic").save(tmp_path / "two.schem")
     told = check(tmp_path / "two.schem")
-    # A place in somebody's world.
+    # The file has an offset in a world, which must not move the build.
     assert cells(told) == {(x + 11, y, z + 10): kind for (x, y, z), kind in found.items()}
     replaced = {w["type"]: w["count"] for w in told["warnings"]}
     assert {w["code"] for w in told["warnings"]} == {"replaced_block"}
@@ -82,7 +82,7 @@ def test_sponge_2(tmp_path, step):
     assert replaced == {FOREIGN[kind].split("[")[0]: kinds.count(kind) for kind in set(kinds) - {"water"}}
 
 
-def test_sponge_3_far_from_home_is_centred_on_the_floor(tmp_path):
+def test_sponge_3_at_a_large_offset_is_centred_on_the_floor(tmp_path):
     size = (6, 5, 11)
     found = some(size)
     palette, data = sponge(found, size)
@@ -94,7 +94,7 @@ def test_sponge_3_far_from_home_is_centred_on_the_floor(tmp_path):
     assert cells(check(tmp_path / "three.schem", 64))[(29, 0, 26)] == found[(0, 0, 0)]
 
 
-def test_litematic_with_regions_that_go_the_other_way(tmp_path):
+def test_litematic_with_regions_of_negative_size(tmp_path):
     first = litemapy.Region(2, 1, 3, 5, 6, 4)
     second = litemapy.Region(20, 9, 25, -7, -4, -6)
     expected = {}
@@ -114,7 +114,7 @@ def test_litematic_with_regions_that_go_the_other_way(tmp_path):
 
 
 def test_litematic_with_a_wide_palette(tmp_path):
-    """So many kinds that their numbers go on in the next long."""
+    """The palette is so large that entries cross the boundary between two longs."""
     region = litemapy.Region(0, 0, 0, 16, 9, 8)
     colours = ["white", "black", "red", "blue", "green", "yellow", "orange", "purple"]
     whats = ("wool", "concrete", "glazed_terracotta", "terracotta", "bed")
@@ -128,7 +128,7 @@ def test_litematic_with_a_wide_palette(tmp_path):
     assert cells(check(tmp_path / "wide.litematic")) == centred(expected)
 
 
-def test_what_is_no_full_block_is_left_out(tmp_path):
+def test_partial_blocks_are_left_out(tmp_path):
     size = (20, 6, 20)
     found = dict.fromkeys(np.ndindex(20, 5, 20), "stone")
     names = {"minecraft:air": 0, "minecraft:stone": 1, "minecraft:snow[layers=1]": 2, "minecraft:red_carpet": 3}
@@ -156,7 +156,7 @@ def test_vox(tmp_path):
 
 
 @pytest.mark.parametrize("edge", [0, 100])
-def test_a_file_from_nowhere_is_refused_with_a_reason(tmp_path, edge):
+def test_an_invalid_file_is_refused_with_a_reason(tmp_path, edge):
     size = (40, 3, 3)
     palette, data = sponge(some(size), size)
     root = {"Version": Int(2), **sides(size), "Palette": palette, "BlockData": ByteArray(data[:len(data) - edge])}

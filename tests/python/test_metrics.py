@@ -1,4 +1,4 @@
-"""What /metrics said, read by the format's own parser; tests/suite/openapi.rs writes it down."""
+"""A response of /metrics, which tests/suite/openapi.rs has saved, read by the format's own parser."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
-"""The OpenAPI document, and what the site answered, judged by independent implementations.
+"""The OpenAPI document and recorded responses, validated by independent implementations.
 
-`cargo test` writes both down; see tests/suite/openapi.rs.
+`cargo test` saves both; see tests/suite/openapi.rs.
 """
 
 import json
@@ -20,7 +20,7 @@ OPERATIONS = {
 
 
 def resolved(schema):
-    """Without references; the document's schemas do not go round in circles."""
+    """The schema with its references resolved. The document has no recursive schemas."""
     if isinstance(schema, list):
         return [resolved(part) for part in schema]
     if not isinstance(schema, dict):
@@ -33,7 +33,7 @@ def resolved(schema):
 
 
 def closed(schema, part=False):
-    """The same schema, which takes nothing that it does not name."""
+    """The schema with all properties forbidden that it does not list."""
     if isinstance(schema, list):
         return [closed(one, part) for one in schema]
     if not isinstance(schema, dict):
@@ -62,7 +62,7 @@ def test_the_document_is_valid():
     openapi_spec_validator.validate(DOCUMENT)
 
 
-def test_every_example_fits_its_own_shape():
+def test_every_example_matches_its_schema():
     for name, component in DOCUMENT["components"]["schemas"].items():
         for field, schema in component.get("properties", {}).items():
             if "example" in schema:
@@ -71,13 +71,13 @@ def test_every_example_fits_its_own_shape():
 
 
 @pytest.mark.parametrize("at", range(len(JSON)), ids=lambda at: f"{JSON[at]['operation']}-{JSON[at]['status']}-{at}")
-def test_an_answer_is_as_documented_and_holds_no_more(at):
+def test_a_response_matches_its_schema_without_extra_fields(at):
     answer = JSON[at]
     checker = jsonschema.Draft202012Validator(shape(answer), format_checker=jsonschema.FormatChecker())
     assert [error.message for error in checker.iter_errors(answer["body"])] == []
 
 
-def test_the_check_itself_finds_what_is_wrong():
+def test_the_check_itself_finds_errors():
     answer = next(answer for answer in JSON if answer["operation"] == "leaderboard" and answer["status"] == "200")
     validator = jsonschema.Draft202012Validator(shape(answer))
     first, *others = answer["body"]["models"]

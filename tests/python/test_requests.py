@@ -1,6 +1,6 @@
-"""Requests to providers, and the streams they are tested with, held against the providers' own clients.
+"""Requests to providers and the streams of the fake providers, checked with the providers' own clients.
 
-`cargo test` writes both down; see tests/suite/providers/requests.rs.
+`cargo test` saves both; see tests/suite/providers/requests.rs.
 """
 
 import json
@@ -21,7 +21,7 @@ TARGET = pathlib.Path(os.environ["BUILDOFF"]).parent.parent
 PROVIDERS = ["openai", "anthropic", "google", "compatible"]
 REQUESTS = ["plain", "short", "schema", "effort", "none", "max", "temperature"]
 
-# Models of today take no temperature there, and the client's types have dropped it; older ones still take it.
+# The client's types lack this field, since current models do not accept it; older models still do.
 DROPPED = {("anthropic", "temperature"): ["temperature"]}
 
 
@@ -30,7 +30,7 @@ def written(provider):
 
 
 def misfit(value, kind, place="request"):
-    """Why a JSON value is not of a type: unlike pydantic's own check, this one knows no unknown fields."""
+    """The reason why a JSON value does not have a type. Unlike pydantic's own check, this one rejects unknown fields."""
     origin, arguments = typing_extensions.get_origin(kind), typing_extensions.get_args(kind)
     if isinstance(kind, typing.TypeAliasType if hasattr(typing, "TypeAliasType") else ()):
         return misfit(value, kind.__value__, place)
@@ -50,7 +50,7 @@ def misfit(value, kind, place="request"):
         reasons = (misfit(value[name], fields[name], f"{place}.{name}") for name in value)
         return next((reason for reason in reasons if reason), None)
     if origin is not None and origin is not typing_extensions.Literal and origin is not dict:
-        # A list, by whatever name.
+        # The remaining generic types are all kinds of lists.
         if not isinstance(value, list):
             return f"{place} is no list"
         reasons = (misfit(item, arguments[0], f"{place}[{at}]") for at, item in enumerate(value))
@@ -62,7 +62,7 @@ def misfit(value, kind, place="request"):
     return None
 
 
-def test_the_check_itself_finds_what_is_wrong():
+def test_the_check_itself_finds_errors():
     kind = anthropic.types.message_create_params.MessageCreateParamsStreaming
     sound = written("anthropic")["requests"]["plain"]
     for change, place in [
@@ -76,7 +76,7 @@ def test_the_check_itself_finds_what_is_wrong():
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_same_requests_are_written_for_all(provider):
+def test_the_same_requests_are_saved_for_all_providers(provider):
     assert list(written(provider)["requests"]) == REQUESTS
 
 
@@ -89,7 +89,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", REQUESTS)
 @pytest.mark.parametrize("provider", KINDS)
-def test_a_request_is_of_the_clients_type(provider, name):
+def test_a_request_has_the_clients_type(provider, name):
     request = written(provider)["requests"][name]
     for field in DROPPED.get((provider, name), []):
         del request[field]
@@ -97,7 +97,7 @@ def test_a_request_is_of_the_clients_type(provider, name):
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_request_to_google_is_of_the_clients_models(name):
+def test_a_request_to_google_has_the_clients_types(name):
     request = written("google")["requests"][name]
     kinds = google.genai.types
     contents = pydantic.TypeAdapter(list[kinds.Content]).validate_python(request.pop("contents"))
@@ -112,7 +112,7 @@ def test_a_request_to_google_is_of_the_clients_models(name):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_streams_that_tests_answer_with_are_as_the_client_knows_them(provider):
+def test_the_fake_streams_have_the_clients_types(provider):
     event = {
         "openai": openai.types.responses.ResponseStreamEvent,
         "anthropic": anthropic.types.RawMessageStreamEvent,
@@ -123,7 +123,7 @@ def test_the_streams_that_tests_answer_with_are_as_the_client_knows_them(provide
     streams = written(provider)["streams"]
     assert len(streams) == 5
     for said in (said for stream in streams for said in stream):
-        # What is no part of an answer is not of these types: pings, and trouble.
+        # Pings and errors are not among these types.
         if said.get("type") in ("ping", "error") or "error" in said:
             continue
         adapter.validate_python(said)

@@ -1,4 +1,4 @@
-"""The published JSON Schema, judged by an independent implementation."""
+"""The published JSON Schema, checked with an independent implementation."""
 
 import json
 import os
@@ -24,8 +24,8 @@ def test_it_is_a_schema(grid, palette):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_spec_fits_exactly_if_nothing_of_it_is_dropped(case):
+def test_a_spec_is_valid_exactly_if_nothing_of_it_is_dropped(case):
     validator = jsonschema.Draft202012Validator(schema(case["gridSize"], case["palette"]))
-    # Aliases are forgiven, not asked for.
+    # Aliases are accepted, but the schema does not list them.
     clean = not case["unknown"] and not case["outOfBounds"] and case["name"] != "names and aliases"
     assert validator.is_valid(case["spec"]) == clean

@@ -1,4 +1,4 @@
-"""Turntables, read by a reader that shares no code with their writer."""
+"""Turntables, read by an independent reader."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ SPEC = ROOT / "builds/32-simple/treehouse/reference_architect.json"
 
 
 @pytest.mark.parametrize("name, size", [("turned.webp", 320), ("turned.gif", 288)])
-def test_a_turntable_is_a_whole_turn_without_an_end(tmp_path, name, size):
+def test_a_turntable_is_a_whole_turn_that_loops(tmp_path, name, size):
     out = tmp_path / name
     subprocess.run([os.environ["BUILDOFF"], "render", SPEC, "-o", out], check=True)
     with Image.open(out) as picture:
