@@ -1,19 +1,14 @@
-//! The arena as voters meet it: by mouse, by key, by touch, and without script.
+//! The arena in the browser: by mouse, keyboard and touch, and without script.
 
 mod countdown;
 mod errors;
 mod layout;
 mod without_script;
 
-use std::time::{Duration, Instant};
-
 use crate::support::db::TestDb;
-use crate::support::{BrowserPage, TestServer, open_page};
+use crate::support::{BrowserPage, TestServer, open_page, server_with_builds};
 
-/// For what a page does by itself; one without a graphics card takes its time.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Answers in the server's place where `answers` holds something for an address.
+/// Replaces `fetch` by one that takes responses from `answers`, by a part of the URL.
 const FAKE_FETCH: &str = r#"
     window.answers = {};
     const ask = window.fetch;
@@ -28,7 +23,7 @@ const FAKE_FETCH: &str = r#"
     };
 "#;
 
-/// An arena with the shipped builds, and its database.
+/// A server with shipped builds, and its database.
 struct ArenaFixture {
     server: TestServer,
     db: TestDb,
@@ -36,17 +31,15 @@ struct ArenaFixture {
 
 impl ArenaFixture {
     async fn new() -> Self {
-        let db = TestDb::seeded().await;
-        Self { server: TestServer::start_with_db(db.pool.clone()).await, db }
+        let (db, server) = server_with_builds().await;
+        Self { server, db }
     }
 
-    /// Without shadows, which come when they are done.
     fn url_for(&self, path: &str) -> String {
-        let and = if path.contains('?') { "&" } else { "?" };
-        self.server.url_for(&format!("{path}{and}q=low"))
+        self.server.low_quality_url(path)
     }
 
-    /// The arena, with a matchup to vote on.
+    /// Opens the arena, and waits for a matchup that can be voted on.
     async fn open_ready_page(&self) -> BrowserPage {
         self.open_page_with_script("", "/").await
     }
@@ -70,7 +63,7 @@ impl ArenaFixture {
 }
 
 #[tokio::test]
-async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
+async fn a_vote_by_mouse_shows_the_names_in_place_of_the_buttons() {
     const PLACES: &str = "[...document.querySelectorAll('.side canvas')].map(c => (r => [r.x, r.y, r.width, r.height].map(Math.round).join())(c.getBoundingClientRect()))";
     let fixture = ArenaFixture::new().await;
     let mut page = fixture.open_ready_page().await;
@@ -107,7 +100,7 @@ async fn a_vote_by_mouse_brings_the_names_to_light_where_the_buttons_were() {
 }
 
 #[tokio::test]
-async fn builds_can_be_taken_away_after_the_vote_and_not_before() {
+async fn builds_can_be_downloaded_only_after_the_vote() {
     const FILES: &str = "[...document.querySelectorAll('#away-a a, #away-b a')].filter(a => a.hasAttribute('href')).map(a => a.getAttribute('href'))";
     let fixture = ArenaFixture::new().await;
     let mut page = fixture.open_ready_page().await;
@@ -138,7 +131,7 @@ async fn builds_can_be_taken_away_after_the_vote_and_not_before() {
 }
 
 #[tokio::test]
-async fn the_four_keys_vote_and_enter_goes_on() {
+async fn the_four_keys_vote_and_enter_continues() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     for (key, choice) in [("1", "A"), ("2", "B"), ("3", "TIE"), ("0", "BOTH_BAD")] {
@@ -158,7 +151,7 @@ async fn the_four_keys_vote_and_enter_goes_on() {
 }
 
 #[tokio::test]
-async fn what_did_not_move_a_rating_is_neither_good_nor_bad_and_a_tie_marks_both() {
+async fn an_unchanged_rating_has_no_colour_and_a_tie_marks_both_builds() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     page.press("3").await;
@@ -173,7 +166,7 @@ async fn what_did_not_move_a_rating_is_neither_good_nor_bad_and_a_tie_marks_both
 }
 
 #[tokio::test]
-async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
+async fn after_turning_a_build_by_pointer_the_keys_still_vote() {
     const HINT: &str = "document.querySelector('.coax').checkVisibility()";
     const AWAY: &str = "document.getElementById('away').checkVisibility()";
     const ZOOM: &str = "document.querySelector('build-viewer').camera.zoom";
@@ -208,8 +201,8 @@ async fn turning_a_build_by_pointer_leaves_the_keys_to_the_vote() {
 }
 
 #[tokio::test]
-async fn the_next_pair_cannot_be_voted_on_by_what_was_meant_for_the_one_before() {
-    /// Has the page wait for `settle()` instead.
+async fn input_meant_for_the_last_pair_cannot_vote_on_the_next() {
+    /// The page's delay of 800 ms ends when the test calls `settle()`.
     const HOLD: &str = "const soon = setTimeout; window.setTimeout = (what, after) => after === 800 ? void (window.settle = what) : soon(what, after)";
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_page_with_script(HOLD, "/").await;
@@ -234,7 +227,7 @@ async fn the_next_pair_cannot_be_voted_on_by_what_was_meant_for_the_one_before()
 }
 
 #[tokio::test]
-async fn keys_are_not_the_arenas_while_something_else_has_them() {
+async fn the_arena_ignores_keys_while_another_element_uses_them() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     for place in [".side canvas", "#prompt"] {
@@ -275,7 +268,7 @@ async fn keys_are_not_the_arenas_while_something_else_has_them() {
 }
 
 #[tokio::test]
-async fn l_links_the_cameras_and_what_was_chosen_holds_for_the_next() {
+async fn l_unlinks_the_cameras_also_for_the_next_pair() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     let linked = "[...document.querySelectorAll('.side > :not([inert]) [data-tool=link]')].map(b => b.ariaPressed).join()";
@@ -316,7 +309,7 @@ async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_prompt_can_be_picked_and_stays_in_the_address() {
+async fn a_chosen_prompt_stays_in_the_url() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     let pick = |id: &str| {
@@ -331,7 +324,7 @@ async fn a_prompt_can_be_picked_and_stays_in_the_address() {
         ("treehouse", "a treehouse in an old oak"),
         ("sleeping-dragon", "a sleeping dragon"),
     ];
-    // The first one is skipped, and not served again.
+    // The first matchup is skipped, and its pair is not served again.
     others.retain(|(_, text)| *text != first);
     let last = others[1].1;
     for (id, text) in others.into_iter().take(2) {
@@ -363,7 +356,7 @@ async fn a_prompt_can_be_picked_and_stays_in_the_address() {
 }
 
 #[tokio::test]
-async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
+async fn after_the_last_pair_other_prompts_are_offered_until_all_are_seen() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     fixture.vote_on_every_pair(&page).await;
@@ -383,7 +376,7 @@ async fn who_has_seen_a_prompt_and_asks_for_another_is_told_that_all_is_seen() {
     }
 }
 
-/// The sides of what is marked as chosen: builds first, then names.
+/// The sides of all elements marked as chosen: builds first, then names.
 async fn chosen(page: &BrowserPage) -> Vec<String> {
     page.eval(
         "[...document.querySelectorAll('[data-chosen]')].map(one => one.dataset.side ?? one.dataset.of)",
@@ -391,7 +384,7 @@ async fn chosen(page: &BrowserPage) -> Vec<String> {
     .await
 }
 
-/// No word of the page tells who built what.
+/// Asserts that nothing on the page identifies the models.
 async fn assert_no_model_names(page: &BrowserPage) {
     let html: String = page.eval("document.documentElement.outerHTML.toLowerCase()").await;
     for secret in ["architect", "sculptor", "reference", "/builds/", "/models/"] {
@@ -409,15 +402,6 @@ pub async fn wait_until(page: &BrowserPage, phase: &str) {
     wait_for_condition(page, &there, &format!("The arena is {phase}")).await;
 }
 
-/// Asks the page until it agrees.
 async fn wait_for_condition(page: &BrowserPage, condition: &str, what: &str) {
-    let deadline = Instant::now() + WAIT_TIMEOUT;
-    while !page.holds(condition).await {
-        if Instant::now() > deadline {
-            page.screenshot("arena-stuck").await;
-            let state = page.text("main").await;
-            panic!("{what}: not within {WAIT_TIMEOUT:?}. Asked: {condition}\nThe page says: {state}");
-        }
-        tokio::time::sleep(Duration::from_millis(15)).await;
-    }
+    page.wait_until_described(condition, what).await;
 }

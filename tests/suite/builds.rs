@@ -1,4 +1,4 @@
-//! Builds: shipped, imported, shown, overwritten, damaged.
+//! Builds: stored, imported, shown, overwritten and damaged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,15 +14,8 @@ use uuid::Uuid;
 use voxel::codec::{Digest, decode, encode};
 use voxel::{GridSize, Palette, check};
 
-use crate::support::TestServer;
 use crate::support::db::TestDb;
-
-/// A site with some of the builds that are shipped.
-async fn server_with_builds() -> (TestDb, TestServer) {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
-    (db, server)
-}
+use crate::support::{TestServer, server_with_builds};
 
 async fn ids(db: &TestDb) -> Vec<Uuid> {
     builds::ids(&db.pool).await.unwrap()
@@ -54,7 +47,7 @@ async fn store(db: &TestDb, text: &str, overwrite: bool) -> Result<builds::Store
 }
 
 #[tokio::test]
-async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vote() {
+async fn pages_of_prompts_builds_models_and_votes_link_to_each_other() {
     let (db, server) = server_with_builds().await;
     let page =
         async |server: &TestServer, path: &str| server.get(path).send().await.unwrap().text().await.unwrap();
@@ -85,7 +78,7 @@ async fn pages_of_prompts_and_builds_lead_to_one_another_to_models_and_to_the_vo
 }
 
 #[tokio::test]
-async fn a_builds_facts_are_told_whole() {
+async fn a_builds_facts_are_complete() {
     let (db, server) = server_with_builds().await;
     let stored = store(&db, &sample_spec(5), true).await.unwrap();
     assert!(stored.overwritten);
@@ -107,13 +100,13 @@ async fn a_builds_facts_are_told_whole() {
     assert_eq!(spec, serde_json::from_str::<Value>(&sample_spec(5)).unwrap());
 }
 
-/// The stored bytes are the served bytes, under a name that never stands for others.
+/// The stored bytes are served unchanged, under a URL with their digest.
 #[tokio::test]
 async fn a_grid_is_immutable_and_named_by_its_digest() {
     let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/grid", ids(&db).await[0]);
     let (_, facts) = json(&server, path.trim_end_matches("/grid")).await;
-    // One that shows what is sent.
+    // This client does not decompress, so the test sees the bytes as sent.
     let client = reqwest::Client::builder().no_brotli().no_gzip().build().unwrap();
     let mut tags = BTreeSet::new();
     for encoding in ["br", "gzip", "identity"] {
@@ -139,7 +132,7 @@ async fn a_grid_is_immutable_and_named_by_its_digest() {
 }
 
 #[tokio::test]
-async fn pictures_come_in_two_formats_and_odd_wishes_are_told_what_is_allowed() {
+async fn pictures_have_two_formats_and_invalid_options_are_explained() {
     let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/image", ids(&db).await[0]);
     for (query, kind, magic) in [
@@ -187,7 +180,7 @@ async fn unknown_builds_and_prompts_are_not_found() {
     assert_eq!(server.get("/textures/x/nothing.png").send().await.unwrap().status(), 404);
 }
 
-/// Votes go on pointing at what was judged.
+/// A vote keeps referring to the build that was shown.
 #[tokio::test]
 async fn overwriting_retires_and_without_it_a_second_build_is_refused() {
     let (db, server) = server_with_builds().await;
@@ -206,7 +199,7 @@ async fn overwriting_retires_and_without_it_a_second_build_is_refused() {
 }
 
 #[tokio::test]
-async fn a_prompts_text_stays_once_it_has_builds_and_seeding_enables_nothing_again() {
+async fn a_prompts_text_is_fixed_once_it_has_builds_and_seeding_reenables_nothing() {
     let (db, _site) = server_with_builds().await;
     let mut catalog = Catalog::load(None).unwrap();
     let mut fresh = catalog.prompts[0].clone();
@@ -262,7 +255,7 @@ async fn an_empty_installation_says_what_to_do_next() {
     assert_eq!(server.get("/").send().await.unwrap().status(), 200);
 }
 
-/// A hundred wishes for pictures wait in line; everybody else is served.
+/// A hundred requests for pictures wait in the queue while other requests are served.
 #[tokio::test]
 async fn many_pictures_at_once_do_not_starve_the_site() {
     let (db, server) = server_with_builds().await;
@@ -295,7 +288,7 @@ fn run_command(db: &TestDb, arguments: &[&str]) -> (i32, String) {
 }
 
 #[tokio::test]
-async fn damage_is_told_breaks_nothing_else_and_is_found_by_the_doctor() {
+async fn a_damaged_build_is_reported_isolated_and_found_by_the_doctor() {
     let (db, server) = server_with_builds().await;
     let ids = ids(&db).await;
     let (code, printed) = run_command(&db, &["doctor"]);
@@ -326,7 +319,7 @@ async fn damage_is_told_breaks_nothing_else_and_is_found_by_the_doctor() {
 }
 
 #[tokio::test]
-async fn a_folder_is_imported_file_by_file_and_goes_on_after_a_bad_one() {
+async fn a_folder_import_continues_after_an_invalid_file() {
     let (db, _site) = server_with_builds().await;
     let folder = tempfile::tempdir().unwrap();
     let file = |path: &str, text: &str| {
@@ -400,7 +393,7 @@ fn a_spec_is_rendered_and_so_are_the_textures() {
     }
 }
 
-/// What the browser's decoder is tested on is what this encoder makes.
+/// The browser's decoder is tested with files that this encoder has written.
 #[test]
 fn the_grids_for_the_other_decoders_are_up_to_date() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/voxel/tests/data/grids");

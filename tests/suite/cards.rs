@@ -1,16 +1,10 @@
-//! What a link to a page looks like where it is shared.
+//! Preview cards: the pictures and meta tags of shared links.
 
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
-use crate::support::{TestServer, TestVoter};
-
-async fn server_with_builds() -> (TestDb, TestServer) {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
-    (db, server)
-}
+use crate::support::{TestServer, TestVoter, server_with_builds};
 
 async fn a_build(db: &TestDb) -> Uuid {
     let id =
@@ -25,7 +19,7 @@ async fn vote(voter: &TestVoter) -> String {
     matchup["id"].as_str().unwrap().to_owned()
 }
 
-/// What a page says of itself to those who share it, by property.
+/// The content of a page's meta tags, by property.
 async fn meta_tags(server: &TestServer, path: &str) -> impl Fn(&str) -> String {
     let html = server.get(path).send().await.unwrap().text().await.unwrap();
     move |property| {
@@ -44,7 +38,7 @@ fn size(png: &[u8]) -> (u32, u32) {
 }
 
 #[tokio::test]
-async fn every_kind_of_page_has_its_card() {
+async fn every_kind_of_page_has_a_card() {
     let (db, server) = server_with_builds().await;
     let build = a_build(&db).await;
     let matchup = vote(&server.voter()).await;
@@ -87,7 +81,7 @@ async fn every_kind_of_page_has_its_card() {
 }
 
 #[tokio::test]
-async fn addresses_are_of_the_public_site_and_never_of_a_host_that_is_none() {
+async fn card_urls_use_the_public_url_and_never_an_invalid_host() {
     let (db, plain) = server_with_builds().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
@@ -105,7 +99,7 @@ async fn addresses_are_of_the_public_site_and_never_of_a_host_that_is_none() {
 }
 
 #[tokio::test]
-async fn a_matchup_shows_nothing_before_the_vote_and_the_outcome_after_it() {
+async fn a_matchups_card_shows_the_outcome_only_after_the_vote() {
     let (_db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
@@ -127,7 +121,7 @@ async fn a_matchup_shows_nothing_before_the_vote_and_the_outcome_after_it() {
 }
 
 #[tokio::test]
-async fn a_card_changes_with_what_it_says_and_takes_whatever_names_there_are() {
+async fn a_cards_url_changes_with_its_content_and_any_name_can_be_drawn() {
     let (db, server) = server_with_builds().await;
     let tag = async |path: &str| {
         let answer = server.get(path).send().await.unwrap();
@@ -157,7 +151,7 @@ async fn a_card_changes_with_what_it_says_and_takes_whatever_names_there_are() {
 }
 
 #[tokio::test]
-async fn what_has_no_card_is_not_found() {
+async fn an_unknown_card_is_not_found() {
     let (_db, server) = server_with_builds().await;
     for path in [
         "/cards/builds/nothing.png",

@@ -5,19 +5,13 @@ use buildoff::generate::prompting;
 use voxel::{GridSize, Palette};
 
 use crate::support::db::TestDb;
-use crate::support::{BrowserPage, TestServer, Theme, open_page};
-
-async fn server_with_builds() -> (TestDb, TestServer) {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
-    (db, server)
-}
+use crate::support::{BrowserPage, TestServer, assert_fits_everywhere, open_page, server_with_builds};
 
 fn expected(prompt: &str, grid: GridSize, palette: Palette) -> String {
     prompting::chat_text(prompt, &Settings { grid, palette, mode: Mode::precise() })
 }
 
-/// The status of the page, and the text on it that is to be copied.
+/// The status of the page, and the text that it offers to copy.
 async fn chat_text(server: &TestServer, query: &str) -> (u16, String) {
     let answer = server.get(&format!("/prompts/chat{query}")).send().await.unwrap();
     let status = answer.status().as_u16();
@@ -60,7 +54,7 @@ async fn the_page_holds_the_text_for_the_chosen_prompt_grid_and_palette() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_passed_over() {
+async fn invalid_chat_parameters_are_ignored() {
     let (_db, server) = server_with_builds().await;
     let usual = chat_text(&server, "").await;
     for query in ["?prompt=nowhere", "?grid=33", "?palette=oak", "?colour=red", "?words=%00"] {
@@ -80,7 +74,7 @@ async fn without_prompts_there_is_still_something_to_copy() {
 }
 
 #[tokio::test]
-async fn the_prompts_and_the_format_lead_to_it() {
+async fn the_prompt_and_format_pages_link_to_it() {
     let (_db, server) = server_with_builds().await;
     for path in ["/prompts", "/format"] {
         let html = server.get(path).send().await.unwrap().text().await.unwrap();
@@ -88,7 +82,7 @@ async fn the_prompts_and_the_format_lead_to_it() {
     }
 }
 
-/// Returns once the page says so.
+/// Waits until the page shows this message.
 async fn wait_until_copied(page: &BrowserPage, message: &str) {
     let there: bool = page
         .eval(&format!(
@@ -99,7 +93,7 @@ async fn wait_until_copied(page: &BrowserPage, message: &str) {
 }
 
 #[tokio::test]
-async fn a_press_copies_the_text_and_says_so() {
+async fn the_button_copies_the_text_and_says_so() {
     let (_db, server) = server_with_builds().await;
     let mut page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
     assert_eq!(page.text("#copied").await, "");
@@ -112,7 +106,7 @@ async fn a_press_copies_the_text_and_says_so() {
 }
 
 #[tokio::test]
-async fn where_the_clipboard_is_shut_the_text_is_selected() {
+async fn without_clipboard_access_the_text_is_selected() {
     let (_db, server) = server_with_builds().await;
     let page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
     page.run("navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false")
@@ -127,17 +121,7 @@ async fn where_the_clipboard_is_shut_the_text_is_selected() {
 async fn it_fits_every_size_and_theme_and_names_its_fields() {
     let (_db, server) = server_with_builds().await;
     let mut page = open_page(&server.url_for("/prompts/chat?prompt=lighthouse")).await;
-    for (size, width, height) in [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)] {
-        page.set_size(width, height).await;
-        for theme in [Theme::Light, Theme::Dark] {
-            page.set_theme(theme).await;
-            page.reload().await;
-            page.screenshot(&format!("chat-{size}-{theme:?}")).await;
-            assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{size} {theme:?}");
-            let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
-            assert!(needed <= width, "{size} {theme:?} needs {needed} px");
-        }
-    }
+    assert_fits_everywhere(&mut page, "chat").await;
     let nameless: Vec<String> = page
         .eval("[...document.querySelectorAll('main :is(a, button, input, select, textarea)')].filter(e => !(e.innerText || e.labels?.length || e.ariaLabel)).map(e => e.outerHTML)")
         .await;

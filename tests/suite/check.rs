@@ -1,4 +1,4 @@
-//! `buildoff check` and `POST /api/check`: the same verdicts through both doors.
+//! `buildoff check` and `POST /api/check` give the same verdicts.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::support::TestServer;
 
-/// A build that keeps every rule.
+/// A valid build.
 fn sample_spec() -> Value {
     json!({ "version": "1.0", "boxes": [
         { "x1": 4, "y1": 0, "z1": 4, "x2": 27, "y2": 5, "z2": 27, "type": "minecraft:oak_planks" },
@@ -27,7 +27,7 @@ fn check(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may have ended without reading.
+    // The command may have ended without reading its input, which breaks the pipe.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
@@ -44,7 +44,7 @@ async fn post(server: &TestServer, query: &str, body: Vec<u8>) -> (StatusCode, V
 }
 
 #[tokio::test]
-async fn both_doors_give_the_same_object() {
+async fn the_command_and_the_api_give_the_same_object() {
     let server = TestServer::start().await;
     for (text, arguments, query, exit, status) in [
         (sample_spec().to_string(), vec!["-"], "", 0, 200),
@@ -71,7 +71,7 @@ async fn both_doors_give_the_same_object() {
 }
 
 #[test]
-fn files_are_read_and_what_cannot_be_is_told() {
+fn files_are_read_and_unreadable_ones_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hut.json.gz");
     std::fs::write(&file, gzip(sample_spec().to_string().as_bytes())).unwrap();
@@ -89,7 +89,7 @@ fn files_are_read_and_what_cannot_be_is_told() {
 }
 
 #[tokio::test]
-async fn bad_requests_are_answered_and_the_next_one_is_served() {
+async fn invalid_requests_do_not_affect_the_next_one() {
     let server = TestServer::start().await;
     let bomb = gzip(&vec![b' '; 300 << 20]);
     let deep = format!(r#"{{"a":{}"#, "[".repeat(200_000));
@@ -123,7 +123,7 @@ async fn a_body_without_a_length_is_bounded_too() {
 }
 
 #[tokio::test]
-async fn odd_parameters_are_told() {
+async fn invalid_parameters_are_explained() {
     let server = TestServer::start().await;
     for (query, printed) in [
         ("?gridSize=33", "gridSize: expected 32, 64, 128 or 256"),
@@ -155,7 +155,7 @@ async fn the_schema_is_served() {
     assert_eq!(schema["$defs"]["type"]["enum"].as_array().unwrap().len(), 77);
 }
 
-/// What the site shows as an example is one.
+/// The examples on the site's pages are valid builds.
 #[tokio::test]
 async fn the_examples_on_the_pages_are_valid_builds() {
     let server = TestServer::start().await;
@@ -170,9 +170,9 @@ async fn the_examples_on_the_pages_are_valid_builds() {
     );
 }
 
-/// Announcing a large body takes nothing from others: memory is shared out for what has arrived.
+/// Memory is reserved for bytes that have arrived, so announcing a large body takes nothing from others.
 #[tokio::test]
-async fn visitors_who_announce_much_and_send_nothing_keep_nobody_out() {
+async fn announcing_large_bodies_without_sending_them_blocks_nobody() {
     let server = TestServer::start().await;
     let mut idle = Vec::new();
     for _ in 0..16 {
@@ -186,7 +186,7 @@ async fn visitors_who_announce_much_and_send_nothing_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_gzip_file_may_have_something_behind_it() {
+async fn a_gzip_file_may_have_trailing_bytes() {
     let server = TestServer::start().await;
     let mut zipped = gzip(sample_spec().to_string().as_bytes());
     zipped.extend(b"\n");
@@ -195,7 +195,7 @@ async fn a_gzip_file_may_have_something_behind_it() {
 }
 
 #[tokio::test]
-async fn large_answers_are_whole_plain_and_compressed() {
+async fn large_responses_are_complete_plain_and_compressed() {
     let server = TestServer::start().await;
     let full = json!({ "version": "1.0", "boxes": [
         { "x1": 0, "y1": 0, "z1": 0, "x2": 63, "y2": 63, "z2": 63, "type": "stone" },
@@ -207,9 +207,9 @@ async fn large_answers_are_whole_plain_and_compressed() {
     }
 }
 
-/// A check of a file needs no more of the configuration than its limit.
+/// Checking a file uses only its size limit of the configuration, so other invalid settings do not matter.
 #[test]
-fn a_check_does_not_mind_what_it_does_not_use() {
+fn a_check_ignores_invalid_settings_it_does_not_use() {
     let run = |name: &str, value: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
         command.args(["check", "/no/such/file"]).env(name, value);

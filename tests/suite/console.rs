@@ -1,4 +1,4 @@
-//! The console: its door, and its pages with and without script.
+//! The console: signing in, and its pages with and without script.
 
 mod matrix;
 mod pages;
@@ -11,6 +11,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
 use crate::support::fake_provider::{API_KEY, RecordedRequest};
@@ -18,13 +19,13 @@ use crate::support::{
     BrowserPage, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, open_page,
 };
 
-const TOKEN: &str = "a token for tests only";
 const SIGN_IN: &str = "Sign in with the server’s";
 
-/// Sound by all rules: a block of stone.
+/// A valid build: a block of stone.
 const BUILD: &str = r#"{ "version": "1.0", "boxes": [{ "x1": 0, "y1": 0, "z1": 0, "x2": 19, "y2": 7, "z2": 19, "type": "stone" }] }"#;
 
-/// Two prompts, two models of a provider on this machine, one of a provider without a key, one reference.
+/// The catalog has two prompts, two models of a local provider, one of a provider without a key, and one
+/// reference builder.
 const PROMPTS: &str = r#"
     [[prompt]]
     slug = "blue-door"
@@ -36,7 +37,7 @@ const PROMPTS: &str = r#"
     text = "a bridge of stone"
 "#;
 
-/// An installation whose models are asked on this machine.
+/// An installation whose models belong to a fake provider.
 struct ConsoleFixture {
     server: TestServer,
     _db: TestDb,
@@ -45,12 +46,12 @@ struct ConsoleFixture {
 }
 
 impl ConsoleFixture {
-    /// The provider answers with these, in turn.
+    /// The provider sends these responses in order.
     async fn with_responses(responses: impl IntoIterator<Item = FakeResponse>) -> Self {
         Self::with_provider(FakeProvider::with_responses(FakeProtocol::Compatible, responses).await).await
     }
 
-    /// The provider answers as it is asked.
+    /// The provider answers each request with the handler's response.
     async fn with_handler(
         handler: impl Fn(&RecordedRequest) -> FakeResponse + Send + Sync + 'static,
     ) -> Self {
@@ -79,7 +80,7 @@ impl ConsoleFixture {
         assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     }
 
-    /// A tab in which an admin has signed in, at this address.
+    /// Opens a tab, signs in, and goes to the path.
     async fn open_signed_in(&self, path: &str) -> BrowserPage {
         let page = open_page(&self.server.url_for("/admin")).await;
         page.run(&format!("document.getElementById('token').value = {TOKEN:?}")).await;
@@ -89,7 +90,7 @@ impl ConsoleFixture {
         page
     }
 
-    /// A signed-in admin's cookie.
+    /// The cookie of a new signed-in session.
     async fn cookie(&self) -> String {
         cookie(&sign_in(&self.server, TOKEN).await).unwrap()
     }
@@ -135,7 +136,7 @@ fn models(provider: &FakeProvider) -> String {
     )
 }
 
-/// What a sound answer is.
+/// An answer with a valid build.
 fn valid_response() -> FakeResponse {
     FakeProtocol::Compatible.answer(&[FakePart::Text(BUILD), FakePart::Done])
 }
@@ -151,7 +152,7 @@ async fn sign_in(server: &TestServer, token: &str) -> Response {
     with_form(server.post("/admin/session"), &[("token", token)]).send().await.unwrap()
 }
 
-/// A form as a browser sends it.
+/// Adds a form to a request as a browser would.
 fn with_form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder {
     let escaped = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
@@ -163,18 +164,18 @@ fn cookie(answer: &Response) -> Option<String> {
     set.split(';').next().map(str::to_owned)
 }
 
-/// The status of a page, and the page.
+/// The status and the HTML of a page.
 async fn visit(server: &TestServer, path: &str, cookie: &str) -> (u16, String) {
     let answer = server.get(path).header(COOKIE, cookie).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// Returns once it is so.
+/// Waits until the condition holds.
 async fn wait_until(page: &BrowserPage, condition: &str) {
     page.wait_until(condition).await;
 }
 
-/// The cell of a prompt and a model.
+/// The selector of the matrix cell of a prompt and a model.
 fn cell(prompt: &str, model: &str) -> String {
     format!("#matrix a[href=\"/admin/places/{prompt}/{model}\"]")
 }

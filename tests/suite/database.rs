@@ -28,7 +28,7 @@ async fn open_error(source: &DatabaseSource) -> String {
     format!("{error:#}\n{error:?}\n{source:?}")
 }
 
-/// As a newer program would have left it.
+/// A database that a newer program has migrated.
 async fn apply_newer_migration(pool: &PgPool) {
     sqlx::query(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
@@ -49,7 +49,7 @@ async fn a_database_given_by_url_is_opened_and_ready() {
 }
 
 #[tokio::test]
-async fn migrations_go_over_the_direct_url() {
+async fn migrations_use_the_direct_url() {
     let db = TestDb::new().await;
     let source = |direct_url: String| DatabaseSource::Url {
         url: db.url(),
@@ -62,7 +62,7 @@ async fn migrations_go_over_the_direct_url() {
 }
 
 #[tokio::test]
-async fn there_is_one_installation_and_no_second() {
+async fn there_is_exactly_one_installation_row() {
     let db = TestDb::new().await;
     let count = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM installation"#);
     assert_eq!(count.fetch_one(&db.pool).await.unwrap(), 1);
@@ -98,8 +98,8 @@ async fn a_changed_migration_is_noticed() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_gone_is_not_ready_soon() {
-    // Accepts connections and says nothing.
+async fn a_lost_database_soon_makes_the_server_not_ready() {
+    // The listener accepts connections and never sends anything.
     let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("postgres://postgres@{}/buildoff", mute.local_addr().unwrap());
     let pool = PgPool::connect_lazy(&url).unwrap();
@@ -108,7 +108,7 @@ async fn a_database_that_is_gone_is_not_ready_soon() {
 }
 
 #[tokio::test]
-async fn a_database_that_comes_up_late_is_waited_for() {
+async fn startup_waits_for_a_database_that_starts_late() {
     let dir = tempfile::tempdir().unwrap();
     let start = {
         let dir = dir.path().to_owned();
@@ -128,7 +128,7 @@ async fn a_database_that_comes_up_late_is_waited_for() {
 }
 
 #[tokio::test]
-async fn passwords_stay_unsaid() {
+async fn database_passwords_are_never_shown() {
     for url in [
         "hunter2",
         "mysql://me:hunter2@localhost/db",
@@ -145,7 +145,7 @@ async fn passwords_stay_unsaid() {
 }
 
 #[tokio::test]
-async fn what_the_server_objects_to_is_told() {
+async fn errors_of_the_database_server_are_shown() {
     let db = TestDb::new().await;
     let server = db.url();
     let message = open_error(&url_source(server.replace("/test_", "/untest_"))).await;
@@ -153,7 +153,7 @@ async fn what_the_server_objects_to_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_ends_what_hangs_wherever_it_is() {
+async fn every_database_connection_has_timeouts() {
     let (db, home) = (TestDb::new().await, tempfile::tempdir().unwrap());
     let embedded = DatabaseSource::Embedded { data_dir: Some(home.path().to_owned()), pg_bin: None };
     let patient = format!("{}&options=-c%20statement_timeout%3D20s", db.url());
@@ -178,21 +178,21 @@ async fn the_server_ends_what_hangs_wherever_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_changes_hands_leaves_no_word_in_the_servers_log() {
+async fn reusing_a_connection_logs_nothing_at_the_database() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_owned();
     let start = move || Cluster::start(&path, &PostgresSearch::detect(None), Durability::None).unwrap();
     let cluster = spawn_blocking(start).await.unwrap();
     let pool = pool_options().max_connections(1).connect_lazy_with(cluster.options());
     let log = || fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();
-    // Whatever the start has to say is said once somebody was served.
+    // After the first query the server has logged everything about its start.
     sqlx::query("SELECT 1").execute(&pool).await.unwrap();
     let before = log();
     for _ in 0..20 {
         sqlx::query("SELECT 1").execute(&pool).await.unwrap();
         pool.begin().await.unwrap().commit().await.unwrap();
     }
-    // Idle for long enough to be tested before it is used.
+    // The pool tests a connection before use only if it was idle for this long.
     sleep(Duration::from_millis(200)).await;
     sqlx::query("SELECT 1").execute(&pool).await.unwrap();
     pool.close().await;
@@ -200,9 +200,9 @@ async fn a_connection_that_changes_hands_leaves_no_word_in_the_servers_log() {
     spawn_blocking(move || drop(cluster)).await.unwrap();
 }
 
-/// Every test's database is its own, also among many threads.
+/// Threads that create test databases at the same time get different ones.
 #[test]
-fn test_databases_are_apart() {
+fn test_databases_are_isolated() {
     let threads: Vec<_> = (0..8)
         .map(|_| {
             std::thread::spawn(|| {

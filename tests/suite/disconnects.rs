@@ -1,4 +1,4 @@
-//! Visitors who leave in the middle of something, and what they leave behind: nothing.
+//! Visitors who disconnect during a request leave nothing half done.
 
 mod random;
 
@@ -25,10 +25,10 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::{AbortableRequest, LatencyProxy, TestServer, sample_spec};
 
-/// One way, between the site and its database.
+/// The delay in each direction between the server and its database.
 const DELAY: Duration = Duration::from_millis(5);
 
-/// A site over a slow line to its database.
+/// A server with a slow connection to its database.
 async fn server_far_from_db(db: &TestDb) -> (LatencyProxy, TestServer) {
     let proxy = LatencyProxy::start(db, DELAY).await;
     let options = proxy.options().application_name(APPLICATION_NAME);
@@ -39,14 +39,14 @@ async fn server_far_from_db(db: &TestDb) -> (LatencyProxy, TestServer) {
 
 const APPLICATION_NAME: &str = "far away";
 
-/// What `/metrics` tells by this name.
+/// The value of a metric.
 async fn metric(server: &TestServer, name: &str) -> i64 {
     let metrics = server.voter().get("/metrics").await.text();
     let value = metrics.lines().find_map(|row| row.strip_prefix(name)).unwrap_or_else(|| panic!("{metrics}"));
     value.trim().parse().unwrap()
 }
 
-/// Returns once nothing is under way at the site, but the question whether it is.
+/// Waits until the request for the metrics is the only one that the server is handling.
 async fn wait_until_no_requests(server: &TestServer) {
     let begun = Instant::now();
     loop {
@@ -59,8 +59,8 @@ async fn wait_until_no_requests(server: &TestServer) {
     }
 }
 
-/// Asks, and hangs up as soon as the site has sent so much more to its database. Returns whether there was time for
-/// an answer.
+/// Sends a request, and disconnects as soon as the server has sent this many messages to its database. Returns
+/// whether a response had arrived by then.
 async fn disconnect_after(
     messages: usize,
     proxy: &LatencyProxy,
@@ -75,7 +75,7 @@ async fn disconnect_after(
 }
 
 #[tokio::test]
-async fn a_dropped_begin_does_not_reach_the_next_user_of_its_connection() {
+async fn a_dropped_begin_leaves_no_transaction_in_the_pool() {
     let db = TestDb::new().await;
     let proxy = LatencyProxy::start(&db, DELAY).await;
     let pool = pool_options().max_connections(1).connect_lazy_with(proxy.options());
@@ -96,7 +96,7 @@ async fn a_dropped_begin_does_not_reach_the_next_user_of_its_connection() {
 }
 
 #[tokio::test]
-async fn a_failed_transaction_does_not_reach_the_next_user_of_its_connection() {
+async fn a_failed_transaction_leaves_no_transaction_in_the_pool() {
     let db = TestDb::new().await;
     let pool = pool_options().max_connections(1).connect_lazy_with(db.options());
     for _ in 0..3 {
@@ -111,7 +111,7 @@ async fn a_failed_transaction_does_not_reach_the_next_user_of_its_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_vote_whose_visitor_left_during_it_is_there_and_whole() {
+async fn an_aborted_vote_is_stored_completely() {
     let db = TestDb::seeded().await;
     let (proxy, server) = server_far_from_db(&db).await;
     let mut cut_off = 0;
@@ -135,7 +135,7 @@ async fn a_vote_whose_visitor_left_during_it_is_there_and_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_import_whose_admin_left_is_whole() {
+async fn an_aborted_import_is_stored_completely() {
     let db = TestDb::seeded().await;
     let (proxy, server) = server_far_from_db(&db).await;
     let (builds, noted) =
@@ -155,7 +155,7 @@ async fn an_import_whose_admin_left_is_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sign_out_whose_browser_left_is_done() {
+async fn an_aborted_sign_out_is_completed() {
     let db = TestDb::new().await;
     let (proxy, server) = server_far_from_db(&db).await;
     for messages in 1..=4 {
@@ -177,7 +177,7 @@ async fn a_sign_out_whose_browser_left_is_done() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sign_in_whose_browser_left_keeps_its_session_under_the_new_id() {
+async fn an_aborted_sign_in_keeps_the_session_under_the_new_id() {
     let db = TestDb::seeded().await;
     let (proxy, server) = server_far_from_db(&db).await;
     for messages in 1..=4 {
@@ -192,7 +192,7 @@ async fn a_sign_in_whose_browser_left_keeps_its_session_under_the_new_id() {
     }
 }
 
-/// Counts those who begin and those who end; they end when they are let.
+/// Handlers that count their starts and their ends, and end when the test permits it.
 #[derive(Clone, Default)]
 struct BlockingHandler {
     started: Arc<AtomicUsize>,
@@ -216,7 +216,7 @@ impl BlockingHandler {
 }
 
 #[tokio::test]
-async fn what_changes_something_goes_on_after_its_deadline_and_what_reads_is_stopped() {
+async fn writes_continue_after_their_deadline_and_reads_are_cancelled() {
     let handler_state = BlockingHandler::default();
     let (written, read) = (handler_state.clone(), handler_state.clone());
     let thing = Router::new()
@@ -237,7 +237,7 @@ async fn what_changes_something_goes_on_after_its_deadline_and_what_reads_is_sto
 }
 
 #[tokio::test]
-async fn what_only_reads_is_dropped_with_its_visitor() {
+async fn a_read_is_cancelled_when_its_visitor_leaves() {
     let handler_state = BlockingHandler::default();
     let handler = handler_state.clone();
     let thing = Router::new().route("/api/thing", get(move || handler.handle()));
@@ -252,7 +252,7 @@ async fn what_only_reads_is_dropped_with_its_visitor() {
 }
 
 #[tokio::test]
-async fn a_visitor_who_sends_a_byte_now_and_then_is_not_waited_for_beyond_the_deadline() {
+async fn a_slow_request_body_is_cut_off_at_the_deadline() {
     let thing = Router::new()
         .route("/api/thing", post(|body: Bytes| async move { body.len().to_string() }))
         .layer(layers::deadline(Duration::from_millis(100)));

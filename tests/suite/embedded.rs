@@ -1,5 +1,4 @@
-//! The Postgres that Buildoff looks after itself: who starts it, who joins it,
-//! who stops it, and what survives.
+//! The Postgres that Buildoff manages itself: how processes start, share and stop it, and what survives a crash.
 
 use std::{
     env,
@@ -22,7 +21,7 @@ use uuid::Uuid;
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A data directory of its own.
+/// A temporary data directory.
 struct TestDataDir(TempDir);
 
 impl TestDataDir {
@@ -56,14 +55,14 @@ impl TestDataDir {
         Pid::from_raw(text.lines().next()?.parse().ok()?)
     }
 
-    /// Starts the program on this directory and waits until it listens.
+    /// Starts the program with this data directory, and waits until it listens.
     fn serve(&self) -> TestEmbeddedServer {
         let process = self.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
         process.wait_for_log("listening");
         process
     }
 
-    /// Runs a command in a process group of its own, as a shell would.
+    /// Runs a command in its own process group, as a shell does.
     fn run(&self, command: &mut Command) -> TestEmbeddedServer {
         let mut child = command
             .env("DATA_DIR", self.path())
@@ -84,7 +83,7 @@ impl TestDataDir {
     }
 }
 
-/// The running program.
+/// A running program.
 struct TestEmbeddedServer {
     child: Child,
     log: Receiver<String>,
@@ -109,7 +108,7 @@ impl TestEmbeddedServer {
         Pid::from_child(&self.child)
     }
 
-    /// What Ctrl-C does: the whole process group gets the signal.
+    /// Signals the whole process group, as Ctrl-C does.
     fn interrupt(&mut self) -> ExitStatus {
         kill_process_group(self.pid(), Signal::INT).unwrap();
         wait_for("the program ends", || self.child.try_wait().unwrap())
@@ -152,7 +151,7 @@ async fn rows_of_test_table(pool: &PgPool) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_creates_the_second_joins_the_last_stops() {
+async fn the_first_process_starts_postgres_and_the_last_one_stops_it() {
     let test_dir = TestDataDir::new();
     assert_eq!(test_dir.postmaster(), None);
     let first = test_dir.open().await;
@@ -168,7 +167,7 @@ async fn the_first_creates_the_second_joins_the_last_stops() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_kept_is_there_after_a_restart() {
+async fn data_survives_a_restart() {
     let test_dir = TestDataDir::new();
     let before = test_dir.open().await;
     insert_row(before.pool()).await;
@@ -181,7 +180,7 @@ async fn what_was_kept_is_there_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_that_has_grown_is_put_aside_at_the_next_start() {
+async fn a_large_log_is_rotated_at_the_next_start() {
     let test_dir = TestDataDir::new();
     test_dir.open().await.close().await;
     let log = test_dir.path().join("postgres/server.log");
@@ -194,7 +193,7 @@ async fn a_log_that_has_grown_is_put_aside_at_the_next_start() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_at_once_make_one_database() {
+async fn processes_started_together_create_one_database() {
     let test_dir = TestDataDir::new();
     let opening: Vec<_> = (0..4)
         .map(|_| {
@@ -252,7 +251,7 @@ async fn a_server_that_dies_under_the_program_is_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn closing_after_the_server_was_killed_is_no_trouble() {
+async fn shutdown_works_after_the_database_server_was_killed() {
     let test_dir = TestDataDir::new();
     let bereft = test_dir.open().await;
     let server = test_dir.postmaster().unwrap();
@@ -268,7 +267,7 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
     let test_dir = TestDataDir::new();
     let orphaned = test_dir.open().await;
     let id = installation(orphaned.pool()).await;
-    // The server still writes there, so something may turn up in a folder that was empty a moment ago.
+    // The server still writes there, so a file may appear while the directory is being deleted.
     let gone = (0..1000).any(|_| fs::remove_dir_all(test_dir.path().join("postgres")).is_ok());
     assert!(gone, "the directory does not go");
     let next = test_dir.open().await;
@@ -278,7 +277,7 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_may_hold_what_a_shell_would_expand() {
+async fn a_directory_name_may_contain_shell_characters() {
     let parent = TestDataDir::new();
     fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).unwrap();
     let source = DatabaseSource::Embedded {
@@ -289,7 +288,7 @@ async fn a_name_may_hold_what_a_shell_would_expand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_program_leaves_a_server_that_the_next_one_joins() {
+async fn the_next_program_joins_the_server_of_a_killed_one() {
     let test_dir = TestDataDir::new();
     let mut killed = test_dir.serve();
     let server = test_dir.postmaster().unwrap();
@@ -315,7 +314,7 @@ async fn ctrl_c_stops_program_and_server_promptly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_while_the_database_is_made_leaves_nothing_behind() {
+async fn ctrl_c_during_the_first_start_leaves_nothing_behind() {
     let test_dir = TestDataDir::new();
     let mut process = test_dir.run(Command::new(env!("CARGO_BIN_EXE_buildoff")).arg("serve"));
     process.wait_for_log("creating the database");
@@ -325,7 +324,7 @@ async fn ctrl_c_while_the_database_is_made_leaves_nothing_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_for_one_leaves_the_server_to_the_other() {
+async fn ctrl_c_in_one_process_leaves_the_server_to_the_other() {
     let test_dir = TestDataDir::new();
     let mut starter = test_dir.serve();
     let mut joiner = test_dir.serve();
@@ -341,7 +340,7 @@ async fn ctrl_c_for_one_leaves_the_server_to_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_strict_umask_is_no_obstacle() {
+async fn a_strict_umask_does_not_prevent_the_start() {
     let test_dir = TestDataDir::new();
     let script = "umask 077; exec \"$0\" serve";
     let mut process =
@@ -383,7 +382,7 @@ async fn a_folder_without_postgres_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_any_postgres_three_ways_out_are_told() {
+async fn without_postgres_the_error_names_three_solutions() {
     let test_dir = TestDataDir::new();
     let dir = test_dir.path().to_owned();
     let started = spawn_blocking(move || Cluster::start(&dir, &PostgresSearch::default(), Durability::None))
@@ -396,7 +395,7 @@ async fn without_any_postgres_three_ways_out_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_database_is_told_of_promptly() {
+async fn a_damaged_database_fails_promptly() {
     let test_dir = TestDataDir::new();
     test_dir.open().await.close().await;
     fs::remove_file(test_dir.path().join("postgres/data/global/pg_control")).unwrap();
@@ -406,9 +405,9 @@ async fn a_damaged_database_is_told_of_promptly() {
     assert!(begun.elapsed() < Duration::from_secs(5), "telling took {:?}", begun.elapsed());
 }
 
-/// Another major version than any there is.
+/// The directory names a major version that does not exist.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_data_directory_demands_its_own_version() {
+async fn a_data_directory_needs_its_own_postgres_version() {
     let test_dir = TestDataDir::new();
     test_dir.open().await.close().await;
     fs::write(test_dir.path().join("postgres/data/PG_VERSION"), "13\n").unwrap();

@@ -1,5 +1,5 @@
-//! Builds taken away, over HTTP and from the command line. What is in the files is for `tests/python` and
-//! `tests/node` to judge; here it is statuses, headers and names.
+//! Exports over HTTP and from the command line: statuses, headers and file names. The contents of the files
+//! are tested in `tests/python` and `tests/node`.
 
 use std::fs;
 use std::process::Command;
@@ -14,7 +14,7 @@ use voxel::codec::{decode, unpack};
 use voxel::{Format, Palette, check};
 
 use crate::support::db::TestDb;
-use crate::support::{TestServer, sample_spec};
+use crate::support::{TestServer, sample_spec, server_with_builds};
 
 async fn locomotive(db: &TestDb) -> Uuid {
     let id = sqlx::query_scalar(
@@ -24,9 +24,8 @@ async fn locomotive(db: &TestDb) -> Uuid {
 }
 
 #[tokio::test]
-async fn every_format_is_served_under_a_name_that_says_what_it_is() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn every_format_is_served_with_a_descriptive_file_name() {
+    let (db, server) = server_with_builds().await;
     let id = locomotive(&db).await;
     for (format, file, kind, magic) in [
         ("schem", "schem", "application/octet-stream", &b"\x1f\x8b"[..]),
@@ -59,9 +58,8 @@ async fn every_format_is_served_under_a_name_that_says_what_it_is() {
 }
 
 #[tokio::test]
-async fn an_exported_spec_makes_the_stored_grid_and_a_solid_has_its_volume() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn an_exported_spec_gives_the_stored_grid_and_a_solid_its_volume() {
+    let (db, server) = server_with_builds().await;
     let id = locomotive(&db).await;
     let stored = builds::grid(&db.pool, id).await.unwrap().unwrap();
     let grid = decode(&unpack(&stored.packed).unwrap()).unwrap();
@@ -76,7 +74,7 @@ async fn an_exported_spec_makes_the_stored_grid_and_a_solid_has_its_volume() {
     assert_eq!(volume(&get("stl").await), f64::from(grid.stats().block_count));
 }
 
-/// The sum of the tetrahedra between the triangles and the origin.
+/// The volume of a closed mesh: the signed sum of the tetrahedra between its triangles and the origin.
 fn volume(stl: &[u8]) -> f64 {
     let number = |bytes: &[u8]| f64::from(f32::from_le_bytes(bytes.try_into().unwrap()));
     let of = |triangle: &[u8]| {
@@ -90,7 +88,7 @@ fn volume(stl: &[u8]) -> f64 {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_is_refused_with_the_reason() {
+async fn an_unavailable_export_is_refused_with_a_reason() {
     let db = TestDb::seeded().await;
     let server =
         TestServer::start_with_worker(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)])
@@ -131,8 +129,7 @@ async fn what_cannot_be_had_is_refused_with_the_reason() {
 
 #[tokio::test]
 async fn a_builds_page_links_to_every_format_and_the_arena_to_none() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let (db, server) = server_with_builds().await;
     let id = locomotive(&db).await;
     let page = server.get(&format!("/builds/{id}")).send().await.unwrap().text().await.unwrap();
     for format in Format::ALL {
@@ -143,9 +140,9 @@ async fn a_builds_page_links_to_every_format_and_the_arena_to_none() {
     assert!(!arena.contains("/export"));
 }
 
-/// However its name is written.
+/// The input is protected under every spelling of its path, and behind links.
 #[test]
-fn an_export_never_takes_the_place_of_what_it_is_made_of() {
+fn an_export_never_overwrites_its_input() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let run = |arguments: &[&str]| {
@@ -173,7 +170,7 @@ fn an_export_never_takes_the_place_of_what_it_is_made_of() {
         assert!(code == 2 && printed.contains("would be overwritten"), "{arguments:?}: {code} {printed}");
         assert!(fs::read(at("hut.schem")).unwrap() == schem, "{arguments:?}");
     }
-    // What is not the input is replaced, a link stays one, and nothing is left beside it.
+    // Other files are replaced, links stay links, and no temporary file remains.
     fs::write(at("other.vox"), "other").unwrap();
     std::os::unix::fs::symlink("other.vox", at("way.vox")).unwrap();
     assert_eq!(run(&["hut.schem", "--format", "vox", "-o", "way.vox"]), (0, String::new()));

@@ -1,4 +1,4 @@
-//! Heavy work over HTTP: who floods the site waits, and nobody else does.
+//! Heavy work over HTTP: a flood of requests from one address delays only that address.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -15,7 +15,7 @@ use tokio::task::{JoinSet, yield_now};
 use crate::support::db::TestDb;
 use crate::support::{TestServer, sample_spec};
 
-/// A site behind a proxy, which says where requests come from.
+/// A server that trusts `X-Forwarded-For`, so that a test can send requests from any address.
 async fn server_behind_proxy(db: &TestDb) -> (TestServer, App) {
     let variables = [("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0"), ("TRUSTED_PROXIES", "127.0.0.0/8")];
     TestServer::start_with_app(db.pool.clone(), &variables).await
@@ -25,7 +25,7 @@ fn with_client_address(address: &str, request: RequestBuilder) -> RequestBuilder
     request.header("x-forwarded-for", address)
 }
 
-/// Takes all slots for heavy work, each until its sender is dropped.
+/// Occupies all slots for heavy work; each is free again when its sender is dropped.
 async fn occupy_all_slots(app: &App) -> Vec<mpsc::Sender<()>> {
     let slots = thread::available_parallelism().map_or(1, usize::from);
     let occupied = (0..slots).map(|_| {
@@ -43,7 +43,7 @@ async fn occupy_all_slots(app: &App) -> Vec<mpsc::Sender<()>> {
 }
 
 #[tokio::test]
-async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
+async fn four_hundred_pictures_for_one_address_do_not_delay_others() {
     const FLOOD: &str = "198.51.100.1";
     const OTHER: &str = "198.51.100.2";
     let db = TestDb::seeded().await;
@@ -84,7 +84,7 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
     let mut looks = Vec::new();
     for side in ["a", "b"] {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
-        // From the very address of the flood, as voters have a queue of their own.
+        // These come from the address of the flood: voters have a queue of their own, so they do not wait.
         for path in [url.to_owned(), format!("{url}/image?size=128&format=png")] {
             let request = with_client_address(FLOOD, server.get(&path)).header(ACCEPT_ENCODING, "identity");
             looks.push(request.header(COOKIE, voter.cookie().unwrap()));
@@ -101,7 +101,7 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
     while app.work.waiting() < 64 + 4 + 4 {
         yield_now().await;
     }
-    // One slot alone, so that what is next shows.
+    // With a single slot the order of the work shows which queue is served next.
     slots.pop();
     assert_eq!(looks.join_all().await, [200; 4]);
     let before_voters = *drawn.lock().unwrap();
@@ -117,7 +117,7 @@ async fn four_hundred_pictures_for_one_address_keep_nobody_else_waiting() {
 }
 
 #[tokio::test]
-async fn whoever_hangs_up_leaves_the_picture_to_others() {
+async fn a_picture_survives_the_visitor_who_requested_it_first() {
     let db = TestDb::seeded().await;
     let (server, _) = server_behind_proxy(&db).await;
     let path = format!("/api/builds/{}/image?size=1024", builds::ids(&db.pool).await.unwrap()[0]);

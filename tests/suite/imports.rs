@@ -1,5 +1,5 @@
-//! Files of other tools as builds, through every door. What is in such files is for the units of `voxel::import`
-//! and for `tests/python` to judge.
+//! Files of other tools, imported through the API and every command. Their contents are tested in
+//! `voxel::import` and `tests/python`.
 
 use std::fs;
 use std::process::Command;
@@ -11,14 +11,14 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::{TestServer, sample_spec};
 
-/// A hut as another tool's file.
+/// A hut in the format of another tool.
 fn file(format: Format) -> Vec<u8> {
     let verdict = check(sample_spec(5).as_bytes(), GridSize::G32, Palette::Simple, 1 << 20);
     export(verdict.grid().unwrap(), format, "hut").unwrap()
 }
 
 #[tokio::test]
-async fn a_schematic_is_imported_and_its_spec_makes_the_same_build() {
+async fn a_schematic_is_imported_and_its_spec_gives_the_same_build() {
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
@@ -60,7 +60,7 @@ async fn files_of_other_tools_are_checked_over_http() {
     for format in [Format::Schem, Format::Litematic, Format::Vox] {
         assert_eq!(ask("cells=1", file(format)).await, (200, expected.clone()), "{format}");
     }
-    // A place without a limit of its own: a hut of 32 cells goes into a larger grid where it was.
+    // A hut of 32 cells keeps its position in a larger grid.
     let (status, larger) = ask("gridSize=64", file(Format::Schem)).await;
     assert_eq!((status, &larger["bounds"]), (200, &expected["bounds"]));
 
@@ -78,7 +78,7 @@ async fn files_of_other_tools_are_checked_over_http() {
 }
 
 #[tokio::test]
-async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
+async fn a_folder_of_files_is_imported_and_every_command_accepts_such_files() {
     let db = TestDb::new().await;
     let folder = tempfile::tempdir().unwrap();
     let prompt = folder.path().join("lighthouse");
@@ -99,7 +99,7 @@ async fn a_folder_of_files_is_imported_and_every_command_takes_one() {
     let digests = "SELECT count(DISTINCT digest) FROM builds WHERE prompt_id = 'lighthouse'";
     assert_eq!(db.number(digests).await, 1);
 
-    // Two files for one place: nobody can tell which was meant, and the others are taken.
+    // Two files for one slot are both refused, since either could be meant; the other files are imported.
     fs::write(prompt.join("reference_sculptor.json"), sample_spec(6)).unwrap();
     let (code, printed) = run(&["import", folder.path().to_str().unwrap(), "--overwrite"]);
     assert!(code == Some(1) && printed.contains("1 imported, 2 failed"), "{printed}");

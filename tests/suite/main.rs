@@ -1,4 +1,4 @@
-//! Everything that is tested from outside, in one binary so that it links once.
+//! All integration tests, in a single binary so that it links once.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,5 +1,5 @@
-//! `/openapi.json` and `/api`. What the site really answers is written down next to the document for `tests/python`,
-//! which holds one against the other; so is `/metrics`, for a reader of its format.
+//! `/openapi.json` and `/api`. The document and the responses of a running server are saved for `tests/python`,
+//! which validates the responses against the document, and `/metrics` against its format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,15 +13,15 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::voter::TestResponse;
 use crate::support::{
-    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServer, TestVoter, open_page, sample_spec,
-    test_catalog,
+    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer, TestVoter, open_page,
+    sample_spec, server_with_builds,
 };
 
 async fn document(server: &TestServer) -> Value {
     server.get("/openapi.json").send().await.unwrap().json().await.unwrap()
 }
 
-/// Every operation by its id: method, path, and what is said of it.
+/// Every operation by its id: its method, path and documentation.
 fn operations(document: &Value) -> BTreeMap<String, (String, String, &Value)> {
     let items = document["paths"].as_object().unwrap().iter();
     let all = items.flat_map(|(path, item)| {
@@ -33,7 +33,7 @@ fn operations(document: &Value) -> BTreeMap<String, (String, String, &Value)> {
     all.collect()
 }
 
-/// As the router itself lists them.
+/// All routes, read from the router's debug output.
 fn routes() -> BTreeSet<String> {
     let router = format!("{:?}", web::routes());
     let words = router.split('"').filter(|word| word.starts_with("/api/"));
@@ -41,7 +41,7 @@ fn routes() -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn every_address_of_the_api_is_in_the_document() {
+async fn every_api_route_is_in_the_document() {
     let server = TestServer::start().await;
     let document = document(&server).await;
     let documented: BTreeSet<_> = document["paths"].as_object().unwrap().keys().cloned().collect();
@@ -87,7 +87,7 @@ async fn every_address_of_the_api_is_in_the_document() {
 }
 
 #[tokio::test]
-async fn it_names_the_version_and_where_it_is_served_and_is_sent_once() {
+async fn the_document_has_version_and_server_url_and_is_cacheable() {
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
@@ -102,7 +102,7 @@ async fn it_names_the_version_and_where_it_is_served_and_is_sent_once() {
     assert_eq!(again.status(), 304);
 }
 
-/// Answers, with the operation they were given by.
+/// Responses, each with the operation it belongs to.
 #[derive(Default)]
 struct RecordedResponses(Vec<Value>);
 
@@ -126,7 +126,7 @@ impl RecordedResponses {
     }
 }
 
-/// Asks everything there is at least once, and much of it in ways that go wrong.
+/// Calls every public operation at least once, and many of them with invalid input.
 async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> {
     let mut recorded = RecordedResponses::default();
     let voter = server.voter();
@@ -205,13 +205,13 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
     recorded.0
 }
 
-/// The same for what only admins ask.
+/// Calls the operations of the admin API.
 async fn call_admin_operations() -> Vec<Value> {
     let mut recorded = RecordedResponses::default();
     let db = TestDb::new().await;
     let builds = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, builds).await;
-    let catalog = test_catalog(&provider, &["one", "two"], &["arch", "barn"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two"], &["arch", "barn"]);
     let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
     let admin = server.admin();
 
@@ -328,7 +328,7 @@ async fn record_sandbox(recorded: &mut RecordedResponses, server: &TestServer, g
     }
 }
 
-/// Returns where one of its grids is.
+/// Returns the URL of one of the run's grids.
 async fn record_run(recorded: &mut RecordedResponses, server: &TestServer, request: &Value) -> String {
     let answer = server.voter().post("/api/generate", request).await;
     recorded.record("generate", &answer);
@@ -339,8 +339,7 @@ async fn record_run(recorded: &mut RecordedResponses, server: &TestServer, reque
 
 #[tokio::test]
 async fn every_operation_answers_as_documented() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+    let (db, server) = server_with_builds().await;
     let document = document(&server).await;
     let operations = operations(&document);
 
@@ -371,7 +370,7 @@ async fn every_operation_answers_as_documented() {
 }
 
 #[tokio::test]
-async fn the_page_tells_of_every_operation_and_its_anchors_lead_somewhere() {
+async fn the_page_lists_every_operation_and_its_anchors_work() {
     let server = TestServer::start().await;
     let document = document(&server).await;
     let page = open_page(&server.url_for("/api")).await;

@@ -1,4 +1,4 @@
-//! `POST /api/generate`: two models side by side, as it happens; and what becomes of it.
+//! `POST /api/generate`: runs of two models that stream their events, and what becomes of the results.
 
 mod compare;
 mod paste;
@@ -16,13 +16,12 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::providers::{patience, question};
-use crate::support::catalog::TestCatalog;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
 use crate::support::fake_provider::API_KEY;
 use crate::support::{
-    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestServer,
-    TestServerProcess, sample_spec, test_catalog,
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestCatalog, TestServer,
+    TestServerProcess, sample_spec,
 };
 
 struct SandboxFixture {
@@ -33,7 +32,7 @@ struct SandboxFixture {
 }
 
 impl SandboxFixture {
-    /// Two models of a provider that answers with whatever the closure makes of a request.
+    /// Two models of a provider that answers each request with the handler's response.
     async fn new(
         variables: &[(&str, &str)],
         answers: impl Fn(usize) -> FakeResponse + Send + Sync + 'static,
@@ -41,7 +40,7 @@ impl SandboxFixture {
         let request_count = std::sync::atomic::AtomicUsize::new(0);
         let next = move |_: &_| answers(request_count.fetch_add(1, std::sync::atomic::Ordering::SeqCst));
         let provider = FakeProvider::with_handler(FakeProtocol::Compatible, next).await;
-        let catalog = test_catalog(&provider, &["one", "two"], &["shed"]);
+        let catalog = TestCatalog::new(&provider, &["one", "two"], &["shed"]);
         let db = TestDb::new().await;
         let server = TestServer::start_with_env(db.pool.clone(), &catalog.variables(variables)).await;
         server.admin().post("/api/admin/seed?generateBuilds=0", "").await;
@@ -52,7 +51,7 @@ impl SandboxFixture {
         self.server.post("/api/generate").json(body).send().await.unwrap()
     }
 
-    /// All that is told of a run.
+    /// All events of a run.
     async fn run_events(&self, body: &Value) -> Vec<Value> {
         let answer = self.start_run(body).await;
         assert_eq!(answer.headers()["content-type"], "application/x-ndjson");
@@ -80,7 +79,7 @@ fn events_of<'a>(events: &'a [Value], kind: &str, slot: &str) -> Vec<&'a Value> 
 }
 
 #[tokio::test]
-async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
+async fn a_run_streams_in_order_and_its_two_builds_enter_no_arena() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let events = fixture.run_events(&two_model_run()).await;
     assert_eq!(events.first().unwrap(), &json!({ "type": "hello" }));
@@ -119,7 +118,7 @@ async fn a_run_is_told_in_order_and_ends_with_two_builds_that_no_arena_knows() {
 }
 
 #[tokio::test]
-async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() {
+async fn a_failed_side_includes_its_answer_and_the_other_side_continues() {
     let fixture = SandboxFixture::new(&[("AI_ATTEMPTS", "2")], |n| match n {
         0 => FakeResponse::json(
             401,
@@ -146,7 +145,7 @@ async fn one_sides_failure_leaves_the_other_alone_and_shows_what_was_answered() 
 }
 
 #[tokio::test]
-async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
+async fn a_disconnect_ends_both_requests_at_the_provider() {
     let fixture = SandboxFixture::new(&[], stalled_response).await;
     let mut answer = fixture.start_run(&two_model_run()).await;
     let mut received = String::new();
@@ -162,7 +161,7 @@ async fn whoever_hangs_up_ends_both_requests_at_the_provider() {
 }
 
 #[tokio::test]
-async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
+async fn a_run_waits_in_the_queue_and_reports_its_position() {
     let fixture = SandboxFixture::new(&[("SANDBOX_AT_ONCE", "1")], stalled_response).await;
     let mut first = fixture.start_run(&two_model_run()).await;
     let mut second = fixture.start_run(&two_model_run()).await;
@@ -186,7 +185,7 @@ async fn whoever_comes_while_it_is_full_waits_in_line_and_is_told_the_place() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_run_is_refused_before_it_begins() {
+async fn an_invalid_run_is_refused_before_it_begins() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let with = |field: &str, value: Value| {
         let mut body = two_model_run();
@@ -226,7 +225,7 @@ async fn what_cannot_be_a_run_is_refused_before_it_begins() {
 }
 
 #[tokio::test]
-async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always() {
+async fn server_keys_are_used_only_if_shared_and_the_visitors_own_always() {
     let fixture = SandboxFixture::new(&[("SANDBOX_SERVER_KEYS", "off")], valid_response).await;
     let events = fixture.run_events(&two_model_run()).await;
     let codes: Vec<_> = events.iter().filter_map(|event| event["code"].as_str()).collect();
@@ -250,7 +249,7 @@ async fn the_servers_keys_serve_only_where_they_are_lent_and_a_users_own_always(
 }
 
 #[tokio::test]
-async fn keys_are_lent_to_whoever_sits_at_this_machine_and_to_nobody_from_elsewhere() {
+async fn server_keys_are_shared_with_local_visitors_only() {
     for (lent, host, header, found) in [
         (None, "localhost:3000", None, 2),
         (None, "[::1]:3000", None, 2),
@@ -272,7 +271,7 @@ async fn keys_are_lent_to_whoever_sits_at_this_machine_and_to_nobody_from_elsewh
 }
 
 #[tokio::test]
-async fn a_key_that_was_left_empty_is_none() {
+async fn an_empty_key_is_no_key() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let body = json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": [
         { "key": "one", "apiKey": "" }, { "key": "two", "apiKey": "  " },
@@ -282,7 +281,7 @@ async fn a_key_that_was_left_empty_is_none() {
 }
 
 #[tokio::test]
-async fn a_model_that_an_admin_has_switched_off_is_not_asked_here_either() {
+async fn a_disabled_model_cannot_be_used_in_the_sandbox() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     fixture.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
     let answer = fixture.start_run(&two_model_run()).await;
@@ -290,7 +289,7 @@ async fn a_model_that_an_admin_has_switched_off_is_not_asked_here_either() {
 }
 
 #[tokio::test]
-async fn an_endpoint_of_the_users_own_is_asked_where_it_may_be_and_nowhere_else() {
+async fn custom_endpoints_are_limited_to_allowed_addresses() {
     for (local, codes) in [("on", vec![]), ("off", vec!["address_refused", "address_refused"])] {
         let fixture = SandboxFixture::new(&[("SANDBOX_LOCAL", local)], valid_response).await;
         let address = fixture.provider.endpoint().base_url;
@@ -306,7 +305,7 @@ async fn an_endpoint_of_the_users_own_is_asked_where_it_may_be_and_nowhere_else(
 }
 
 #[tokio::test]
-async fn an_answer_of_many_lines_is_told_in_one() {
+async fn a_multi_line_answer_is_one_event() {
     let pretty = sample_spec(4).replace(',', ",\r\n  ");
     let text = pretty.clone();
     let fixture = SandboxFixture::new(&[], move |_| {
@@ -319,7 +318,7 @@ async fn an_answer_of_many_lines_is_told_in_one() {
 }
 
 #[tokio::test]
-async fn a_side_is_asked_again_by_itself() {
+async fn one_side_can_be_run_again() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let mut body = two_model_run();
     body["only"] = json!("b");
@@ -333,7 +332,7 @@ async fn a_side_is_asked_again_by_itself() {
 }
 
 #[tokio::test]
-async fn while_nothing_comes_it_is_said_every_fifteen_seconds_that_somebody_is_there() {
+async fn a_silent_stream_sends_a_heartbeat_every_fifteen_seconds() {
     let fixture = SandboxFixture::new(&[], stalled_response).await;
     let mut answer = fixture.start_run(&two_model_run()).await;
     let mut received = String::new();
@@ -344,7 +343,7 @@ async fn while_nothing_comes_it_is_said_every_fifteen_seconds_that_somebody_is_t
 }
 
 #[tokio::test]
-async fn all_that_is_answered_is_told_however_it_is_cut() {
+async fn the_whole_answer_is_streamed_however_it_is_split() {
     let words: Vec<String> = (0..4000).map(|n| format!("word {n} ")).collect();
     let text = words.concat() + &sample_spec(4);
     let streams = move |_| {
@@ -362,7 +361,7 @@ async fn all_that_is_answered_is_told_however_it_is_cut() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_read_what_is_told_loses_the_place_after_a_minute() {
+async fn a_client_that_does_not_read_loses_its_slot_after_a_minute() {
     let chatter = |_| {
         let words = FakeProtocol::Compatible.stream(&[FakePart::Text(&"word ".repeat(20_000))]);
         FakeResponse::stream().then(FakeBodyStep::SendMany(Box::new(std::iter::repeat_n(words.into(), 200))))
@@ -382,10 +381,10 @@ async fn whoever_does_not_read_what_is_told_loses_the_place_after_a_minute() {
 }
 
 #[tokio::test]
-async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not_count() {
+async fn a_custom_endpoint_is_resolved_once_and_pinned() {
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| valid_response(0)).await;
     let place: std::net::SocketAddr = provider.url.strip_prefix("http://").unwrap().parse().unwrap();
-    // No resolver knows this name, so it cannot have been asked.
+    // This name does not resolve, so no request can have reached the endpoint.
     let endpoint = |addresses| Endpoint {
         base_url: provider.endpoint().base_url.replace("127.0.0.1", "models.invalid"),
         pinned: Some(PinnedHost { host: "models.invalid".to_owned(), addresses }),
@@ -400,7 +399,7 @@ async fn an_address_is_looked_up_once_and_whatever_its_name_means_later_does_not
 }
 
 #[tokio::test]
-async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
+async fn a_visitors_key_is_in_no_log_line_and_no_row() {
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
         FakeResponse::json(
             401,
@@ -408,7 +407,7 @@ async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
         )
     })
     .await;
-    let catalog = test_catalog(&provider, &["one", "two"], &["shed"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two"], &["shed"]);
     let db = TestDb::new().await;
     let variables = [("SANDBOX_LOCAL", "on"), ("LOG", "debug"), ("AI_DEBUG", "1")];
     let process = TestServerProcess::start(&db, &catalog.variables(&variables));
@@ -427,7 +426,7 @@ async fn a_key_that_somebody_typed_is_in_no_log_line_and_no_row() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_by_anybody() {
+async fn redirects_are_never_followed() {
     let fixture = SandboxFixture::new(&[("SANDBOX_LOCAL", "on"), ("AI_ATTEMPTS", "1")], |_| {
         FakeResponse::new(302, "text/plain").header("location", "http://169.254.169.254/latest/meta-data")
     })

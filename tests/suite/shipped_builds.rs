@@ -1,4 +1,4 @@
-//! The opening exhibition: what a new installation has to vote on.
+//! The shipped builds: what visitors of a new installation vote on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::arena_page::wait_until;
 use crate::support::db::TestDb;
 use crate::support::{TestServer, open_page};
 
-/// Every shipped build, by its path from the folder of all builds.
+/// Every shipped build, with its path relative to `builds/`.
 fn shipped() -> Vec<String> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -52,7 +52,7 @@ fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same
 }
 
 #[test]
-fn every_shipped_build_is_by_a_model_and_of_a_prompt_of_the_catalog() {
+fn every_shipped_build_has_a_model_and_a_prompt_of_the_catalog() {
     let catalog = Catalog::load(None).unwrap();
     for path in shipped() {
         assert!(catalog.contains_slot(&shipped_builds::slot_for_path(&path).unwrap()), "{path}");
@@ -60,7 +60,7 @@ fn every_shipped_build_is_by_a_model_and_of_a_prompt_of_the_catalog() {
 }
 
 #[tokio::test]
-async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
+async fn a_new_installation_has_every_reference_build_and_serves_a_matchup() {
     let (db, server) = server_with_shipped_builds().await;
     let (mut prompts, mut hands) = (BTreeSet::new(), BTreeSet::new());
     let arena: Vec<_> = shipped().into_iter().filter(|path| path.starts_with("32-simple/")).collect();
@@ -82,18 +82,18 @@ async fn a_fresh_start_has_every_hand_in_every_prompt_and_serves_a_matchup() {
 }
 
 #[tokio::test]
-async fn the_first_builds_come_once_and_never_again() {
+async fn the_first_builds_are_imported_only_once() {
     let (db, _site) = server_with_shipped_builds().await;
     let catalog = Catalog::load(None).unwrap();
     assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
-    // Not even after an admin has retired all of them.
+    // They are not imported again even if an admin has retired all of them.
     db.run("UPDATE builds SET retired_at = now()").await;
     assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
     assert_eq!(builds::ids(&db.pool).await.unwrap().len(), shipped().len());
 }
 
 #[tokio::test]
-async fn an_installation_that_has_builds_is_left_alone() {
+async fn an_installation_with_builds_gets_no_shipped_builds() {
     let db = TestDb::seeded().await;
     db.run("UPDATE prompts SET tags = '{}'; UPDATE models SET display_name = 'Mine', about = ''").await;
     let before = db.dump().await;
@@ -102,7 +102,7 @@ async fn an_installation_that_has_builds_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_catalog_of_ones_own_gets_only_what_it_knows() {
+async fn a_custom_catalog_gets_only_builds_of_its_own_prompts_and_models() {
     let db = TestDb::new().await;
     let mut catalog = Catalog::load(None).unwrap();
     catalog.prompts.retain(|prompt| prompt.id.as_str() == "lighthouse");
@@ -118,7 +118,7 @@ async fn a_catalog_of_ones_own_gets_only_what_it_knows() {
 }
 
 #[tokio::test]
-async fn a_newcomer_judges_five_matchups_and_learns_whose_they_were() {
+async fn a_new_visitor_votes_on_five_matchups_and_sees_the_models() {
     let (db, server) = server_with_shipped_builds().await;
     let mut page = open_page(&server.url_for("/?q=low")).await;
     let mut judged = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! One page with every element the stylesheet knows, so that all of them are looked at and measured.
+//! A page with every element of the stylesheet, so that tests can check all of them.
 
 use askama::Template;
 use askama_web::WebTemplate;

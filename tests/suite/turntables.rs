@@ -1,5 +1,5 @@
-//! Turntables over HTTP, on their page, and from the command line. What is in the files is for `voxel::turntable` and
-//! `tests/python`.
+//! Turntables over HTTP, on their page, and from the command line. The contents of the files are tested in
+//! `voxel::turntable` and `tests/python`.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
-use crate::support::{TestServer, open_page};
+use crate::support::{TestServer, open_page, server_with_builds};
 
 async fn locomotive(db: &TestDb) -> Uuid {
     let id = sqlx::query_scalar(
@@ -19,7 +19,7 @@ async fn locomotive(db: &TestDb) -> Uuid {
     id.fetch_one(&db.pool).await.unwrap()
 }
 
-/// Asks until it is there.
+/// Polls until the turntable is ready, and returns the response.
 async fn wait_until_made(server: &TestServer, path: &str) -> reqwest::Response {
     loop {
         let answer = server.get(path).send().await.unwrap();
@@ -30,9 +30,8 @@ async fn wait_until_made(server: &TestServer, path: &str) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn a_turntable_is_made_once_and_kept_for_ever() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn a_turntable_is_rendered_once_and_cached_for_ever() {
+    let (db, server) = server_with_builds().await;
     let id = locomotive(&db).await;
     db.run("UPDATE builds SET retired_at = now() WHERE prompt_id = 'steam-locomotive'").await;
     for (query, kind, end, magic) in [
@@ -61,9 +60,8 @@ async fn a_turntable_is_made_once_and_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn who_is_in_a_hurry_is_told_how_far_it_is_and_it_goes_on_without_them() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn an_early_request_gets_the_progress_and_rendering_continues() {
+    let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
 
     let first = server.get(&path).header("prefer", "respond-async, wait=10").send().await.unwrap();
@@ -86,9 +84,8 @@ async fn who_is_in_a_hurry_is_told_how_far_it_is_and_it_goes_on_without_them() {
 }
 
 #[tokio::test]
-async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn a_rendering_outlives_its_visitors_and_is_shared_by_new_ones() {
+    let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
     let gone = server.get(&path).timeout(Duration::from_millis(50)).send().await;
     assert!(gone.is_err_and(|error| error.is_timeout()), "they left before it was there");
@@ -99,7 +96,7 @@ async fn those_who_leave_do_not_stop_it_and_those_who_come_share_it() {
 }
 
 #[tokio::test]
-async fn too_many_at_once_are_asked_to_come_again() {
+async fn too_many_turntables_at_once_are_refused_with_retry_after() {
     let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("RATE_LIMITS", "off")]).await;
     let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
@@ -119,7 +116,7 @@ async fn too_many_at_once_are_asked_to_come_again() {
 }
 
 #[tokio::test]
-async fn one_visitor_begins_a_few_and_what_is_there_counts_for_nothing() {
+async fn one_visitor_can_start_only_a_few_and_finished_ones_do_not_count() {
     let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("RATE_LIMITS", "on")]).await;
     let ids: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM builds").fetch_all(&db.pool).await.unwrap();
@@ -139,9 +136,8 @@ async fn one_visitor_begins_a_few_and_what_is_there_counts_for_nothing() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_turned_is_refused_in_words() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn a_turntable_that_cannot_be_made_is_refused_with_a_message() {
+    let (db, server) = server_with_builds().await;
     let id = locomotive(&db).await;
     for (path, status) in [
         ("nothing/turntable".to_owned(), 404),
@@ -171,9 +167,8 @@ async fn what_cannot_be_turned_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn on_its_page_a_build_turns_when_somebody_asks_for_it() {
-    let db = TestDb::seeded().await;
-    let server = TestServer::start_with_db(db.pool.clone()).await;
+async fn a_build_page_makes_a_turntable_on_request() {
+    let (db, server) = server_with_builds().await;
     let mut page = open_page(&server.url_for(&format!("/builds/{}", locomotive(&db).await))).await;
     assert!(page.holds("!document.querySelector('#turntable img')").await, "nothing moves by itself");
 
@@ -194,7 +189,7 @@ async fn on_its_page_a_build_turns_when_somebody_asks_for_it() {
 }
 
 #[test]
-fn the_command_line_turns_files() {
+fn the_command_line_makes_turntables_of_files() {
     let folder = tempfile::tempdir().unwrap();
     let spec =
         concat!(env!("CARGO_MANIFEST_DIR"), "/builds/32-simple/steam-locomotive/reference_architect.json");

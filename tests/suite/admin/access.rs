@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Access to the admin API.
 
 use reqwest::Method;
 
@@ -6,7 +6,7 @@ use crate::support::TestServer;
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
-/// Every address of the admin's API.
+/// Every route of the admin API.
 const ADDRESSES: [(&str, &str); 20] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
@@ -54,7 +54,7 @@ async fn request_every_address(
 }
 
 #[tokio::test]
-async fn nobody_without_the_token_is_let_in_and_a_hint_says_what_is_missing() {
+async fn requests_without_the_token_are_refused_with_a_hint() {
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off")]).await;
@@ -76,7 +76,7 @@ async fn nobody_without_the_token_is_let_in_and_a_hint_says_what_is_missing() {
 }
 
 #[tokio::test]
-async fn with_no_token_set_the_api_is_off_and_says_so() {
+async fn without_a_configured_token_the_api_is_off_and_says_so() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[]).await;
     for said in [None, Some("Bearer "), Some("Bearer anything")] {
@@ -87,7 +87,7 @@ async fn with_no_token_set_the_api_is_off_and_says_so() {
 }
 
 #[tokio::test]
-async fn the_token_is_taken_whatever_the_scheme_is_spelled_like() {
+async fn the_authorization_scheme_is_case_insensitive() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     for scheme in ["Bearer", "bearer", "BEARER"] {
@@ -97,7 +97,7 @@ async fn the_token_is_taken_whatever_the_scheme_is_spelled_like() {
 }
 
 #[tokio::test]
-async fn another_site_cannot_speak_for_an_admin() {
+async fn another_site_cannot_act_for_an_admin() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     let seed = server
@@ -112,7 +112,7 @@ async fn another_site_cannot_speak_for_an_admin() {
 }
 
 #[tokio::test]
-async fn whoever_guesses_is_slowed_down_and_whoever_knows_is_not() {
+async fn wrong_tokens_are_rate_limited_and_the_right_one_is_not() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     let ask = async |token: &str| {

@@ -21,7 +21,7 @@ fn new_model() -> Value {
 }
 
 #[tokio::test]
-async fn a_model_is_added_renamed_disabled_and_stays_so_when_seeded_again() {
+async fn an_admins_changes_to_a_model_survive_seeding() {
     let (_db, _site, admin) = start_server().await;
     let path = "/api/admin/models/openai_gpt_9";
     let put = admin.json(Method::PUT, path, &new_model()).await;
@@ -73,7 +73,7 @@ async fn a_prompt_is_added_and_its_text_stays_once_it_has_builds() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused_with_a_reason() {
+async fn invalid_models_and_prompts_are_refused_with_a_reason() {
     let (db, _site, admin) = start_server().await;
     let before = db.dump().await;
     let with = |field: &str, value: Value| {
@@ -137,7 +137,7 @@ async fn what_makes_no_sense_is_refused_with_a_reason() {
 }
 
 #[tokio::test]
-async fn a_build_is_retired_once_and_votes_go_on_pointing_at_it() {
+async fn a_build_is_retired_once_and_its_votes_keep_referring_to_it() {
     let (db, _site, admin) = start_server().await;
     let import = "/api/admin/import-build?modelKey=reference_architect&promptId=lighthouse";
     let build = admin.post(import, sample_spec(4)).await.json()["buildId"].as_str().unwrap().to_owned();
@@ -152,7 +152,7 @@ async fn a_build_is_retired_once_and_votes_go_on_pointing_at_it() {
 }
 
 #[tokio::test]
-async fn every_change_leaves_a_line_in_the_audit() {
+async fn every_change_is_in_the_audit_log() {
     let (_db, _site, admin) = start_server().await;
     admin.json(Method::PUT, "/api/admin/models/newcomer", &new_model()).await;
     admin.json(Method::PATCH, "/api/admin/models/newcomer", &json!({ "enabled": false })).await;
@@ -161,7 +161,7 @@ async fn every_change_leaves_a_line_in_the_audit() {
     let import = "/api/admin/import-build?modelKey=newcomer&promptId=shed";
     let build = admin.post(import, sample_spec(4)).await.json()["buildId"].as_str().unwrap().to_owned();
     admin.delete(&format!("/api/admin/builds/{build}")).await;
-    // None of these changes anything.
+    // Repeating the current values is no change, so none of these is in the audit log.
     admin.json(Method::PATCH, "/api/admin/models/nobody", &json!({ "enabled": false })).await;
     admin.post("/api/admin/seed?dryRun=1", "").await;
     admin.get("/api/admin/status").await;

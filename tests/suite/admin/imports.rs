@@ -1,4 +1,4 @@
-//! Builds that somebody brings.
+//! Imported builds.
 
 use std::io::Write;
 
@@ -31,7 +31,7 @@ async fn a_build_is_imported_plain_gzipped_and_from_prose() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(sample_spec(5).as_bytes()).unwrap();
     let prose = format!("Of course! Here is your lighthouse:\n```json\n{}\n```\nEnjoy.", sample_spec(6));
-    // Whoever is alone has nobody to meet.
+    // A prompt with a single build has no pair.
     for (model, body, in_arena) in [
         ("openai_gpt_5_5", sample_spec(4).into_bytes(), false),
         ("gemini_3_1_pro", gzip.finish().unwrap(), true),
@@ -53,7 +53,7 @@ async fn a_build_is_imported_plain_gzipped_and_from_prose() {
 }
 
 #[tokio::test]
-async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
+async fn a_second_import_is_a_conflict_unless_it_overwrites() {
     let (db, _site, admin) = start_server().await;
     let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse");
     let first = admin.post(&path, sample_spec(4)).await.json();
@@ -63,7 +63,7 @@ async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
     assert_eq!(third["overwritten"], true, "{third}");
     assert_ne!(third["buildId"], first["buildId"]);
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await, 1);
-    // Another palette is another place.
+    // Another palette is another slot.
     let elsewhere = admin.post(&format!("{path}&palette=advanced&mode=fast"), sample_spec(5)).await;
     assert_eq!(
         (elsewhere.status, &elsewhere.json()["inArena"]),
@@ -74,7 +74,7 @@ async fn a_second_one_is_a_conflict_unless_it_is_to_overwrite() {
 }
 
 #[tokio::test]
-async fn of_many_that_overwrite_at_once_each_finds_the_one_before() {
+async fn concurrent_overwrites_each_replace_the_previous_build() {
     let (db, _site, admin) = start_server().await;
     let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse&overwrite=1");
     let answers = join_all((3..9).map(|height| admin.post(&path, sample_spec(height)))).await;
@@ -88,7 +88,7 @@ async fn of_many_that_overwrite_at_once_each_finds_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_text_that_nobody_knows_makes_an_inactive_prompt_once() {
+async fn an_unknown_text_creates_one_inactive_prompt() {
     let (db, _site, admin) = start_server().await;
     let with = |model: &str, text: &str| {
         import_path(&format!("modelKey={model}&promptText={}", text.replace(' ', "%20")))
@@ -102,10 +102,10 @@ async fn a_text_that_nobody_knows_makes_an_inactive_prompt_once() {
     assert!(first["hint"].as_str().unwrap().contains("active"), "{first}");
     let second = admin.post(&with("gemini_3_1_pro", " a lamp post in snow "), sample_spec(5)).await.json();
     assert_eq!(second["prompt"], first["prompt"]);
-    // The same words, but another text: another prompt.
+    // The texts give the same slug but differ, so they are two prompts.
     let third = admin.post(&with("gemini_3_1_pro", "A lamp post, in snow!"), sample_spec(6)).await.json();
     assert_eq!(third["prompt"]["id"], "a-lamp-post-in-snow-2", "{third}");
-    // A curated one is found by its text.
+    // A prompt of the catalog is found by its text.
     let known = admin.post(&with("openai_gpt_5_5", "a steam locomotive"), sample_spec(7)).await.json();
     assert_eq!(known["prompt"]["id"], "steam-locomotive");
     assert_eq!(db.number("SELECT count(*) FROM prompts WHERE NOT active").await, 2);
@@ -133,7 +133,7 @@ async fn the_hint_says_why_a_build_is_not_in_the_arena() {
 }
 
 #[tokio::test]
-async fn what_is_no_build_is_refused_and_nothing_is_stored() {
+async fn an_invalid_build_is_refused_and_nothing_is_stored() {
     let (db, _site, admin) = start_server().await;
     let before = db.dump().await;
     let good = "modelKey=openai_gpt_5_5&promptId=lighthouse";

@@ -1,4 +1,4 @@
-//! The admin's API: every answer it gives.
+//! The admin API.
 
 mod access;
 mod catalog;

@@ -1,4 +1,4 @@
-//! Seeding and what stands around it, with a provider to ask.
+//! Seeding, jobs, status and events, with a fake provider.
 
 use std::process::Command;
 
@@ -6,10 +6,9 @@ use buildoff::db::TABLES;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::catalog::TestCatalog;
 use crate::support::db::TestDb;
 use crate::support::{
-    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServer, TestServerProcess, sample_spec, test_catalog,
+    FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer, TestServerProcess, sample_spec,
 };
 
 struct SeedingFixture {
@@ -20,14 +19,14 @@ struct SeedingFixture {
     catalog: TestCatalog,
 }
 
-/// Two models that can be asked, and two prompts.
+/// Two models that can generate, and two prompts.
 async fn seeding_fixture() -> SeedingFixture {
     let db = TestDb::new().await;
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
         FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done])
     })
     .await;
-    let catalog = test_catalog(&provider, &["one", "two"], &["arch", "barn"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two"], &["arch", "barn"]);
     let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
     let admin = server.admin();
     SeedingFixture { db, server, admin, provider, catalog }
@@ -39,7 +38,7 @@ fn numbers(seeded: &Value) -> [i64; 6] {
 }
 
 #[tokio::test]
-async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds() {
+async fn seeding_shows_its_plan_then_imports_the_catalog_and_generates_the_builds() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { db, admin, provider, .. } = &fixture;
     let seed = async |query: &str| {
@@ -92,7 +91,7 @@ async fn seeding_tells_what_would_be_done_brings_the_catalog_and_then_the_builds
 }
 
 #[tokio::test]
-async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
+async fn only_active_prompts_and_enabled_models_that_can_generate_are_expected() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
@@ -107,7 +106,7 @@ async fn expected_are_active_prompts_and_enabled_models_that_can_generate() {
 }
 
 #[tokio::test]
-async fn a_dry_run_without_any_key_tells_of_the_catalog_it_would_bring() {
+async fn a_dry_run_without_a_key_shows_the_catalog_it_would_import() {
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", crate::support::admin::TOKEN)]).await;
@@ -116,7 +115,7 @@ async fn a_dry_run_without_any_key_tells_of_the_catalog_it_would_bring() {
 }
 
 #[tokio::test]
-async fn the_background_does_it_all_without_waiting() {
+async fn seeding_in_the_background_does_not_wait() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { admin, .. } = &fixture;
     let seeded = admin.post("/api/admin/seed?background=1", "").await.json();
@@ -130,7 +129,7 @@ async fn the_background_does_it_all_without_waiting() {
 }
 
 #[tokio::test]
-async fn a_single_build_is_wanted_once() {
+async fn a_build_is_enqueued_once() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
@@ -156,7 +155,7 @@ async fn a_single_build_is_wanted_once() {
 }
 
 #[tokio::test]
-async fn the_status_tells_counts_coverage_queue_and_who_can_be_asked() {
+async fn the_status_has_counts_coverage_queue_and_available_models() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { admin, .. } = &fixture;
     admin.post("/api/admin/seed", "").await;
@@ -186,7 +185,7 @@ async fn the_status_tells_counts_coverage_queue_and_who_can_be_asked() {
 }
 
 #[tokio::test]
-async fn changes_are_told_as_they_happen() {
+async fn events_are_sent_as_changes_happen() {
     let fixture = seeding_fixture().await;
     let SeedingFixture { server, admin, .. } = &fixture;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
@@ -205,7 +204,7 @@ async fn changes_are_told_as_they_happen() {
     assert!(received.contains(&job) && received.contains("\"existing\":1"), "{received}");
 }
 
-/// Runs a command in a folder of its own, over the database or through a server.
+/// Runs a command in a directory of its own, either on the database or through a server.
 fn run_command(fixture: &SeedingFixture, arguments: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .args(arguments)
@@ -304,7 +303,7 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
+async fn a_remote_server_needs_a_token() {
     let fixture = seeding_fixture().await;
     let refused = |arguments: &[&str], token: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
@@ -328,7 +327,7 @@ async fn a_server_elsewhere_is_asked_with_a_token_or_not_at_all() {
 }
 
 #[test]
-fn emptying_what_is_not_there_makes_nothing() {
+fn resetting_a_missing_installation_creates_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("mistyped");
     let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
@@ -344,7 +343,7 @@ fn emptying_what_is_not_there_makes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
+async fn an_installation_is_reset_after_confirmation_and_starts_anew() {
     let fixture = seeding_fixture().await;
     fixture.admin.post("/api/admin/seed", "").await;
     let mut known: Vec<String> = sqlx::query_scalar(
@@ -370,7 +369,7 @@ async fn an_installation_is_emptied_after_asking_and_then_begins_anew() {
     assert_eq!(page.status(), 200);
 }
 
-/// The sum that the next event tells.
+/// The totals in the next event.
 async fn next_sum(events: &mut reqwest::Response) -> Value {
     let mut received = String::new();
     while !received.ends_with("\n\n") || !received.contains("event: matrix") {
@@ -381,7 +380,7 @@ async fn next_sum(events: &mut reqwest::Response) -> Value {
 }
 
 #[tokio::test]
-async fn whoever_looks_after_an_action_sees_it_done_and_so_do_all_others() {
+async fn a_status_read_after_an_action_includes_it_for_everyone() {
     let SeedingFixture { server, admin, .. } = &seeding_fixture().await;
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
     let look = async || {

@@ -1,11 +1,11 @@
-//! Blind means blind: nothing before the vote tells who built what.
+//! Before the vote, nothing identifies the models of a matchup.
 
 use serde_json::Value;
 
-use super::{arena, run};
+use crate::support::server_with_builds;
 use crate::support::voter::TestResponse;
 
-/// Every byte of an answer, its headers and what its body unpacks to.
+/// A response as text: its headers, its body, and the uncompressed body.
 fn response_bytes(answer: &TestResponse) -> Vec<u8> {
     let headers = answer
         .headers
@@ -21,9 +21,9 @@ fn contains_ignoring_case(haystack: &[u8], needle: &str) -> bool {
 }
 
 #[tokio::test]
-async fn before_the_vote_no_byte_tells_who_built_what() {
-    let (db, server) = arena().await;
-    run(&db, "UPDATE models SET model_id = 'made-by-' || model_id").await;
+async fn before_the_vote_no_byte_identifies_the_models() {
+    let (db, server) = server_with_builds().await;
+    db.run("UPDATE models SET model_id = 'made-by-' || model_id").await;
     let secrets: Vec<String> = sqlx::query_scalar(
         "WITH makers AS (SELECT * FROM models WHERE key IN (SELECT model_key FROM builds))
          SELECT key FROM makers UNION SELECT display_name FROM makers UNION SELECT provider FROM makers
@@ -76,8 +76,8 @@ async fn before_the_vote_no_byte_tells_who_built_what() {
 }
 
 #[tokio::test]
-async fn a_matchups_builds_are_for_its_voter_alone_and_are_the_builds() {
-    let (db, server) = arena().await;
+async fn a_matchups_builds_are_served_unchanged_and_only_to_its_voter() {
+    let (db, server) = server_with_builds().await;
     let (voter, stranger) = (server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
@@ -93,7 +93,7 @@ async fn a_matchups_builds_are_for_its_voter_alone_and_are_the_builds() {
             "SELECT count(*) FROM matchups JOIN builds ON builds.id = build_{side} WHERE digest = decode('{digest}', 'hex') AND matchups.id = '{}'",
             matchup["id"].as_str().unwrap()
         );
-        assert_eq!(super::number(&db, &sql).await, 1, "the bytes of {side} are its build");
+        assert_eq!(db.number(&sql).await, 1, "the bytes of {side} are its build");
     }
     assert_eq!(voter.get("/api/arena/matchup/nonsense/a").await.status, 404);
     let third = format!("/api/arena/matchup/{}/c", matchup["id"].as_str().unwrap());

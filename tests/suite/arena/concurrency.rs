@@ -1,4 +1,4 @@
-//! No acknowledged vote is lost, whatever the load, the number of servers or crashes.
+//! No acknowledged vote is lost under load, on several servers, or in a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use buildoff::arena::elo::{Standing, apply_vote};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{insert_identical_builds, number};
+use super::insert_identical_builds;
 use crate::support::db::TestDb;
 use crate::support::{TestServerProcess, TestVoter};
 
 type ReplayedVoteRow = (String, String, String, f64, f64, f64, f64);
 
-/// Replays the votes by their numbers, and compares every bit.
+/// Replays the votes in the order of their ids, and compares the ratings bit by bit.
 pub async fn assert_replayed(db: &TestDb, votes: usize) {
     let rows: Vec<ReplayedVoteRow> = sqlx::query_as(
         "SELECT model_a, model_b, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after
@@ -47,8 +47,8 @@ pub async fn assert_replayed(db: &TestDb, votes: usize) {
     assert_eq!(stored, standings);
 }
 
-/// One session's votes, each tried until it is acknowledged, at whichever instance answers. Returns the
-/// matchups that were.
+/// Casts the votes of one session, each retried at either server until it is acknowledged. Returns the
+/// matchups of the acknowledged votes.
 async fn vote_until_acknowledged(
     voter: TestVoter,
     urls: [String; 2],
@@ -69,7 +69,7 @@ async fn vote_until_acknowledged(
             current = 1 - current;
             continue;
         };
-        // Where the answer to an earlier try was lost, this is that vote's reveal.
+        // If the response to an earlier try was lost, this is the reveal of that vote.
         let choice = reply["choice"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned();
         acknowledged.push((matchup["id"].as_str().unwrap().to_owned(), choice));
         done.fetch_add(1, Ordering::SeqCst);
@@ -78,7 +78,7 @@ async fn vote_until_acknowledged(
     acknowledged
 }
 
-/// None if nobody answered, or not to the end.
+/// `None` if there was no complete response.
 async fn request_json(voter: &TestVoter, method: Method, path: &str, body: Option<&Value>) -> Option<Value> {
     let answer = voter.send(method, path, body).await.ok()?;
     assert!(matches!(answer.status, 200 | 409), "{path}: {} {}", answer.status, answer.text());
@@ -86,7 +86,7 @@ async fn request_json(voter: &TestVoter, method: Method, path: &str, body: Optio
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_there_and_replay() {
+async fn two_thousand_votes_survive_the_death_of_one_of_two_servers_and_replay() {
     const SESSIONS: usize = 50;
     const EACH: usize = 40;
     let db = TestDb::seeded().await;
@@ -95,7 +95,7 @@ async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_ther
     let urls = [first.url.clone(), second.url.clone()];
     let done = Arc::new(AtomicUsize::new(0));
 
-    // Sessions begin while both are there.
+    // Sessions start while both servers are running.
     let mut voters = Vec::new();
     for n in 0..SESSIONS {
         let voter = TestVoter::new(&urls[n % 2]);
@@ -118,7 +118,7 @@ async fn two_thousand_votes_over_two_servers_of_which_one_is_killed_are_all_ther
     let missing: Vec<_> = acknowledged.difference(&stored).collect();
     assert_eq!(missing, Vec::<&(String, String)>::new(), "acknowledged, and not stored as such");
     assert_replayed(&db, stored.len()).await;
-    let voted = number(&db, "SELECT count(*) FROM votes").await;
-    assert_eq!(number(&db, "SELECT sum(first_votes) FROM tallies").await, SESSIONS as i64);
-    assert_eq!(number(&db, "SELECT sum(a + b + tie + both_bad) FROM tallies").await, voted);
+    let voted = db.number("SELECT count(*) FROM votes").await;
+    assert_eq!(db.number("SELECT sum(first_votes) FROM tallies").await, SESSIONS as i64);
+    assert_eq!(db.number("SELECT sum(a + b + tie + both_bad) FROM tallies").await, voted);
 }

@@ -1,4 +1,4 @@
-//! The open log, and what it is good for: computing the ladder again.
+//! The public vote log, and recomputing the ladder from it.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -16,15 +16,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use voxel::{GridSize, Palette};
 
-use super::{arena, insert_identical_builds, number, run, seeded};
-use crate::support::TestServer;
+use super::insert_identical_builds;
 use crate::support::db::TestDb;
+use crate::support::{CHOICES, TestServer, server_with_builds};
 
-const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
-
-/// Three voters, each with a verdict of every kind.
+/// A server with the votes of three voters, each of whom made every choice once.
 async fn server_with_votes() -> (TestDb, TestServer) {
-    let (db, server) = arena().await;
+    let (db, server) = server_with_builds().await;
     for _ in 0..3 {
         let voter = server.voter();
         for choice in CHOICES {
@@ -36,7 +34,7 @@ async fn server_with_votes() -> (TestDb, TestServer) {
     (db, server)
 }
 
-/// Runs `buildoff recompute` over a database, with something on its standard input.
+/// Runs `buildoff recompute` on a database with this standard input.
 fn recompute(db: &TestDb, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .arg("recompute")
@@ -51,7 +49,7 @@ fn recompute(db: &TestDb, arguments: &[&str], input: &str) -> (i32, String, Stri
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
     let feeding = std::thread::spawn(move || {
-        // It may stop reading at the line it refuses.
+        // The command may stop reading at a line that it refuses, which breaks the pipe.
         let _ = stdin.write_all(input.as_bytes());
     });
     let output = child.wait_with_output().unwrap();
@@ -65,7 +63,7 @@ async fn text(server: &TestServer, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
+async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
     let (db, server) = server_with_votes().await;
     let csv = text(&server, "/api/votes.csv").await;
     let jsonl = text(&server, "/api/votes.jsonl").await;
@@ -122,8 +120,8 @@ async fn the_log_tells_every_vote_whole_and_the_same_in_both_formats() {
 }
 
 #[tokio::test]
-async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
-    let db = seeded().await;
+async fn the_log_is_a_download_and_empty_without_votes() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     for (path, kind, name, body) in [
         (
@@ -147,7 +145,7 @@ async fn the_log_is_a_file_to_keep_and_an_empty_one_where_nobody_has_voted() {
 }
 
 #[tokio::test]
-async fn nothing_in_the_log_tells_who_voted() {
+async fn the_log_does_not_identify_voters() {
     let (db, server) = server_with_votes().await;
     let voters: Vec<String> =
         sqlx::query_scalar("SELECT DISTINCT voter_id::text FROM matchups").fetch_all(&db.pool).await.unwrap();
@@ -165,14 +163,14 @@ async fn nothing_in_the_log_tells_who_voted() {
 }
 
 #[tokio::test]
-async fn the_ladder_is_computed_again_from_the_log_alone() {
+async fn the_ladder_is_recomputed_from_the_log_alone() {
     let (db, server) = server_with_votes().await;
     let other = TestServer::start_with_env(
         db.pool.clone(),
         &[("ARENA_MODE", "fast"), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")],
     )
     .await;
-    run(&db, "UPDATE builds SET settings = '32-simple-fast' WHERE prompt_id = 'lighthouse'").await;
+    db.run("UPDATE builds SET settings = '32-simple-fast' WHERE prompt_id = 'lighthouse'").await;
     let voter = other.voter();
     assert_eq!(voter.vote(&voter.matchup().await, "B").await.status, 200);
     let log = text(&server, "/api/votes.jsonl").await;
@@ -223,7 +221,7 @@ async fn the_ladder_is_computed_again_from_the_log_alone() {
 }
 
 #[tokio::test]
-async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
+async fn an_inconsistent_log_is_refused_with_the_line_number() {
     let (db, server) = server_with_votes().await;
     let log = text(&server, "/api/votes.jsonl").await;
     let lines: Vec<&str> = log.lines().collect();
@@ -262,7 +260,7 @@ async fn a_log_that_cannot_be_is_refused_at_the_line_where_it_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_held_against_the_votes_and_put_right() {
+async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
     let (db, _site) = server_with_votes().await;
     let (code, printed, _) = recompute(&db, &["--verify"], "");
     assert_eq!(
@@ -312,7 +310,7 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
         ),
     ];
     for (number, (damage, words)) in (1..).zip(damages) {
-        run(&db, damage).await;
+        db.run(damage).await;
         let damaged = rows().await;
         let (code, printed, _) = recompute(&db, &["--verify"], "");
         assert_eq!(code, 1, "{damage}: {printed}");
@@ -331,10 +329,10 @@ async fn what_is_kept_is_held_against_the_votes_and_put_right() {
 }
 
 #[test]
-fn one_thing_is_asked_for_at_a_time() {
+fn recompute_rejects_conflicting_options() {
     for arguments in [vec![], vec!["--verify", "--write"], vec!["--verify", "--json"]] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
-        // Should it be let through after all, it is to find no database.
+        // If the arguments were accepted by mistake, the command must not find a database.
         command.arg("recompute").args(&arguments).env("DATABASE_URL", "nowhere");
         let output = command.output().unwrap();
         let printed = String::from_utf8(output.stderr).unwrap();
@@ -348,7 +346,7 @@ fn new_arena(db: &TestDb) -> Arena {
     Arena::new(db.pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO)
 }
 
-/// Casts so many votes from each of so many voters at once.
+/// Casts votes from several voters concurrently.
 async fn vote_concurrently(arena: Arc<Arena>, voters: usize, votes: usize) {
     let vote = |arena: Arc<Arena>| async move {
         let voter = Voter(Uuid::new_v4());
@@ -363,9 +361,9 @@ async fn vote_concurrently(arena: Arc<Arena>, voters: usize, votes: usize) {
     }
 }
 
-/// Page by page, with nothing held in between, and votes committed meanwhile.
+/// The log is read in pages without a transaction around them, while votes are being committed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_log_that_is_read_while_people_vote_still_replays() {
+async fn a_log_read_during_voting_can_be_replayed() {
     let db = TestDb::seeded().await;
     insert_identical_builds(&db, 6, 8).await;
     let arena = Arc::new(new_arena(&db));
@@ -373,7 +371,7 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
     let voting = tokio::spawn(vote_concurrently(arena, 6, 60));
     let mut readings = 0;
     while readings < 3 || !voting.is_finished() {
-        let committed = number(&db, "SELECT count(*) FROM votes").await;
+        let committed = db.number("SELECT count(*) FROM votes").await;
         let mut log = VoteLog::open(&db.pool).await.unwrap();
         let mut report = ReplayReport::default();
         let mut pages = 0;
@@ -397,7 +395,7 @@ async fn a_log_that_is_read_while_people_vote_still_replays() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn repairing_and_voting_at_once_lose_nothing() {
+async fn repairing_during_voting_loses_nothing() {
     let db = TestDb::seeded().await;
     insert_identical_builds(&db, 6, 8).await;
     let arena = Arc::new(new_arena(&db));

@@ -1,4 +1,4 @@
-//! Matchups: one open for each voter, who takes part, and who is drawn.
+//! Matchups: one open per voter, which models are eligible, and which pair is drawn.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-use super::{arena, insert_identical_builds, number, run, seeded};
-use crate::support::TestServer;
+use super::insert_identical_builds;
 use crate::support::db::TestDb;
+use crate::support::{TestServer, server_with_builds};
 
 #[tokio::test]
-async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
-    let (_db, server) = arena().await;
+async fn a_matchup_has_its_prompt_and_the_urls_of_its_builds() {
+    let (_db, server) = server_with_builds().await;
     let answer = server.voter().matchup_on("lighthouse").await;
     assert_eq!(answer.header("cache-control"), "no-store");
     let mut matchup = answer.json();
@@ -36,18 +36,18 @@ async fn a_matchup_tells_the_prompt_and_where_its_builds_are() {
 }
 
 #[tokio::test]
-async fn asking_again_returns_the_open_matchup() {
-    let (db, server) = arena().await;
+async fn requesting_again_returns_the_open_matchup() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let first = voter.matchup().await;
     assert_eq!(voter.matchup().await, first);
     assert_eq!(voter.matchup_on(first["prompt"]["id"].as_str().unwrap()).await.json(), first);
-    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 1);
 }
 
 #[tokio::test]
-async fn asking_for_another_prompt_closes_the_open_matchup_as_skipped() {
-    let (_db, server) = arena().await;
+async fn requesting_another_prompt_skips_the_open_matchup() {
+    let (_db, server) = server_with_builds().await;
     let voter = server.voter();
     let first = voter.matchup_on("lighthouse").await.json();
     let second = voter.matchup_on("treehouse").await.json();
@@ -57,11 +57,11 @@ async fn asking_for_another_prompt_closes_the_open_matchup_as_skipped() {
     assert_eq!(voter.vote(&second, "A").await.status, 200);
 }
 
-/// What cannot be served leaves what is open as it is.
+/// A request that cannot be served leaves the open matchup as it is.
 #[tokio::test]
-async fn asking_for_what_is_not_there_changes_nothing() {
-    let (db, server) = arena().await;
-    run(&db, "INSERT INTO prompts (id, text) VALUES ('nobody-built-this', 'a thing')").await;
+async fn requesting_an_unknown_prompt_changes_nothing() {
+    let (db, server) = server_with_builds().await;
+    db.run("INSERT INTO prompts (id, text) VALUES ('nobody-built-this', 'a thing')").await;
     let voter = server.voter();
     let open = voter.matchup().await;
     for (prompt, status, code) in [
@@ -76,22 +76,22 @@ async fn asking_for_what_is_not_there_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_voter_who_asks_many_times_at_once_gets_one_matchup() {
-    let (db, server) = arena().await;
+async fn concurrent_requests_of_a_voter_get_one_matchup() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let first = voter.matchup().await;
     assert_eq!(voter.skip(&first).await.status, 204);
     let answers = join_all((0..24).map(|_| voter.matchup())).await;
     let ids: BTreeSet<_> = answers.iter().map(|matchup| matchup["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 1);
-    assert_eq!(number(&db, "SELECT count(*) FROM open_matchups").await, 1);
-    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 2);
+    assert_eq!(db.number("SELECT count(*) FROM open_matchups").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 2);
 }
 
-/// As when two servers send the two builds of a matchup at the same moment.
+/// This happens if two servers send the two builds of a matchup at the same moment.
 #[tokio::test]
-async fn a_build_counts_as_fetched_although_something_else_has_locked_the_matchup_just_then() {
-    let (db, server) = arena().await;
+async fn a_fetch_is_recorded_even_while_the_matchup_is_locked() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
     let mut other = db.pool.begin().await.unwrap();
@@ -99,19 +99,19 @@ async fn a_build_counts_as_fetched_although_something_else_has_locked_the_matchu
     let release = async {
         let begun = Instant::now();
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while number(&db, waiting).await == 0 && begun.elapsed() < Duration::milliseconds(300) {}
+        while db.number(waiting).await == 0 && begun.elapsed() < Duration::milliseconds(300) {}
         other.rollback().await.unwrap();
     };
     let (answer, ()) = tokio::join!(voter.get(matchup["a"]["build"]["url"].as_str().unwrap()), release);
     assert_eq!(answer.status, 200);
-    assert_eq!(number(&db, "SELECT count(*) FROM open_matchups WHERE fetched_a IS NOT NULL").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM open_matchups WHERE fetched_a IS NOT NULL").await, 1);
 }
 
-/// Asking and skipping alone does not steer who is drawn.
+/// Requesting and skipping matchups without looking must not influence which models are drawn.
 #[tokio::test]
 async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() {
-    let (db, server) = arena().await;
-    let shown = async || number(&db, "SELECT coalesce(sum(times), 0)::bigint FROM shown").await;
+    let (db, server) = server_with_builds().await;
+    let shown = async || db.number("SELECT coalesce(sum(times), 0)::bigint FROM shown").await;
     let voter = server.voter();
     let fetch = async |matchup: &Value, side: &str| {
         let url = matchup[side]["build"]["url"].as_str().unwrap();
@@ -137,7 +137,7 @@ async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() 
 
 #[tokio::test]
 async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_again() {
-    let (db, server) = arena().await;
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let skipped = voter.matchup_on("lighthouse").await.json();
     assert_eq!(voter.skip(&skipped).await.status, 204);
@@ -147,7 +147,7 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
 
     let now = OffsetDateTime::now_utc();
     cleanup::purge(&db.pool, now).await.unwrap();
-    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 3, "nothing is old yet");
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 3, "nothing is old yet");
     assert_eq!(voter.matchup().await, open);
 
     let tomorrow = now + Duration::DAY + Duration::HOUR;
@@ -156,8 +156,8 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
     other.unwrap();
     cleanup::purge(&db.pool, tomorrow).await.unwrap();
 
-    assert_eq!(number(&db, "SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
-    assert_eq!(number(&db, "SELECT cardinality(pairs)::bigint FROM seen_pairs").await, 2);
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
+    assert_eq!(db.number("SELECT cardinality(pairs)::bigint FROM seen_pairs").await, 2);
     assert_eq!(voter.vote(&skipped, "A").await.status, 404);
     for prompt in ["lighthouse", "treehouse", "pirate-ship"] {
         assert_eq!(voter.matchup_on(prompt).await.code(), "all_voted", "{prompt}");
@@ -173,12 +173,12 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
 
     let next_year = now + Duration::days(401);
     cleanup::purge(&db.pool, next_year).await.unwrap();
-    assert_eq!(number(&db, "SELECT count(*) FROM seen_pairs").await, 0, "whose session is over is forgotten");
+    assert_eq!(db.number("SELECT count(*) FROM seen_pairs").await, 0, "whose session is over is forgotten");
 }
 
 #[tokio::test]
 async fn the_database_and_the_program_give_a_pair_the_same_code() {
-    let db = seeded().await;
+    let db = TestDb::seeded().await;
     for (prompt, one, other) in [("lighthouse", "b_model", "a_model"), ("owl", "z9", "z_9")] {
         let code = pair_code(
             "32-simple-precise",
@@ -188,14 +188,14 @@ async fn the_database_and_the_program_give_a_pair_the_same_code() {
         );
         for (a, b) in [(one, other), (other, one)] {
             let sql = format!("SELECT pair_code('32-simple-precise', '{prompt}', '{a}', '{b}')");
-            assert_eq!(number(&db, &sql).await, code, "{prompt}, {a} and {b}");
+            assert_eq!(db.number(&sql).await, code, "{prompt}, {a} and {b}");
         }
     }
 }
 
 #[tokio::test]
-async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
-    let (_db, server) = arena().await;
+async fn no_pair_of_a_prompt_is_served_twice() {
+    let (_db, server) = server_with_builds().await;
     let voter = server.voter();
     let mut prompts = BTreeSet::new();
     for choice in ["A", "B", "TIE", "BOTH_BAD"] {
@@ -203,7 +203,7 @@ async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
         prompts.insert(matchup["prompt"]["id"].as_str().unwrap().to_owned());
         assert_eq!(voter.vote(&matchup, choice).await.status, 200);
     }
-    // Skipped pairs were served too.
+    // Skipped pairs count as served.
     let last = voter.matchup().await;
     prompts.insert(last["prompt"]["id"].as_str().unwrap().to_owned());
     assert_eq!(voter.skip(&last).await.status, 204);
@@ -216,43 +216,43 @@ async fn no_pair_of_a_prompt_is_served_twice_and_then_all_was_seen() {
 }
 
 #[tokio::test]
-async fn with_nothing_to_compare_it_says_so() {
+async fn without_pairs_the_arena_says_so() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let answer = server.voter().get("/api/arena/matchup").await;
     assert_eq!((answer.status, answer.code().as_str()), (409, "not_seeded"));
 }
 
-/// Disabling, retiring and deactivating hold from the next matchup on.
+/// Disabled models, retired builds and inactive prompts are left out from the next matchup on.
 #[tokio::test]
-async fn who_takes_part_is_decided_anew_at_once() {
+async fn eligibility_changes_apply_at_once() {
     let db = TestDb::seeded().await;
     insert_identical_builds(&db, 3, 2).await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let serves = async || server.voter().get("/api/arena/matchup").await.status;
     let models = async || {
-        number(&db, "SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups UNION SELECT model_b FROM matchups) served").await
+        db.number("SELECT count(DISTINCT key) FROM (SELECT model_a AS key FROM matchups UNION SELECT model_b FROM matchups) served").await
     };
 
-    run(&db, "UPDATE models SET enabled = false WHERE key = 'model_1'").await;
+    db.run("UPDATE models SET enabled = false WHERE key = 'model_1'").await;
     for _ in 0..12 {
         assert_eq!(serves().await, 200);
     }
     assert_eq!(models().await, 2);
-    run(&db, "UPDATE builds SET retired_at = now() WHERE model_key = 'model_2' AND prompt_id = 'prompt-1'")
+    db.run("UPDATE builds SET retired_at = now() WHERE model_key = 'model_2' AND prompt_id = 'prompt-1'")
         .await;
     assert_eq!(server.voter().matchup_on("prompt-1").await.code(), "not_seeded");
     assert_eq!(serves().await, 200);
-    run(&db, "UPDATE prompts SET active = false WHERE id = 'prompt-2'").await;
+    db.run("UPDATE prompts SET active = false WHERE id = 'prompt-2'").await;
     assert_eq!(serves().await, 409);
     assert_eq!(server.voter().matchup_on("prompt-2").await.code(), "no_such_prompt");
-    run(&db, "UPDATE models SET enabled = true WHERE key = 'model_1'").await;
+    db.run("UPDATE models SET enabled = true WHERE key = 'model_1'").await;
     assert_eq!(serves().await, 200);
 }
 
 #[tokio::test]
-async fn references_take_part_while_fewer_than_two_others_have_built() {
-    let db = seeded().await;
+async fn references_are_matched_while_fewer_than_two_models_have_builds() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let fields = [("REFERENCE_MODELS", "off")];
     let without = TestServer::start_with_env(db.pool.clone(), &fields).await;
@@ -266,32 +266,32 @@ async fn references_take_part_while_fewer_than_two_others_have_built() {
              FROM builds WHERE prompt_id = 'lighthouse' AND model_key = 'reference_architect'"
         )
     };
-    run(&db, &copy("one")).await;
+    db.run(&copy("one")).await;
     let matchup = server.voter().matchup_on("lighthouse").await.json();
     assert_eq!(matchup["houseOnly"], false);
-    run(&db, &copy("two")).await;
+    db.run(&copy("two")).await;
     for _ in 0..6 {
         assert_eq!(server.voter().matchup_on("lighthouse").await.status, 200);
     }
     let references = "SELECT count(*) FROM matchups WHERE served_at > (SELECT max(created_at) FROM builds)
                       AND (model_a LIKE 'reference%' OR model_b LIKE 'reference%')";
-    assert_eq!(number(&db, references).await, 0);
+    assert_eq!(db.number(references).await, 0);
     assert_eq!(without.voter().get("/api/arena/matchup").await.json()["prompt"]["id"], "lighthouse");
 }
 
 #[tokio::test]
-async fn other_settings_are_another_arena() {
-    let (db, server) = arena().await;
+async fn each_combination_of_settings_is_an_arena_of_its_own() {
+    let (db, server) = server_with_builds().await;
     let other = TestServer::start_with_env(db.pool.clone(), &[("ARENA_GRID", "64")]).await;
     assert_eq!(other.voter().get("/api/arena/matchup").await.code(), "not_seeded");
     assert_eq!(server.voter().get("/api/arena/matchup").await.status, 200);
 }
 
 #[tokio::test]
-async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
-    let (db, server) = arena().await;
-    run(&db, "INSERT INTO prompts (id, text, tags) VALUES ('zeppelin', 'a zeppelin', '{vehicle}')").await;
-    run(&db, "UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
+async fn all_active_prompts_are_listed_with_their_availability() {
+    let (db, server) = server_with_builds().await;
+    db.run("INSERT INTO prompts (id, text, tags) VALUES ('zeppelin', 'a zeppelin', '{vehicle}')").await;
+    db.run("UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
     let prompts = server.voter().get("/api/arena/prompts").await.json();
     let prompts = prompts["prompts"].as_array().unwrap();
     assert_eq!(prompts.len(), 20, "one more than are built in, and one less");
@@ -303,10 +303,10 @@ async fn the_prompts_are_all_active_ones_and_say_which_can_be_asked_for() {
     assert!(prompts.contains(&zeppelin));
 }
 
-/// While a vote holds the ratings, and until the test is over.
+/// The lock of a vote on the ratings is held until the end of the test.
 #[tokio::test]
 async fn serving_a_matchup_does_not_wait_for_votes() {
-    let (db, server) = arena().await;
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     assert_eq!(voter.vote(&voter.matchup().await, "A").await.status, 200);
     let mut vote = db.pool.begin().await.unwrap();
@@ -317,8 +317,8 @@ async fn serving_a_matchup_does_not_wait_for_votes() {
 }
 
 #[tokio::test]
-async fn a_link_on_another_site_closes_nothing() {
-    let (_db, server) = arena().await;
+async fn a_link_on_another_site_cannot_skip_a_matchup() {
+    let (_db, server) = server_with_builds().await;
     let voter = server.voter();
     let open = voter.matchup_on("lighthouse").await.json();
     let link = server.get("/api/arena/matchup?promptId=treehouse").header("cookie", voter.cookie().unwrap());
@@ -327,8 +327,8 @@ async fn a_link_on_another_site_closes_nothing() {
 }
 
 #[tokio::test]
-async fn skipping_is_for_ones_own_open_matchup() {
-    let (_db, server) = arena().await;
+async fn only_the_voters_own_open_matchup_can_be_skipped() {
+    let (_db, server) = server_with_builds().await;
     let (voter, stranger) = (server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
@@ -345,8 +345,8 @@ async fn skipping_is_for_ones_own_open_matchup() {
 }
 
 #[tokio::test]
-async fn a_session_is_an_opaque_cookie_that_the_database_does_not_know() {
-    let (db, server) = arena().await;
+async fn a_session_cookie_is_stored_only_as_a_hash() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     assert_eq!(voter.get("/").await.header("set-cookie"), "", "looking creates nothing");
     assert_eq!(voter.get("/api/arena/prompts").await.header("set-cookie"), "");
@@ -362,17 +362,17 @@ async fn a_session_is_an_opaque_cookie_that_the_database_does_not_know() {
         sqlx::query_scalar("SELECT id::text || data::text FROM sessions").fetch_all(&db.pool).await.unwrap();
     assert_eq!(rows.len(), 1);
     assert!(!rows[0].contains(value));
-    let shared: i64 = number(
-        &db,
-        "SELECT count(*) FROM sessions, matchups WHERE sessions.data::text LIKE '%' || voter_id || '%'",
-    )
-    .await;
+    let shared: i64 = db
+        .number(
+            "SELECT count(*) FROM sessions, matchups WHERE sessions.data::text LIKE '%' || voter_id || '%'",
+        )
+        .await;
     assert_eq!(shared, 1, "matchups refer to the voter");
 }
 
 #[tokio::test]
-async fn behind_tls_the_cookie_travels_over_tls_alone() {
-    let db = seeded().await;
+async fn behind_tls_the_cookie_is_secure() {
+    let db = TestDb::seeded().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
     let answer = server.voter().get("/api/arena/matchup").await;
@@ -380,8 +380,8 @@ async fn behind_tls_the_cookie_travels_over_tls_alone() {
 }
 
 #[tokio::test]
-async fn a_cookie_that_nobody_gave_out_is_a_stranger() {
-    let (_db, server) = arena().await;
+async fn an_unknown_cookie_gets_a_new_session() {
+    let (_db, server) = server_with_builds().await;
     for cookie in ["session=AAAAAAAAAAAAAAAAAAAAAA", "session=x", "session=", "session=%00%ff"] {
         let answer = server.get("/api/arena/matchup").header("cookie", cookie).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{cookie}");

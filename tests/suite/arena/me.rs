@@ -1,21 +1,19 @@
-//! `/me` and `/about`: what a voter did, and how it all works.
+//! `/me` and `/about`.
 
 use buildoff::arena::voter_history::PAGE;
 use serde_json::{Value, json};
 use sqlx::types::Uuid;
 
-use super::{arena, insert_identical_builds, number, run, seeded};
-use crate::pages::LOW_CONTRAST_TEXT;
+use super::insert_identical_builds;
 use crate::support::db::TestDb;
-use crate::support::{BrowserPage, TestServer, TestVoter, Theme, open_page};
-
-const SIZES: [(&str, i64, i64); 2] = [("desk", 1440, 900), ("phone", 390, 844)];
-const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
+use crate::support::{
+    TestServer, TestVoter, assert_fits_everywhere, open_page, server_with_builds,
+};
 
 const ARCHITECT: &str = "reference_architect";
 const SCULPTOR: &str = "reference_sculptor";
 
-/// Votes on a prompt for this model, wherever it stands; or says `TIE` or `BOTH_BAD`.
+/// Votes on a prompt for this model, on whichever side it is, or votes `TIE` or `BOTH_BAD`.
 async fn vote_for(db: &TestDb, voter: &TestVoter, prompt: &str, verdict: &str) -> Value {
     let matchup = voter.matchup_on(prompt).await.json();
     let id: Uuid = matchup["id"].as_str().unwrap().parse().unwrap();
@@ -34,8 +32,8 @@ async fn vote_for(db: &TestDb, voter: &TestVoter, prompt: &str, verdict: &str) -
 }
 
 #[tokio::test]
-async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
-    let (_db, server) = arena().await;
+async fn a_visitor_without_votes_is_sent_to_the_arena_without_a_session() {
+    let (_db, server) = server_with_builds().await;
     let stranger = server.voter();
     let looking = server.voter();
     looking.matchup().await;
@@ -48,11 +46,12 @@ async fn who_has_not_voted_is_sent_to_the_arena_and_gets_no_session() {
     assert_eq!(stranger.cookie(), None);
 }
 
-/// By hand: with the others on the treehouse (2 of 3 for the Architect) and on the ship (one tie, one for the
-/// Sculptor: as often as any), not on the dragon (both bad, twice); nobody else judged the lighthouse.
+/// Counted by hand: the voter agrees with the others on the treehouse (2 of 3 for the Architect) and on the
+/// ship (one tie and one for the Sculptor, so no choice is more frequent), and disagrees on the dragon (twice
+/// both bad). Nobody else voted on the lighthouse.
 #[tokio::test]
-async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
-    let (db, server) = arena().await;
+async fn the_me_page_shows_choices_and_agreement_with_others() {
+    let (db, server) = server_with_builds().await;
     let (me, others) = (server.voter(), [server.voter(), server.voter(), server.voter()]);
     for (prompt, mine, theirs) in [
         ("treehouse", ARCHITECT, vec![ARCHITECT, ARCHITECT, SCULPTOR]),
@@ -74,7 +73,7 @@ async fn my_page_tells_what_i_chose_and_how_often_others_thought_so() {
         "A tie of ",
         "The Sculptor over The Architect",
         "Neither The ",
-        // Seen, preferred, not, tie, both bad.
+        // The columns: seen, preferred, not preferred, tie, both bad.
         "The Architect 4 1 1 1 1",
         "The Sculptor 4 1 1 1 1",
     ] {
@@ -107,7 +106,7 @@ async fn older_votes_are_on_further_pages() {
     let first = me.get("/me").await.text();
     assert_eq!(first.matches("<time").count() as i64, PAGE);
     let link = first.split("href=\"/me?before=").nth(1).unwrap().split('"').next().unwrap();
-    let third = number(&db, "SELECT id FROM votes ORDER BY id OFFSET 2 LIMIT 1").await;
+    let third = db.number("SELECT id FROM votes ORDER BY id OFFSET 2 LIMIT 1").await;
     assert_eq!(link, third.to_string());
     let second = me.get(&format!("/me?before={third}")).await.text();
     assert_eq!(second.matches("<time").count(), 2);
@@ -119,8 +118,8 @@ async fn older_votes_are_on_further_pages() {
 }
 
 #[tokio::test]
-async fn about_tells_the_numbers_of_this_installation() {
-    let (db, server) = arena().await;
+async fn about_shows_the_numbers_of_this_installation() {
+    let (db, server) = server_with_builds().await;
     let empty = main_text(&server.get("/about").send().await.unwrap().text().await.unwrap());
     for part in [
         "votes 0",
@@ -135,14 +134,13 @@ async fn about_tells_the_numbers_of_this_installation() {
     let voter = server.voter();
     vote_for(&db, &voter, "treehouse", ARCHITECT).await;
     voter.fetch_builds(&voter.matchup().await).await;
-    // Another server, since this one has counted a moment ago. It finds statistics that were stored.
+    // The first server caches its counts for a while, so a second one is needed. It finds stored statistics.
     let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
     later.get("/about").send().await.unwrap();
     let side = json!({ "points": -12.34, "low": -30.0, "high": 5.26 });
-    run(
-        &db,
-        &format!("UPDATE ladder_stats SET stats = jsonb_set(stats::jsonb, '{{fit,side}}', '{side}')::json"),
-    )
+    db.run(&format!(
+        "UPDATE ladder_stats SET stats = jsonb_set(stats::jsonb, '{{fit,side}}', '{side}')::json"
+    ))
     .await;
     let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
     let text = main_text(&later.get("/about").send().await.unwrap().text().await.unwrap());
@@ -154,7 +152,7 @@ async fn about_tells_the_numbers_of_this_installation() {
         "−12.3 points",
         "from −30.0 to +5.3",
         "may well be chance",
-        // From the rule: 16 against equals, 16 × 10/11 against who is 400 below, and the baseline for both bad.
+        // By the formula: 16 against an equal, 16 × 10/11 against a model 400 below, and the baseline for both bad.
         "A is better 1,500 1,500 +8.0 −8.0",
         "A is better 1,700 1,300 +1.5 −1.5",
         "B is better 1,700 1,300 −14.5 +14.5",
@@ -162,11 +160,11 @@ async fn about_tells_the_numbers_of_this_installation() {
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    assert_eq!(number(&db, "SELECT count(*) FROM sessions").await, 1, "reading makes nobody a voter");
+    assert_eq!(db.number("SELECT count(*) FROM sessions").await, 1, "reading makes nobody a voter");
 }
 
 #[tokio::test]
-async fn about_is_worth_reading_without_the_database() {
+async fn about_works_without_the_database() {
     let server = TestServer::start().await;
     let answer = server.get("/about").send().await.unwrap();
     assert_eq!(answer.status(), 200);
@@ -175,8 +173,8 @@ async fn about_is_worth_reading_without_the_database() {
 }
 
 #[tokio::test]
-async fn every_link_of_about_leads_somewhere() {
-    let (_db, server) = arena().await;
+async fn every_link_of_about_works() {
+    let (_db, server) = server_with_builds().await;
     let page = open_page(&server.url_for("/about")).await;
     let broken: Vec<String> = page
         .eval("[...document.querySelectorAll('main a[href^=\"#\"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))")
@@ -189,8 +187,8 @@ async fn every_link_of_about_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn both_pages_fit_every_size_and_theme_without_complaint() {
-    let db = seeded().await;
+async fn both_pages_fit_every_size_and_theme_without_errors() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let voter = server.voter();
     for (prompt, verdict) in [
@@ -205,34 +203,16 @@ async fn both_pages_fit_every_size_and_theme_without_complaint() {
         vote_for(&db, &voter, prompt, verdict).await;
     }
     let mut page = open_page(&server.url_for("/me")).await;
-    assert_layout(&mut page, "me-empty").await;
+    assert_fits_everywhere(&mut page, "me-empty").await;
     page.run(&format!("document.cookie = {:?}", voter.cookie().unwrap())).await;
     page.reload().await;
     assert!(page.text("h2").await.contains("You and the others"));
-    assert_layout(&mut page, "me").await;
+    assert_fits_everywhere(&mut page, "me").await;
     page.goto(&server.url_for("/about")).await;
-    assert_layout(&mut page, "about").await;
+    assert_fits_everywhere(&mut page, "about").await;
 }
 
-async fn assert_layout(page: &mut BrowserPage, name: &str) {
-    for (size, width, height) in SIZES {
-        page.set_size(width, height).await;
-        for (theme, preference) in THEMES {
-            page.set_theme(preference).await;
-            page.reload().await;
-            page.run("document.querySelectorAll('details').forEach(details => details.open = true)").await;
-            page.screenshot(&format!("{name}-{size}-{theme}")).await;
-            let place = format!("{name} ({size}, {theme})");
-            assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
-            let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
-            assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
-            let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
-            assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
-        }
-    }
-}
-
-/// What is between the tags, with single spaces.
+/// The text between the tags, with single spaces.
 fn main_text(html: &str) -> String {
     let main = html.split("<main").nth(1).unwrap();
     let text = main.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text);

@@ -1,23 +1,21 @@
-//! How long a browser is known.
+//! The lifetime of sessions.
 
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 
-use super::seeded;
+use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::{TestServer, TestVoter};
 
-const TOKEN: &str = "a token for tests only";
-
-/// Somebody who has been served a matchup.
+/// A voter with a session: one who has been served a matchup.
 async fn voter(db: &TestDb) -> TestVoter {
-    // The server is there for as long as this is.
+    // The server runs until this value is dropped.
     let server = start_server(db).await;
     let voter = server.voter();
     voter.matchup().await;
     voter
 }
 
-/// A server that has read no session yet.
+/// A server with an empty session cache.
 async fn start_server(db: &TestDb) -> TestServer {
     let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
     TestServer::start_with_env(db.pool.clone(), &variables).await
@@ -27,14 +25,14 @@ async fn set_days_left(db: &TestDb, days: i64) {
     db.run(&format!("UPDATE sessions SET expires_at = now() + interval '{days} days'")).await;
 }
 
-/// In days, of the one session there is.
+/// Days until the only session expires.
 async fn days_left(db: &TestDb) -> i64 {
     db.number("SELECT round(extract(epoch FROM expires_at - now()) / 86400)::bigint FROM sessions").await
 }
 
 #[tokio::test]
-async fn whoever_keeps_coming_stays_known_by_one_write_a_month() {
-    let db = seeded().await;
+async fn an_active_session_is_renewed_by_one_write_a_month() {
+    let db = TestDb::seeded().await;
     let voter = voter(&db).await;
     assert_eq!(days_left(&db).await, 365);
     let data = "SELECT count(*) FROM sessions WHERE data ? 'voter'";
@@ -56,8 +54,8 @@ async fn whoever_keeps_coming_stays_known_by_one_write_a_month() {
 }
 
 #[tokio::test]
-async fn of_many_requests_at_once_one_renews() {
-    let db = seeded().await;
+async fn one_of_many_concurrent_requests_renews_the_session() {
+    let db = TestDb::seeded().await;
     let voter = voter(&db).await;
     set_days_left(&db, 100).await;
     let server = start_server(&db).await;
@@ -68,8 +66,8 @@ async fn of_many_requests_at_once_one_renews() {
 }
 
 #[tokio::test]
-async fn nothing_is_written_for_strangers_and_no_admin_is_admitted_for_longer() {
-    let db = seeded().await;
+async fn unknown_sessions_write_nothing_and_admin_sessions_are_not_prolonged() {
+    let db = TestDb::seeded().await;
     let server = start_server(&db).await;
     for path in ["/", "/me", "/builds"] {
         let answer = server.voter().get(path).await;
@@ -80,7 +78,7 @@ async fn nothing_is_written_for_strangers_and_no_admin_is_admitted_for_longer() 
     let voter = voter(&db).await;
     let form = server.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
     let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-    let signed_in = form.body(format!("token={}", TOKEN.replace(' ', "+"))).send().await.unwrap();
+    let signed_in = form.body(format!("token={TOKEN}")).send().await.unwrap();
     let cookie = signed_in.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned();
     let until = "SELECT (data #>> '{admin,until}')::bigint FROM sessions";
     let admitted = db.number(until).await;

@@ -1,16 +1,16 @@
-//! Fair play: nobody votes unseen, too fast, too often, or for somebody else.
+//! Limits: no vote without looking, too fast, too often, or from another site.
 
 use buildoff::db::Sessions;
 use reqwest::Method;
 use serde_json::json;
 use tower_sessions::SessionStore;
 
-use super::{number, run, seeded};
 use crate::support::TestServer;
+use crate::support::db::TestDb;
 
 #[tokio::test]
-async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
-    let db = seeded().await;
+async fn a_vote_before_both_builds_were_fetched_is_too_soon() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
@@ -28,36 +28,36 @@ async fn a_vote_before_both_builds_were_looked_at_is_too_soon() {
         assert_eq!(voter.get(&format!("{url}/image?size=1")).await.status, 400);
     }
     assert_eq!(
-        number(&db, "SELECT count(*) FROM open_matchups WHERE num_nulls(fetched_a, fetched_b) < 2").await,
+        db.number("SELECT count(*) FROM open_matchups WHERE num_nulls(fetched_a, fetched_b) < 2").await,
         0
     );
     voter.get(matchup["a"]["build"]["url"].as_str().unwrap()).await;
-    run(&db, "UPDATE open_matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
+    db.run("UPDATE open_matchups SET fetched_a = fetched_a - interval '5 minutes'").await;
     too_soon("one fetched").await;
-    // A picture will do, for those who see nothing else.
+    // Fetching a picture counts as looking, since browsers without WebGL show nothing else.
     let picture = format!("{}/image?angle=2&size=64", matchup["b"]["build"]["url"].as_str().unwrap());
     assert_eq!(voter.get(&picture).await.header("content-type"), "image/webp");
     too_soon("both fetched a moment ago").await;
-    run(&db, "UPDATE open_matchups SET fetched_b = fetched_b - interval '61 seconds'").await;
+    db.run("UPDATE open_matchups SET fetched_b = fetched_b - interval '61 seconds'").await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
-    assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms BETWEEN 61000 AND 90000").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM votes WHERE dwell_ms BETWEEN 61000 AND 90000").await, 1);
 }
 
 #[tokio::test]
-async fn the_clock_starts_with_the_first_look_and_is_not_set_back() {
-    let db = seeded().await;
+async fn dwell_time_starts_at_the_first_fetch_and_is_not_reset() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "60000")]).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
     voter.fetch_builds(&matchup).await;
-    run(&db, "UPDATE open_matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
+    db.run("UPDATE open_matchups SET fetched_a = now() - interval '2 minutes', fetched_b = now() - interval '2 minutes'").await;
     voter.fetch_builds(&matchup).await;
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }
 
 #[tokio::test]
-async fn whoever_asks_too_much_is_told_when_to_come_back() {
-    let db = seeded().await;
+async fn too_many_requests_get_retry_after() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "0")]).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
@@ -76,8 +76,8 @@ async fn whoever_asks_too_much_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
-    let db = seeded().await;
+async fn skipping_is_rate_limited_in_all_its_forms() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[]).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
@@ -92,7 +92,7 @@ async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
     assert_eq!((refused.status, refused.code().as_str()), (429, "rate_limited"));
     assert!((10..20).contains(&skips), "{skips} skips at once");
 
-    // Another prompt in place of the open one is a skip as well.
+    // Requesting another prompt also skips the open matchup.
     let open = voter.matchup().await;
     let prompts = ["lighthouse", "pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"];
     let others = prompts.into_iter().filter(|prompt| open["prompt"]["id"] != *prompt);
@@ -107,8 +107,8 @@ async fn going_on_without_a_vote_is_limited_whichever_way_it_is_done() {
 }
 
 #[tokio::test]
-async fn new_sessions_from_one_address_are_limited_and_proxies_are_believed_only_if_trusted() {
-    let db = seeded().await;
+async fn new_sessions_are_limited_by_address_and_only_trusted_proxies_set_it() {
+    let db = TestDb::seeded().await;
     let visits = async |server: &TestServer| {
         let mut statuses = Vec::new();
         for n in 0..40 {
@@ -126,7 +126,7 @@ async fn new_sessions_from_one_address_are_limited_and_proxies_are_believed_only
 
 #[tokio::test]
 async fn a_form_on_another_site_cannot_vote() {
-    let db = seeded().await;
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
@@ -138,20 +138,20 @@ async fn a_form_on_another_site_cannot_vote() {
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 403);
     assert_eq!(answer.json::<serde_json::Value>().await.unwrap()["code"], "cross_site");
-    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 0);
 }
 
 #[tokio::test]
-async fn sessions_whose_time_is_over_are_nobody_and_go() {
-    let db = seeded().await;
+async fn expired_sessions_are_unknown_and_deleted() {
+    let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
-    run(&db, "UPDATE sessions SET expires_at = now() - interval '1 second'").await;
+    db.run("UPDATE sessions SET expires_at = now() - interval '1 second'").await;
     let elsewhere = TestServer::start_with_db(db.pool.clone()).await;
     assert_eq!(voter.with_base_url(&elsewhere.url).vote(&matchup, "A").await.status, 404);
     let sessions = Sessions::new(db.pool.clone());
     assert!(sessions.load(&tower_sessions::session::Id::default()).await.unwrap().is_none());
     assert_eq!(sessions.purge().await.unwrap(), 1);
-    assert_eq!(number(&db, "SELECT count(*) FROM sessions").await, 0);
+    assert_eq!(db.number("SELECT count(*) FROM sessions").await, 0);
 }

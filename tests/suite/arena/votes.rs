@@ -1,11 +1,11 @@
-//! Votes: what counts, once, and what it changes.
+//! Votes: each counts once and changes the ratings.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{arena, insert_identical_builds, number, run};
+use super::insert_identical_builds;
 use crate::support::db::TestDb;
-use crate::support::{TestServer, TestVoter};
+use crate::support::{TestServer, TestVoter, server_with_builds};
 
 async fn elo(db: &TestDb) -> Vec<(String, f64, i64, i64, i64, i64)> {
     sqlx::query_as("SELECT model_key, elo, wins, losses, ties, both_bad FROM ratings ORDER BY model_key")
@@ -15,9 +15,9 @@ async fn elo(db: &TestDb) -> Vec<(String, f64, i64, i64, i64, i64)> {
 }
 
 #[tokio::test]
-async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
-    let (db, server) = arena().await;
-    run(&db, "UPDATE builds SET generation_time_ms = 1234 WHERE model_key = 'reference_architect'").await;
+async fn a_vote_reveals_the_models_and_the_rating_changes() {
+    let (db, server) = server_with_builds().await;
+    db.run("UPDATE builds SET generation_time_ms = 1234 WHERE model_key = 'reference_architect'").await;
     let voter = server.voter();
     let matchup = voter.matchup_on("lighthouse").await.json();
     voter.fetch_builds(&matchup).await;
@@ -50,18 +50,18 @@ async fn a_vote_tells_who_built_what_and_how_the_ratings_moved() {
     assert_eq!(reply, expected);
     let counts: Vec<_> = elo(&db).await.into_iter().map(|row| (row.1, row.2 + row.3)).collect();
     assert!(counts.contains(&(1508.0, 1)) && counts.contains(&(1492.0, 1)), "{counts:?}");
-    assert_eq!(number(&db, "SELECT count(*) FROM votes WHERE dwell_ms >= 0").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM votes WHERE dwell_ms >= 0").await, 1);
 }
 
 #[tokio::test]
-async fn every_choice_moves_the_ladder_as_the_rule_says() {
+async fn every_choice_changes_the_ratings_by_the_formula() {
     for (choice, left, right) in [
         ("A", (1508.0, 1, 0, 0, 0), (1492.0, 0, 1, 0, 0)),
         ("B", (1492.0, 0, 1, 0, 0), (1508.0, 1, 0, 0, 0)),
         ("TIE", (1500.0, 0, 0, 1, 0), (1500.0, 0, 0, 1, 0)),
         ("BOTH_BAD", (1492.0, 0, 1, 0, 1), (1492.0, 0, 1, 0, 1)),
     ] {
-        let (db, server) = arena().await;
+        let (db, server) = server_with_builds().await;
         let voter = server.voter();
         let reply = voter.vote(&voter.matchup().await, choice).await.json();
         let rows = elo(&db).await;
@@ -74,8 +74,8 @@ async fn every_choice_moves_the_ladder_as_the_rule_says() {
 }
 
 #[tokio::test]
-async fn the_reveal_tells_how_others_voted_as_if_they_had_sat_on_the_same_side() {
-    let (_db, server) = arena().await;
+async fn the_reveal_counts_other_votes_with_sides_aligned() {
+    let (_db, server) = server_with_builds().await;
     for ties in 0..4 {
         let voter = server.voter();
         let reply = voter.vote(&voter.matchup_on("treehouse").await.json(), "TIE").await.json();
@@ -91,8 +91,8 @@ async fn the_reveal_tells_how_others_voted_as_if_they_had_sat_on_the_same_side()
 }
 
 #[tokio::test]
-async fn a_second_vote_changes_nothing_and_gets_the_first_ones_reveal() {
-    let (db, server) = arena().await;
+async fn a_second_vote_changes_nothing_and_returns_the_first_reveal() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
     let first = voter.vote(&matchup, "A").await.json();
@@ -107,12 +107,12 @@ async fn a_second_vote_changes_nothing_and_gets_the_first_ones_reveal() {
         }
     }
     assert_eq!(elo(&db).await, before);
-    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 1);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
 }
 
 #[tokio::test]
 async fn of_64_votes_at_once_on_one_matchup_one_counts() {
-    let (db, server) = arena().await;
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
     let choices = ["A", "B", "TIE", "BOTH_BAD"];
@@ -124,13 +124,13 @@ async fn of_64_votes_at_once_on_one_matchup_one_counts() {
         assert!(matches!(answer.status, 200 | 409), "{}", answer.text());
         assert_eq!(&answer.json()["choice"], choice);
     }
-    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 1);
-    assert_eq!(number(&db, "SELECT sum(wins + losses + ties)::bigint FROM ratings").await, 2);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 1);
+    assert_eq!(db.number("SELECT sum(wins + losses + ties)::bigint FROM ratings").await, 2);
 }
 
 #[tokio::test]
-async fn votes_that_are_not_ones_own_to_give_are_refused() {
-    let (db, server) = arena().await;
+async fn votes_on_another_voters_matchup_are_refused() {
+    let (db, server) = server_with_builds().await;
     let (voter, stranger, nobody) = (server.voter(), server.voter(), server.voter());
     let matchup = voter.matchup().await;
     stranger.matchup().await;
@@ -141,30 +141,30 @@ async fn votes_that_are_not_ones_own_to_give_are_refused() {
         let answer = who.vote(what, "A").await;
         assert_eq!((answer.status, answer.code().as_str()), (404, "no_such_matchup"), "{what}");
     }
-    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 0);
     assert_eq!(voter.vote(&matchup, "A").await.status, 200, "it is still open");
 }
 
 #[tokio::test]
-async fn a_matchup_that_is_over_takes_no_vote() {
-    let (db, server) = arena().await;
+async fn an_expired_matchup_accepts_no_vote() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let skipped = voter.matchup().await;
     voter.skip(&skipped).await;
     let expired = voter.matchup().await;
-    run(&db, "UPDATE open_matchups SET expires_at = now() - interval '1 second'").await;
+    db.run("UPDATE open_matchups SET expires_at = now() - interval '1 second'").await;
     for matchup in [&skipped, &expired] {
         let answer = voter.vote(matchup, "A").await;
         assert_eq!((answer.status, answer.code().as_str()), (410, "matchup_over"));
     }
     let next = voter.matchup().await;
     assert_ne!(next["id"], expired["id"], "half an hour later there is another one");
-    assert_eq!(number(&db, "SELECT count(*) FROM votes").await, 0);
+    assert_eq!(db.number("SELECT count(*) FROM votes").await, 0);
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
-    let (_db, server) = arena().await;
+async fn an_invalid_vote_is_refused_with_a_reason() {
+    let (_db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
     let id = &matchup["id"];
@@ -196,21 +196,22 @@ async fn a_body_that_is_no_vote_is_refused_with_a_reason() {
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }
 
-/// Votes go on pointing at what was judged.
+/// A vote keeps referring to the build that was shown.
 #[tokio::test]
-async fn a_build_that_is_retired_while_it_is_looked_at_can_still_be_voted_on() {
-    let (db, server) = arena().await;
+async fn a_build_retired_during_a_matchup_can_still_be_voted_on() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     let matchup = voter.matchup().await;
-    run(&db, "UPDATE builds SET retired_at = now(); UPDATE models SET enabled = false").await;
+    db.run("UPDATE builds SET retired_at = now(); UPDATE models SET enabled = false").await;
     voter.fetch_builds(&matchup).await;
     assert_eq!(voter.matchup().await["id"], matchup["id"]);
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
 }
 
-/// Whatever waits for whatever: ratings are those of the votes in the order of their numbers.
+/// In whatever order concurrent votes take their locks, the ratings follow from the votes in the order of
+/// their ids.
 #[tokio::test]
-async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order() {
+async fn concurrent_votes_on_few_models_give_ratings_that_follow_their_order() {
     let db = TestDb::seeded().await;
     insert_identical_builds(&db, 3, 6).await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
@@ -227,7 +228,7 @@ async fn votes_on_few_models_at_once_leave_ratings_that_follow_from_their_order(
 }
 
 #[tokio::test]
-async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets_their_own_reveal() {
+async fn waiting_votes_are_stored_together_and_each_voter_gets_their_own_reveal() {
     let db = TestDb::seeded().await;
     insert_identical_builds(&db, 4, 6).await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
@@ -240,7 +241,7 @@ async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets
 
     let release = async {
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while number(&db, waiting).await == 0 {}
+        while db.number(waiting).await == 0 {}
         others.rollback().await.unwrap();
     };
     let choice = |n: usize| ["A", "B", "TIE", "BOTH_BAD"][n % 4];
@@ -254,16 +255,16 @@ async fn votes_that_wait_for_each_other_are_counted_together_and_each_voter_gets
         assert_eq!(reply["choice"], choice(n));
         assert_eq!(reply["shareUrl"], format!("/matchups/{}", matchup["id"].as_str().unwrap()));
     }
-    // Of the 12, some waited for the first ones: theirs came in one transaction, and lie side by side.
+    // Some of the 12 votes waited for others and were stored with them. Votes of one transaction have
     let neighbours =
-        number(&db, "SELECT count(*) FROM votes one JOIN votes other ON other.id = one.id + 1").await;
+        db.number("SELECT count(*) FROM votes one JOIN votes other ON other.id = one.id + 1").await;
     assert!(neighbours > 0, "each in a transaction of its own");
     super::concurrency::assert_replayed(&db, 13).await;
 }
 
 #[tokio::test]
-async fn metrics_tell_how_many_votes_there_are_on_all_servers() {
-    let (db, server) = arena().await;
+async fn metrics_count_the_votes_of_all_servers() {
+    let (db, server) = server_with_builds().await;
     let voter = server.voter();
     for choice in ["A", "BOTH_BAD", "TIE"] {
         let matchup = voter.matchup().await;

@@ -1,8 +1,8 @@
-//! Going on by itself after a vote.
+//! The countdown to the next matchup after a vote.
 
 use super::*;
 
-/// Time passes in the page's timers by `pass(seconds)` alone.
+/// Replaces the page's timers, so that time passes only by `pass(seconds)`.
 const CLOCK: &str = "
     const slow = setInterval;
     window.setInterval = (what, every) => {
@@ -17,7 +17,7 @@ const CLOCK: &str = "
 const LEFT: &str = "Number(document.getElementById('next').dataset.left)";
 
 #[tokio::test]
-async fn it_goes_on_by_itself_for_who_does_nothing() {
+async fn the_countdown_continues_without_input() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_page_with_script(CLOCK, "/").await;
     let prompt = page.text("#asked").await;
@@ -31,7 +31,7 @@ async fn it_goes_on_by_itself_for_who_does_nothing() {
 }
 
 #[tokio::test]
-async fn it_starts_over_for_who_looks_at_something() {
+async fn the_countdown_restarts_on_input() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_page_with_script(CLOCK, "/").await;
     page.press("1").await;
@@ -70,7 +70,7 @@ async fn it_starts_over_for_who_looks_at_something() {
 }
 
 #[tokio::test]
-async fn it_can_be_stopped_for_good() {
+async fn the_countdown_can_be_stopped_permanently() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     page.press("1").await;
@@ -88,7 +88,7 @@ async fn it_can_be_stopped_for_good() {
 }
 
 #[tokio::test]
-async fn with_less_motion_it_does_not_go_on_by_itself() {
+async fn with_reduced_motion_there_is_no_countdown() {
     let fixture = ArenaFixture::new().await;
     let page = open_page("about:blank").await;
     page.reduce_motion().await;

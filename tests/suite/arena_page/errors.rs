@@ -1,9 +1,9 @@
-//! What goes wrong around a vote, and how the page gets over it.
+//! Errors around a vote, and how the page recovers.
 
 use super::*;
 
 #[tokio::test]
-async fn a_vote_that_fails_keeps_the_matchup_and_can_be_sent_again() {
+async fn a_failed_vote_keeps_the_matchup_and_can_be_sent_again() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     let builds: String = page.eval("document.querySelector('build-viewer').getAttribute('src')").await;
@@ -41,7 +41,7 @@ async fn a_vote_that_fails_keeps_the_matchup_and_can_be_sent_again() {
 }
 
 #[tokio::test]
-async fn a_vote_that_cannot_count_leads_to_a_matchup_that_can() {
+async fn a_vote_on_a_closed_matchup_leads_to_a_new_one() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     let id = "(document.querySelector('build-viewer').getAttribute('src').split('/')[4])";
@@ -75,7 +75,7 @@ async fn a_vote_that_cannot_count_leads_to_a_matchup_that_can() {
 }
 
 #[tokio::test]
-async fn a_vote_that_another_tab_was_faster_with_shows_what_that_one_said() {
+async fn a_vote_already_cast_in_another_tab_shows_that_vote() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     page.run(
@@ -125,7 +125,7 @@ async fn without_webgl_voting_opens_with_the_pictures() {
 }
 
 #[tokio::test]
-async fn where_there_is_nothing_to_compare_it_says_what_to_do() {
+async fn without_pairs_the_page_says_what_to_do() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let page = open_page(&server.url).await;
@@ -135,7 +135,7 @@ async fn where_there_is_nothing_to_compare_it_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn an_arena_that_does_not_answer_can_be_asked_again() {
+async fn a_failed_request_for_a_matchup_can_be_retried() {
     let fixture = ArenaFixture::new().await;
     let page = open_page("about:blank").await;
     page.add_init_script(&format!("{FAKE_FETCH} answers = {{ '/api/arena/matchup': 'lost' }}")).await;

@@ -1,17 +1,16 @@
-//! How the arena looks: sizes, themes, states, and its weight.
+//! The arena's layout in every size, theme and state, and the size of its files.
 
 use super::*;
-use crate::pages::LOW_CONTRAST_TEXT;
-use crate::support::Theme;
+use crate::support::assert_fits;
+use crate::support::layout::THEMES;
 
-const SIZES: [(&str, i64, i64); 5] = [
+const ARENA_SIZES: [(&str, i64, i64); 5] = [
     ("desk", 1440, 900),
     ("phone", 390, 844),
     ("narrow", 320, 800),
     ("aside", 844, 390),
     ("small-aside", 667, 375),
 ];
-const THEMES: [(&str, Theme); 2] = [("light", Theme::Light), ("dark", Theme::Dark)];
 
 #[tokio::test]
 async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
@@ -50,7 +49,7 @@ async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
 }
 
 #[tokio::test]
-async fn on_a_phone_the_names_tell_which_is_which_and_the_chosen_build_comes_into_view() {
+async fn on_a_phone_the_names_identify_the_builds_and_the_chosen_one_is_shown() {
     let fixture = ArenaFixture::new().await;
     let page = open_page("about:blank").await;
     page.set_size(390, 844).await;
@@ -91,7 +90,7 @@ async fn on_a_phone_on_its_side_both_builds_and_all_buttons_are_there() {
 }
 
 #[tokio::test]
-async fn the_button_to_go_on_stands_still() {
+async fn the_next_button_does_not_move() {
     const PLACE: &str =
         "(r => [r.x, r.y, r.width].map(Math.round))(document.getElementById('next').getBoundingClientRect())";
     const CLIPBOARD: &str =
@@ -100,7 +99,7 @@ async fn the_button_to_go_on_stands_still() {
     let mut places = Vec::new();
     for others in ["The first vote on this pair.", "One other agrees."] {
         let page = fixture.open_page_with_script(CLIPBOARD, "/?prompt=treehouse").await;
-        // The same two builds, on whichever sides they are.
+        // The share page may show the two builds on the other sides.
         page.press("3").await;
         wait_until(&page, "revealed").await;
         assert_eq!(page.text("[data-slot=others]").await, others);
@@ -115,7 +114,7 @@ async fn the_button_to_go_on_stands_still() {
 }
 
 #[tokio::test]
-async fn the_page_is_light_before_its_builds() {
+async fn the_page_is_small_without_its_builds() {
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
     let bytes: u32 = page
@@ -125,7 +124,7 @@ async fn the_page_is_light_before_its_builds() {
                 .reduce((sum, entry) => sum + entry.encodedBodySize, 0)",
         )
         .await;
-    // The worker's four modules, some 6 kB, are not among them.
+    // Resource timing does not list the worker's four modules (about 6 kB).
     assert!((20_000..90_000).contains(&bytes), "{bytes} bytes");
 }
 
@@ -136,7 +135,7 @@ async fn the_arena_fits_every_size_and_theme_in_every_state() {
     let matchup = shared.matchup().await;
     shared.vote(&matchup, "A").await;
     let share = format!("/matchups/{}", matchup["id"].as_str().unwrap());
-    for (size, width, height) in SIZES {
+    for (size, width, height) in ARENA_SIZES {
         let mut page = open_page("about:blank").await;
         page.set_size(width, height).await;
         page.add_init_script(&format!(
@@ -172,7 +171,7 @@ async fn the_arena_fits_every_size_and_theme_in_every_state() {
 }
 
 impl ArenaFixture {
-    /// Votes on all that the page's own voter has not seen.
+    /// Votes on every pair that the page's own voter has not seen.
     pub(super) async fn vote_on_every_pair(&self, page: &BrowserPage) {
         let vote = r#"(async () => {
             const post = (path, body) => fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
@@ -186,18 +185,12 @@ impl ArenaFixture {
     }
 }
 
-/// In both themes: a picture, nothing to complain about, nothing that sticks out or is hard to read.
+/// In both themes, once all animations have ended.
 async fn assert_layout(page: &mut BrowserPage, name: &str, size: &str, width: i64) {
     for (theme, preference) in THEMES {
         page.set_theme(preference).await;
         let still = "Promise.all(document.getAnimations().map(one => one.finished)).then(() => true)";
         page.eval::<bool>(still).await;
-        page.screenshot(&format!("{name}-{size}-{theme}")).await;
-        let place = format!("{name} ({size}, {theme})");
-        assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
-        let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
-        assert!(needed <= width, "{place} scrolls sideways: it needs {needed} px");
-        let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
-        assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
+        assert_fits(page, &format!("{name}-{size}-{theme}"), width).await;
     }
 }

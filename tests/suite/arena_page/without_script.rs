@@ -1,4 +1,4 @@
-//! The arena without script, and what is shared after a vote.
+//! The arena without script, and the share page after a vote.
 
 use super::*;
 
@@ -11,7 +11,7 @@ async fn looking_at_the_page_without_its_script_creates_nothing() {
 }
 
 #[tokio::test]
-async fn without_script_one_starts_looks_around_votes_and_goes_on() {
+async fn without_script_a_visitor_can_start_turn_vote_and_continue() {
     let fixture = ArenaFixture::new().await;
     let mut page = open_page("about:blank").await;
     page.disable_scripts().await;
@@ -54,7 +54,7 @@ async fn a_form_sent_too_soon_keeps_the_matchup_and_says_so() {
     page.disable_scripts().await;
     page.goto(&server.url).await;
     page.click_without_script("#pick button").await;
-    // Pictures that are still coming would push the button away from under the click.
+    // Pictures that load later would move the button before it is clicked.
     let is_there = "!!document.querySelector('.ballot') && document.readyState === 'complete'";
     wait_for_condition(&page, is_there, "Start leads to a matchup").await;
     page.click_without_script(".ballot button").await;
@@ -64,7 +64,7 @@ async fn a_form_sent_too_soon_keeps_the_matchup_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_matchup_is_its_voters_until_the_vote_and_everybodys_after_it() {
+async fn a_matchup_is_private_until_the_vote_and_public_afterwards() {
     let fixture = ArenaFixture::new().await;
     let voter = fixture.server.voter();
     let matchup = voter.matchup().await;

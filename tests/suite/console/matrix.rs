@@ -1,4 +1,4 @@
-//! The matrix: live, and without script.
+//! The matrix of prompts and models, with live updates and without script.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeRes
 
 const STATE: &str = "document.querySelector('#panel [data-slot=state]').textContent";
 
-/// A sound answer that pauses in its middle until leave is given.
+/// A valid answer whose second half is sent when the test notifies it.
 pub(super) fn paused_response() -> (FakeResponse, Arc<Notify>) {
     let release = Arc::new(Notify::new());
     let (first, second) = BUILD.split_at(40);
@@ -24,7 +24,7 @@ pub(super) fn paused_response() -> (FakeResponse, Arc<Notify>) {
 }
 
 #[tokio::test]
-async fn a_wanted_build_is_seen_running_and_then_ready_while_the_focus_stays() {
+async fn a_generated_build_is_shown_running_then_ready_and_focus_stays() {
     let (response, release) = paused_response();
     let fixture = ConsoleFixture::with_responses([response]).await;
     let mut page = fixture.open_signed_in("/admin").await;
@@ -52,7 +52,7 @@ async fn a_wanted_build_is_seen_running_and_then_ready_while_the_focus_stays() {
 }
 
 #[tokio::test]
-async fn a_failure_says_why_and_can_be_tried_again() {
+async fn a_failure_shows_its_reason_and_can_be_retried() {
     let (response, release) = paused_response();
     let fixture = ConsoleFixture::with_responses([wrong_key(), response]).await;
     let page = fixture.open_signed_in("/admin").await;
@@ -73,7 +73,7 @@ async fn a_failure_says_why_and_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn what_runs_can_be_cancelled() {
+async fn a_running_job_can_be_cancelled() {
     let (response, _leave) = paused_response();
     let fixture = ConsoleFixture::with_responses([response]).await;
     let page = fixture.open_signed_in("/admin").await;
@@ -91,7 +91,7 @@ async fn what_runs_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
+async fn builds_of_models_that_cannot_generate_are_counted_separately() {
     let fixture = ConsoleFixture::with_responses([]).await;
     fixture.import("blue-door", "house").await;
     let page = fixture.open_signed_in("/admin").await;
@@ -113,7 +113,7 @@ async fn builds_by_those_who_are_not_asked_are_counted_beside_the_sum() {
 }
 
 #[tokio::test]
-async fn what_is_shown_is_in_the_address_and_an_empty_choice_says_so() {
+async fn filters_are_in_the_url_and_an_empty_result_says_so() {
     let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
     let page = fixture.open_signed_in("/admin").await;
     page.run("document.getElementById('only').value = 'failed'; document.getElementById('only').dispatchEvent(new Event('change', { bubbles: true }))").await;
@@ -134,7 +134,7 @@ async fn what_is_shown_is_in_the_address_and_an_empty_choice_says_so() {
 }
 
 #[tokio::test]
-async fn what_is_switched_off_can_be_asked_for_and_says_where_it_would_not_be() {
+async fn disabled_models_can_generate_with_a_note_about_the_arena() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let off = serde_json::json!({ "enabled": false });
     assert_eq!(
@@ -152,7 +152,7 @@ async fn what_is_switched_off_can_be_asked_for_and_says_where_it_would_not_be() 
 }
 
 #[tokio::test]
-async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
+async fn a_file_can_be_dropped_on_a_cell_or_its_panel() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let page = fixture.open_signed_in("/admin").await;
     let drop = async |css: &str| {
@@ -177,7 +177,7 @@ async fn a_file_is_dropped_on_a_cell_or_anywhere_on_its_panel() {
 }
 
 #[tokio::test]
-async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
+async fn all_missing_builds_are_enqueued_after_confirmation() {
     let fixture = ConsoleFixture::with_handler(|_| valid_response()).await;
     let page = fixture.open_signed_in("/admin").await;
     page.click("[data-order=missing]").await;
@@ -199,7 +199,7 @@ async fn all_that_is_missing_is_asked_for_once_it_is_said_what_that_means() {
 }
 
 #[tokio::test]
-async fn all_that_is_under_way_is_cancelled_after_a_question() {
+async fn all_jobs_are_cancelled_after_confirmation() {
     let fixture = ConsoleFixture::with_handler(|_| paused_response().0).await;
     let page = fixture.open_signed_in("/admin").await;
     wait_until(&page, "document.querySelector('[data-order=stop]').hidden").await;
@@ -218,7 +218,7 @@ async fn all_that_is_under_way_is_cancelled_after_a_question() {
 }
 
 #[tokio::test]
-async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
+async fn a_build_is_imported_by_pasting_and_retired_after_confirmation() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let page = fixture.open_signed_in("/admin").await;
     let cell = cell("stone-bridge", "potter");
@@ -282,7 +282,7 @@ async fn a_build_is_brought_by_pasting_it_and_retired_after_a_question() {
 }
 
 #[tokio::test]
-async fn a_lost_connection_is_told_and_so_is_a_session_that_has_ended() {
+async fn a_lost_connection_and_an_ended_session_are_shown() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let page = fixture.open_signed_in("/admin").await;
     page.run("fetch('/admin/sign-out', { method: 'POST' })").await;
@@ -298,7 +298,7 @@ async fn a_lost_connection_is_told_and_so_is_a_session_that_has_ended() {
 }
 
 #[tokio::test]
-async fn arrows_lead_from_cell_to_cell_and_one_is_in_the_order_of_tabs() {
+async fn arrow_keys_move_between_cells_and_one_cell_is_in_the_tab_order() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let page = fixture.open_signed_in("/admin").await;
     let here = "document.activeElement.pathname";
@@ -317,7 +317,7 @@ async fn arrows_lead_from_cell_to_cell_and_one_is_in_the_order_of_tabs() {
 }
 
 #[tokio::test]
-async fn without_script_every_state_is_told_and_leads_somewhere() {
+async fn without_script_every_state_is_shown_with_a_link() {
     let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
     fixture.import("stone-bridge", "house").await;
     let request = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });

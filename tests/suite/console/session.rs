@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! Signing in to the console, and signing out.
 
 use reqwest::header::COOKIE;
 
@@ -11,7 +11,7 @@ async fn server(db: &TestDb, token: &str) -> TestServer {
 }
 
 #[tokio::test]
-async fn the_token_opens_the_console_and_signing_out_closes_it() {
+async fn the_token_signs_in_and_signing_out_ends_access() {
     let db = TestDb::new().await;
     let server = server(&db, TOKEN).await;
     let sign_in_page = server.get("/admin").send().await.unwrap();
@@ -45,7 +45,7 @@ async fn the_token_opens_the_console_and_signing_out_closes_it() {
 }
 
 #[tokio::test]
-async fn who_signs_in_gets_another_session_and_the_old_id_is_worth_nothing() {
+async fn signing_in_changes_the_session_id_and_invalidates_the_old_one() {
     let db = TestDb::new().await;
     let server = server(&db, TOKEN).await;
     let first = cookie(&sign_in(&server, TOKEN).await).unwrap();
@@ -57,7 +57,7 @@ async fn who_signs_in_gets_another_session_and_the_old_id_is_worth_nothing() {
 }
 
 #[tokio::test]
-async fn another_token_ends_every_session() {
+async fn a_new_token_ends_every_session() {
     let db = TestDb::new().await;
     let cookie = cookie(&sign_in(&server(&db, TOKEN).await, TOKEN).await).unwrap();
     let with_another_token = server(&db, "another token for tests").await;
@@ -67,7 +67,7 @@ async fn another_token_ends_every_session() {
 }
 
 #[tokio::test]
-async fn without_a_token_the_console_is_closed_and_says_how_to_open_it() {
+async fn without_a_configured_token_the_console_is_off_and_says_how_to_enable_it() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     for path in ["/admin", "/admin/models", "/admin/audit"] {
@@ -79,7 +79,7 @@ async fn without_a_token_the_console_is_closed_and_says_how_to_open_it() {
 }
 
 #[tokio::test]
-async fn who_guesses_too_often_has_to_wait_even_with_the_right_token() {
+async fn too_many_wrong_tokens_delay_even_the_right_one() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
     for _ in 0..100 {
@@ -96,7 +96,7 @@ async fn who_guesses_too_often_has_to_wait_even_with_the_right_token() {
 }
 
 #[tokio::test]
-async fn strangers_are_sent_to_the_door_and_back_to_where_they_wanted() {
+async fn signing_in_returns_to_the_requested_page() {
     let db = TestDb::new().await;
     let server = server(&db, TOKEN).await;
     let answer = server.get("/admin/audit?before=7").send().await.unwrap();
@@ -127,7 +127,7 @@ async fn other_sites_cannot_sign_anybody_in_or_out() {
 }
 
 #[tokio::test]
-async fn every_page_of_the_console_is_for_admins_and_not_to_be_kept() {
+async fn every_console_page_is_for_admins_only_and_not_cached() {
     let db = TestDb::new().await;
     let server = server(&db, TOKEN).await;
     let cookie = cookie(&sign_in(&server, TOKEN).await).unwrap();

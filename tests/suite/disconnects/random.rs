@@ -1,4 +1,4 @@
-//! Many visitors at once, who hang up at random moments on every kind of route.
+//! Many concurrent visitors who disconnect at random moments, on every kind of route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -17,31 +17,29 @@ use super::{APPLICATION_NAME, metric, server_far_from_db, wait_until_no_requests
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::voter::TestResponse;
-use crate::support::{AbortableRequest, TestServer, sample_spec};
+use crate::support::{AbortableRequest, CHOICES, TestServer, sample_spec};
 
 const VISITORS: usize = 24;
 const REQUESTS: usize = 2000;
 
-/// The program's own.
+/// The limit of the program's connection pool.
 const MAX_CONNECTIONS: i64 = 16;
 
-/// Longer than a newcomer would wait.
+/// The longest acceptable response time for a new visitor afterwards.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
-
-/// Somebody who asks for this and that, and seldom waits for the answer.
+/// A visitor who sends random requests and seldom waits for the response.
 struct RandomVisitor {
     base_url: String,
     rng: StdRng,
     builds: Vec<String>,
     cookie: Option<String>,
-    /// The open matchup, as far as is known.
+    /// The open matchup, if the visitor has received one.
     matchup: Option<String>,
     draft: Option<String>,
-    /// Matchup and choice of each vote that was answered with 200, to the end.
+    /// The matchup and choice of each vote whose 200 response was received completely.
     acknowledged: Vec<(String, String)>,
-    /// How often what was answered, by status; 0 where nobody waited for it.
+    /// The number of responses by status; 0 stands for aborted requests.
     answers: BTreeMap<u16, usize>,
 }
 
@@ -58,7 +56,7 @@ impl RandomVisitor {
         self
     }
 
-    /// The answer, from whoever waits for it.
+    /// Sends a request, and aborts it at a random moment or waits for the response.
     async fn send(&mut self, mut request: AbortableRequest) -> Option<TestResponse> {
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", cookie);
@@ -67,7 +65,7 @@ impl RandomVisitor {
         let answer = if self.rng.random_bool(0.5) {
             request.send(&self.base_url).await
         } else {
-            // As likely within a millisecond as between ten and a hundred.
+            // The logarithm is uniform, so every order of magnitude is as likely as any other.
             let ms = 10_f64.powf(self.rng.random_range(-1.0..2.3));
             request.send_with_timeout(&self.base_url, Duration::from_secs_f64(ms / 1000.0)).await
         };
@@ -85,7 +83,7 @@ impl RandomVisitor {
         answer
     }
 
-    /// A step in the arena: with script or without.
+    /// One request of the arena, with or without script.
     async fn vote_or_skip(&mut self) {
         let Some(id) = self.matchup.clone() else { return self.request_matchup().await };
         let choice = *CHOICES.choose(&mut self.rng).unwrap();
@@ -133,7 +131,7 @@ impl RandomVisitor {
         let Some(answer) = self.send(AbortableRequest::get("/api/arena/matchup")).await else { return };
         self.matchup = (answer.status == 200).then(|| answer.json()["id"].as_str().unwrap().to_owned());
         if answer.status == 409 {
-            // Everything is seen; somebody else comes.
+            // This visitor has seen every pair; continue as a new one.
             self.cookie = None;
         }
     }
@@ -209,7 +207,7 @@ impl RandomVisitor {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_thousand_calls_hung_up_at_random_moments_leave_a_site_that_serves_at_once() {
+async fn after_two_thousand_aborted_requests_the_site_still_responds() {
     let seed: u64 = env::var("LEAVING_SEED").map_or_else(|_| rand::random(), |seed| seed.parse().unwrap());
     eprintln!("LEAVING_SEED={seed}");
     let db = TestDb::seeded().await;
@@ -260,7 +258,7 @@ async fn assert_new_visitor_is_served(server: &TestServer) {
     served.await.unwrap_or_else(|_| panic!("a newcomer has waited for {:?}", begun.elapsed()));
 }
 
-/// No transaction is left open, no connection beyond those of the pool, and no heavy work.
+/// Waits until no transaction is open, no connection exceeds the pool, and no heavy work is left.
 async fn wait_until_idle(db: &TestDb, server: &TestServer) {
     let begun = Instant::now();
     loop {
@@ -285,7 +283,7 @@ async fn wait_until_idle(db: &TestDb, server: &TestServer) {
     }
 }
 
-/// Every acknowledged vote is there, as it was cast; every vote that is there, whole.
+/// Asserts that every acknowledged vote is stored as cast, and that every stored vote is complete.
 async fn assert_stored(db: &TestDb, acknowledged: Vec<(String, String)>) {
     let stored: Vec<(String, String)> =
         sqlx::query_as("SELECT matchup_id::text, choice FROM votes").fetch_all(&db.pool).await.unwrap();

@@ -1,4 +1,4 @@
-//! Paths and methods that are nearly right.
+//! Trailing slashes, `HEAD`, and hosts.
 
 use super::*;
 
@@ -37,7 +37,7 @@ async fn a_trailing_slash_never_leads_to_another_site() {
 }
 
 #[tokio::test]
-async fn no_page_repeats_a_host_that_is_not_one() {
+async fn no_page_repeats_an_invalid_host() {
     let server = TestServer::start().await;
     for host in ["\"><script>", "a';reboot;'", "somebody@evil.example", ""] {
         let request = format!("GET /format HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");

@@ -1,4 +1,4 @@
-//! The files of `static/`.
+//! Files of `static/` over HTTP.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn style() -> String {
 }
 
 #[tokio::test]
-async fn a_file_under_the_right_hash_may_be_kept_forever() {
+async fn a_file_under_its_hash_is_cached_for_ever() {
     let server = TestServer::start().await;
     let response = server.get(&style()).send().await.unwrap();
     assert_eq!(response.status(), 200);
@@ -17,7 +17,7 @@ async fn a_file_under_the_right_hash_may_be_kept_forever() {
 }
 
 #[tokio::test]
-async fn a_file_under_another_hash_is_served_but_not_kept() {
+async fn a_file_under_another_hash_is_served_but_not_cached() {
     let server = TestServer::start().await;
     let response = server.get("/static/0123456789abcdef/style.css").send().await.unwrap();
     assert_eq!(response.status(), 200);
@@ -68,7 +68,7 @@ async fn all_encodings_hold_the_same_file() {
 }
 
 #[tokio::test]
-async fn nothing_outside_the_folder_can_be_had() {
+async fn nothing_outside_the_static_folder_is_served() {
     let server = TestServer::start().await;
     let base = style().replace("style.css", "");
     for path in [
@@ -92,7 +92,7 @@ async fn nothing_outside_the_folder_can_be_had() {
 }
 
 #[tokio::test]
-async fn browsers_and_robots_find_their_files() {
+async fn favicon_and_robots_txt_are_served() {
     let server = TestServer::start().await;
     let icon = server.get("/favicon.ico").send().await.unwrap();
     assert_eq!(header(icon.headers(), "content-type"), "image/x-icon");

@@ -1,4 +1,4 @@
-//! What is compressed, and for whom.
+//! Compression of responses.
 
 use super::*;
 
@@ -29,7 +29,7 @@ async fn encoding(server: &TestServer, path: &str, accepted: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_shrinks_is_compressed_as_the_visitor_likes() {
+async fn compressible_responses_use_the_encoding_the_client_accepts() {
     let server = TestServer::start_with_routes(routes()).await;
     for (accepted, expected) in [
         ("gzip, deflate, br, zstd", "br"),
@@ -44,7 +44,7 @@ async fn what_shrinks_is_compressed_as_the_visitor_likes() {
 }
 
 #[tokio::test]
-async fn streams_and_packed_bytes_pass_untouched() {
+async fn streams_and_compressed_bytes_are_not_compressed_again() {
     let server = TestServer::start_with_routes(routes()).await;
     for path in ["/ndjson", "/events", "/png", "/font", "/bytes"] {
         assert_eq!(encoding(&server, path, "gzip, br").await, "", "{path}");
@@ -53,7 +53,7 @@ async fn streams_and_packed_bytes_pass_untouched() {
 }
 
 #[tokio::test]
-async fn pages_and_their_errors_say_that_they_vary() {
+async fn pages_and_their_errors_have_a_vary_header() {
     let server = TestServer::start().await;
     for path in ["/", "/nothing"] {
         let response = server.get(path).send().await.unwrap();

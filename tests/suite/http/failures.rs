@@ -1,4 +1,4 @@
-//! What goes wrong, and how it is told: JSON for programs, a page for people.
+//! Errors: JSON for programs, a page for browsers.
 
 use buildoff::web::ErrorCode;
 
@@ -10,7 +10,7 @@ struct TestSizeQuery {
     size: u8,
 }
 
-/// Handlers that fail in every way a handler can, for programs and for people.
+/// Handlers that fail in every possible way, under `/api` and as pages.
 fn routes() -> Router<App> {
     let slow = get(|| tokio::time::sleep(Duration::from_secs(20)));
     let slow = slow.layer(layers::deadline(Duration::from_millis(50)));
@@ -35,7 +35,7 @@ async fn json_error(response: Response) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn programs_get_a_sentence_and_a_code() {
+async fn api_errors_have_a_message_and_a_code() {
     let server = TestServer::start_with_routes(routes()).await;
     let internal = json!({ "error": "Something broke on our side. It has been logged.", "code": "internal" });
     let cases = [
@@ -66,7 +66,7 @@ async fn programs_get_a_sentence_and_a_code() {
 }
 
 #[tokio::test]
-async fn rejected_bodies_are_told_the_same_way() {
+async fn rejected_bodies_have_the_same_error_format() {
     let server = TestServer::start_with_routes(routes()).await;
 
     let too_much = server.post("/api/bytes").body(vec![0; 64 * 1024 + 1]).send().await.unwrap();
@@ -89,7 +89,7 @@ async fn rejected_bodies_are_told_the_same_way() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_which_ones_are_right() {
+async fn a_wrong_method_gets_an_allow_header() {
     let server = TestServer::start_with_routes(routes()).await;
     let response = server.get("/api/bytes").send().await.unwrap();
 
@@ -99,7 +99,7 @@ async fn a_wrong_method_is_told_which_ones_are_right() {
 }
 
 #[tokio::test]
-async fn people_get_a_page_of_the_site() {
+async fn browsers_get_an_error_page() {
     let server = TestServer::start_with_routes(routes()).await;
     let cases = [
         ("/panic", 500, "Something went wrong"),
@@ -126,7 +126,7 @@ async fn people_get_a_page_of_the_site() {
 }
 
 #[tokio::test]
-async fn what_went_wrong_is_logged_under_the_requests_number_and_not_shown() {
+async fn internal_errors_are_logged_with_the_request_id_and_not_shown() {
     let log = TestProcessLog::capture();
     let server = TestServer::start_with_routes(routes()).await;
     for (path, cause) in [("/panic", "the crane fell over"), ("/database", "worker")] {
@@ -152,7 +152,7 @@ async fn text_from_the_visitor_is_escaped_on_an_error_page() {
 }
 
 #[tokio::test]
-async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
+async fn an_error_pages_title_and_links_depend_on_the_code() {
     let fails =
         |code: ErrorCode| get(move || async move { Err::<(), _>(Error::new(code, "Said by the handler.")) });
     let server = TestServer::start_with_routes(
@@ -178,7 +178,7 @@ async fn an_errors_code_titles_its_page_and_leads_on_from_it() {
 }
 
 #[tokio::test]
-async fn a_crowded_database_says_when_to_come_back() {
+async fn a_full_connection_pool_answers_with_retry_after() {
     let server = TestServer::start_with_routes(routes()).await;
     let response = server.get("/api/crowded").send().await.unwrap();
     assert_eq!(header(response.headers(), "retry-after"), "2");

@@ -1,9 +1,9 @@
-//! What every answer carries, and what the log says of it.
+//! The headers of every response, and its line in the log.
 
 use super::*;
 
 #[tokio::test]
-async fn every_answer_is_protected_errors_included() {
+async fn every_response_has_the_security_headers_including_errors() {
     let panics = Router::new().route("/panic", get(panics));
     let server = TestServer::start_with_routes(buildoff::web::routes().merge(panics)).await;
     for path in ["/", "/healthz", "/readyz", "/nothing", "/api/nothing", "/panic", "/robots.txt", "/format/"]
@@ -25,7 +25,7 @@ async fn every_answer_is_protected_errors_included() {
 }
 
 #[tokio::test]
-async fn a_requests_number_is_ours_and_new() {
+async fn a_request_id_is_always_generated_by_the_server() {
     let server = TestServer::start().await;
     let theirs = "0190b5a0-0000-7000-8000-000000000000";
     let mut seen = vec![theirs.to_owned()];

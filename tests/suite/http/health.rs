@@ -1,9 +1,9 @@
-//! The probes.
+//! Health probes and metrics.
 
 use super::*;
 
 #[tokio::test]
-async fn the_process_is_well_without_a_database_and_not_ready_for_visitors() {
+async fn without_a_database_the_process_is_healthy_but_not_ready() {
     let server = TestServer::start().await;
     let started = Instant::now();
 
@@ -20,7 +20,7 @@ async fn the_process_is_well_without_a_database_and_not_ready_for_visitors() {
 }
 
 #[tokio::test]
-async fn metrics_are_told_without_a_database_too() {
+async fn metrics_work_without_a_database() {
     let server = TestServer::start().await;
     server.get("/nothing/like/it").send().await.unwrap();
     server.get("/api/schema?palette=oak").send().await.unwrap();
@@ -49,7 +49,7 @@ async fn metrics_are_told_without_a_database_too() {
 }
 
 #[tokio::test]
-async fn whoever_reads_open_metrics_is_told_that_these_are() {
+async fn open_metrics_is_served_if_the_accept_header_asks_for_it() {
     let server = TestServer::start().await;
     let prometheus =
         "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";

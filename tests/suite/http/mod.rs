@@ -1,4 +1,4 @@
-//! What every answer of the site has in common, asked over a real connection.
+//! The HTTP behaviour that all responses share, over a real connection.
 
 mod addresses;
 mod assets;
@@ -9,8 +9,7 @@ mod health;
 mod queries;
 mod server;
 
-use std::io::Write;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use axum::Json;
@@ -29,13 +28,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-use crate::support::TestServer;
+use crate::support::{TestLogBuffer, TestServer};
 
 fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
 }
 
-/// What a client would not send: the bytes as they are, and all that comes back.
+/// Sends bytes that an HTTP client would refuse to send, and returns everything that comes back.
 async fn raw_request(server: &TestServer, request: &str) -> String {
     let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -44,37 +43,26 @@ async fn raw_request(server: &TestServer, request: &str) -> String {
     String::from_utf8_lossy(&reply).into_owned()
 }
 
-/// What the whole test process has logged. Tests run side by side, so each looks for its own request's number.
-#[derive(Clone, Default)]
-struct TestProcessLog(Arc<Mutex<Vec<u8>>>);
+/// The log of the whole test process. Tests run concurrently, so each looks for the id of its own request.
+struct TestProcessLog(TestLogBuffer);
 
 impl TestProcessLog {
     fn capture() -> &'static Self {
         static LOG: LazyLock<TestProcessLog> = LazyLock::new(|| {
-            let log = TestProcessLog::default();
-            let writer = log.clone();
-            tracing_subscriber::fmt().json().with_writer(move || writer.clone()).init();
-            log
+            let log = TestLogBuffer::default();
+            tracing_subscriber::fmt().json().with_writer(log.clone()).init();
+            TestProcessLog(log)
         });
         &LOG
     }
 
     fn lines_with(&self, word: &str) -> Vec<Value> {
-        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        text.lines()
+        self.0
+            .text()
+            .lines()
             .filter(|line| line.contains(word))
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
-    }
-}
-
-impl Write for TestProcessLog {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Write::write(&mut *self.0.lock().unwrap(), bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pages take any query string: their addresses are shared, and come back with whatever others put there.
+//! Pages accept any query string, since sites that share a link may add parameters to it.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,10 @@ use buildoff::web;
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 
 use super::*;
+use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
-const TOKEN: &str = "a token for tests only";
-
-/// What no form of ours sends.
+/// Query strings that no form of the site sends.
 fn hostile_queries() -> Vec<String> {
     let known = [
         "a", "angle", "b", "before", "build", "grid", "model", "next", "order", "page", "palette", "prompt",
@@ -27,7 +26,7 @@ fn hostile_queries() -> Vec<String> {
     all
 }
 
-/// Every page, with something in place of what its address leaves open.
+/// The path of every page, with its parameters filled in.
 async fn pages(server: &TestServer, db: &TestDb, matchup: &str) -> BTreeSet<String> {
     let build: Uuid = sqlx::query_scalar("SELECT id FROM builds LIMIT 1").fetch_one(&db.pool).await.unwrap();
     let router = format!("{:?}", web::routes());
@@ -52,7 +51,7 @@ async fn pages(server: &TestServer, db: &TestDb, matchup: &str) -> BTreeSet<Stri
 }
 
 #[tokio::test]
-async fn pages_pass_over_queries_that_they_cannot_read() {
+async fn pages_ignore_query_parameters_that_they_cannot_parse() {
     let db = TestDb::seeded().await;
     let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
     let server = TestServer::start_with_env(db.pool.clone(), &variables).await;
@@ -61,7 +60,7 @@ async fn pages_pass_over_queries_that_they_cannot_read() {
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
     let form = server.post("/admin/session").header(COOKIE, voter.cookie().unwrap());
     let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-    let signed_in = form.body(format!("token={}", TOKEN.replace(' ', "+"))).send().await.unwrap();
+    let signed_in = form.body(format!("token={TOKEN}")).send().await.unwrap();
     let cookie = header(signed_in.headers(), SET_COOKIE.as_str());
     let cookie = cookie.split(';').next().unwrap();
 

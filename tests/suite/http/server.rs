@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 use super::*;
 
 #[tokio::test]
-async fn a_handler_knows_who_is_at_the_other_end() {
+async fn a_handler_knows_the_address_of_its_client() {
     let who =
         get(
             |ConnectInfo(visitor): ConnectInfo<std::net::SocketAddr>| async move { visitor.ip().to_string() },
@@ -25,7 +25,7 @@ async fn a_header_without_end_is_refused() {
 }
 
 #[tokio::test]
-async fn closing_lets_a_request_under_way_finish() {
+async fn shutdown_lets_a_running_request_finish() {
     static BEGUN: Notify = Notify::const_new();
     static GO_ON: Notify = Notify::const_new();
     let slow = get(|| async {
@@ -50,7 +50,7 @@ async fn closing_lets_a_request_under_way_finish() {
 }
 
 #[tokio::test]
-async fn a_taken_port_is_told_with_the_way_out() {
+async fn a_port_in_use_is_an_error_that_says_what_to_do() {
     let server = TestServer::start().await;
     let address = server.url.trim_start_matches("http://").parse().unwrap();
     let error = buildoff::web::server::bind(address).await.unwrap_err().to_string();
@@ -58,7 +58,7 @@ async fn a_taken_port_is_told_with_the_way_out() {
 }
 
 #[tokio::test]
-async fn a_visitor_who_never_finishes_a_header_is_let_go() {
+async fn a_client_that_never_finishes_its_header_is_disconnected() {
     let server = TestServer::start_with_short_timeouts(Router::new()).await;
     let started = Instant::now();
     raw_request(&server, "GET / HTTP/1.1\r\nHost: x\r\n").await;
@@ -66,7 +66,7 @@ async fn a_visitor_who_never_finishes_a_header_is_let_go() {
 }
 
 #[tokio::test]
-async fn closing_does_not_wait_forever() {
+async fn shutdown_does_not_wait_for_ever() {
     static BEGUN: Notify = Notify::const_new();
     let endless = get(|| async {
         BEGUN.notify_one();

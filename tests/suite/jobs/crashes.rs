@@ -1,4 +1,4 @@
-//! Servers that die, and those that go on.
+//! Jobs of servers that die, and the servers that take them over.
 
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
 use buildoff::arena::jobs::attempts::{self, Attempt, Outcome, Usage};
@@ -12,11 +12,11 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
 use crate::support::{
-    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, TestAdmin, TestServerProcess, sample_spec,
-    test_catalog,
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServerProcess,
+    sample_spec,
 };
 
-/// As if so much time had gone by.
+/// Moves the leases back, as if this much time had passed.
 const EXPIRE_LEASES: &str = "UPDATE jobs SET leased_until = now() WHERE state = 'running'";
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
     let responses =
         [partial_answer("{ \"boxes\": [{ \"x1\": 1").then(FakeBodyStep::Stall), full_answer(&sample_spec(4))];
     let provider = FakeProvider::with_responses(FakeProtocol::Compatible, responses).await;
-    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
+    let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
     let variables = catalog.variables(&[]);
     let mut first = TestServerProcess::start(&db, &variables);
     let admin = TestAdmin::new(&first.url);
@@ -101,7 +101,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }
 
-/// Takes a job from its worker in the middle of the second attempt. Returns what became of it.
+/// Takes a job from its worker in the middle of the second attempt, and returns the job once it has ended.
 async fn take_over_lease(fixture: &JobsFixture, job: &str) -> Value {
     fixture.admin.wait_for_job(job, |job| job["attempts"][1]["number"] == 2).await;
     fixture
@@ -112,7 +112,7 @@ async fn take_over_lease(fixture: &JobsFixture, job: &str) -> Value {
 }
 
 #[tokio::test]
-async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
+async fn a_worker_that_takes_a_job_over_continues_where_the_other_stopped() {
     let fixture = JobsFixture::with_responses([
         full_answer("{\"version\": \"1.0\"}"),
         partial_answer("{").then(FakeBodyStep::Stall),
@@ -128,7 +128,7 @@ async fn whoever_takes_a_job_over_goes_on_where_the_other_stopped() {
 }
 
 #[tokio::test]
-async fn whoever_takes_a_job_over_knows_that_the_last_answer_was_cut_off() {
+async fn a_worker_that_takes_a_job_over_knows_that_the_last_answer_is_incomplete() {
     let cut_off = FakeProtocol::Compatible.answer(&[FakePart::Text("{"), FakePart::Truncated]);
     let fixture = JobsFixture::with_responses([
         cut_off,
@@ -144,10 +144,10 @@ async fn whoever_takes_a_job_over_knows_that_the_last_answer_was_cut_off() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_accepted_and_not_stored_is_stored_without_asking_again() {
+async fn an_accepted_answer_is_stored_later_without_a_new_request() {
     let fixture = JobsFixture::with_responses([full_answer(&sample_spec(4))]).await;
     let job = fixture.run_job().await;
-    // As if the server had died between the two.
+    // Stands for a server that died after accepting the answer and before storing the build.
     fixture
         .db
         .run(
@@ -162,7 +162,7 @@ async fn an_answer_that_was_accepted_and_not_stored_is_stored_without_asking_aga
 }
 
 #[tokio::test]
-async fn a_job_that_was_never_ended_is_given_up_in_the_end() {
+async fn a_job_that_never_ends_fails_after_too_many_takeovers() {
     let fixture = JobsFixture::with_responses([partial_answer("{").then(FakeBodyStep::Stall)]).await;
     let job = fixture.admin.enqueue("shed", "tester").await;
     fixture.admin.wait_for_job(&job, |job| job["attempts"][0]["number"] == 1).await;
@@ -179,7 +179,7 @@ async fn a_server_that_is_stopped_gives_its_jobs_back() {
         [partial_answer("{").then(FakeBodyStep::Stall)],
     )
     .await;
-    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
+    let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
     let variables = catalog.variables(&[]);
     let mut server = TestServerProcess::start(&db, &variables);
     let admin = TestAdmin::new(&server.url);
@@ -194,14 +194,14 @@ async fn a_server_that_is_stopped_gives_its_jobs_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_is_stopped_gives_its_jobs_back_with_what_had_come() {
+async fn a_command_that_is_stopped_gives_its_jobs_back_with_their_partial_answers() {
     let db = TestDb::new().await;
     let provider = FakeProvider::with_responses(
         FakeProtocol::Compatible,
         [partial_answer("{ \"boxes\": [").then(FakeBodyStep::Stall)],
     )
     .await;
-    let catalog = test_catalog(&provider, &["tester"], &["shed"]);
+    let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .arg("seed")
         .env("DATABASE_URL", db.url())

@@ -1,4 +1,4 @@
-//! How jobs end that bring no build: each by itself, and legibly.
+//! Jobs that end without a build: each fails by itself, with a readable error.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::{JobsFixture, full_answer, outcomes, partial_answer};
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
 use crate::support::{
-    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, sample_spec, test_catalog,
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServer, sample_spec,
 };
 
 #[tokio::test]
-async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
+async fn every_provider_failure_ends_the_job_with_a_readable_error() {
     let error = |status, kind: &str, message: &str| {
         FakeResponse::json(status, &json!({ "error": { "message": message, "type": kind, "code": kind } }))
     };
@@ -60,7 +60,7 @@ async fn whatever_a_provider_does_wrong_ends_as_one_legible_failure() {
 }
 
 #[tokio::test]
-async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
+async fn cancelling_ends_the_provider_request_and_keeps_the_partial_answer() {
     let begun =
         FakeProtocol::Compatible.stream(&[FakePart::HiddenThinking, FakePart::Text("{ \"boxes\": [")]);
     let fixture = JobsFixture::with_responses([
@@ -69,7 +69,7 @@ async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
     ])
     .await;
     let job = fixture.admin.enqueue("shed", "tester").await;
-    // Whatever has streamed in is stored with the next sign of life.
+    // The partial answer is stored with the next heartbeat.
     fixture.admin.wait_for_job(&job, |job| job["attempts"][0]["tokensOut"] == 50).await;
 
     let cancelled = fixture.admin.delete(&format!("/api/admin/jobs/{job}")).await;
@@ -83,19 +83,19 @@ async fn cancelling_ends_the_request_at_the_provider_and_keeps_what_had_come() {
     assert_eq!(answer.text(), "{ \"boxes\": [");
     assert_eq!(fixture.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);
 
-    // Seeding leaves it alone, and an admin does not.
+    // Seeding does not retry the cancelled job; an admin can.
     let seeded = fixture.admin.post("/api/admin/seed", "").await.json();
     assert_eq!((&seeded["done"], &seeded["remainingBuilds"]), (&json!(true), &json!(1)), "{seeded}");
     assert_eq!(fixture.run_job().await["state"], "ready");
 }
 
 #[tokio::test]
-async fn all_that_is_under_way_can_be_cancelled_at_once() {
+async fn all_queued_and_running_jobs_can_be_cancelled_at_once() {
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |_| {
         partial_answer(" ").then(FakeBodyStep::Stall)
     })
     .await;
-    let catalog = test_catalog(&provider, &["one", "two"], &["shed", "barn"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two"], &["shed", "barn"]);
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("AI_AT_ONCE", "2")])).await;
@@ -119,7 +119,7 @@ async fn all_that_is_under_way_can_be_cancelled_at_once() {
 }
 
 #[tokio::test]
-async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
+async fn a_failed_job_is_retried_only_by_an_admin() {
     let fixture =
         JobsFixture::with_responses((0..3).map(|_| full_answer("no")).chain([full_answer(&sample_spec(5))]))
             .await;
@@ -138,7 +138,7 @@ async fn a_failed_job_is_tried_again_only_when_an_admin_says_so() {
 }
 
 #[tokio::test]
-async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_them_are() {
+async fn a_retry_of_failed_builds_continues_until_all_were_retried() {
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, |request| {
         if request.body.to_string().contains("it fails") {
             full_answer("no")
@@ -147,7 +147,7 @@ async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_t
         }
     })
     .await;
-    let catalog = test_catalog(&provider, &["one", "two", "three", "four"], &["shed"]);
+    let catalog = TestCatalog::new(&provider, &["one", "two", "three", "four"], &["shed"]);
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("AI_ATTEMPTS", "1")])).await;
@@ -175,14 +175,14 @@ async fn said_once_that_failed_builds_are_to_be_tried_again_holds_until_all_of_t
 }
 
 #[tokio::test]
-async fn a_parser_that_has_learned_something_finds_what_was_paid_for() {
+async fn a_better_parser_finds_builds_in_stored_answers() {
     let fixture = JobsFixture::with_responses((0..3).map(|_| full_answer("not yet"))).await;
     let job = fixture.run_job().await;
     let path = format!("/api/admin/jobs/{}/reparse", job["id"].as_str().unwrap());
     let reread = fixture.admin.post(&path, "").await.json();
     assert_eq!((&reread["ok"], reread["error"].is_string()), (&json!(false), true), "{reread}");
 
-    // As if the text had been one that only a better parser can read.
+    // Stands for an answer that an older parser rejected and the current one accepts.
     let learned =
         format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 2", sample_spec(6));
     fixture.db.run(&learned).await;
@@ -195,7 +195,7 @@ async fn a_parser_that_has_learned_something_finds_what_was_paid_for() {
 }
 
 #[tokio::test]
-async fn an_import_is_not_asked_for_any_more() {
+async fn an_imported_build_is_no_longer_generated() {
     let fixture = JobsFixture::with_responses([partial_answer(" ").then(FakeBodyStep::Stall)]).await;
     let job = fixture.admin.enqueue("shed", "tester").await;
     fixture.admin.wait_for_job(&job, |job| job["state"] == "running").await;
@@ -224,7 +224,7 @@ async fn a_providers_key_reaches_no_table_and_no_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_with_characters_that_no_table_takes_is_put_away_all_the_same() {
+async fn an_answer_with_null_characters_is_stored_with_replacements() {
     let odd = sample_spec(4)
         .replace("\"boxes\"", "\"blocks\":[{\"x\":1,\"y\":1,\"z\":1,\"type\":\"a\\u0000b\"}],\"boxes\"");
     let fixture =
@@ -238,7 +238,7 @@ async fn an_answer_with_characters_that_no_table_takes_is_put_away_all_the_same(
 }
 
 #[tokio::test]
-async fn what_is_switched_off_is_not_asked_for_any_more() {
+async fn disabling_a_model_cancels_its_queued_jobs() {
     let fixture = JobsFixture::without_worker().await;
     let job = fixture.admin.enqueue("shed", "tester").await;
     let off = json!({ "enabled": false });
@@ -246,7 +246,7 @@ async fn what_is_switched_off_is_not_asked_for_any_more() {
     let job = fixture.admin.job(&job).await;
     assert_eq!((&job["state"], &job["code"]), (&json!("cancelled"), &json!("switched_off")), "{job}");
 
-    // Wanted all the same, it costs what others do.
+    // An admin can still enqueue it for the disabled model, and it counts as a job like any other.
     let again = fixture.admin.enqueue("shed", "tester").await;
     let coverage = fixture.admin.get("/api/admin/coverage").await.json();
     assert_eq!((&coverage["sum"]["underWay"], &coverage["sum"]["expected"]), (&json!(1), &json!(0)));
@@ -256,7 +256,7 @@ async fn what_is_switched_off_is_not_asked_for_any_more() {
     fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
     assert_eq!(fixture.admin.job(&again).await["code"], "switched_off");
 
-    // What was in the way is gone, and nobody has decided against the build itself.
+    // The job was cancelled only because its model was disabled, so seeding enqueues it again.
     let on = json!({ "enabled": true });
     fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &on).await;
     let dry = fixture.admin.post("/api/admin/seed?dryRun=1", "").await.json();
@@ -264,7 +264,7 @@ async fn what_is_switched_off_is_not_asked_for_any_more() {
 }
 
 #[tokio::test]
-async fn an_older_answer_that_turns_out_to_be_a_build_ends_the_asking() {
+async fn an_older_answer_that_is_a_build_ends_the_job() {
     let learned =
         format!("UPDATE attempts SET answer = convert_to('{}', 'UTF8') WHERE number = 1", sample_spec(6));
     let responses =
@@ -289,7 +289,7 @@ async fn an_older_answer_that_turns_out_to_be_a_build_ends_the_asking() {
 }
 
 #[tokio::test]
-async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after_cancelling() {
+async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancelling() {
     let fixture = JobsFixture::without_worker().await;
     let id = fixture.admin.enqueue("shed", "tester").await;
     let pool = &fixture.db.pool;
@@ -312,7 +312,7 @@ async fn a_piece_that_is_stored_twice_is_there_once_and_the_last_one_comes_after
 }
 
 #[tokio::test]
-async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
+async fn a_prompts_text_is_fixed_from_the_first_request_on() {
     let fixture = JobsFixture::without_worker().await;
     fixture.admin.enqueue("shed", "tester").await;
     let change = json!({ "text": "a palace" });
@@ -321,7 +321,7 @@ async fn a_prompt_keeps_its_text_from_the_first_time_that_somebody_is_asked() {
 }
 
 #[tokio::test]
-async fn what_was_spent_is_kept_in_step_with_the_attempts() {
+async fn the_spend_is_the_sum_of_the_attempts() {
     let db = TestDb::seeded().await;
     db.run(
         "INSERT INTO jobs (id, kind, model_key, subject, state, ended_at)

@@ -1,4 +1,4 @@
-//! Jobs: what was wanted is asked for once, and what was paid for is not lost.
+//! Jobs: each enqueued build is requested once, and no answer that was paid for is lost.
 
 mod crashes;
 mod failures;
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::support::db::TestDb;
 use crate::support::{
-    FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestServer, sample_spec, test_catalog,
+    FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestCatalog, TestServer, sample_spec,
 };
 
-/// A site over a provider that plays these scripts, with one model and one prompt.
+/// A server with one model, one prompt and a provider that sends scripted answers.
 struct JobsFixture {
     db: TestDb,
     server: TestServer,
@@ -22,16 +22,16 @@ struct JobsFixture {
 impl JobsFixture {
     async fn with_responses(responses: impl IntoIterator<Item = FakeResponse>) -> Self {
         let provider = FakeProvider::with_responses(FakeProtocol::Compatible, responses).await;
-        let catalog = test_catalog(&provider, &["tester"], &["shed"]);
+        let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
         let db = TestDb::new().await;
         let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
         Self::from_parts(db, provider, server).await
     }
 
-    /// The same, where nobody works.
+    /// A server that runs no jobs.
     async fn without_worker() -> Self {
         let provider = FakeProvider::with_responses(FakeProtocol::Compatible, []).await;
-        let catalog = test_catalog(&provider, &["tester"], &["shed"]);
+        let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
         let db = TestDb::new().await;
         let server = TestServer::start_with_env(db.pool.clone(), &catalog.variables(&[])).await;
         Self::from_parts(db, provider, server).await
@@ -43,19 +43,19 @@ impl JobsFixture {
         Self { db, server, admin, provider }
     }
 
-    /// Wants the one build, and waits for what becomes of it.
+    /// Enqueues the only build, and waits until its job has ended.
     async fn run_job(&self) -> Value {
         let job = self.admin.enqueue("shed", "tester").await;
         self.admin.wait_for_job_end(&job).await
     }
 }
 
-/// An answer that says this, and is whole.
+/// A complete answer with this text.
 fn full_answer(text: &str) -> FakeResponse {
     FakeProtocol::Compatible.answer(&[FakePart::Text(text), FakePart::Done])
 }
 
-/// The beginning of an answer.
+/// An answer that has begun with this text and is not finished.
 fn partial_answer(text: &str) -> FakeResponse {
     FakeResponse::stream().send(FakeProtocol::Compatible.stream(&[FakePart::Text(text)]))
 }
@@ -65,7 +65,7 @@ fn outcomes(job: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_wanted_build_is_asked_for_stored_and_told() {
+async fn an_enqueued_build_is_generated_stored_and_reported() {
     let fixture =
         JobsFixture::with_responses([full_answer(&format!("Here it is:\n{}", sample_spec(4)))]).await;
     let job = fixture.run_job().await;
@@ -85,7 +85,7 @@ async fn a_wanted_build_is_asked_for_stored_and_told() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_goes_back_and_each_answer_is_kept() {
+async fn errors_are_sent_back_to_the_model_and_every_answer_is_stored() {
     let fixture = JobsFixture::with_responses([
         full_answer("{\"version\": \"1.0\"}"),
         full_answer("{ \"boxes\": ["),

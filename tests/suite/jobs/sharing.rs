@@ -1,4 +1,4 @@
-//! Several servers, one set of jobs.
+//! Several servers that share one queue of jobs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::support::db::TestDb;
 use crate::support::{
-    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestServer, sample_spec, test_catalog,
+    FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServer, sample_spec,
 };
 
 const MODELS: [&str; 5] = ["one", "two", "three", "four", "five"];
@@ -21,12 +21,12 @@ async fn two_servers_make_forty_builds_once_each() {
         FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done])
     })
     .await;
-    let catalog = test_catalog(&provider, &MODELS, &PROMPTS);
+    let catalog = TestCatalog::new(&provider, &MODELS, &PROMPTS);
     let variables = catalog.variables(&[]);
     let one = TestServer::start_with_worker(db.pool.clone(), &variables).await;
     let other = TestServer::start_with_worker(db.pool.clone(), &variables).await;
     let (a, b) = (one.admin(), other.admin());
-    // Both at once, each for all of it.
+    // Both servers seed at the same time, each for all builds.
     let everything = "/api/admin/seed?background=1";
     tokio::join!(a.post(everything, ""), b.post(everything, ""));
     let (mut turn, mut seeded) = (0, json!(null));
@@ -45,9 +45,9 @@ async fn two_servers_make_forty_builds_once_each() {
 }
 
 #[tokio::test]
-async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
+async fn a_providers_request_limit_holds_across_servers() {
     let db = TestDb::new().await;
-    // Answers wait at the door, so that the test sees how many are inside.
+    // Answers wait until the test releases them, so that it can count the concurrent requests.
     let gates: Arc<Mutex<Vec<Arc<Notify>>>> = Arc::default();
     let opened = Arc::clone(&gates);
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, move |_| {
@@ -60,7 +60,7 @@ async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
             .send(rest)
     })
     .await;
-    let catalog = test_catalog(&provider, &MODELS, &PROMPTS[..2]);
+    let catalog = TestCatalog::new(&provider, &MODELS, &PROMPTS[..2]);
     let variables = catalog.variables(&[("AI_AT_ONCE", "3")]);
     let one = TestServer::start_with_worker(db.pool.clone(), &variables).await;
     let _other = TestServer::start_with_worker(db.pool.clone(), &variables).await;
@@ -73,7 +73,7 @@ async fn no_more_is_under_way_at_a_provider_than_it_bears_over_all_servers() {
         most = most.max(running);
         let inside = gates.lock().unwrap().len() - released;
         assert!(running <= 3 && inside <= 3, "{running} running, {inside} answers under way");
-        // The next goes only when there is nobody else to come in.
+        // An answer is released only after all requests that may run concurrently have arrived.
         if inside == 3 || gates.lock().unwrap().len() == 10 {
             gates.lock().unwrap()[released].notify_one();
             released += 1;
@@ -93,10 +93,10 @@ async fn a_batch_is_rejoined_by_the_next_call() {
         .then(FakeBodyStep::WaitFor(Arc::clone(&release)))
         .send(rest());
     let provider = FakeProvider::with_responses(FakeProtocol::Compatible, [slow]).await;
-    let catalog = test_catalog(&provider, &["one"], &["arch"]);
+    let catalog = TestCatalog::new(&provider, &["one"], &["arch"]);
     let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
     let admin = server.admin();
-    // A caller who goes away.
+    // The caller disconnects.
     let gone = tokio::spawn({
         let admin = server.admin();
         async move { admin.post("/api/admin/seed", "").await }
@@ -122,11 +122,11 @@ async fn a_batch_is_rejoined_by_the_next_call() {
 }
 
 #[tokio::test]
-async fn a_job_that_nobody_here_can_carry_out_holds_up_no_batch() {
+async fn a_job_that_this_server_cannot_run_does_not_block_a_batch() {
     let db = TestDb::new().await;
     let answers = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, answers).await;
-    let catalog = test_catalog(&provider, &["one"], &["arch"]);
+    let catalog = TestCatalog::new(&provider, &["one"], &["arch"]);
     let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
     let admin = server.admin();
     admin.post("/api/admin/seed?generateBuilds=0", "").await;

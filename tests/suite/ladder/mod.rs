@@ -1,4 +1,4 @@
-//! The ladder, over a field that is small and known.
+//! The ladder and its pages, with a small set of models.
 
 mod pages;
 mod ratings;
@@ -14,7 +14,7 @@ use voxel::{GridSize, Palette};
 use crate::support::TestServer;
 use crate::support::db::TestDb;
 
-/// A site whose field is small and known.
+/// A server with the models, prompts and builds that a test has chosen.
 struct LadderFixture {
     db: TestDb,
     server: TestServer,
@@ -25,7 +25,7 @@ fn settings() -> Settings {
     Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() }
 }
 
-/// Models are named by key and provider, prompts by id and tag; every model has a build of every prompt.
+/// Models are given by key and provider, prompts by id and tag; every model has a build of every prompt.
 async fn ladder(models: &[(&str, &str)], prompts: &[(&str, &str)]) -> LadderFixture {
     let db = TestDb::new().await;
     for (key, provider) in models {
@@ -71,7 +71,7 @@ async fn small_ladder() -> LadderFixture {
 }
 
 impl LadderFixture {
-    /// What the arena does when it draws this very pair, and both builds are fetched.
+    /// Opens a matchup of this pair with both builds fetched, as the arena does.
     async fn serve(&self, prompt: &str, a: &str, b: &str) -> (Voter, Uuid) {
         let (voter, matchup) = (Voter(Uuid::new_v4()), Uuid::new_v4());
         sqlx::query(
@@ -130,7 +130,7 @@ impl LadderFixture {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Of each model, in the order of the ladder.
+    /// This field of each model, in the order of the ladder.
     async fn column(&self, path: &str, column: &str) -> Vec<Value> {
         let models = self.api(path).await;
         models["models"].as_array().unwrap().iter().map(|model| model[column].clone()).collect()
@@ -141,7 +141,7 @@ impl LadderFixture {
     }
 }
 
-/// Many votes in which the earlier in the list tends to win.
+/// A ladder with many votes, in which models earlier in the list tend to win.
 async fn busy_ladder() -> LadderFixture {
     let models = [("elm", "north"), ("fir", "south"), ("ash", "south"), ("oak", "north"), ("yew", "east")];
     let prompts =

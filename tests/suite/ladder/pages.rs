@@ -1,13 +1,12 @@
-//! What visitors see of the ladder.
+//! The leaderboard's pages.
 
 use buildoff::arena::Choice;
 
 use super::{busy_ladder, ladder, small_ladder};
-use crate::pages::{LOW_CONTRAST_TEXT, widest_element};
-use crate::support::{Theme, open_page};
+use crate::support::{assert_fits_everywhere, open_page};
 
 #[tokio::test]
-async fn what_changed_in_a_day_is_told_in_points_and_ranks() {
+async fn the_change_in_a_day_is_shown_in_points_and_ranks() {
     let fixture = small_ladder().await;
     fixture.vote("castle", "elm", "fir", Choice::A).await;
     fixture.execute("UPDATE votes SET at = at - interval '2 days'").await;
@@ -52,7 +51,7 @@ async fn an_empty_ladder_says_what_to_do_next() {
 }
 
 #[tokio::test]
-async fn the_lead_is_told_with_how_much_it_hangs_on() {
+async fn the_lead_is_shown_with_its_uncertainty() {
     let fixture = busy_ladder().await;
     let html = fixture.html("/leaderboard").await;
     assert!(
@@ -62,7 +61,7 @@ async fn the_lead_is_told_with_how_much_it_hangs_on() {
 }
 
 #[tokio::test]
-async fn the_votes_on_a_pair_are_listed_from_either_side() {
+async fn the_votes_on_a_pair_are_listed_for_either_order_of_models() {
     let fixture = small_ladder().await;
     let first = fixture.vote("castle", "elm", "fir", Choice::A).await;
     let second = fixture.vote("owl", "fir", "elm", Choice::A).await;
@@ -145,7 +144,7 @@ async fn the_table_is_sorted_by_links() {
 }
 
 #[tokio::test]
-async fn every_cell_of_the_heatmap_leads_to_its_votes() {
+async fn every_cell_of_the_heatmap_links_to_its_votes() {
     let fixture = busy_ladder().await;
     let page = open_page(&fixture.server.url_for("/leaderboard")).await;
     let cell: (String, String) = page
@@ -167,26 +166,7 @@ async fn the_pages_fit_every_size_and_theme() {
         ("pair", "/leaderboard/pairs?a=elm&b=fir"),
     ] {
         let mut page = open_page(&fixture.server.url_for(path)).await;
-        for (size, width, height) in [("desk", 1440, 900), ("phone", 390, 844), ("narrow", 320, 640)] {
-            page.set_size(width, height).await;
-            for (theme, preference) in [("light", Theme::Light), ("dark", Theme::Dark)] {
-                page.set_theme(preference).await;
-                page.reload().await;
-                page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
-                    .await;
-                page.screenshot(&format!("{name}-{size}-{theme}")).await;
-                let place = format!("{path} ({size}, {theme})");
-                assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{place}");
-                let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
-                assert!(
-                    needed <= width,
-                    "{place} scrolls sideways: it needs {needed} px, {}",
-                    widest_element(&page).await
-                );
-                let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
-                assert_eq!(faint, Vec::<String>::new(), "{place} has text that is hard to read");
-            }
-        }
+        assert_fits_everywhere(&mut page, name).await;
         let nameless: Vec<String> = page
             .eval("[...document.querySelectorAll('a, button, select, svg[role=img]')].filter(e => !(e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML)")
             .await;

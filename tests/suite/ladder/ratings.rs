@@ -1,4 +1,4 @@
-//! Who stands where: order, filters, replay, skill, records.
+//! Ratings: order, filters, replay, skill and records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::support::db::TestDb;
 use crate::support::{TestServerProcess, TestVoter};
 
 #[tokio::test]
-async fn the_ladder_is_told_whole() {
+async fn the_leaderboard_response_is_complete() {
     let fixture = small_ladder().await;
     fixture.vote("castle", "elm", "fir", Choice::A).await;
     fixture.vote("owl", "fir", "ash", Choice::BothBad).await;
@@ -30,7 +30,7 @@ async fn the_ladder_is_told_whole() {
     let as_of = reply["asOf"].take();
     let parsed = OffsetDateTime::parse(as_of.as_str().unwrap(), &Rfc3339);
     assert!((OffsetDateTime::now_utc() - parsed.unwrap()).abs() < time::Duration::minutes(1), "{as_of}");
-    // What the formula makes of these three votes.
+    // The result of the formula for these three votes.
     let (elm, fir) = elo::apply_vote(Standing::NEW, Standing::NEW, Choice::A);
     let (fir, ash) = elo::apply_vote(fir, Standing::NEW, Choice::BothBad);
     let (ash, elm) = elo::apply_vote(ash, elm, Choice::Tie);
@@ -50,7 +50,7 @@ async fn the_ladder_is_told_whole() {
 }
 
 #[tokio::test]
-async fn equals_stand_in_the_order_of_their_keys_and_providers_hide_others_without_moving_ranks() {
+async fn ties_are_ordered_by_key_and_a_provider_filter_keeps_ranks() {
     let fixture = small_ladder().await;
     assert_eq!(fixture.column("/api/leaderboard", "key").await, ["ash", "elm", "fir"]);
 
@@ -65,7 +65,7 @@ async fn equals_stand_in_the_order_of_their_keys_and_providers_hide_others_witho
 }
 
 #[tokio::test]
-async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
+async fn a_tags_ladder_counts_only_votes_on_its_prompts() {
     let fixture = busy_ladder().await;
     let votes: Vec<(String, String, String)> = sqlx::query_as(
         "
@@ -123,11 +123,11 @@ async fn a_tag_has_a_ladder_of_its_own_votes_alone() {
 }
 
 #[tokio::test]
-async fn the_ladder_of_a_tag_goes_by_skill_on_its_prompts() {
+async fn a_tags_ladder_is_ordered_by_skill_on_its_prompts() {
     let models = [("elm", "north"), ("fir", "south"), ("ash", "south")];
     let prompts = [("castle", "house"), ("owl", "animal")];
     let fixture = ladder(&models, &prompts).await;
-    // Elm is best at castles, and ash at owls.
+    // Elm wins on castles, and ash on owls.
     for (prompt, first, last) in [("castle", "elm", "ash"), ("owl", "ash", "elm")] {
         for round in 0..16 {
             let upset = round % 4 == 3;
@@ -160,7 +160,7 @@ async fn open_matchups_do_not_count_as_shown() {
         .await
         .unwrap();
 
-    // The counts are read once a second.
+    // The counts are read at most once a second.
     let begun = Instant::now();
     while fixture.column("/api/leaderboard", "shown").await != [1, 1, 2] {
         assert!(begun.elapsed() < Duration::from_secs(10), "what is over counts");
@@ -168,7 +168,7 @@ async fn open_matchups_do_not_count_as_shown() {
 }
 
 #[tokio::test]
-async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
+async fn disabled_models_and_models_without_builds_leave_the_ladder_and_votes_stay() {
     let fixture = small_ladder().await;
     fixture.vote("castle", "elm", "fir", Choice::A).await;
     fixture.execute("UPDATE models SET enabled = false WHERE key = 'fir'").await;
@@ -188,7 +188,7 @@ async fn disabled_models_and_strangers_leave_the_ladder_and_their_votes_stay() {
 }
 
 #[tokio::test]
-async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes() {
+async fn references_are_on_the_ladder_while_they_can_be_matched_or_have_votes() {
     let models = [("elm", "north"), ("ref", "reference")];
     let fixture = ladder(&models, &[("castle", "house")]).await;
     assert_eq!(fixture.column("/api/leaderboard", "key").await, ["elm", "ref"]);
@@ -198,7 +198,7 @@ async fn references_are_on_the_ladder_while_they_have_somebody_to_meet_or_votes(
     let off = Arena::new(fixture.db.pool.clone(), settings(), ReferencePolicy::Off, Duration::ZERO);
     assert_eq!(off.leaderboard().await.unwrap().rows.len(), 1);
 
-    // Another model makes it step aside.
+    // Under this policy a second model excludes references from matchups.
     fixture
         .execute(
             "INSERT INTO models (key, provider, model_id, display_name) VALUES ('fir', 'south', 'f', 'Fir')",
@@ -246,7 +246,7 @@ async fn skill_follows_the_votes_in_the_background() {
 }
 
 #[tokio::test]
-async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
+async fn statistics_are_stored_and_continued_by_the_next_server() {
     let fixture = busy_ladder().await;
     let first = fixture.arena.stats().await.unwrap();
     assert_eq!(first.votes, 90);
@@ -281,7 +281,7 @@ async fn statistics_are_stored_for_the_next_server_and_go_on_from_there() {
 }
 
 #[tokio::test]
-async fn statistics_of_fewer_votes_never_take_the_place_of_later_ones() {
+async fn statistics_of_fewer_votes_never_replace_newer_ones() {
     let fixture = busy_ladder().await;
     fixture.arena.stats().await.unwrap();
     fixture.execute("UPDATE ladder_stats SET votes = 1000").await;
@@ -293,7 +293,7 @@ async fn statistics_of_fewer_votes_never_take_the_place_of_later_ones() {
 }
 
 #[tokio::test]
-async fn a_visitor_who_leaves_leaves_the_statistics_to_the_next() {
+async fn statistics_are_computed_even_if_the_visitor_leaves() {
     let fixture = busy_ladder().await;
     let mut blocked = fixture.db.pool.begin().await.unwrap();
     sqlx::query("LOCK TABLE tallies IN ACCESS EXCLUSIVE MODE").execute(&mut *blocked).await.unwrap();
@@ -313,7 +313,7 @@ async fn a_visitor_who_leaves_leaves_the_statistics_to_the_next() {
 }
 
 #[tokio::test]
-async fn a_models_record_adds_up_to_its_standing() {
+async fn a_models_records_add_up_to_its_ladder_row() {
     let fixture = busy_ladder().await;
     let reply = fixture.api("/api/models/elm").await;
 
@@ -348,8 +348,8 @@ async fn a_models_record_adds_up_to_its_standing() {
 }
 
 #[tokio::test]
-async fn pages_that_may_lag_are_read_from_a_replica_and_votes_go_to_the_database() {
-    // A copy that has stopped following is the plainest replica.
+async fn pages_that_may_lag_use_the_replica_and_votes_use_the_primary() {
+    // A copy that no longer receives changes shows which reads use the replica.
     let (db, replica) = (TestDb::seeded().await, TestDb::seeded().await);
     let server = TestServerProcess::start(&db, &[("DATABASE_REPLICA_URL", &replica.url())]);
     let voter = TestVoter::new(&server.url);

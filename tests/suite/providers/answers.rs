@@ -7,7 +7,7 @@ use super::*;
 const FULL_USAGE: Usage = Usage { input: Some(100), output: Some(50), reasoning: Some(20) };
 
 #[tokio::test]
-async fn an_answer_streams_in_and_is_whole_at_the_end() {
+async fn an_answer_streams_and_is_complete_at_the_end() {
     for protocol in FakeProtocol::ALL {
         let parts = [
             FakePart::Thinking("hmm, ß"),
@@ -29,7 +29,7 @@ async fn an_answer_streams_in_and_is_whole_at_the_end() {
 }
 
 #[tokio::test]
-async fn a_piece_is_told_before_the_next_one_is_sent() {
+async fn a_delta_is_reported_before_the_next_one_is_sent() {
     for protocol in FakeProtocol::ALL {
         let release = Arc::new(Notify::new());
         let whole = protocol.stream(&[FakePart::Text("first "), FakePart::Text("second"), FakePart::Done]);
@@ -53,7 +53,7 @@ async fn a_piece_is_told_before_the_next_one_is_sent() {
 }
 
 #[tokio::test]
-async fn a_stream_cut_into_single_bytes_says_the_same() {
+async fn a_stream_split_into_single_bytes_is_the_same_answer() {
     for protocol in FakeProtocol::ALL {
         let stream = protocol.stream(&[FakePart::Text("ß🏰"), FakePart::Done]);
         let response =
@@ -67,7 +67,7 @@ async fn a_stream_cut_into_single_bytes_says_the_same() {
 }
 
 #[tokio::test]
-async fn comments_pings_and_events_nobody_has_heard_of_are_passed_over() {
+async fn comments_pings_and_unknown_events_are_ignored() {
     for (protocol, noise) in [
         (
             FakeProtocol::OpenAi,
@@ -91,7 +91,7 @@ async fn comments_pings_and_events_nobody_has_heard_of_are_passed_over() {
     }
 }
 
-/// All that counts has come; that the rest does not is no reason to lose it.
+/// The answer was complete before the connection broke, so it must not be lost.
 #[tokio::test]
 async fn a_complete_answer_counts_even_if_the_connection_breaks_after_it() {
     for protocol in [FakeProtocol::Anthropic, FakeProtocol::Google, FakeProtocol::Compatible] {
@@ -142,7 +142,7 @@ async fn what_follows_a_complete_answer_does_not_spoil_it() {
 }
 
 #[tokio::test]
-async fn leaving_closes_the_connection() {
+async fn dropping_the_request_closes_the_connection() {
     for protocol in FakeProtocol::ALL {
         let response =
             FakeResponse::stream().send(protocol.stream(&[FakePart::Text("a")])).then(FakeBodyStep::Stall);
@@ -166,7 +166,7 @@ async fn leaving_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn how_an_answer_ended_is_told_apart() {
+async fn each_way_an_answer_ends_is_distinguished() {
     use GenerateErrorKind::{BadAnswer, Filtered, Refused, Truncated};
     for (protocol, part, kind) in [
         (FakeProtocol::OpenAi, FakePart::Truncated, Truncated),
@@ -208,7 +208,7 @@ async fn how_an_answer_ended_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_question_that_google_keeps_from_its_model_says_so() {
+async fn a_prompt_blocked_by_google_is_reported() {
     let event = json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" }, "usageMetadata": { "promptTokenCount": 7 } });
 
     let failure =
@@ -274,6 +274,6 @@ async fn an_endpoint_that_does_not_stream_is_understood() {
 
     let answer = result.unwrap();
     assert_eq!(answer.text, "a");
-    // The total tells of reasoning that the completion leaves out.
+    // This endpoint leaves reasoning tokens out of the completion count; they follow from the total.
     assert_eq!(answer.usage, Usage { input: Some(3), output: Some(6), reasoning: None });
 }

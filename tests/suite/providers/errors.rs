@@ -7,7 +7,7 @@ struct ProviderErrorCase {
     kind: GenerateErrorKind,
 }
 
-/// What each provider says, as it says it.
+/// Errors of each provider in its own format, with the failure they must become.
 fn error_cases() -> Vec<ProviderErrorCase> {
     use GenerateErrorKind::{BadKey, BadRequest, NoCredit, NoSuchModel};
     let openai = |kind: &str, code: &str, message: &str| json!({ "error": { "message": message, "type": kind, "param": null, "code": code } });
@@ -38,7 +38,7 @@ fn error_cases() -> Vec<ProviderErrorCase> {
 }
 
 #[tokio::test]
-async fn what_a_provider_complains_of_is_told_apart_told_on_and_not_asked_twice() {
+async fn provider_errors_are_distinguished_reported_and_not_retried() {
     for ProviderErrorCase { protocol, status, body, kind } in error_cases() {
         let provider = FakeProvider::with_responses(protocol, [FakeResponse::json(status, &body)]).await;
 
@@ -54,7 +54,7 @@ async fn what_a_provider_complains_of_is_told_apart_told_on_and_not_asked_twice(
     }
 }
 
-/// Busy in the words of each of them, as a status and in the stream.
+/// How each provider reports overload: as a status, and within the stream.
 fn busy(protocol: FakeProtocol) -> [FakeResponse; 2] {
     let (status, body) = match protocol {
         FakeProtocol::OpenAi => (
@@ -77,7 +77,7 @@ fn busy(protocol: FakeProtocol) -> [FakeResponse; 2] {
 }
 
 #[tokio::test]
-async fn a_busy_provider_is_asked_again_and_the_wait_is_told() {
+async fn a_busy_provider_is_retried_and_the_wait_is_reported() {
     for protocol in FakeProtocol::ALL {
         let [first, second] = busy(protocol);
         let provider = FakeProvider::with_responses(
@@ -99,7 +99,7 @@ async fn a_busy_provider_is_asked_again_and_the_wait_is_told() {
 }
 
 #[tokio::test]
-async fn a_provider_that_stays_busy_is_given_up() {
+async fn retries_end_if_a_provider_stays_busy() {
     for protocol in FakeProtocol::ALL {
         let provider =
             FakeProvider::with_handler(protocol, move |_| busy(protocol).into_iter().next().unwrap()).await;
@@ -116,9 +116,9 @@ async fn a_provider_that_stays_busy_is_given_up() {
     }
 }
 
-/// What was paid for is not asked for again behind the asker's back.
+/// Thinking costs money, so a retry after it would be paid for twice without the caller's knowledge.
 #[tokio::test]
-async fn once_a_model_has_thought_nothing_is_asked_again() {
+async fn no_retry_follows_once_a_model_has_started_thinking() {
     for protocol in FakeProtocol::ALL {
         for thought in [FakePart::Thinking("hm"), FakePart::HiddenThinking] {
             let provider =
@@ -134,7 +134,7 @@ async fn once_a_model_has_thought_nothing_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_each_request_took_adds_up() {
+async fn usage_is_the_sum_of_all_requests() {
     let protocol = FakeProtocol::Anthropic;
     let responses =
         [protocol.answer(&[FakePart::Overloaded]), protocol.answer(&[FakePart::Text("a"), FakePart::Done])];
@@ -148,7 +148,7 @@ async fn what_each_request_took_adds_up() {
 }
 
 #[tokio::test]
-async fn every_request_is_told_as_it_goes_out() {
+async fn every_request_is_reported_when_it_is_sent() {
     let busy = FakeResponse::json(503, &json!({ "error": { "message": "busy" } }));
     let unsure = FakeResponse::json(400, &json!({ "error": { "message": "temperature is not supported" } }));
     let answer = FakeProtocol::OpenAi.answer(&[FakePart::Text("a"), FakePart::Done]);
@@ -164,7 +164,7 @@ async fn every_request_is_told_as_it_goes_out() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_even_where_the_status_says_that_all_is_well() {
+async fn an_error_behind_a_200_status_is_reported() {
     use GenerateErrorKind::{BadRequest, NoCredit};
     let protocol = FakeProtocol::Compatible;
     for (body, provider_message, kind) in [
@@ -185,7 +185,7 @@ async fn what_is_wrong_is_told_even_where_the_status_says_that_all_is_well() {
 }
 
 #[tokio::test]
-async fn when_to_come_back_is_up_to_the_provider() {
+async fn retries_wait_as_long_as_the_provider_says() {
     let body = json!({ "error": { "message": "busy" } });
     let google = json!({ "error": { "code": 429, "message": "busy", "status": "RESOURCE_EXHAUSTED", "details": [
         { "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.05s" },

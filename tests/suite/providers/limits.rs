@@ -5,22 +5,22 @@ use futures_util::future::join_all;
 
 use super::*;
 
-/// What no machine should be made to hold.
+/// More bytes than a client may buffer.
 const HUGE: usize = 300 << 20;
 
-/// Pieces that are more than `HUGE` together, made as they are taken.
+/// Chunks that add up to more than `HUGE`, made lazily so that the test does not hold them.
 fn huge_body(piece: impl Into<Bytes>) -> FakeBodyStep {
     let piece = piece.into();
     FakeBodyStep::SendMany(Box::new(iter::repeat_n(piece.clone(), HUGE / piece.len() + 1)))
 }
 
 #[tokio::test]
-async fn an_answer_of_300_mb_is_left_at_the_bound() {
+async fn an_answer_of_300_mb_is_cut_at_the_limit() {
     for protocol in FakeProtocol::ALL {
         let pieces = protocol.stream(&[FakePart::Text("0123456789"), FakePart::Text("0123456789")]);
         let events: Vec<&str> =
             pieces.split_inclusive("\n\n").filter(|event| event.contains("0123")).collect();
-        // The same event again and again, without the number that would give it away.
+        // The sequence number is removed, since the same event is repeated.
         let again = events[0]
             .rsplit_once(",\"sequence_number\"")
             .map_or(events[0].to_owned(), |(event, _)| format!("{event}}}\n\n"));
@@ -40,7 +40,7 @@ async fn an_answer_of_300_mb_is_left_at_the_bound() {
 }
 
 #[tokio::test]
-async fn whatever_else_is_of_300_mb_is_left_at_a_bound() {
+async fn other_responses_of_300_mb_are_cut_at_a_limit() {
     use GenerateErrorKind::{BadAnswer, BadRequest, Overloaded, TooLarge};
     let x = vec![b'x'; 64 << 10];
     for protocol in FakeProtocol::ALL {
@@ -69,10 +69,10 @@ async fn whatever_else_is_of_300_mb_is_left_at_a_bound() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_more_has_stalled() {
+async fn a_server_that_stops_sending_has_stalled() {
     let hasty = Duration::from_millis(50);
     for protocol in FakeProtocol::ALL {
-        // The head of an answer, and no more.
+        // The server sends only the head of a response.
         let response = FakeResponse::stream().then(FakeBodyStep::Stall);
         let failure = failure_within(protocol, response, RequestLimits { idle: hasty, ..patience() }).await;
         assert_eq!(
@@ -100,7 +100,7 @@ async fn a_server_that_does_not_answer_at_all_has_stalled() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     for protocol in FakeProtocol::ALL {
         let mut endpoint = FakeProvider::with_responses(protocol, []).await.endpoint();
-        // The kernel takes the connection; nobody takes it from the kernel.
+        // The kernel accepts the connection; this process never does.
         endpoint.base_url = format!("http://{}", listener.local_addr().unwrap());
         let hasty = RequestLimits { first_byte: Duration::from_millis(50), ..patience() };
         let provider = provider(&endpoint, hasty, false).unwrap();
@@ -110,7 +110,7 @@ async fn a_server_that_does_not_answer_at_all_has_stalled() {
 }
 
 #[tokio::test]
-async fn a_stream_that_never_ends_is_left_in_time_with_what_it_said() {
+async fn an_endless_stream_ends_at_the_timeout_with_its_partial_text() {
     let in_time = RequestLimits { total: Duration::from_secs(3), ..patience() };
     join_all(FakeProtocol::ALL.map(async |protocol| {
         let noise = if protocol == FakeProtocol::Compatible {
@@ -138,7 +138,7 @@ async fn a_stream_that_never_ends_is_left_in_time_with_what_it_said() {
 }
 
 #[tokio::test]
-async fn waiting_counts_into_the_whole_time() {
+async fn waiting_between_retries_counts_towards_the_total_timeout() {
     let body = json!({ "error": { "message": "busy" } });
     let response = FakeResponse::json(503, &body).header("retry-after", "4");
     let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, [response]).await;

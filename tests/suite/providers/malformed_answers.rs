@@ -4,13 +4,13 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// The stream of an answer up to and with this text, which is not its end.
+/// The stream of an answer up to this text, without the events that end it.
 fn partial_stream(protocol: FakeProtocol) -> String {
     protocol.stream(&[FakePart::Text("half a")])
 }
 
 #[tokio::test]
-async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_came() {
+async fn every_malformed_answer_is_a_readable_failure_that_keeps_the_partial_text() {
     use GenerateErrorKind::{BadAnswer, BadKey, CutOff, Empty, Overloaded};
     let page = "<!doctype html>\n<title>502 Bad Gateway</title><h1>502</h1>";
     for protocol in FakeProtocol::ALL {
@@ -92,9 +92,9 @@ async fn an_answer_of_every_broken_kind_is_a_legible_failure_that_keeps_what_cam
     }
 }
 
-/// A wrong address stays wrong, and who does not stream will not do so the next time.
+/// A wrong URL or a server that does not stream would fail again, so there is no retry.
 #[tokio::test]
-async fn what_is_nothing_like_an_answer_need_not_be_asked_for_again() {
+async fn a_response_that_is_no_answer_is_not_retried() {
     let json = |text: &str| FakeResponse::new(200, "application/json").send(text.to_owned());
     for protocol in FakeProtocol::ALL {
         for (response, is_final) in [
@@ -114,7 +114,7 @@ async fn what_is_nothing_like_an_answer_need_not_be_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_page_is_named_by_its_title() {
+async fn an_html_response_is_reported_by_its_title() {
     let page = FakeResponse::new(200, "text/html; charset=utf-8").send("<title>Sign in</title>");
     let failure = failure(FakeProtocol::OpenAi, page).await;
     assert_eq!(
@@ -124,7 +124,7 @@ async fn a_page_is_named_by_its_title() {
 }
 
 #[tokio::test]
-async fn events_out_of_order_are_noticed_where_the_protocol_has_an_order() {
+async fn events_out_of_order_are_detected_if_the_protocol_numbers_them() {
     let events =
         anthropic(&[FakePart::Thinking("a"), FakePart::Text("b"), FakePart::Text("c"), FakePart::Done]);
     let all: Vec<&str> = events.keys().copied().collect();
@@ -143,7 +143,7 @@ async fn events_out_of_order_are_noticed_where_the_protocol_has_an_order() {
     }
 }
 
-/// The events of a message, by number and name.
+/// The events of an Anthropic message, by number and name.
 fn anthropic(parts: &[FakePart<'_>]) -> BTreeMap<&'static str, String> {
     let names = [
         "0 message_start",
@@ -165,7 +165,7 @@ fn anthropic(parts: &[FakePart<'_>]) -> BTreeMap<&'static str, String> {
 }
 
 #[tokio::test]
-async fn numbered_events_that_come_twice_or_not_at_all_do_no_harm_if_the_end_tells_the_whole() {
+async fn repeated_or_missing_events_do_no_harm_if_the_last_event_has_the_whole_text() {
     let events = FakeProtocol::OpenAi.events(&[
         FakePart::Text("a"),
         FakePart::Text("b"),

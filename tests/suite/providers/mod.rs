@@ -1,4 +1,4 @@
-//! Asking providers, each of them against a server that speaks as it does.
+//! The provider clients, each against a fake server of its protocol.
 
 mod answers;
 mod errors;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::support::fake_protocol::MODEL;
 use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse};
 
-/// Enough for a slow machine, and quick to ask again.
+/// Timeouts that a slow machine does not reach, and short waits between retries.
 pub fn patience() -> RequestLimits {
     let ages = Duration::from_secs(60);
     RequestLimits {
@@ -60,7 +60,7 @@ fn schema() -> Arc<Value> {
     }))
 }
 
-/// Asks once, and tells what was told meanwhile.
+/// Sends one request, and returns its outcome with the deltas that were reported.
 async fn ask(
     at: &FakeProvider,
     question: &CompletionRequest,
@@ -82,7 +82,7 @@ fn describe(delta: &Delta<'_>) -> Option<String> {
     })
 }
 
-/// The failure that this script ends in, when nothing is tried twice.
+/// The failure that these responses lead to without retries.
 async fn failure(protocol: FakeProtocol, response: FakeResponse) -> GenerateError {
     failure_within(protocol, response, patience()).await
 }

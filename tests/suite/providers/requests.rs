@@ -1,5 +1,5 @@
-//! What is sent, to the letter. The same requests, and the streams of the tests' own server, are written down
-//! for `tests/python`, which holds them against the providers' clients.
+//! The exact requests to providers. These requests and the streams of [`FakeProtocol`] are also saved for
+//! `tests/python`, which checks them with the providers' own clients.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use voxel::{self, GridSize, Palette};
 
 use super::*;
 
-/// What is asked for, by name.
+/// Requests to record, each with a name.
 fn questions() -> Vec<(&'static str, CompletionRequest)> {
     let plain = CompletionRequest { options: ModelOptions::default(), ..question() };
     let build = Some(Arc::new(voxel::schema(GridSize::G32, Palette::Advanced)));
@@ -41,7 +41,7 @@ async fn sent_body(protocol: FakeProtocol, question: &CompletionRequest) -> Valu
 }
 
 #[tokio::test]
-async fn every_kind_of_request_and_stream_is_written_down() {
+async fn every_kind_of_request_and_stream_is_recorded_for_python() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("providers");
     fs::create_dir_all(&folder).unwrap();
     for protocol in FakeProtocol::ALL {
@@ -67,7 +67,7 @@ async fn every_kind_of_request_and_stream_is_written_down() {
 }
 
 #[tokio::test]
-async fn a_question_is_asked_in_the_words_of_each_provider() {
+async fn a_request_follows_each_providers_protocol() {
     let question = CompletionRequest {
         schema: Some(schema()),
         options: ModelOptions {
@@ -144,7 +144,7 @@ async fn a_question_is_asked_in_the_words_of_each_provider() {
 }
 
 #[tokio::test]
-async fn an_address_may_or_may_not_end_in_a_slash_or_a_version() {
+async fn a_base_url_may_or_may_not_end_in_a_slash_or_a_version() {
     for (protocol, ends) in [
         (FakeProtocol::OpenAi, ["/v1", "/v1/"]),
         (FakeProtocol::Anthropic, ["/", "/v1/"]),
@@ -160,7 +160,7 @@ async fn an_address_may_or_may_not_end_in_a_slash_or_a_version() {
             let mut endpoint = provider.endpoint();
             endpoint.base_url = format!("{}{end}", provider.url);
             let client = buildoff::generate::provider(&endpoint, patience(), false).unwrap();
-            // The server objects to any other path.
+            // The fake provider fails the test if another path was requested.
             assert_eq!(client.ask(&question(), &mut |_| ()).await.unwrap().text, "a", "{protocol:?} {end}");
         }
     }

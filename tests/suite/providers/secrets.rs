@@ -1,34 +1,12 @@
-use std::io;
-use std::sync::Mutex;
-
 use buildoff::generate::{Endpoint, EndpointError, ProviderKind, Secret};
 use buildoff::outbound::OutboundRefused;
 use tracing::subscriber::set_default;
 
 use super::*;
+use crate::support::TestLogBuffer;
 use crate::support::fake_provider::API_KEY;
 
-#[derive(Clone, Default)]
-struct TestLogBuffer(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for TestLogBuffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl TestLogBuffer {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-/// Ways to repeat a key to whoever sent it.
+/// Responses that repeat the key they were sent.
 fn responses_with_key(protocol: FakeProtocol) -> Vec<FakeResponse> {
     let masked = format!("{}****6789", &API_KEY[..8]);
     vec![
@@ -49,7 +27,7 @@ fn responses_with_key(protocol: FakeProtocol) -> Vec<FakeResponse> {
         FakeResponse::stream()
             .send(format!("{}data: {API_KEY}\n\n", protocol.stream(&[FakePart::Text("half a")]))),
         FakeResponse::json(413, &json!({ "error": { "message": format!("{}{API_KEY}", "x".repeat(790)) } })),
-        // Where the log begins to forget, and where an error body ends.
+        // The key straddles the point where logged text is cut, and the end of the error body.
         FakeResponse::stream().send(format!(
             ": {}{API_KEY}{}\n\n",
             "x".repeat(9_000),
@@ -62,9 +40,7 @@ fn responses_with_key(protocol: FakeProtocol) -> Vec<FakeResponse> {
 #[tokio::test]
 async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
     let log = TestLogBuffer::default();
-    let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone());
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone());
     let guard = set_default(subscriber.finish());
     let mut output = String::new();
     for protocol in FakeProtocol::ALL {
@@ -87,17 +63,16 @@ async fn a_key_is_in_no_error_and_no_log_line_however_it_is_repeated() {
     for (what, text) in [("an error", output), ("the log", log)] {
         let leak = text.lines().find(|line| line.contains(&API_KEY[3..]) || line.contains(&API_KEY[..12]));
         assert_eq!(leak, None, "in {what}");
-        // Half a key is one as well.
+        // Half of the key must not leak either.
         assert!(!text.contains(&API_KEY[API_KEY.len() - 16..]), "the end of the key is in {what}");
     }
 }
 
 #[tokio::test]
-async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
+async fn raw_provider_answers_are_logged_only_if_configured() {
     for log_raw in [false, true] {
         let log = TestLogBuffer::default();
-        let writer = log.clone();
-        let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
+        let guard = set_default(tracing_subscriber::fmt().with_writer(log.clone()).finish());
         let provider = FakeProvider::with_responses(
             FakeProtocol::OpenAi,
             [FakeResponse::stream().send("data: peculiar\n\n")],
@@ -113,11 +88,10 @@ async fn what_a_provider_sent_is_logged_only_where_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_build_is_logged_by_its_ends_and_without_the_key() {
+async fn a_rejected_answer_is_logged_abridged_and_without_the_key() {
     for log_raw in [false, true] {
         let log = TestLogBuffer::default();
-        let writer = log.clone();
-        let guard = set_default(tracing_subscriber::fmt().with_writer(move || writer.clone()).finish());
+        let guard = set_default(tracing_subscriber::fmt().with_writer(log.clone()).finish());
         let provider = FakeProvider::with_responses(FakeProtocol::OpenAi, []).await;
         let client = buildoff::generate::provider(&provider.endpoint(), patience(), log_raw).unwrap();
 
@@ -132,7 +106,7 @@ async fn an_answer_that_is_no_build_is_logged_by_its_ends_and_without_the_key() 
 }
 
 #[test]
-fn an_address_or_key_that_cannot_be_used_log_refused_without_repeating_the_key() {
+fn an_unusable_url_or_key_is_refused_without_repeating_the_key() {
     let refuse = |base_url: &str, key: &str| {
         let endpoint = Endpoint {
             provider: ProviderKind::Compatible,

@@ -3,7 +3,7 @@ use buildoff::generate::{Adjustment, Note, ThinkingEffort};
 use super::*;
 use crate::support::fake_provider::RecordedRequest;
 
-/// A question with all that can be refused.
+/// A request with every option that a model can refuse.
 fn question_with_all_options() -> CompletionRequest {
     CompletionRequest {
         schema: Some(schema()),
@@ -16,7 +16,7 @@ fn question_with_all_options() -> CompletionRequest {
     }
 }
 
-/// A refusal, what is noted of it, and where the request changes.
+/// A refusal, the note it leaves, and the change it makes to the request.
 struct UnsupportedOptionCase {
     protocol: FakeProtocol,
     status: u16,
@@ -75,7 +75,7 @@ fn unsupported_option_cases() -> Vec<UnsupportedOptionCase> {
 }
 
 #[tokio::test]
-async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words() {
+async fn an_unsupported_option_is_dropped_once_and_noted_with_the_providers_message() {
     for UnsupportedOptionCase { protocol, status, param, message, step, place, before, after } in
         unsupported_option_cases()
     {
@@ -97,9 +97,9 @@ async fn what_a_model_refuses_is_left_out_once_and_noted_in_the_providers_words(
     }
 }
 
-/// Its thoughts are asked for though nothing else is said of thinking.
+/// Thoughts are requested by default, even if the request says nothing else about thinking.
 #[tokio::test]
-async fn a_model_of_google_that_does_not_think_is_asked_without_its_thoughts() {
+async fn a_google_model_without_thinking_gets_no_thinking_options() {
     let body = json!({ "error": { "code": 400, "message": "Thinking is not enabled for this model.", "status": "INVALID_ARGUMENT" } });
     let protocol = FakeProtocol::Google;
     let responses = [FakeResponse::json(400, &body), protocol.answer(&[FakePart::Text("a"), FakePart::Done])];
@@ -116,7 +116,7 @@ async fn a_model_of_google_that_does_not_think_is_asked_without_its_thoughts() {
 }
 
 #[tokio::test]
-async fn one_refusal_after_the_other_leaves_the_plain_question() {
+async fn repeated_refusals_leave_the_plain_request() {
     let messages_in_turn = [
         "temperature is not supported",
         "stream_options is not supported",
@@ -141,9 +141,9 @@ async fn one_refusal_after_the_other_leaves_the_plain_question() {
     assert_eq!(last, json!({ "model": MODEL, "messages": messages, "stream": true, "max_tokens": 4096 }));
 }
 
-/// Whoever refuses the same again and again is not asked for ever.
+/// Retries are bounded even if a provider keeps refusing the same option.
 #[tokio::test]
-async fn a_provider_that_is_never_content_is_given_up_with_notes_of_all_that_was_tried() {
+async fn a_provider_that_refuses_every_request_fails_with_a_note_for_each() {
     for protocol in FakeProtocol::ALL {
         let message = "max_tokens over 9000, temperature, stream_options, summary, effort, schema: all bad";
         let body = json!({ "error": { "message": message } });

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::support::db::TestDb;
 use crate::support::{BrowserPage, TestServer, Theme, open_page};
 
-/// With every build that is shipped.
+/// A database with all shipped builds.
 async fn db_with_shipped_builds() -> TestDb {
     let db = TestDb::new().await;
     shipped_builds::install(&db.pool, &Catalog::load(None).unwrap()).await.unwrap();
@@ -34,7 +34,7 @@ async fn wait_for_viewers(page: &BrowserPage, viewers: usize) {
 }
 
 #[tokio::test]
-async fn four_builds_turn_together_and_the_address_opens_the_same() {
+async fn four_builds_turn_together_and_the_url_reopens_them() {
     let db = db_with_shipped_builds().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let builds = of_one_prompt(&db).await;
@@ -95,7 +95,7 @@ async fn without_script_builds_are_compared_as_pictures() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_compared_is_left_out_and_says_why() {
+async fn builds_that_cannot_be_compared_are_left_out_with_a_reason() {
     let db = db_with_shipped_builds().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let all: Vec<Uuid> = sqlx::query_scalar("SELECT DISTINCT ON (prompt_id) id FROM builds")

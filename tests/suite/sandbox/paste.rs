@@ -1,4 +1,4 @@
-//! `/sandbox/paste`: a text that is checked in place.
+//! `/sandbox/paste`: pasted text is checked on the page.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ async fn paste(tab: &BrowserPage, text: &str) {
 }
 
 #[tokio::test]
-async fn a_chat_answer_is_checked_shown_and_taken_away() {
+async fn a_pasted_chat_answer_is_checked_shown_and_downloaded() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let tab = open_paste_page(&server).await;
@@ -48,7 +48,7 @@ async fn a_chat_answer_is_checked_shown_and_taken_away() {
 }
 
 #[tokio::test]
-async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
+async fn errors_and_warnings_are_marked_at_their_lines_and_link_to_them() {
     let server = TestServer::start().await;
     let tab = open_paste_page(&server).await;
     let lines = [
@@ -93,7 +93,7 @@ async fn errors_and_warnings_stand_at_their_lines_and_lead_there() {
 }
 
 #[tokio::test]
-async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() {
+async fn a_build_that_breaks_a_rule_is_shown_and_other_text_is_an_error() {
     let server = TestServer::start().await;
     let tab = open_paste_page(&server).await;
     tab.click("#check").await;
@@ -110,7 +110,7 @@ async fn what_breaks_a_rule_is_shown_all_the_same_and_what_is_nothing_says_so() 
 }
 
 #[tokio::test]
-async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
+async fn a_dropped_file_is_checked_and_a_large_one_is_not_put_into_the_text_field() {
     let server = TestServer::start().await;
     let tab = open_paste_page(&server).await;
     let drop = async |name: &str, text: String| {
@@ -139,7 +139,7 @@ async fn a_file_that_is_dropped_is_checked_and_a_large_one_stays_a_file() {
 }
 
 #[tokio::test]
-async fn text_is_taken_from_elsewhere_and_what_is_dragged_within_the_page_is_left_alone() {
+async fn text_dropped_from_outside_is_checked_and_drags_within_the_page_are_ignored() {
     let server = TestServer::start().await;
     let tab = open_paste_page(&server).await;
     paste(&tab, &sample_spec(4)).await;

@@ -1,4 +1,4 @@
-//! `/sandbox`: a run as somebody sees it.
+//! `/sandbox`: a run in the browser.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use crate::support::{
     BrowserPage, FakeBodyStep, FakePart, FakeProtocol, FakeResponse, Theme, open_page, sample_spec,
 };
 
-/// Returns once it is so.
+/// Waits until the condition holds.
 pub async fn wait_until(page: &BrowserPage, condition: &str) {
     page.wait_until(condition).await;
 }
 
-/// What a side is doing.
+/// Waits until a side is in this state.
 async fn wait_for_state(page: &BrowserPage, side: &str, state: &str) {
     wait_until(page, &format!("document.querySelector('[data-side={side}]').dataset.state === '{state}'"))
         .await;
@@ -29,7 +29,7 @@ async fn submit_prompt(page: &BrowserPage, prompt: &str) {
     page.click("#go").await;
 }
 
-/// The first model of a kind on a side, of those whose key contains this.
+/// Selects on a side the first model of this kind whose key contains the text.
 async fn choose(page: &BrowserPage, side: &str, kind: &str, model: &str) {
     page.run(&format!(
         "{{ const list = document.getElementById('model-{side}');
@@ -51,7 +51,7 @@ async fn value_of(page: &BrowserPage, id: &str) -> String {
     page.eval(&format!("document.getElementById({id:?}).value")).await
 }
 
-/// From now on `asked` is what the page asks the server for.
+/// From now on the page records its requests in `asked`.
 async fn record_requests(page: &BrowserPage) {
     page.run(
         "const real = fetch; globalThis.asked = []; globalThis.fetch = (address, options) => {
@@ -62,7 +62,7 @@ async fn record_requests(page: &BrowserPage) {
     .await;
 }
 
-/// An answer whose second half waits for the test's leave.
+/// An answer whose second half is sent when the test notifies it.
 fn paused_between(first: &str, second: &str, release: &Arc<Notify>) -> FakeResponse {
     let text = |text: &str| FakeProtocol::Compatible.stream(&[FakePart::Text(text)]);
     let end = FakeProtocol::Compatible.stream(&[FakePart::Done]);
@@ -74,7 +74,7 @@ fn paused_between(first: &str, second: &str, release: &Arc<Notify>) -> FakeRespo
 }
 
 #[tokio::test]
-async fn two_builds_grow_while_they_are_written_and_are_kept_under_a_link() {
+async fn two_builds_grow_while_they_stream_and_are_saved_under_a_link() {
     let release = Arc::new(Notify::new());
     let (hold, request_count) = (Arc::clone(&release), AtomicUsize::new(0));
     let tower = r#"{"x1":4,"y1":13,"z1":4,"x2":12,"y2":16,"z2":12,"type":"gold_block"}]}"#;
@@ -140,7 +140,7 @@ async fn two_builds_grow_while_they_are_written_and_are_kept_under_a_link() {
 }
 
 #[tokio::test]
-async fn stopping_ends_the_questions_and_each_side_is_tried_again_by_itself() {
+async fn stopping_cancels_both_requests_and_each_side_can_be_retried() {
     let request_count = AtomicUsize::new(0);
     let fixture = SandboxFixture::new(&[], move |_| match request_count.fetch_add(1, Ordering::SeqCst) {
         0 | 1 => stalled_response(0),
@@ -165,7 +165,7 @@ async fn stopping_ends_the_questions_and_each_side_is_tried_again_by_itself() {
 }
 
 #[tokio::test]
-async fn one_sides_failure_is_told_with_what_it_answered_and_leaves_the_other_alone() {
+async fn a_failed_side_shows_its_answer_and_the_other_side_continues() {
     let request_count = AtomicUsize::new(0);
     let fixture = SandboxFixture::new(&[("AI_ATTEMPTS", "2")], move |_| {
         match request_count.fetch_add(1, Ordering::SeqCst) {
@@ -196,10 +196,10 @@ async fn one_sides_failure_is_told_with_what_it_answered_and_leaves_the_other_al
 }
 
 #[tokio::test]
-async fn half_a_stream_never_leaves_the_page_waiting() {
+async fn a_broken_stream_does_not_leave_the_page_waiting() {
     let fixture = SandboxFixture::new(&[], stalled_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
-    // The connection breaks after the first words, whatever else the server would say.
+    // The connection breaks after the first bytes, so that neither side gets a last event.
     tab.run(
         "const real = fetch; globalThis.fetch = async (...asked) => {
             const answer = await real(...asked);
@@ -222,7 +222,7 @@ async fn half_a_stream_never_leaves_the_page_waiting() {
 }
 
 #[tokio::test]
-async fn what_was_typed_wrongly_is_said_where_it_was_typed_and_nobody_is_asked() {
+async fn an_invalid_field_shows_its_error_and_nothing_is_sent() {
     let fixture = SandboxFixture::new(&[("SANDBOX_SERVER_KEYS", "off")], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     let wrong = "document.activeElement.getAttribute('aria-invalid') === 'true' && document.activeElement.id";
@@ -256,7 +256,7 @@ async fn what_was_typed_wrongly_is_said_where_it_was_typed_and_nobody_is_asked()
 }
 
 #[tokio::test]
-async fn a_key_stays_in_the_page_unless_the_visitor_has_it_kept() {
+async fn a_key_stays_in_the_page_unless_the_visitor_saves_it() {
     let fixture = SandboxFixture::new(&[("SANDBOX_SERVER_KEYS", "off")], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     let stored = "JSON.stringify({ ...localStorage, ...sessionStorage })";
@@ -276,7 +276,7 @@ async fn a_key_stays_in_the_page_unless_the_visitor_has_it_kept() {
 }
 
 #[tokio::test]
-async fn a_typed_key_serves_both_sides_and_never_a_model_that_the_server_lends_its_own_for() {
+async fn a_typed_key_serves_both_sides_but_no_model_with_a_shared_server_key() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     record_requests(&tab).await;
@@ -298,7 +298,7 @@ async fn a_typed_key_serves_both_sides_and_never_a_model_that_the_server_lends_i
 }
 
 #[tokio::test]
-async fn a_key_typed_for_an_endpoint_stays_when_its_address_is_mended() {
+async fn a_key_typed_for_an_endpoint_stays_when_its_url_is_corrected() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     choose(&tab, "a", "endpoint", "").await;
@@ -309,7 +309,7 @@ async fn a_key_typed_for_an_endpoint_stays_when_its_address_is_mended() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_in_a_field_out_of_sight_holds_nothing_up() {
+async fn an_invalid_hidden_field_does_not_block_the_form() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     choose(&tab, "a", "endpoint", "").await;
@@ -321,7 +321,7 @@ async fn what_is_wrong_in_a_field_out_of_sight_holds_nothing_up() {
 }
 
 #[tokio::test]
-async fn trying_again_asks_whoever_is_on_stage_whatever_the_form_says_since() {
+async fn a_retry_uses_the_model_shown_even_if_the_form_has_changed() {
     let request_count = AtomicUsize::new(0);
     let fixture = SandboxFixture::new(&[], move |_| match request_count.fetch_add(1, Ordering::SeqCst) {
         0 | 1 => stalled_response(0),
@@ -353,7 +353,7 @@ async fn trying_again_asks_whoever_is_on_stage_whatever_the_form_says_since() {
 }
 
 #[tokio::test]
-async fn each_side_says_its_place_in_line() {
+async fn each_side_shows_its_position_in_the_queue() {
     let fixture = SandboxFixture::new(&[("SANDBOX_AT_ONCE", "1")], stalled_response).await;
     let first = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     submit_prompt(&first, "a shed").await;
@@ -370,7 +370,7 @@ async fn each_side_says_its_place_in_line() {
 }
 
 #[tokio::test]
-async fn the_way_to_a_chat_window_takes_the_request_along() {
+async fn the_link_to_the_chat_prompt_carries_the_request() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/sandbox?grid=64&palette=advanced&q=low")).await;
     wait_until(&tab, "!document.getElementById('ask').hidden").await;
@@ -382,7 +382,7 @@ async fn the_way_to_a_chat_window_takes_the_request_along() {
 }
 
 #[tokio::test]
-async fn without_script_it_says_what_can_be_done() {
+async fn without_script_the_sandbox_says_what_still_works() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let tab = open_page(&fixture.server.url_for("/healthz")).await;
     tab.disable_scripts().await;

@@ -1,4 +1,4 @@
-//! Runs that are kept: by a link, for thirty days, by whoever made them.
+//! Saved runs: reachable by their link for thirty days, deleted only by their owner.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{SandboxFixture, events_of, two_model_run, valid_response};
 use crate::support::TestVoter;
 
-/// What came of each side.
+/// The outcome of each side of a run.
 async fn drafts(fixture: &SandboxFixture) -> [String; 2] {
     let events = fixture.run_events(&two_model_run()).await;
     ["a", "b"].map(|slot| events_of(&events, "result", slot)[0]["draftId"].as_str().unwrap().to_owned())
@@ -18,7 +18,7 @@ async fn keep(voter: &TestVoter, run: &Value) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_deletes_it() {
+async fn a_saved_run_lasts_thirty_days_and_only_its_owner_can_delete_it() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let [a, b] = drafts(&fixture).await;
     let (maker, other) = (fixture.server.voter(), fixture.server.voter());
@@ -57,7 +57,7 @@ async fn a_kept_run_is_there_for_thirty_days_under_its_link_and_only_its_maker_d
 }
 
 #[tokio::test]
-async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_first() {
+async fn saving_twice_makes_one_run_and_a_retry_replaces_its_side() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let [a, b] = drafts(&fixture).await;
     let [another, stranger] = drafts(&fixture).await;
@@ -76,7 +76,7 @@ async fn keeping_twice_is_keeping_once_and_another_try_takes_the_place_of_the_fi
 }
 
 #[tokio::test]
-async fn sides_that_were_kept_apart_become_one_run() {
+async fn sides_saved_separately_become_one_run() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let [a, b] = drafts(&fixture).await;
     let maker = fixture.server.voter();
@@ -89,7 +89,7 @@ async fn sides_that_were_kept_apart_become_one_run() {
 }
 
 #[tokio::test]
-async fn what_is_no_run_is_not_kept() {
+async fn an_invalid_run_is_not_saved() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let [a, _] = drafts(&fixture).await;
     let mut elsewhere = two_model_run();
@@ -119,7 +119,7 @@ async fn what_is_no_run_is_not_kept() {
 }
 
 #[tokio::test]
-async fn whoever_keeps_a_hundred_deletes_one_first() {
+async fn after_a_hundred_saved_runs_one_must_be_deleted_first() {
     let fixture = SandboxFixture::new(&[], valid_response).await;
     let [a, b] = drafts(&fixture).await;
     let voter = fixture.server.voter();

@@ -1,4 +1,4 @@
-//! `/api/sandbox/drafts`: builds that somebody brings.
+//! `/api/sandbox/drafts`: uploaded builds.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::support::db::TestDb;
 use crate::support::{TestServer, sample_spec};
 
 #[tokio::test]
-async fn what_somebody_brings_can_be_taken_away_and_enters_no_arena() {
+async fn an_upload_can_be_downloaded_and_enters_no_arena() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
     let text = format!("Here it is:\n```json\n{}\n```", sample_spec(4));
@@ -38,7 +38,7 @@ async fn what_somebody_brings_can_be_taken_away_and_enters_no_arena() {
 }
 
 #[tokio::test]
-async fn a_verdict_brings_the_grid_where_it_is_asked_for_whether_it_is_good_or_not() {
+async fn a_check_returns_the_grid_on_request_for_valid_and_invalid_builds() {
     use base64::Engine;
     let server = TestServer::start().await;
     let check = async |query: &str, body: &str| {

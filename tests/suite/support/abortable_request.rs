@@ -1,4 +1,4 @@
-//! One request over a connection of its own, which can be hung up at any moment.
+//! A request over its own connection, which a test can abort at any moment.
 
 use std::fmt;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl AbortableRequest {
         self
     }
 
-    /// The answer, read to its end; none if the connection ends before. Dropping this hangs up.
+    /// The complete response, or `None` if the connection ends early. Dropping the future closes the connection.
     pub async fn send(self, base_url: &str) -> Option<TestResponse> {
         let host = base_url.trim_start_matches("http://");
         let stream = TcpStream::connect(host).await.ok()?;
@@ -78,14 +78,14 @@ impl AbortableRequest {
         tokio::join!(answer, connection).0
     }
 
-    /// The same, hung up after a while.
+    /// Sends the request, and closes the connection if there is no complete response within the limit.
     pub async fn send_with_timeout(self, base_url: &str, limit: Duration) -> Option<TestResponse> {
         timeout(limit, self.send(base_url)).await.ok()?
     }
 }
 
 impl TestResponse {
-    /// The cookie it sets, as it is to be sent back.
+    /// The cookie that the response sets, in the form for a `Cookie` header.
     pub fn cookie(&self) -> Option<String> {
         let set = self.headers.get(SET_COOKIE)?.to_str().unwrap();
         Some(set.split(';').next().unwrap().to_owned())

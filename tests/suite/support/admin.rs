@@ -1,4 +1,4 @@
-//! Somebody with the admin's token.
+//! A client of the admin API.
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl TestAdmin {
         self.send(Method::DELETE, path, Vec::new(), "").await
     }
 
-    /// Wants one build. Returns the job.
+    /// Enqueues a build, and returns the id of its job.
     pub async fn enqueue(&self, prompt: &str, model: &str) -> String {
         let request = json!({ "promptId": prompt, "modelKey": model });
         let answer = self.json(Method::POST, "/api/admin/jobs", &request).await;
@@ -45,7 +45,7 @@ impl TestAdmin {
         self.get(&format!("/api/admin/jobs/{id}")).await.json()
     }
 
-    /// The job, once it has come so far.
+    /// Polls the job until the condition holds.
     pub async fn wait_for_job(&self, id: &str, condition: impl Fn(&Value) -> bool) -> Value {
         loop {
             let job = self.job(id).await;
@@ -56,7 +56,7 @@ impl TestAdmin {
         }
     }
 
-    /// The job, once it has ended.
+    /// Polls the job until it has ended.
     pub async fn wait_for_job_end(&self, id: &str) -> Value {
         self.wait_for_job(id, |job| !matches!(job["state"].as_str(), Some("queued" | "running"))).await
     }

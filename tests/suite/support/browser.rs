@@ -45,10 +45,10 @@ const FLAGS: [&str; 14] = [
     "about:blank",
 ];
 
-/// How long a page may take to come to something.
+/// How long a test waits for a condition on a page. Drawing without a graphics card is slow.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(40);
 
-/// Ends the browser when this process is gone, however it went: its pipe closes, and `read` returns.
+/// Ends the browser when this process ends in any way: the pipe closes, and `read` returns.
 const WATCHDOG: &str = r#"
     "$@" </dev/null >"$PROFILE/log" 2>&1 &
     read -r _
@@ -61,7 +61,7 @@ static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::launch);
 struct Chromium {
     browser: Browser,
     runtime: Handle,
-    /// Held open for as long as the browser is wanted.
+    /// The watchdog ends the browser when this pipe closes.
     _pipe: ChildStdin,
 }
 
@@ -71,7 +71,7 @@ pub enum Theme {
     Dark,
 }
 
-/// A tab in a context of its own: no cookie, cache or storage is shared with another.
+/// A tab in its own context: it shares no cookies, cache or storage with other tabs.
 pub struct BrowserPage {
     tab: chromiumoxide::Page,
     context: BrowserContextId,
@@ -110,13 +110,13 @@ impl BrowserPage {
         self.tab.reload().await.unwrap();
     }
 
-    /// A phone, where it is as narrow as one.
+    /// Sets the size of the window, which counts as a phone's below 600 pixels.
     pub async fn set_size(&self, width: i64, height: i64) {
         let metrics = SetDeviceMetricsOverrideParams::new(width, height, 1.0, width < 600);
         self.tab.execute(metrics).await.unwrap();
     }
 
-    /// What the visitor's system prefers.
+    /// Sets the colour scheme that the visitor's system prefers.
     pub async fn set_theme(&self, theme: Theme) {
         let value = match theme {
             Theme::Light => "light",
@@ -128,18 +128,18 @@ impl BrowserPage {
             .unwrap();
     }
 
-    /// The visitor's system asks for less motion.
+    /// Sets the system's preference for reduced motion.
     pub async fn reduce_motion(&self) {
         let calm = MediaFeature::new("prefers-reduced-motion", "reduce");
         self.tab.emulate_media_features(vec![calm]).await.unwrap();
     }
 
-    /// From the next load on.
+    /// Disables scripts from the next load on.
     pub async fn disable_scripts(&self) {
         self.tab.execute(SetScriptExecutionDisabledParams::new(true)).await.unwrap();
     }
 
-    /// Runs before the page's own, from the next load on.
+    /// Runs a script before the page's own scripts, from the next load on.
     pub async fn add_init_script(&self, script: &str) {
         self.tab.evaluate_on_new_document(script).await.unwrap();
     }
@@ -150,30 +150,38 @@ impl BrowserPage {
         value.into_value().unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
     }
 
-    /// Whether a condition holds; not while the page is on its way to another.
+    /// Whether a condition holds. It does not during a navigation.
     pub async fn holds(&self, condition: &str) -> bool {
         let value = self.tab.evaluate(condition).await;
         value.is_ok_and(|value| value.into_value().unwrap_or(false))
     }
 
-    /// Returns once it is so.
     pub async fn wait_until(&self, condition: &str) {
+        self.wait_until_described(condition, condition).await;
+    }
+
+    /// Waits until the condition holds; `what` says in a failure's message what did not happen.
+    pub async fn wait_until_described(&self, condition: &str, what: &str) {
         let begun = Instant::now();
         while !self.holds(&format!("document.readyState === 'complete' && !!({condition})")).await {
             if begun.elapsed() > WAIT_TIMEOUT {
                 self.screenshot("stuck").await;
-                panic!("it never came to be that {condition}: {}", self.text("main").await);
+                panic!(
+                    "timed out after {WAIT_TIMEOUT:?} (see target/shots/stuck.png): {what}\n\
+                     condition: {condition}\npage: {}",
+                    self.text("main").await
+                );
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// For what a script does rather than what it says.
+    /// Runs a script for its effect.
     pub async fn run(&self, script: &str) {
         self.eval::<bool>(&format!("{script}; true")).await;
     }
 
-    /// The words a visitor sees in the first element that matches.
+    /// The visible text of the first element that matches.
     pub async fn text(&self, css: &str) -> String {
         self.eval(&format!("document.querySelector({css:?})?.innerText ?? 'nothing matches ' + {css:?}"))
             .await
@@ -185,7 +193,7 @@ impl BrowserPage {
         element.click().await.unwrap();
     }
 
-    /// Takes the middle of the first element that matches, and lets go of it so many pixels further.
+    /// Drags from the middle of the first element that matches, by this many pixels.
     pub async fn drag(&self, css: &str, right: f64, down: f64) {
         let found = self.tab.find_element(css).await;
         let element = found.unwrap_or_else(|error| panic!("{css} cannot be dragged: {error}"));
@@ -211,7 +219,7 @@ impl BrowserPage {
         self.tab.execute(event).await.unwrap();
     }
 
-    /// The same as a click, for pages without script, where the usual one never ends.
+    /// Clicks on a page without script, where [`Self::click`] would never return.
     pub async fn click_without_script(&self, css: &str) {
         let (x, y) = self.center(css).await;
         for kind in [DispatchMouseEventType::MousePressed, DispatchMouseEventType::MouseReleased] {
@@ -222,12 +230,12 @@ impl BrowserPage {
         }
     }
 
-    /// A finger on the middle of the first element that matches.
+    /// Taps the middle of the first element that matches.
     pub async fn tap(&self, css: &str) {
         self.swipe(css, 0.0).await;
     }
 
-    /// A finger that moves so many pixels to the right before it is lifted.
+    /// Touches the middle of the first element that matches, and moves to the right by this many pixels.
     pub async fn swipe(&self, css: &str, right: f64) {
         const STEPS: u32 = 10;
         let (x, y) = self.center(css).await;
@@ -245,7 +253,7 @@ impl BrowserPage {
         self.tab.execute(DispatchTouchEvent { kind, points: points.to_vec() }).await.unwrap();
     }
 
-    /// Of what there is to see of the first element that matches.
+    /// The middle of the visible part of the first element that matches.
     async fn center(&self, css: &str) -> (f64, f64) {
         self.eval(&format!(
             "(element => {{
@@ -257,13 +265,13 @@ impl BrowserPage {
         .await
     }
 
-    /// To whatever has the focus.
+    /// Presses a key in the focused element.
     pub async fn press(&self, key: &str) {
         let body = self.tab.find_element("body").await.unwrap();
         body.press_key(key).await.unwrap();
     }
 
-    /// The whole page, saved as `target/shots/<name>.png`.
+    /// Saves a picture of the whole page as `target/shots/<name>.png`.
     pub async fn screenshot(&self, name: &str) {
         let whole = self.tab.layout_metrics().await.unwrap().css_content_size;
         let clip = Viewport { x: 0.0, y: 0.0, width: whole.width, height: whole.height, scale: 1.0 };
@@ -278,10 +286,10 @@ impl BrowserPage {
         fs::write(folder.join(format!("{name}.png")), png).unwrap();
     }
 
-    /// What the console has complained about since the last time it was asked: errors, warnings, exceptions
-    /// and refusals by the content security policy. That the page itself is an error page is no complaint.
+    /// The console's errors, warnings, exceptions and violations of the content security policy since the
+    /// last call. The status of the page itself does not count, since error pages are tested too.
     pub async fn take_console_errors(&mut self) -> Vec<String> {
-        // What the browser has to say about the page arrives before the answer to this.
+        // The browser sends all pending events before the result of this script.
         let here: String = self.eval("location.href").await;
         let mut errors = Vec::new();
         while let Some(Some(event)) = self.console.next().now_or_never() {
@@ -305,7 +313,7 @@ impl BrowserPage {
     }
 }
 
-/// The library's own leaves out an empty list of points, without which no finger is lifted.
+/// The library's own command omits an empty list of points, which a `touchEnd` needs.
 #[derive(Debug, Serialize)]
 struct DispatchTouchEvent {
     #[serde(rename = "type")]
@@ -332,7 +340,7 @@ impl Drop for BrowserPage {
 }
 
 impl Chromium {
-    /// In a thread and runtime of its own, since each test has one that ends with it.
+    /// Runs the connection on a separate thread with its own runtime, since each test's runtime ends with it.
     fn launch() -> Self {
         let (profile, mut watchdog) = launch_chromium();
         let pipe = watchdog.stdin.take().unwrap();

@@ -1,4 +1,4 @@
-//! Catalogs of a few prompts and models that a scripted provider answers for.
+//! Small catalogs of prompts and models for a fake provider.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,48 +10,49 @@ use super::fake_protocol::MODEL;
 use super::fake_provider::API_KEY;
 use super::{FakeProtocol, FakeProvider};
 
-/// A data directory with these models, all of one provider, and prompts; models are keys, prompts slugs.
+/// A data directory with a catalog. All models belong to the fake provider. Models are given by key and
+/// prompts by slug.
 pub struct TestCatalog {
     folder: TempDir,
 }
 
-pub fn test_catalog(provider: &FakeProvider, models: &[&str], prompts: &[&str]) -> TestCatalog {
-    let kind = match provider.protocol {
-        FakeProtocol::OpenAi => "openai",
-        FakeProtocol::Anthropic => "anthropic",
-        FakeProtocol::Google => "google",
-        FakeProtocol::Compatible => "compatible",
-    };
-    let base_url = provider.endpoint().base_url;
-    let mut toml = format!(
-        "[[provider]]\nkey = \"somebody\"\ndisplayName = \"Somebody\"\nkind = \"{kind}\"\n\
+impl TestCatalog {
+    pub fn new(provider: &FakeProvider, models: &[&str], prompts: &[&str]) -> Self {
+        let kind = match provider.protocol() {
+            FakeProtocol::OpenAi => "openai",
+            FakeProtocol::Anthropic => "anthropic",
+            FakeProtocol::Google => "google",
+            FakeProtocol::Compatible => "compatible",
+        };
+        let base_url = provider.endpoint().base_url;
+        let mut toml = format!(
+            "[[provider]]\nkey = \"somebody\"\ndisplayName = \"Somebody\"\nkind = \"{kind}\"\n\
          baseUrl = \"{base_url}\"\nkeyVariable = \"SOMEBODY_API_KEY\"\n"
-    );
-    write!(
+        );
+        write!(
         toml,
         "[[provider]]\nkey = \"nearby\"\ndisplayName = \"Nearby\"\nkind = \"{kind}\"\nbaseUrl = \"{base_url}\"\n"
     )
     .unwrap();
-    for model in models {
-        write!(
-            toml,
-            "[[model]]\nkey = \"{model}\"\nprovider = \"somebody\"\nmodelId = \"{MODEL}\"\n\
+        for model in models {
+            write!(
+                toml,
+                "[[model]]\nkey = \"{model}\"\nprovider = \"somebody\"\nmodelId = \"{MODEL}\"\n\
              displayName = \"Model {model}\"\nprices = {{ input = 1.0, output = 2.0 }}\n"
-        )
-        .unwrap();
+            )
+            .unwrap();
+        }
+        let mut texts = String::new();
+        for prompt in prompts {
+            write!(texts, "[[prompt]]\nslug = \"{prompt}\"\ntext = \"a {prompt}\"\n").unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("models.toml"), toml).unwrap();
+        fs::write(folder.path().join("prompts.toml"), texts).unwrap();
+        Self { folder }
     }
-    let mut texts = String::new();
-    for prompt in prompts {
-        write!(texts, "[[prompt]]\nslug = \"{prompt}\"\ntext = \"a {prompt}\"\n").unwrap();
-    }
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("models.toml"), toml).unwrap();
-    fs::write(folder.path().join("prompts.toml"), texts).unwrap();
-    TestCatalog { folder }
-}
 
-impl TestCatalog {
-    /// What a site over this catalog is told; with these besides.
+    /// The environment variables for a server with this catalog, followed by `more`.
     pub fn variables<'a>(&'a self, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
         let mut variables = vec![
             ("DATA_DIR", self.folder.path().to_str().unwrap()),
@@ -64,7 +65,7 @@ impl TestCatalog {
     }
 }
 
-/// A spec that is a build at 32 · simple, of so many storeys.
+/// A valid spec at 32 · simple. The number of storeys makes it differ from others.
 pub fn sample_spec(storeys: usize) -> String {
     format!(
         r#"{{"version":"1.0","boxes":[{{"x1":2,"y1":0,"z1":2,"x2":20,"y2":{},"z2":20,"type":"bricks"}}]}}"#,

@@ -1,8 +1,7 @@
 //! A database per test, cloned from a migrated template.
 //!
-//! `TEST_DATABASE_URL` names a server to use; otherwise the tests look after
-//! one of their own, in `BUILDOFF_TEST_DIR` or under `/var/tmp`, which every
-//! test process shares and the last one stops.
+//! `TEST_DATABASE_URL` names a server to use. Without it, all test processes share one in
+//! `BUILDOFF_TEST_DIR` or under `/var/tmp`, which the last process stops.
 
 use std::{
     env, fs,
@@ -28,7 +27,7 @@ use sqlx::{
 };
 use tokio::{runtime, task::spawn_blocking};
 
-/// Guards the template among all test processes.
+/// The advisory lock that guards the templates. All test processes use it.
 const TEMPLATE_LOCK: i64 = 0x6275_696c_646f_6666;
 
 static CLUSTER: Mutex<Option<Cluster>> = Mutex::new(None);
@@ -40,7 +39,7 @@ pub struct TestDb {
     name: String,
 }
 
-/// What a database holds to begin with.
+/// The initial content of a database.
 #[derive(Clone, Copy)]
 enum TestDbContent {
     Empty,
@@ -48,7 +47,7 @@ enum TestDbContent {
     TenBuilds,
 }
 
-/// The ten.
+/// The ten builds: each of these prompts by each of these models.
 const BUILDERS: [&str; 2] = ["reference_architect", "reference_sculptor"];
 const PROMPTS: [&str; 5] = ["lighthouse", "pirate-ship", "sleeping-dragon", "steam-locomotive", "treehouse"];
 
@@ -57,7 +56,7 @@ impl TestDb {
         Self::with(TestDbContent::Empty).await
     }
 
-    /// With ten of the builds that are shipped.
+    /// A database with the catalog and ten of the shipped builds.
     pub async fn seeded() -> Self {
         Self::with(TestDbContent::TenBuilds).await
     }
@@ -76,7 +75,7 @@ impl TestDb {
         Self { pool, server, name }
     }
 
-    /// How to connect to it.
+    /// The options for connecting to this database.
     pub fn options(&self) -> PgConnectOptions {
         self.server.clone().database(&self.name)
     }
@@ -85,12 +84,12 @@ impl TestDb {
         sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&self.pool).await.unwrap();
     }
 
-    /// A number that the database tells.
+    /// The number that a query returns.
     pub async fn number(&self, sql: &str) -> i64 {
         sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&self.pool).await.unwrap()
     }
 
-    /// All that is stored, as text.
+    /// The content of all tables as text.
     pub async fn dump(&self) -> String {
         let tables: Vec<String> =
             sqlx::query_scalar("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
@@ -106,7 +105,7 @@ impl TestDb {
         dump
     }
 
-    /// For a program that is to use this database.
+    /// The URL of this database, for a program in another process.
     pub fn url(&self) -> String {
         self.options().to_url_lossy().into()
     }
@@ -114,7 +113,7 @@ impl TestDb {
 
 impl Drop for TestDb {
     fn drop(&mut self) {
-        // The test's own runtime cannot be waited for in here.
+        // `drop` cannot block on the test's own runtime, so a thread with another one does the work.
         thread::scope(|scope| {
             scope.spawn(|| block_on(drop_databases(&self.server, slice::from_ref(&self.name))));
         });
@@ -147,15 +146,15 @@ fn test_dir() -> PathBuf {
     env::var_os("BUILDOFF_TEST_DIR").map_or_else(own, PathBuf::from)
 }
 
-/// Statics are not dropped, so the process leaves the server here.
+/// Statics are not dropped, so this destructor releases the server.
 #[allow(unsafe_code)]
 #[dtor::dtor(unsafe)]
 fn leave_server() {
     drop(CLUSTER.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-/// Clones the migrated template, which is made if this set of migrations has
-/// none yet. Held shared, the lock keeps other processes from dropping it.
+/// Clones the template, and makes it first if there is none for these migrations. While it is cloned, the
+/// shared lock keeps other processes from dropping it.
 async fn clone_template(
     admin: &mut PgConnection,
     server: &PgConnectOptions,
@@ -191,7 +190,7 @@ async fn make_template(admin: &mut PgConnection, server: &PgConnectOptions, cont
     sqlx::query!("SELECT pg_advisory_unlock_all()").execute(&mut *admin).await.unwrap();
 }
 
-/// Under another name, so that a template is always complete.
+/// The template gets its name only at the end, so a template with that name is always complete.
 async fn fill_template(
     admin: &mut PgConnection,
     server: &PgConnectOptions,
@@ -235,7 +234,7 @@ fn ten_build_paths() -> impl Iterator<Item = String> {
 }
 
 impl TestDbContent {
-    /// Of another name whenever it would hold something else.
+    /// The name of the template, which changes with its content.
     fn template(self) -> String {
         let migrations = MIGRATOR.iter().flat_map(|migration| migration.checksum.to_vec());
         match self {
@@ -259,14 +258,14 @@ fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
 }
 
 async fn clone_database(admin: &mut PgConnection, template: &str, name: &str) {
-    // Postgres 14 knows no other strategy than this one, nor its name.
+    // Postgres 14 always copies files, and does not have the option.
     let strategy = if admin.server_version_num() >= Some(150_000) { "STRATEGY file_copy" } else { "" };
     drop_database(admin, name).await.unwrap();
     let create = format!("CREATE DATABASE {name} TEMPLATE {template} {strategy}");
     sqlx::query(AssertSqlSafe(create)).execute(admin).await.unwrap();
 }
 
-/// Drops what test processes have left that were killed.
+/// Drops the databases of test processes that were killed.
 async fn drop_leftovers(server: &PgConnectOptions) {
     let mut admin = server.connect().await.unwrap();
     let mut leftovers = databases(&mut admin, "test_").await;

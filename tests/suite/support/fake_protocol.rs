@@ -1,5 +1,5 @@
-//! How the providers speak, as their documentation and their clients have it: what they say, and what they
-//! take. `tests/python` holds the events and the requests against those clients.
+//! The providers' protocols as their documentation and their clients define them: the events they send and
+//! the requests they accept. `tests/python` checks both with those clients.
 
 use buildoff::generate::ProviderKind;
 use serde_json::{Value, json};
@@ -14,19 +14,19 @@ pub enum FakeProtocol {
     Compatible,
 }
 
-/// A moment of an answer, the same for all.
+/// A part of an answer, independent of the protocol.
 #[derive(Clone, Copy, Debug)]
 pub enum FakePart<'a> {
     Thinking(&'a str),
-    /// Thinking that shows only in that it has begun, or in what it took.
+    /// Thinking without its text: only its start or its token count is sent.
     HiddenThinking,
     Text(&'a str),
     Done,
     Truncated,
     Filtered,
-    /// Google's models do not decline in a way of their own.
+    /// A refusal by the model. Google has no special form for it.
     Refused(&'a str),
-    /// Trouble in the middle of the stream.
+    /// An error in the middle of the stream.
     Overloaded,
 }
 
@@ -52,12 +52,12 @@ impl FakeProtocol {
         }
     }
 
-    /// A whole answer.
+    /// A complete response with these parts.
     pub fn answer(self, parts: &[FakePart<'_>]) -> FakeResponse {
         FakeResponse::stream().send(self.stream(parts))
     }
 
-    /// The bytes of a stream, which ends as the last of these does.
+    /// The bytes of a stream with these parts, with its closing events if the last part ends the answer.
     pub fn stream(self, parts: &[FakePart<'_>]) -> String {
         let mut stream: String = self.events(parts).iter().map(|event| self.frame(event)).collect();
         let is_over = !matches!(
@@ -72,7 +72,7 @@ impl FakeProtocol {
         stream
     }
 
-    /// One event as it is sent.
+    /// One event in the format of the stream.
     pub fn frame(self, event: &Value) -> String {
         match (self, event["type"].as_str()) {
             (Self::OpenAi | Self::Anthropic, Some(name)) => format!("event: {name}\ndata: {event}\n\n"),
@@ -81,7 +81,7 @@ impl FakeProtocol {
         }
     }
 
-    /// The events of an answer, numbered where the provider numbers them.
+    /// The events of an answer, numbered if the provider numbers them.
     pub fn events(self, parts: &[FakePart<'_>]) -> Vec<Value> {
         match self {
             Self::OpenAi => openai(parts),
@@ -91,7 +91,7 @@ impl FakeProtocol {
         }
     }
 
-    /// Why the provider would not take a request, if it would not.
+    /// Why the provider would reject a request, if it would.
     pub fn request_error(self, method: &str, request: &RecordedRequest) -> Option<String> {
         let google = format!("/v1beta/models/{MODEL}:streamGenerateContent?alt=sse");
         let bearer = format!("Bearer {API_KEY}");
@@ -123,7 +123,7 @@ impl FakeProtocol {
     }
 }
 
-/// Besides those of this provider, only headers that every request has.
+/// A missing, different or unexpected header: only the provider's own and the common ones may be sent.
 fn wrong_headers(own: &[(&str, &str)], request: &RecordedRequest) -> Option<String> {
     let common = [
         ("content-type", "application/json"),

@@ -1,5 +1,5 @@
-//! A provider on this machine. It answers what a test has scripted, when the test says so, and takes only
-//! requests that the real one would take.
+//! A fake provider. It sends the responses that a test has scripted, and fails the test if a request would be
+//! rejected by the real provider.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -22,26 +22,26 @@ use tokio::task::{JoinHandle, yield_now};
 
 use super::FakeProtocol;
 
-/// Every test's key; no provider has ever given it out.
+/// The API key in all tests. No real provider has issued it.
 pub const API_KEY: &str = "sk-planted-5up3rs3cr3t-0123456789";
 
-/// One answer to one request.
+/// A scripted response.
 pub struct FakeResponse {
     status: StatusCode,
     headers: Vec<(HeaderName, HeaderValue)>,
     steps: Vec<FakeBodyStep>,
 }
 
-/// What happens next in an answer.
+/// A step in sending the body of a response.
 pub enum FakeBodyStep {
     Send(Bytes),
-    /// As much as whoever asks will take.
+    /// Sends these chunks for as long as the client reads them.
     SendMany(Box<dyn Iterator<Item = Bytes> + Send>),
-    /// Nothing, until the test gives leave.
+    /// Sends nothing until the test notifies it.
     WaitFor(Arc<Notify>),
-    /// Nothing, for ever.
+    /// Sends nothing more, and keeps the connection open.
     Stall,
-    /// The connection breaks.
+    /// Breaks the connection.
     Disconnect,
 }
 
@@ -75,10 +75,10 @@ impl FakeResponse {
     }
 }
 
-/// What somebody asked.
+/// A request that the fake provider has received.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
-    /// With the query.
+    /// The path and the query.
     pub path: String,
     pub headers: BTreeMap<String, String>,
     pub body: Value,
@@ -96,14 +96,12 @@ struct FakeProviderState {
 
 pub struct FakeProvider {
     pub url: String,
-    pub protocol: FakeProtocol,
-    state: Arc<Mutex<FakeProviderState>>,
-    disconnects: Arc<Semaphore>,
+    service: Arc<FakeProviderService>,
     task: JoinHandle<()>,
 }
 
 impl FakeProvider {
-    /// Answers with these scripts, in turn.
+    /// Sends these responses in order.
     pub async fn with_responses(
         protocol: FakeProtocol,
         responses: impl IntoIterator<Item = FakeResponse>,
@@ -115,7 +113,7 @@ impl FakeProvider {
         .await
     }
 
-    /// Answers whatever is asked with what the closure makes of it.
+    /// Answers each request with the handler's response.
     pub async fn with_handler(
         protocol: FakeProtocol,
         handler: impl Fn(&RecordedRequest) -> FakeResponse + Send + Sync + 'static,
@@ -128,37 +126,37 @@ impl FakeProvider {
     }
 
     async fn open(protocol: FakeProtocol, state: FakeProviderState) -> Self {
-        let state = Arc::new(Mutex::new(state));
-        let disconnects = Arc::new(Semaphore::new(0));
-        let service = FakeProviderService {
-            protocol,
-            state: Arc::clone(&state),
-            disconnects: Arc::clone(&disconnects),
-        };
-        let router = Router::new().fallback(handle_request).with_state(service);
+        let service =
+            FakeProviderService { protocol, state: Mutex::new(state), disconnects: Semaphore::new(0) };
+        let service = Arc::new(service);
+        let router = Router::new().fallback(handle_request).with_state(Arc::clone(&service));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, protocol, state, disconnects, task }
+        Self { url, service, task }
     }
 
-    /// How to reach it, with a key.
+    /// The endpoint of this provider, with [`API_KEY`].
     pub fn endpoint(&self) -> Endpoint {
-        let base_url = format!("{}{}", self.url, self.protocol.base_path());
-        Endpoint { provider: self.protocol.kind(), base_url, key: Some(Secret::new(API_KEY)), pinned: None }
+        let base_url = format!("{}{}", self.url, self.protocol().base_path());
+        Endpoint { provider: self.protocol().kind(), base_url, key: Some(Secret::new(API_KEY)), pinned: None }
+    }
+
+    pub fn protocol(&self) -> FakeProtocol {
+        self.service.protocol
     }
 
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.state().requests.clone()
     }
 
-    /// Resolves once somebody has closed a connection before the answer was over.
+    /// Waits until a client has closed its connection before the end of a response.
     pub async fn wait_for_disconnect(&self) {
-        self.disconnects.acquire().await.unwrap().forget();
+        self.service.disconnects.acquire().await.unwrap().forget();
     }
 
     fn state(&self) -> MutexGuard<'_, FakeProviderState> {
-        self.state.lock().unwrap()
+        self.service.state.lock().unwrap()
     }
 }
 
@@ -169,22 +167,21 @@ impl Drop for FakeProvider {
             let request_errors = std::mem::take(&mut self.state().request_errors);
             assert!(
                 request_errors.is_empty(),
-                "requests that {:?} would not take: {request_errors:#?}",
-                self.protocol
+                "requests that {:?} would reject: {request_errors:#?}",
+                self.protocol()
             );
         }
     }
 }
 
-#[derive(Clone)]
 struct FakeProviderService {
     protocol: FakeProtocol,
-    state: Arc<Mutex<FakeProviderState>>,
-    disconnects: Arc<Semaphore>,
+    state: Mutex<FakeProviderState>,
+    disconnects: Semaphore,
 }
 
 async fn handle_request(
-    State(service): State<FakeProviderService>,
+    State(service): State<Arc<FakeProviderService>>,
     request: Request,
 ) -> Result<Response, Infallible> {
     let (parts, body) = request.into_parts();
@@ -205,18 +202,18 @@ async fn handle_request(
         scripted
     };
     let Some(scripted) = scripted else {
-        service.state.lock().unwrap().request_errors.push("one request too many".to_owned());
+        service.state.lock().unwrap().request_errors.push("a request without a scripted response".to_owned());
         return Ok(Response::builder().status(500).body(Body::empty()).unwrap());
     };
-    Ok(build_response(scripted, service.disconnects))
+    Ok(build_response(scripted, service))
 }
 
-fn build_response(scripted: FakeResponse, disconnects: Arc<Semaphore>) -> Response {
-    let guard = ClientDisconnectGuard { disconnects, finished: false };
+fn build_response(scripted: FakeResponse, service: Arc<FakeProviderService>) -> Response {
+    let guard = ClientDisconnectGuard { service, finished: false };
     let steps = stream::iter(scripted.steps).flat_map(step_bytes);
     let body = stream::unfold((steps.boxed(), guard), |(mut steps, mut guard)| async move {
         let next = steps.next().await;
-        // A broken connection is the end as well.
+        // A scripted disconnect is an end too, and not one by the client.
         guard.finished = !matches!(next, Some(Ok(_)));
         next.map(|bytes| (bytes, (steps, guard)))
     });
@@ -234,25 +231,25 @@ fn step_bytes(step: FakeBodyStep) -> BoxStream<'static, io::Result<Bytes>> {
             stream::once(async move { release.notified().await }).filter_map(|()| async { None }).boxed()
         }
         FakeBodyStep::Stall => stream::pending().boxed(),
-        // What was sent before goes out while this one is not ready yet.
+        // Yielding once lets the server send the previous chunks before the connection breaks.
         FakeBodyStep::Disconnect => stream::once(async {
             yield_now().await;
-            Err(io::Error::other("the script says so"))
+            Err(io::Error::other("scripted disconnect"))
         })
         .boxed(),
     }
 }
 
-/// Tells when an answer was left before its end.
+/// Counts a disconnect if a response is dropped before its end.
 struct ClientDisconnectGuard {
-    disconnects: Arc<Semaphore>,
+    service: Arc<FakeProviderService>,
     finished: bool,
 }
 
 impl Drop for ClientDisconnectGuard {
     fn drop(&mut self) {
         if !self.finished {
-            self.disconnects.add_permits(1);
+            self.service.disconnects.add_permits(1);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A line to a database that takes its time, as between two data centres.
+//! A slow connection to a database, as between two data centres.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::db::TestDb;
 
-/// Ends with this value, and all connections over it.
+/// A TCP proxy to a database. Dropping it closes all its connections.
 pub struct LatencyProxy {
     options: PgConnectOptions,
     sent: Arc<AtomicUsize>,
@@ -29,7 +29,7 @@ enum LatencyProxyTarget {
 }
 
 impl LatencyProxy {
-    /// To this database; what is said arrives so much later, either way.
+    /// Starts a proxy that delays every byte by this much in each direction.
     pub async fn start(db: &TestDb, delay: Duration) -> Self {
         let upstream = db.options();
         let server = match upstream.get_socket() {
@@ -59,7 +59,7 @@ impl LatencyProxy {
         self.options.clone()
     }
 
-    /// Messages to the server so far, or rather pieces of the stream.
+    /// The number of chunks that were sent to the database so far. A chunk is about one message.
     pub fn chunks_sent(&self) -> usize {
         self.sent.load(Ordering::SeqCst)
     }
@@ -78,7 +78,7 @@ async fn accept(listener: TcpListener, server: LatencyProxyTarget, delay: Durati
         let (server, sent) = (server.clone(), Arc::clone(&sent));
         connections.spawn(async move {
             let (from_client, to_client) = client.into_split();
-            // Of lines to nobody, their loss is what can be told.
+            // If the database cannot be reached, the client sees its connection close.
             match server {
                 LatencyProxyTarget::Socket(path) => {
                     let Ok(upstream) = UnixStream::connect(path).await else { return };
@@ -103,12 +103,12 @@ async fn accept(listener: TcpListener, server: LatencyProxyTarget, delay: Durati
     }
 }
 
-/// Either way ends in its own time, as on a real line.
+/// Each direction ends by itself, as on a real connection.
 async fn join_directions(upstream: impl Future<Output = ()>, back: impl Future<Output = ()>) {
     tokio::join!(upstream, back);
 }
 
-/// Every piece after the same delay; the end as well.
+/// Forwards every chunk, and the end of the stream, after the same delay.
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

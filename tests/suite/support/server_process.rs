@@ -1,4 +1,4 @@
-//! A Buildoff in a process of its own, so that it can be killed.
+//! Buildoff in a separate process, which a test can kill.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ pub struct TestServerProcess {
 }
 
 impl TestServerProcess {
-    /// With these variables beside what every test wants.
+    /// Starts the program with these environment variables in addition to those that every test needs.
     pub fn start(db: &TestDb, variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
             .env("DATABASE_URL", db.url())
@@ -38,25 +38,25 @@ impl TestServerProcess {
         });
         let output = Arc::new(Mutex::new(before));
         let log = Arc::clone(&output);
-        // Whatever else it says must not fill the pipe.
+        // The output is read to its end, since a full pipe would block the program.
         std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
-        let url = url.unwrap_or_else(|| panic!("it should say where it listens: {}", output.lock().unwrap()));
+        let url = url.unwrap_or_else(|| panic!("the program did not log its URL: {}", output.lock().unwrap()));
         Self { process, url, output }
     }
 
-    /// All it has logged so far.
+    /// Everything that the program has logged so far.
     pub fn log(&self) -> String {
         self.output.lock().unwrap().clone()
     }
 
-    /// As an operator does; it may take its time.
+    /// Stops the program with Ctrl-C's signal, and waits for its orderly shutdown.
     pub fn stop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         let _ = self.process.wait();
     }
 
-    /// At once, and without a word.
+    /// Kills the program, so that it cannot clean up.
     pub fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

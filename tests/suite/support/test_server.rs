@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::db::TestDb;
 use super::{TestAdmin, TestVoter};
 
 pub struct TestServer {
@@ -27,28 +28,28 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// The site as it is.
+    /// A server without a database.
     pub async fn start() -> Self {
         Self::serve(web::router(app_without_db()), ServerTimeouts::default()).await
     }
 
-    /// The site over a database, for tests in a hurry.
+    /// A server with a database, without rate limits and without a minimum dwell time.
     pub async fn start_with_db(pool: PgPool) -> Self {
         Self::start_with_env(pool, &[("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")]).await
     }
 
-    /// The site over a database, with these variables set and no others.
+    /// A server with a database, configured by exactly these environment variables.
     pub async fn start_with_env(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         Self::serve(web::router(app_with_db(pool, variables)), ServerTimeouts::default()).await
     }
 
-    /// The same, and what its handlers reach.
+    /// Like [`Self::start_with_env`], and also returns the state of the handlers.
     pub async fn start_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
         let app = app_with_db(pool, variables);
         (Self::serve(web::router(app.clone()), ServerTimeouts::default()).await, app)
     }
 
-    /// The same, with its workshop at work until the test ends.
+    /// Like [`Self::start_with_env`], with a worker that runs jobs until the server shuts down.
     pub async fn start_with_worker(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         let app = app_with_db(pool, variables);
         let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
@@ -57,12 +58,12 @@ impl TestServer {
         Self::serve_until(web::router(app), ServerTimeouts::default(), closing).await
     }
 
-    /// Other routes, dressed as the site's own are.
+    /// A server without a database that has these routes behind the site's middleware.
     pub async fn start_with_routes(routes: Router<App>) -> Self {
         Self::serve(web::with_layers(routes, app_without_db()), ServerTimeouts::default()).await
     }
 
-    /// The same, with less time for visitors.
+    /// Like [`Self::start_with_routes`], with short timeouts.
     pub async fn start_with_short_timeouts(routes: Router<App>) -> Self {
         let short_timeouts =
             ServerTimeouts { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
@@ -73,7 +74,7 @@ impl TestServer {
         Self::serve_until(router, timeouts, CancellationToken::new()).await
     }
 
-    /// Cancels `closing` when it is asked to stop.
+    /// Runs until [`Self::shut_down`], which first cancels `closing`.
     async fn serve_until(router: Router, timeouts: ServerTimeouts, closing: CancellationToken) -> Self {
         let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = server::url(&listener).unwrap();
@@ -87,12 +88,12 @@ impl TestServer {
         Self { url, client, stop, task }
     }
 
-    /// Somebody with the token.
+    /// A client with the admin token.
     pub fn admin(&self) -> TestAdmin {
         TestAdmin::new(&self.url)
     }
 
-    /// Somebody new.
+    /// A voter without a session.
     pub fn voter(&self) -> TestVoter {
         TestVoter::new(&self.url)
     }
@@ -113,11 +114,24 @@ impl TestServer {
         format!("{}{path}", self.url)
     }
 
-    /// Asks the server to stop; the handle ends when it has.
+    /// The URL of a page whose viewers draw no shadows, which take long without a graphics card.
+    pub fn low_quality_url(&self, path: &str) -> String {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        self.url_for(&format!("{path}{separator}q=low"))
+    }
+
+    /// Begins the shutdown. The returned task ends when the server has stopped.
     pub fn shut_down(self) -> JoinHandle<()> {
         let _ = self.stop.send(());
         self.task
     }
+}
+
+/// A server over a database with ten of the shipped builds: five prompts by two models.
+pub async fn server_with_builds() -> (TestDb, TestServer) {
+    let db = TestDb::seeded().await;
+    let server = TestServer::start_with_db(db.pool.clone()).await;
+    (db, server)
 }
 
 fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
@@ -127,7 +141,7 @@ fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
 
 fn app_without_db() -> App {
     let config = Config::from_lookup(|_| None).unwrap();
-    // Port 1 answers nobody, so that whatever needs the database finds it gone.
+    // Nothing listens on port 1, so every query fails.
     let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
     App::new(Arc::new(config), pool).unwrap()
 }

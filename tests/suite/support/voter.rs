@@ -1,4 +1,4 @@
-//! Somebody who looks and votes.
+//! A visitor who looks at matchups and votes.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,7 +6,10 @@ use reqwest::header::{COOKIE, HeaderMap, SET_COOKIE};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-/// A visitor with a session of their own; clones share it.
+/// All choices of a vote, as in the API.
+pub const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
+
+/// A visitor with its own session, which clones share.
 #[derive(Clone)]
 pub struct TestVoter {
     base_url: String,
@@ -14,7 +17,7 @@ pub struct TestVoter {
     cookie: Arc<Mutex<Option<String>>>,
 }
 
-/// What came back, whole.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct TestResponse {
     pub status: u16,
@@ -28,7 +31,7 @@ impl TestVoter {
         Self { base_url: base_url.to_owned(), client, cookie: Arc::default() }
     }
 
-    /// The same voter at another door of the same house.
+    /// The same voter at another server of the same installation.
     pub fn with_base_url(&self, base_url: &str) -> Self {
         Self { base_url: base_url.to_owned(), ..self.clone() }
     }
@@ -55,7 +58,7 @@ impl TestVoter {
         self.get(&format!("/api/arena/matchup?promptId={prompt}")).await
     }
 
-    /// Fetches both builds.
+    /// Fetches both builds, which a vote requires.
     pub async fn fetch_builds(&self, matchup: &Value) {
         for side in ["a", "b"] {
             let url = matchup[side]["build"]["url"].as_str().unwrap();
@@ -71,7 +74,7 @@ impl TestVoter {
         self.post("/api/arena/skip", &json!({ "matchupId": matchup["id"] })).await
     }
 
-    /// Fails when nobody answers.
+    /// Returns an error if there is no complete response.
     pub async fn send(
         &self,
         method: Method,

@@ -1,4 +1,4 @@
-//! What the viewer weighs before anybody asks it for more than a look.
+//! The size of the scripts that the viewer loads before any of its tools is used.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::support::TestServer;
 const MAX_BYTES: usize = 20_000;
 
 #[tokio::test]
-async fn what_the_viewer_loads_at_first_is_light() {
+async fn the_viewers_first_load_is_small() {
     let server = TestServer::start().await;
     let page = reqwest::get(server.url_for("/about")).await.unwrap().text().await.unwrap();
     let base = page.split("/static/").nth(1).and_then(|rest| rest.split('/').next()).unwrap().to_owned();
@@ -35,7 +35,7 @@ async fn what_the_viewer_loads_at_first_is_light() {
     );
 }
 
-/// The modules beside it that a script brings in when it loads: by name or for what they do, on one line or several.
+/// The sibling modules that a script imports statically, in every spelling of `import` and `export from`.
 fn imported(script: &str) -> Vec<String> {
     let script = script.split_whitespace().collect::<Vec<_>>().join(" ");
     let named = script.split("from \"./").skip(1);
@@ -44,7 +44,7 @@ fn imported(script: &str) -> Vec<String> {
 }
 
 #[test]
-fn imports_are_seen_however_they_are_written() {
+fn all_spellings_of_import_are_found() {
     let script = "import { a } from \"./a.js\";\nimport {\n  b,\n  c,\n} from\n  \"./b.js\";\nimport \"./c.js\";\nimport(\"./later.js\");";
     assert_eq!(imported(script), ["a.js", "b.js", "c.js"]);
 }

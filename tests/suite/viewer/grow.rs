@@ -1,10 +1,11 @@
-//! A build that grows in the viewer while its spec is being written.
+//! A build that grows in the viewer while its spec streams in.
 
 use crate::support::{BrowserPage, open_page};
 
 use super::{ViewerFixture, of_first_viewer, state, wait_until};
 
-/// Puts an empty viewer in the place of the first, and has `feed(from, to)` give it parts of the lighthouse's spec.
+/// Replaces the first viewer by an empty one, and defines `feed(from, to)`, which gives it a part of the
+/// lighthouse's spec.
 pub(super) const REPLACE_WITH_EMPTY_VIEWER: &str = r#"(async () => {
   const old = document.querySelector("build-viewer");
   const src = old.getAttribute("src");
@@ -69,7 +70,7 @@ async fn a_build_grows_with_its_text_and_settles_into_the_finished_grid() {
 }
 
 #[tokio::test]
-async fn an_answer_that_starts_over_takes_the_place_of_the_first() {
+async fn an_answer_that_starts_over_replaces_the_first() {
     let fixture = ViewerFixture::new().await;
     let page = fixture.open_build_page().await;
     open_with_empty_viewer(&fixture, &page).await;
@@ -84,7 +85,7 @@ async fn an_answer_that_starts_over_takes_the_place_of_the_first() {
 }
 
 #[tokio::test]
-async fn without_webgl_a_growing_build_is_no_error_and_ends_as_a_picture() {
+async fn without_webgl_a_growing_build_ends_as_a_picture() {
     let fixture = ViewerFixture::new().await;
     let mut page = open_page("about:blank").await;
     page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null").await;

@@ -1,15 +1,15 @@
-//! What a viewer can do beyond being looked at: walking, night, replay, pictures and clips.
+//! The viewer's tools: walking, night, replay, pictures and clips.
 
 use crate::support::{BrowserPage, open_page};
 
 use super::grow::REPLACE_WITH_EMPTY_VIEWER;
 use super::{ViewerFixture, of_first_viewer, state, wait_until, wait_until_idle};
 
-/// A plain with a wall across it, and a spec with a lamp on one without.
+/// A plain with a wall across it, and a plain without a wall but with a lamp.
 const WALL: &str = r#"{"boxes":[{"x1":0,"y1":0,"z1":8,"x2":31,"y2":9,"z2":10,"type":"stone"}]}"#;
 const LAMP: &str = r#"{"boxes":[{"x1":0,"y1":0,"z1":0,"x2":31,"y2":0,"z2":31,"type":"stone"}],"blocks":[{"x":16,"y":1,"z":16,"type":"glowstone"}]}"#;
 
-/// Pixels that are clearly warmer than grey, and how bright the picture is.
+/// The number of pixels that are clearly warmer than grey, and the brightness of the picture.
 const LIGHT: &str = "(({ data }) => {
     let [warm, sum] = [0, 0];
     for (let at = 0; at < data.length; at += 4) {
@@ -33,7 +33,7 @@ async fn click_tool(page: &BrowserPage, name: &str) {
     page.click(&format!("[data-tool={name}]")).await;
 }
 
-/// Presses a key and keeps it down, or lets it go.
+/// Presses a key without releasing it, or releases it.
 async fn dispatch_key(page: &BrowserPage, kind: &str, code: &str) {
     page.run(&format!(
         "document.querySelector('build-viewer canvas').dispatchEvent(new KeyboardEvent({kind:?}, {{ code: {code:?}, bubbles: true }}))"
@@ -42,7 +42,7 @@ async fn dispatch_key(page: &BrowserPage, kind: &str, code: &str) {
 }
 
 #[tokio::test]
-async fn one_walks_by_keys_until_a_wall_and_leaves_by_escape() {
+async fn walking_stops_at_walls_and_escape_ends_it() {
     let fixture = ViewerFixture::new().await;
     let mut page = open_with_spec(&fixture, WALL).await;
     wait_until_idle(&page).await;
@@ -98,7 +98,7 @@ async fn one_walks_by_keys_until_a_wall_and_leaves_by_escape() {
 }
 
 #[tokio::test]
-async fn at_night_a_lamp_lights_what_is_around_it_and_all_else_is_dark() {
+async fn at_night_a_lamp_lights_only_its_surroundings() {
     let fixture = ViewerFixture::new().await;
     let mut page = open_with_spec(&fixture, LAMP).await;
     let (_, day): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
@@ -156,7 +156,7 @@ async fn lose_context(page: &BrowserPage) {
 }
 
 #[tokio::test]
-async fn builds_that_move_together_have_night_together() {
+async fn linked_viewers_share_night_mode() {
     let fixture = ViewerFixture::new().await;
     let page = fixture.open_live("/prompts/lighthouse").await;
     click_tool(&page, "night").await;
@@ -170,7 +170,7 @@ async fn builds_that_move_together_have_night_together() {
 }
 
 #[tokio::test]
-async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
+async fn the_order_of_building_is_replayed_and_can_be_scrubbed() {
     const SLIDER: &str = "document.querySelector('.replay input')";
     let fixture = ViewerFixture::new().await;
     let mut page = fixture.open_build_page().await;
@@ -180,7 +180,7 @@ async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
     assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Pause");
     page.press("Enter").await;
     assert_eq!(page.eval::<String>("document.activeElement.ariaLabel").await, "Play");
-    // It may have come to its end before it was stopped.
+    // The replay may have finished before it was paused, so the slider is set to a known entry.
     page.run(&format!("{SLIDER}.value = 7; {SLIDER}.dispatchEvent(new Event('input'))")).await;
     page.eval::<bool>(&super::animation_frames(10)).await;
     assert_eq!(page.eval::<u32>(&format!("{SLIDER}.valueAsNumber")).await, 7, "entries, while it is stopped");
@@ -219,7 +219,7 @@ async fn the_order_of_building_is_replayed_and_can_be_gone_through_by_hand() {
 }
 
 #[tokio::test]
-async fn with_less_motion_a_replay_waits_to_be_moved() {
+async fn with_reduced_motion_a_replay_does_not_start_by_itself() {
     let fixture = ViewerFixture::new().await;
     let page = fixture.open_build_page().await;
     page.reduce_motion().await;
@@ -248,7 +248,7 @@ async fn a_spec_that_does_not_load_says_so() {
 }
 
 #[tokio::test]
-async fn a_turn_is_recorded_as_a_film() {
+async fn a_turn_is_recorded_as_a_video() {
     let fixture = ViewerFixture::new().await;
     let mut page = fixture.open_build_page().await;
     page.run(
@@ -273,7 +273,7 @@ async fn a_turn_is_recorded_as_a_film() {
 }
 
 #[tokio::test]
-async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
+async fn the_menu_closes_by_escape_and_hides_unsupported_tools() {
     let fixture = ViewerFixture::new().await;
     let page = open_page("about:blank").await;
     page.add_init_script("delete window.MediaRecorder").await;
@@ -292,7 +292,7 @@ async fn the_menu_closes_by_escape_and_leaves_out_what_the_browser_cannot_do() {
 }
 
 #[tokio::test]
-async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywhere_in_the_viewer() {
+async fn a_replay_has_one_animation_loop_and_closes_from_anywhere_in_the_viewer() {
     let fixture = ViewerFixture::new().await;
     let mut page = fixture.open_build_page().await;
     click_tool(&page, "replay").await;
@@ -317,7 +317,7 @@ async fn a_replay_has_one_loop_however_often_it_is_stopped_and_closes_from_anywh
 }
 
 #[tokio::test]
-async fn one_goes_on_walking_while_the_other_viewer_is_linked_or_takes_the_mouse() {
+async fn walking_continues_while_the_other_viewer_is_linked_or_uses_the_mouse() {
     const LINK: &str = "second.querySelector('[data-tool=link]').click()";
     let fixture = ViewerFixture::new().await;
     let mut page = fixture.open_live("/prompts/lighthouse").await;
@@ -355,7 +355,7 @@ async fn one_goes_on_walking_while_the_other_viewer_is_linked_or_takes_the_mouse
 }
 
 #[tokio::test]
-async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
+async fn while_walking_the_menu_closes_by_itself_and_offers_no_clip() {
     let fixture = ViewerFixture::new().await;
     let page = fixture.open_build_page().await;
     click_tool(&page, "walk").await;
@@ -388,7 +388,7 @@ async fn the_menu_of_one_who_walks_closes_by_itself_and_has_no_clip() {
 }
 
 #[tokio::test]
-async fn walk_and_replay_do_not_begin_together() {
+async fn walk_and_replay_exclude_each_other() {
     let fixture = ViewerFixture::new().await;
     let mut page = fixture.open_build_page().await;
     page.run("for (const name of ['walk', 'replay']) document.querySelector(`[data-tool=${name}]`).click()")
@@ -404,7 +404,7 @@ async fn walk_and_replay_do_not_begin_together() {
 }
 
 #[tokio::test]
-async fn night_that_falls_while_the_context_is_lost_is_there_when_it_is_back() {
+async fn night_mode_set_while_the_context_is_lost_is_applied_afterwards() {
     let fixture = ViewerFixture::new().await;
     let page = open_with_spec(&fixture, LAMP).await;
     wait_until_idle(&page).await;
