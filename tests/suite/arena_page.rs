@@ -64,7 +64,7 @@ impl ArenaFixture {
 
 #[tokio::test]
 async fn a_vote_by_mouse_shows_the_names_in_place_of_the_buttons() {
-    const PLACES: &str = "[...document.querySelectorAll('.side canvas')].map(c => (r => [r.x, r.y, r.width, r.height].map(Math.round).join())(c.getBoundingClientRect()))";
+    const PLACES: &str = "[...document.querySelectorAll('.side > :not([inert]) canvas')].map(c => (r => [r.x, r.y, r.width, r.height].map(Math.round).join())(c.getBoundingClientRect()))";
     let fixture = ArenaFixture::new().await;
     let mut page = fixture.open_ready_page().await;
     assert_no_model_names(&page).await;
@@ -82,20 +82,20 @@ async fn a_vote_by_mouse_shows_the_names_in_place_of_the_buttons() {
         "Voted: A is better. A is {}, now at 1508, up 8. B is {}, now at 1492, down 8. The first vote on this pair.",
         names[0], names[1]
     );
-    assert_eq!(announcement, expected, "for those who listen");
+    assert_eq!(announcement, expected, "the status for screen readers");
     names.sort();
     assert_eq!(names, ["The Architect", "The Sculptor"]);
     assert!(
         page.text("[data-of=a] [data-slot=facts]").await.ends_with(" blocks"),
-        "no word on a time that is not known"
+        "an unknown time must not be shown"
     );
     let own: String =
         page.eval("document.querySelector('[data-of=a] [data-own]').getAttribute('href')").await;
-    assert!(own.starts_with("/builds/"), "the build's own page is at {own}");
+    assert!(own.starts_with("/builds/"), "a name must link to the build's page, not {own}");
     assert_eq!(reqwest::get(fixture.server.url_for(&own)).await.unwrap().status(), 200, "{own}");
-    assert_eq!(page.eval::<Vec<String>>(PLACES).await, before, "the builds stay where they are");
+    assert_eq!(page.eval::<Vec<String>>(PLACES).await, before, "the builds must not move");
     assert_eq!(page.eval::<String>("document.activeElement.id").await, "next");
-    assert_eq!(chosen(&page).await, ["a", "a"], "the build and its name");
+    assert_eq!(chosen(&page).await, ["a", "a"], "the build and its name are marked");
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 
@@ -104,7 +104,11 @@ async fn builds_can_be_downloaded_only_after_the_vote() {
     const FILES: &str = "[...document.querySelectorAll('#away-a a, #away-b a')].filter(a => a.hasAttribute('href')).map(a => a.getAttribute('href'))";
     let fixture = ArenaFixture::new().await;
     let mut page = fixture.open_ready_page().await;
-    assert_eq!(page.eval::<Vec<String>>(FILES).await, Vec::<String>::new(), "before the vote");
+    assert_eq!(
+        page.eval::<Vec<String>>(FILES).await,
+        Vec::<String>::new(),
+        "there must be no downloads before the vote"
+    );
     assert_eq!(
         page.eval::<u32>("document.querySelectorAll('[data-tool=replay]').length").await,
         0,
@@ -175,29 +179,29 @@ async fn after_turning_a_build_by_pointer_the_keys_still_vote() {
     assert!(page.eval::<bool>(HINT).await, "at first it says that builds can be turned");
     page.drag("[data-side=a] canvas", 90.0, 0.0).await;
     let turned = "Math.abs(document.querySelector('build-viewer').camera.turn * 180 / Math.PI - 30) > 10";
-    assert!(page.eval::<bool>(turned).await, "it turns");
-    assert!(!page.eval::<bool>(HINT).await, "it need not be said any more");
+    assert!(page.eval::<bool>(turned).await, "dragging must turn the build");
+    assert!(!page.eval::<bool>(HINT).await, "the hint must disappear once a build was turned");
     assert_eq!(page.eval::<String>("document.activeElement.localName").await, "body");
-    assert!(!page.eval::<bool>(AWAY).await, "nothing was given away");
+    assert!(!page.eval::<bool>(AWAY).await, "turning by pointer must not show the hint about keys");
     let before: f64 = page.eval(ZOOM).await;
     page.run("document.querySelector('[data-side=a] canvas').dispatchEvent(new WheelEvent('wheel', { deltaY: -200, cancelable: true }))").await;
     wait_for_condition(&page, &format!("{ZOOM} > {before}"), "The wheel zooms what was touched").await;
 
     page.run("document.querySelector('.side canvas').focus()").await;
-    assert!(page.eval::<bool>(AWAY).await, "who comes by keyboard is told whose the keys are");
+    assert!(page.eval::<bool>(AWAY).await, "keyboard focus on a viewer must show a hint about its keys");
     page.press("Escape").await;
 
     page.click("[data-side=a] input[type=range]").await;
     let layers = "document.querySelector('[data-side=a] input[type=range]').valueAsNumber";
     let cut: f64 = page.eval(layers).await;
     page.press("ArrowLeft").await;
-    assert!(page.eval::<f64>(layers).await < cut, "arrows are the slider's");
+    assert!(page.eval::<f64>(layers).await < cut, "arrow keys must move the focused slider");
     page.press("2").await;
     wait_until(&page, "revealed").await;
     assert_eq!(fixture.choices().await, ["B"]);
     page.reload().await;
     wait_until(&page, "ready").await;
-    assert!(!page.eval::<bool>(HINT).await, "not even later");
+    assert!(!page.eval::<bool>(HINT).await, "the hint must not return after a reload");
 }
 
 #[tokio::test]
@@ -216,7 +220,7 @@ async fn input_meant_for_the_last_pair_cannot_vote_on_the_next() {
     page.click_without_script("[data-choice=A]").await;
     page.click_without_script("#skip").await;
     assert_eq!(phase(&page).await, "settling");
-    assert_eq!(page.text("#note").await, "", "nobody is told off");
+    assert_eq!(page.text("#note").await, "", "ignored input must show no message");
     assert_eq!((fixture.count("votes").await, fixture.count("matchups").await), (1, 2));
 
     page.run("settle()").await;
@@ -255,7 +259,7 @@ async fn the_arena_ignores_keys_while_another_element_uses_them() {
     for _ in 0..2 {
         page.press("2").await;
         page.press("?").await;
-        assert_eq!(phase(&page).await, "ready", "keys are switched off");
+        assert_eq!(phase(&page).await, "ready", "keys must do nothing while they are switched off");
         assert!(!page.eval::<bool>("document.getElementById('help').open").await);
         page.reload().await;
         wait_until(&page, "ready").await;
@@ -289,7 +293,11 @@ async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
         "performance.getEntriesByType('resource').filter(e => /matchup\\?|matchup$/.test(e.name)).length";
     let fixture = ArenaFixture::new().await;
     let page = fixture.open_ready_page().await;
-    assert_eq!((page.eval::<u32>(FETCHED).await, fixture.count("matchups").await), (1, 1), "before the vote");
+    assert_eq!(
+        (page.eval::<u32>(FETCHED).await, fixture.count("matchups").await),
+        (1, 1),
+        "before the vote only one matchup must be fetched"
+    );
 
     page.press("1").await;
     wait_until(&page, "revealed").await;
@@ -303,7 +311,7 @@ async fn the_next_builds_are_fetched_during_the_reveal_and_not_before() {
         "new Promise(r => requestAnimationFrame(() => r(document.querySelector('main').dataset.phase)))";
     assert_eq!(page.eval::<String>(soon).await, "settling", "a frame later");
     assert_eq!(page.eval::<u32>("document.querySelectorAll('build-viewer').length").await, 2);
-    assert_eq!(fixture.count("matchups").await, 2, "none was asked for twice");
+    assert_eq!(fixture.count("matchups").await, 2, "nothing must be fetched twice");
     wait_until(&page, "ready").await;
     assert_no_model_names(&page).await;
 }
@@ -368,11 +376,11 @@ async fn after_the_last_pair_other_prompts_are_offered_until_all_are_seen() {
     wait_for_condition(&page, every, "All is seen").await;
     assert!(
         !page.eval::<bool>("document.querySelector('#all_voted button').checkVisibility()").await,
-        "no other prompt is offered"
+        "no other prompt must be offered"
     );
     for place in ["/me", "/builds?grid=64"] {
         let shown = format!("document.querySelector('#all_voted a[href={place:?}]').checkVisibility()");
-        assert!(page.eval::<bool>(&shown).await, "it leads to {place}");
+        assert!(page.eval::<bool>(&shown).await, "the notice must link to {place}");
     }
 }
 

@@ -70,11 +70,14 @@ async fn pages_of_prompts_builds_models_and_votes_link_to_each_other() {
     let without = TestServer::start_with_env(db.pool.clone(), &[("REFERENCE_MODELS", "off")]).await;
     assert!(
         !page(&without, "/prompts/lighthouse").await.contains("/?prompt="),
-        "there is nothing to vote on"
+        "a prompt with one build must offer no vote"
     );
     let model = page(&without, "/models/reference_architect").await;
     assert!(model.contains("Not on the leaderboard: reference models are switched off."), "{model}");
-    assert!(!model.contains("<a class=\"button\" href=\"/\""), "it leads to no vote: {model}");
+    assert!(
+        !model.contains("<a class=\"button\" href=\"/\""),
+        "a model without pairs must offer no vote: {model}"
+    );
 }
 
 #[tokio::test]
@@ -150,7 +153,7 @@ async fn pictures_have_two_formats_and_invalid_options_are_explained() {
     let (odd, even) = (server.get(&odd).send().await.unwrap(), server.get(&even).send().await.unwrap());
     assert_eq!(odd.headers()[ETAG], even.headers()[ETAG]);
     let png = odd.bytes().await.unwrap();
-    assert_eq!(png[16..24], [0, 0, 0, 128, 0, 0, 0, 128], "rounded up to a size that is made");
+    assert_eq!(png[16..24], [0, 0, 0, 128, 0, 0, 0, 128], "the size must be rounded up to a supported one");
     for (query, allowed) in [
         ("?angle=8", "0 to 7"),
         ("?angle=-1", "invalid digit"),
@@ -200,7 +203,7 @@ async fn overwriting_retires_and_without_it_a_second_build_is_refused() {
 
 #[tokio::test]
 async fn a_prompts_text_is_fixed_once_it_has_builds_and_seeding_reenables_nothing() {
-    let (db, _site) = server_with_builds().await;
+    let (db, _server) = server_with_builds().await;
     let mut catalog = Catalog::load(None).unwrap();
     let mut fresh = catalog.prompts[0].clone();
     fresh.id = "fresh".parse().unwrap();
@@ -269,7 +272,7 @@ async fn many_pictures_at_once_do_not_starve_the_site() {
     assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200);
     assert!(
         requests.iter().any(|request| !request.is_finished()),
-        "somebody is still waiting while the site answers"
+        "pictures must still be queued when the page responds"
     );
     for request in requests {
         assert_eq!(request.await.unwrap(), 200);
@@ -320,7 +323,7 @@ async fn a_damaged_build_is_reported_isolated_and_found_by_the_doctor() {
 
 #[tokio::test]
 async fn a_folder_import_continues_after_an_invalid_file() {
-    let (db, _site) = server_with_builds().await;
+    let (db, _server) = server_with_builds().await;
     let folder = tempfile::tempdir().unwrap();
     let file = |path: &str, text: &str| {
         let path = folder.path().join(path);

@@ -61,7 +61,7 @@ async fn every_kind_of_page_has_a_card() {
     ] {
         let meta = meta_tags(&server, &path).await;
         assert_eq!(meta("og:image"), server.url_for(&card), "{path}");
-        assert_eq!(meta("og:url"), "", "{path}: nobody has said what the site is called");
+        assert_eq!(meta("og:url"), "", "{path} has a canonical URL although no public URL is configured");
         assert!(meta("og:title").contains(title), "{path}: {}", meta("og:title"));
         assert!(!meta("og:description").is_empty() && !meta("og:image:alt").is_empty(), "{path}");
 
@@ -88,8 +88,16 @@ async fn card_urls_use_the_public_url_and_never_an_invalid_host() {
     let meta = meta_tags(&server, "/about").await;
     assert_eq!(meta("og:image"), "https://buildoff.example/cards/buildoff.png");
     assert_eq!(meta("og:url"), "https://buildoff.example/about");
-    assert_eq!(meta_tags(&server, "/leaderboard?sort=votes").await("og:url"), "", "a view is not the page");
-    assert_eq!(meta_tags(&server, "/no/such/page").await("og:url"), "", "nor is what is not there");
+    assert_eq!(
+        meta_tags(&server, "/leaderboard?sort=votes").await("og:url"),
+        "",
+        "a view of the page must have no canonical URL"
+    );
+    assert_eq!(
+        meta_tags(&server, "/no/such/page").await("og:url"),
+        "",
+        "an unknown page must have no canonical URL"
+    );
 
     for host in ["a\"><script>", "evil@example.org"] {
         let answer = plain.get("/about").header("host", host).send().await.unwrap();
@@ -105,12 +113,12 @@ async fn a_matchups_card_shows_the_outcome_only_after_the_vote() {
     let matchup = voter.matchup().await;
     let id = matchup["id"].as_str().unwrap();
     let card = format!("/cards/matchups/{id}.png");
-    assert_eq!(voter.get(&card).await.status, 404, "not even for its own voter");
+    assert_eq!(voter.get(&card).await.status, 404, "before the vote not even its voter may see the card");
     let page = voter.get(&format!("/matchups/{id}")).await;
     let html = String::from_utf8_lossy(&page.bytes).into_owned();
     assert!(
         html.contains("/cards/buildoff.png") && !html.contains(&card),
-        "the page before the vote has the site's"
+        "before the vote the page must have the site's card"
     );
 
     voter.fetch_builds(&matchup).await;
@@ -145,7 +153,7 @@ async fn a_cards_url_changes_with_its_content_and_any_name_can_be_drawn() {
         }
         seen.sort();
         seen.dedup();
-        assert!(seen.len() >= 4, "{path} says what it is asked to say: {seen:?}");
+        assert!(seen.len() >= 4, "the card of {path} must change with every name: {seen:?}");
         db.run("UPDATE models SET display_name = 'Somebody'").await;
     }
 }

@@ -50,7 +50,7 @@ async fn the_page_holds_the_text_for_the_chosen_prompt_grid_and_palette() {
         assert_eq!(chat_text(&server, query).await, (200, expected(prompt, grid, palette)), "{query}");
     }
     let (status, text) = chat_text(&server, "").await;
-    assert!(status == 200 && text.contains("whole numbers from 0 to 31"), "something is chosen at first");
+    assert!(status == 200 && text.contains("whole numbers from 0 to 31"), "a prompt must be chosen at first");
 }
 
 #[tokio::test]

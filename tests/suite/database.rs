@@ -45,7 +45,7 @@ async fn a_database_given_by_url_is_opened_and_ready() {
     let database = Database::open(&url_source(db.url())).await.unwrap();
     assert_eq!(check_ready(database.pool()).await, Ok(()));
     database.close().await;
-    assert_eq!(check_ready(&db.pool).await, Ok(()), "closing left the server alone");
+    assert_eq!(check_ready(&db.pool).await, Ok(()), "closing must not stop the server");
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn startup_waits_for_a_database_that_starts_late() {
     let source = url_source(format!("postgres://postgres@localhost/postgres?host={socket}"));
     let opening = tokio::spawn(async move { Database::open(&source).await });
     sleep(Duration::from_millis(300)).await;
-    assert!(!opening.is_finished(), "there is nothing to connect to yet");
+    assert!(!opening.is_finished(), "the database must not be reachable yet");
     let late = spawn_blocking(start).await.unwrap();
     opening.await.unwrap().unwrap().close().await;
     spawn_blocking(move || drop(late)).await.unwrap();

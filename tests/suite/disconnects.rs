@@ -83,7 +83,7 @@ async fn a_dropped_begin_leaves_no_transaction_in_the_pool() {
         let mut connection = pool.acquire().await.unwrap();
         {
             let mut begin = pin!(connection.begin());
-            assert!(poll!(begin.as_mut()).is_pending(), "it is sent, and not answered yet");
+            assert!(poll!(begin.as_mut()).is_pending(), "the request must be sent and not answered yet");
         }
         drop(connection);
         sqlx::query("INSERT INTO prompts (id, text) VALUES ($1, 'a prompt')")
@@ -91,7 +91,11 @@ async fn a_dropped_begin_leaves_no_transaction_in_the_pool() {
             .execute(&pool)
             .await
             .unwrap();
-        assert_eq!(db.number("SELECT count(*) FROM prompts").await, number + 1, "it is committed at once");
+        assert_eq!(
+            db.number("SELECT count(*) FROM prompts").await,
+            number + 1,
+            "the next transaction must be committed"
+        );
     }
 }
 
@@ -148,7 +152,7 @@ async fn an_aborted_import_is_stored_completely() {
         disconnect_after(messages, &proxy, &server, import).await;
         wait_until_no_requests(&server).await;
         assert_eq!(db.number(builds).await - before, messages as i64, "the build, after {messages} messages");
-        assert_eq!(db.number(noted).await, messages as i64, "what is noted of it");
+        assert_eq!(db.number(noted).await, messages as i64, "the audit entry of the import");
     }
     let in_force = "SELECT count(*) FROM builds WHERE model_key = 'openai_gpt_5_5' AND retired_at IS NULL";
     assert_eq!(db.number(in_force).await, 1);
@@ -243,7 +247,7 @@ async fn a_read_is_cancelled_when_its_visitor_leaves() {
     let thing = Router::new().route("/api/thing", get(move || handler.handle()));
     let server = TestServer::start_with_routes(web::routes().merge(thing)).await;
     tokio::select! {
-        _ = AbortableRequest::get("/api/thing").send(&server.url) => panic!("it was not to end"),
+        _ = AbortableRequest::get("/api/thing").send(&server.url) => panic!("the request was not supposed to end"),
         () = BlockingHandler::wait_for_count(&handler_state.started, 1) => {}
     }
     wait_until_no_requests(&server).await;

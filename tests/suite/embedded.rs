@@ -101,7 +101,7 @@ impl TestEmbeddedServer {
             log_text += &line;
             log_text += "\n";
         }
-        panic!("the program does not say {message:?} but:\n{log_text}");
+        panic!("the program's log does not contain {message:?}:\n{log_text}");
     }
 
     fn pid(&self) -> Pid {
@@ -133,7 +133,7 @@ fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
         if let Some(value) = condition() {
             return value;
         }
-        assert!(Instant::now() < deadline, "in vain: {what}");
+        assert!(Instant::now() < deadline, "timed out waiting for: {what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -230,13 +230,13 @@ async fn a_killed_server_is_started_again_and_has_lost_nothing() {
     if cfg!(target_os = "linux") {
         let sync = sqlx::query_scalar::<_, String>("SHOW recovery_init_sync_method");
         let sync = sync.fetch_one(bereft.pool()).await.unwrap();
-        assert_eq!(sync, "syncfs", "what makes a recovery quick");
+        assert_eq!(sync, "syncfs", "the server must have a setting that makes recovery quick");
     }
     kill_process(test_dir.postmaster().unwrap(), Signal::KILL).unwrap();
 
     let next = test_dir.open().await;
     assert_eq!(rows_of_test_table(next.pool()).await, ["committed"]);
-    assert_eq!(check_ready(bereft.pool()).await, Ok(()), "it finds the new server");
+    assert_eq!(check_ready(bereft.pool()).await, Ok(()), "the pool must reach the new server");
     bereft.close().await;
     assert_eq!(check_ready(next.pool()).await, Ok(()));
     next.close().await;
@@ -269,7 +269,7 @@ async fn the_server_of_a_deleted_directory_is_not_joined() {
     let id = installation(orphaned.pool()).await;
     // The server still writes there, so a file may appear while the directory is being deleted.
     let gone = (0..1000).any(|_| fs::remove_dir_all(test_dir.path().join("postgres")).is_ok());
-    assert!(gone, "the directory does not go");
+    assert!(gone, "the directory could not be deleted");
     let next = test_dir.open().await;
     assert_ne!(installation(next.pool()).await, id);
     next.close().await;
@@ -402,7 +402,7 @@ async fn a_damaged_database_fails_promptly() {
     let begun = Instant::now();
     let message = test_dir.open_error().await;
     assert!(message.contains("Postgres does not start; see /"), "{message}");
-    assert!(begun.elapsed() < Duration::from_secs(5), "telling took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "the error took {:?}", begun.elapsed());
 }
 
 /// The directory names a major version that does not exist.

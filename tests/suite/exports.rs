@@ -2,6 +2,7 @@
 //! are tested in `tests/python` and `tests/node`.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use buildoff::arena::builds;
@@ -140,19 +141,23 @@ async fn a_builds_page_links_to_every_format_and_the_arena_to_none() {
     assert!(!arena.contains("/export"));
 }
 
+/// Runs `buildoff export` in a folder. Returns the exit code and what it printed as errors.
+fn run_export(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        .current_dir(folder)
+        .arg("export")
+        .args(arguments)
+        .output()
+        .unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
 /// The input is protected under every spelling of its path, and behind links.
 #[test]
 fn an_export_never_overwrites_its_input() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let run = |arguments: &[&str]| {
-        let command = Command::new(env!("CARGO_BIN_EXE_buildoff"))
-            .current_dir(&folder)
-            .args([&["export"], arguments].concat())
-            .output()
-            .unwrap();
-        (command.status.code().unwrap(), String::from_utf8(command.stderr).unwrap())
-    };
+    let run = |arguments: &[&str]| run_export(folder.path(), arguments);
     fs::write(at("hut.json"), sample_spec(5)).unwrap();
     assert_eq!(run(&["hut.json", "--format", "schem"]), (0, String::new()));
     let schem = fs::read(at("hut.schem")).unwrap();
@@ -189,14 +194,7 @@ fn an_export_never_overwrites_its_input() {
 #[test]
 fn a_spec_is_exported_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |arguments: &[&str]| {
-        let command = Command::new(env!("CARGO_BIN_EXE_buildoff"))
-            .current_dir(&folder)
-            .args([&["export"], arguments].concat())
-            .output()
-            .unwrap();
-        (command.status.code().unwrap(), String::from_utf8(command.stderr).unwrap())
-    };
+    let run = |arguments: &[&str]| run_export(folder.path(), arguments);
     fs::write(folder.path().join("hut.json"), sample_spec(5)).unwrap();
     fs::write(folder.path().join("none.json"), "{\"version\": \"1.0\", \"boxes\": []}").unwrap();
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Json) {

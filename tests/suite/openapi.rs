@@ -46,15 +46,23 @@ async fn every_api_route_is_in_the_document() {
     let document = document(&server).await;
     let documented: BTreeSet<_> = document["paths"].as_object().unwrap().keys().cloned().collect();
 
-    assert!(routes().contains("/api/arena/vote"), "the router still lists its routes");
+    assert!(routes().contains("/api/arena/vote"), "the router's debug output must list its routes");
     let text = document.to_string();
     let named = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
     let unknown: BTreeSet<_> =
         named.filter(|name| document["components"]["schemas"].get(name).is_none()).collect();
-    assert_eq!(unknown, BTreeSet::new(), "these shapes are named, but not told: say #[param(inline)]");
+    assert_eq!(
+        unknown,
+        BTreeSet::new(),
+        "these schemas are referenced but not defined; use #[param(inline)]"
+    );
 
     let missing: Vec<_> = routes().difference(&documented).cloned().collect();
-    assert_eq!(missing, Vec::<String>::new(), "these are routes: say #[utoipa::path] at their handlers");
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "these routes are undocumented; add #[utoipa::path] to their handlers"
+    );
     for path in [
         "/api/arena/prompts",
         "/api/arena/matchup",
@@ -82,7 +90,7 @@ async fn every_api_route_is_in_the_document() {
         "/readyz",
         "/metrics",
     ] {
-        assert!(documented.contains(path), "{path} is promised");
+        assert!(documented.contains(path), "{path} must be documented");
     }
 }
 
@@ -91,9 +99,9 @@ async fn the_document_has_version_and_server_url_and_is_cacheable() {
     let db = TestDb::new().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
-    let told = document(&server).await;
-    assert_eq!(told["info"]["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(told["servers"], json!([{ "url": "https://buildoff.example" }]));
+    let documentation = document(&server).await;
+    assert_eq!(documentation["info"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(documentation["servers"], json!([{ "url": "https://buildoff.example" }]));
     assert_eq!(document(&TestServer::start().await).await.get("servers"), None);
 
     let first = server.get("/openapi.json").send().await.unwrap();
@@ -315,10 +323,9 @@ async fn record_sandbox(recorded: &mut RecordedResponses, server: &TestServer, g
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         TestResponse { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
     };
-    let brought = recorded.record("bringDraft", &bring(sample_spec(3)).await);
+    let draft = recorded.record("bringDraft", &bring(sample_spec(3)).await);
     recorded.record("bringDraft", &bring("{}".to_owned()).await);
-    let kept =
-        recorded.post(&voter, "keepRun", "/api/sandbox/runs", json!({ "a": brought["draftId"] })).await;
+    let kept = recorded.post(&voter, "keepRun", "/api/sandbox/runs", json!({ "a": draft["draftId"] })).await;
     recorded.post(&voter, "keepRun", "/api/sandbox/runs", json!({})).await;
     let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
     recorded.get(&voter, "keptRun", &address).await;
@@ -346,21 +353,21 @@ async fn every_operation_answers_as_documented() {
     let recorded = [call_public_operations(&db, &server).await, call_admin_operations().await].concat();
 
     for entry in &recorded {
-        let (method, path, told) = &operations[entry["operation"].as_str().unwrap()];
-        let answer = &told["responses"][entry["status"].as_str().unwrap()];
-        assert!(answer.is_object(), "{method} {path} does not tell of {entry}");
+        let (method, path, documentation) = &operations[entry["operation"].as_str().unwrap()];
+        let answer = &documentation["responses"][entry["status"].as_str().unwrap()];
+        assert!(answer.is_object(), "{method} {path} does not document {entry}");
         let kind = entry["kind"].as_str().unwrap();
         let kinds = answer["content"].as_object();
         assert!(
             kind.is_empty() || kinds.is_some_and(|kinds| kinds.contains_key(kind)),
-            "{method} {path} tells of {kinds:?}, and this is {entry}"
+            "{method} {path} documents {kinds:?}, but this is {entry}"
         );
     }
     let went_well = |id: &String| {
         recorded.iter().any(|entry| entry["operation"] == **id && entry["status"].as_str().unwrap() < "300")
     };
     let untried: Vec<_> = operations.keys().filter(|id| !went_well(id)).collect();
-    assert!(untried.is_empty(), "{untried:?} are not asked by call_public_operations");
+    assert!(untried.is_empty(), "{untried:?} are not called by call_public_operations");
 
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("openapi");
     fs::create_dir_all(&folder).unwrap();
@@ -378,10 +385,10 @@ async fn the_page_lists_every_operation_and_its_anchors_work() {
     let shown: BTreeSet<String> = page
         .eval("[...document.querySelectorAll('.address')].map(e => `${e.children[0].textContent} ${e.children[1].textContent}`)")
         .await;
-    let told = operations(&document).into_values();
-    let told: BTreeSet<_> =
-        told.map(|(method, path, _)| format!("{} {path}", method.to_uppercase())).collect();
-    assert_eq!(shown, told);
+    let documentation = operations(&document).into_values();
+    let documentation: BTreeSet<_> =
+        documentation.map(|(method, path, _)| format!("{} {path}", method.to_uppercase())).collect();
+    assert_eq!(shown, documentation);
 
     let lost: Vec<String> = page
         .eval("[...document.querySelectorAll('main a[href^=\"#\"]')].map(a => a.hash).filter(hash => !document.querySelector(hash))")
@@ -394,5 +401,5 @@ async fn the_page_lists_every_operation_and_its_anchors_work() {
     let unsited: Vec<String> = page
         .eval("[...document.querySelectorAll('pre[aria-label*=curl]')].map(e => e.innerText).filter(text => !text.includes(location.origin + '/'))")
         .await;
-    assert_eq!(unsited, Vec::<String>::new(), "examples work as they are pasted");
+    assert_eq!(unsited, Vec::<String>::new(), "the examples must work when pasted");
 }

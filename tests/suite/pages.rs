@@ -139,7 +139,7 @@ async fn without_script_the_page_is_complete_and_hides_what_needs_script() {
     page.reload().await;
     page.screenshot("format-without-script").await;
 
-    assert_eq!(background_colour(&page).await, "rgb(22, 22, 20)", "the system's preference still holds");
+    assert_eq!(background_colour(&page).await, "rgb(22, 22, 20)", "the system's preference must still apply");
     let button: String = page.eval("getComputedStyle(document.getElementById('theme')).display").await;
     assert_eq!(button, "none");
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
@@ -153,7 +153,7 @@ async fn an_internal_error_shows_its_request_id() {
     assert_eq!(page.text("h1").await, "Something went wrong");
     let id = page.text("#request-id").await;
     assert_eq!(uuid::Uuid::parse_str(&id).unwrap().get_version_num(), 7);
-    assert!(!page.text("body").await.contains("on purpose"), "the cause is for the log");
+    assert!(!page.text("body").await.contains("on purpose"), "the cause belongs into the log only");
 }
 
 #[tokio::test]

@@ -94,7 +94,7 @@ async fn a_run_streams_in_order_and_its_two_builds_enter_no_arena() {
         assert!(kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "progress"), "{kinds:?}");
         let progress = events_of(&events, "progress", slot);
         let answer_text: String = progress.iter().map(|event| event["delta"].as_str().unwrap()).collect();
-        assert_eq!(answer_text, sample_spec(4), "nothing of the answer is left out");
+        assert_eq!(answer_text, sample_spec(4), "the deltas must add up to the whole answer");
         let result = events_of(&events, "result", slot)[0];
         assert_eq!((&result["modelKey"], &result["metrics"]["warnings"]), (&json!(key), &json!([])));
         assert!(result["metrics"]["blockCount"].as_u64() > Some(1000), "{result}");
@@ -156,7 +156,7 @@ async fn a_disconnect_ends_both_requests_at_the_provider() {
     for _ in 0..2 {
         timeout(Duration::from_secs(20), fixture.provider.wait_for_disconnect())
             .await
-            .expect("it hangs up there, too");
+            .expect("the request to the provider must end too");
     }
 }
 
@@ -242,7 +242,7 @@ async fn server_keys_are_used_only_if_shared_and_the_visitors_own_always() {
     ]});
     let reply = fixture.run_events(&local).await;
     let codes: Vec<_> = reply.iter().filter_map(|event| event["code"].as_str()).collect();
-    assert_eq!(codes, ["no_key", "no_key"], "a provider that wants no key is the operator's own");
+    assert_eq!(codes, ["no_key", "no_key"], "a provider without a key must not be open to visitors");
     let stored = fixture.db.dump().await;
     assert!(!stored.contains(API_KEY) && stored.contains("a shed"));
     assert!(!events.iter().any(|event| event.to_string().contains(API_KEY)));
@@ -367,7 +367,7 @@ async fn a_client_that_does_not_read_loses_its_slot_after_a_minute() {
         FakeResponse::stream().then(FakeBodyStep::SendMany(Box::new(std::iter::repeat_n(words.into(), 200))))
     };
     let fixture = SandboxFixture::new(&[("SANDBOX_AT_ONCE", "1"), ("AI_ATTEMPTS", "1")], chatter).await;
-    let deaf = fixture.start_run(&two_model_run()).await;
+    let unread = fixture.start_run(&two_model_run()).await;
     let mut waiting = fixture.start_run(&two_model_run()).await;
     let mut received = String::new();
     let begins = async {
@@ -375,9 +375,9 @@ async fn a_client_that_does_not_read_loses_its_slot_after_a_minute() {
             received += &String::from_utf8_lossy(&waiting.chunk().await.unwrap().unwrap());
         }
     };
-    timeout(Duration::from_secs(180), begins).await.expect("the place is given to the next");
+    timeout(Duration::from_secs(180), begins).await.expect("the next run must get the slot");
     assert!(received.contains("\"queue\""));
-    drop(deaf);
+    drop(unread);
 }
 
 #[tokio::test]

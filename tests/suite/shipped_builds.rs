@@ -40,8 +40,8 @@ async fn server_with_shipped_builds() -> (TestDb, TestServer) {
 fn every_shipped_build_keeps_the_rules_without_a_warning_and_no_two_are_the_same() {
     let mut digests = BTreeMap::new();
     for path in shipped() {
-        let slot =
-            shipped_builds::slot_for_path(&path).unwrap_or_else(|| panic!("{path} is no place for a build"));
+        let slot = shipped_builds::slot_for_path(&path)
+            .unwrap_or_else(|| panic!("{path} is no slot of the catalog"));
         let text = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("builds").join(&path)).unwrap();
         let build = PackedBuild::read(&text, &slot.settings, text.len())
             .unwrap_or_else(|rejection| panic!("{path}: {rejection}"));
@@ -62,14 +62,18 @@ fn every_shipped_build_has_a_model_and_a_prompt_of_the_catalog() {
 #[tokio::test]
 async fn a_new_installation_has_every_reference_build_and_serves_a_matchup() {
     let (db, server) = server_with_shipped_builds().await;
-    let (mut prompts, mut hands) = (BTreeSet::new(), BTreeSet::new());
+    let (mut prompts, mut builders) = (BTreeSet::new(), BTreeSet::new());
     let arena: Vec<_> = shipped().into_iter().filter(|path| path.starts_with("32-simple/")).collect();
     for path in &arena {
         let slot = shipped_builds::slot_for_path(path).unwrap();
         prompts.insert(slot.prompt);
-        hands.insert(slot.model);
+        builders.insert(slot.model);
     }
-    assert_eq!(arena.len(), prompts.len() * hands.len(), "every hand has built every prompt");
+    assert_eq!(
+        arena.len(),
+        prompts.len() * builders.len(),
+        "every reference builder must have a build of every prompt"
+    );
     let reply: Value = server.get("/api/arena/prompts").send().await.unwrap().json().await.unwrap();
     let eligible =
         reply["prompts"].as_array().unwrap().iter().filter(|prompt| prompt["eligible"] == true).count();
@@ -83,7 +87,7 @@ async fn a_new_installation_has_every_reference_build_and_serves_a_matchup() {
 
 #[tokio::test]
 async fn the_first_builds_are_imported_only_once() {
-    let (db, _site) = server_with_shipped_builds().await;
+    let (db, _server) = server_with_shipped_builds().await;
     let catalog = Catalog::load(None).unwrap();
     assert_eq!(shipped_builds::install(&db.pool, &catalog).await.unwrap(), 0);
     // They are not imported again even if an admin has retired all of them.
@@ -125,7 +129,10 @@ async fn a_new_visitor_votes_on_five_matchups_and_sees_the_models() {
     for choice in ["A", "B", "TIE", "A", "BOTH_BAD"] {
         wait_until(&page, "ready").await;
         let reply = page.text("main").await;
-        assert!(reply.contains("not AI models"), "the note on hands that are no AI models: {reply}");
+        assert!(
+            reply.contains("not AI models"),
+            "the reveal must say that reference builders are no AI models: {reply}"
+        );
         assert!(!reply.contains("The Architect") && !reply.contains("The Apprentice"), "blind: {reply}");
         page.click(&format!("[data-choice={choice}]")).await;
         wait_until(&page, "revealed").await;

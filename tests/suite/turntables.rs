@@ -80,7 +80,7 @@ async fn an_early_request_gets_the_progress_and_rendering_continues() {
         frames.push(next.json::<Value>().await.unwrap()["frame"].as_u64().unwrap());
     }
     assert!(frames.is_sorted(), "{frames:?}");
-    assert!(frames.iter().any(|frame| (1..36).contains(frame)), "{frames:?}: none was seen in the making");
+    assert!(frames.iter().any(|frame| (1..36).contains(frame)), "no response had a progress: {frames:?}");
 }
 
 #[tokio::test]
@@ -88,7 +88,10 @@ async fn a_rendering_outlives_its_visitors_and_is_shared_by_new_ones() {
     let (db, server) = server_with_builds().await;
     let path = format!("/api/builds/{}/turntable", locomotive(&db).await);
     let gone = server.get(&path).timeout(Duration::from_millis(50)).send().await;
-    assert!(gone.is_err_and(|error| error.is_timeout()), "they left before it was there");
+    assert!(
+        gone.is_err_and(|error| error.is_timeout()),
+        "the request must be aborted before the turntable is ready"
+    );
 
     let (one, other) = tokio::join!(wait_until_made(&server, &path), wait_until_made(&server, &path));
     assert_eq!((one.status().as_u16(), other.status().as_u16()), (200, 200));
@@ -110,7 +113,7 @@ async fn too_many_turntables_at_once_are_refused_with_retry_after() {
             status => panic!("{path} gave {status}"),
         }
     }
-    let refused = refused.pop().expect("some are too many");
+    let refused = refused.pop().expect("some requests must be refused");
     assert!(refused.headers().contains_key(RETRY_AFTER));
     assert_eq!(refused.json::<Value>().await.unwrap()["code"], "busy");
 }
@@ -125,7 +128,10 @@ async fn one_visitor_can_start_only_a_few_and_finished_ones_do_not_count() {
         asked.send().await.unwrap().status().as_u16()
     };
     for _ in 0..10 {
-        assert!([200, 202].contains(&ask(&ids[0]).await), "it is one and the same");
+        assert!(
+            [200, 202].contains(&ask(&ids[0]).await),
+            "repeated requests for one turntable must not be limited"
+        );
     }
     let mut reply = Vec::new();
     for id in &ids[1..] {
@@ -163,14 +169,17 @@ async fn a_turntable_that_cannot_be_made_is_refused_with_a_message() {
         }
     };
     let polled = tokio::time::timeout(Duration::from_secs(60), polled).await;
-    assert_eq!(polled.expect("who asks again and again hears of it, too"), 500);
+    assert_eq!(polled.expect("polling must report the failure too"), 500);
 }
 
 #[tokio::test]
 async fn a_build_page_makes_a_turntable_on_request() {
     let (db, server) = server_with_builds().await;
     let mut page = open_page(&server.url_for(&format!("/builds/{}", locomotive(&db).await))).await;
-    assert!(page.holds("!document.querySelector('#turntable img')").await, "nothing moves by itself");
+    assert!(
+        page.holds("!document.querySelector('#turntable img')").await,
+        "the turntable must load only on request"
+    );
 
     page.click("#turntable a").await;
     page.wait_until("document.querySelector('#turntable progress')?.hidden === false").await;
@@ -184,7 +193,10 @@ async fn a_build_page_makes_a_turntable_on_request() {
     assert_eq!(file, "steam-locomotive-reference_architect.webp");
     page.screenshot("turntable").await;
     page.click("#turntable button").await;
-    assert!(page.holds("!document.querySelector('#turntable img')").await, "it can be put away");
+    assert!(
+        page.holds("!document.querySelector('#turntable img')").await,
+        "closing must remove the turntable"
+    );
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 

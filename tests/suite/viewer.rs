@@ -122,7 +122,7 @@ async fn a_build_turns_by_mouse_and_by_keyboard_and_back() {
     let dragged = FIRST_TURN - (3.6 * 120.0 / height).to_degrees();
     assert_turned(&page, dragged, "after dragging it 120 px to the right").await;
     let tilt: f64 = page.eval(&of_first_viewer("v.camera.tilt * 180 / Math.PI")).await;
-    assert!(tilt > 28.0, "dragging it down lets one look from higher up, but the tilt is {tilt}");
+    assert!(tilt > 28.0, "dragging down must raise the camera, but the tilt is {tilt}");
     assert_eq!(page.eval::<String>("document.activeElement.localName").await, "canvas", "has the focus");
 
     page.press("r").await;

@@ -22,7 +22,7 @@ fn new_model() -> Value {
 
 #[tokio::test]
 async fn an_admins_changes_to_a_model_survive_seeding() {
-    let (_db, _site, admin) = start_server().await;
+    let (_db, _server, admin) = start_server().await;
     let path = "/api/admin/models/openai_gpt_9";
     let put = admin.json(Method::PUT, path, &new_model()).await;
     assert_eq!((put.status, &put.json()["enabled"]), (201, &json!(true)), "{}", put.text());
@@ -44,9 +44,9 @@ async fn an_admins_changes_to_a_model_survive_seeding() {
         (&model("reference_architect")["enabled"], &model("reference_architect")["displayName"]),
         (&json!(false), &json!("A"))
     );
-    assert_eq!(model("openai_gpt_5_5")["modelId"], "gpt-9", "what an admin has edited is left alone");
+    assert_eq!(model("openai_gpt_5_5")["modelId"], "gpt-9", "seeding must keep what an admin has edited");
     assert_eq!(model("openai_gpt_9")["enabled"], false);
-    assert_eq!(model("openai_gpt_9")["canGenerate"], false, "there is no key");
+    assert_eq!(model("openai_gpt_9")["canGenerate"], false, "without a key the model cannot generate");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_prompt_is_added_and_its_text_stays_once_it_has_builds() {
 
 #[tokio::test]
 async fn invalid_models_and_prompts_are_refused_with_a_reason() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let before = db.dump().await;
     let with = |field: &str, value: Value| {
         let mut model = new_model();
@@ -133,12 +133,12 @@ async fn invalid_models_and_prompts_are_refused_with_a_reason() {
         assert_eq!(answer.status, status, "{method} {path} {body}: {reply}");
         assert!(reply.contains(part), "{method} {path} {body}: {reply:?} does not say {part:?}");
     }
-    assert_eq!(db.dump().await, before, "nothing is half written");
+    assert_eq!(db.dump().await, before, "a refused change must write nothing");
 }
 
 #[tokio::test]
 async fn a_build_is_retired_once_and_its_votes_keep_referring_to_it() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let import = "/api/admin/import-build?modelKey=reference_architect&promptId=lighthouse";
     let build = admin.post(import, sample_spec(4)).await.json()["buildId"].as_str().unwrap().to_owned();
     let path = format!("/api/admin/builds/{build}");
@@ -153,7 +153,7 @@ async fn a_build_is_retired_once_and_its_votes_keep_referring_to_it() {
 
 #[tokio::test]
 async fn every_change_is_in_the_audit_log() {
-    let (_db, _site, admin) = start_server().await;
+    let (_db, _server, admin) = start_server().await;
     admin.json(Method::PUT, "/api/admin/models/newcomer", &new_model()).await;
     admin.json(Method::PATCH, "/api/admin/models/newcomer", &json!({ "enabled": false })).await;
     admin.json(Method::PUT, "/api/admin/prompts/shed", &json!({ "text": "a shed" })).await;

@@ -27,7 +27,7 @@ fn import_path(query: &str) -> String {
 
 #[tokio::test]
 async fn a_build_is_imported_plain_gzipped_and_from_prose() {
-    let (_db, _site, admin) = start_server().await;
+    let (_db, _server, admin) = start_server().await;
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(sample_spec(5).as_bytes()).unwrap();
     let prose = format!("Of course! Here is your lighthouse:\n```json\n{}\n```\nEnjoy.", sample_spec(6));
@@ -54,7 +54,7 @@ async fn a_build_is_imported_plain_gzipped_and_from_prose() {
 
 #[tokio::test]
 async fn a_second_import_is_a_conflict_unless_it_overwrites() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse");
     let first = admin.post(&path, sample_spec(4)).await.json();
     let second = admin.post(&path, sample_spec(5)).await;
@@ -75,7 +75,7 @@ async fn a_second_import_is_a_conflict_unless_it_overwrites() {
 
 #[tokio::test]
 async fn concurrent_overwrites_each_replace_the_previous_build() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let path = import_path("modelKey=openai_gpt_5_5&promptId=lighthouse&overwrite=1");
     let answers = join_all((3..9).map(|height| admin.post(&path, sample_spec(height)))).await;
     let mut overwritten = 0;
@@ -89,7 +89,7 @@ async fn concurrent_overwrites_each_replace_the_previous_build() {
 
 #[tokio::test]
 async fn an_unknown_text_creates_one_inactive_prompt() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let with = |model: &str, text: &str| {
         import_path(&format!("modelKey={model}&promptText={}", text.replace(' ', "%20")))
     };
@@ -116,7 +116,7 @@ async fn an_unknown_text_creates_one_inactive_prompt() {
 
 #[tokio::test]
 async fn the_hint_says_why_a_build_is_not_in_the_arena() {
-    let (_db, _site, admin) = start_server().await;
+    let (_db, _server, admin) = start_server().await;
     admin.json(Method::PATCH, "/api/admin/models/openai_gpt_5_5", &json!({ "enabled": false })).await;
     for (query, in_arena, part) in [
         ("modelKey=openai_gpt_5_5&promptId=lighthouse", false, "disabled"),
@@ -134,7 +134,7 @@ async fn the_hint_says_why_a_build_is_not_in_the_arena() {
 
 #[tokio::test]
 async fn an_invalid_build_is_refused_and_nothing_is_stored() {
-    let (db, _site, admin) = start_server().await;
+    let (db, _server, admin) = start_server().await;
     let before = db.dump().await;
     let good = "modelKey=openai_gpt_5_5&promptId=lighthouse";
     let long = "x".repeat(801);

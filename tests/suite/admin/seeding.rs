@@ -50,9 +50,17 @@ async fn seeding_shows_its_plan_then_imports_the_catalog_and_generates_the_build
     let dry = seed("?dryRun=1").await;
     assert_eq!((numbers(&dry), &dry["done"], &dry["jobs"]), ([2, 2, 4, 0, 4, 0], &json!(false), &json!([])));
     assert_eq!(dry["next"].as_array().unwrap().len(), 4);
-    assert_eq!(dry["estimate"], json!({ "dollars": 0.136, "unknown": 0 }), "by prices and a usual answer");
+    assert_eq!(
+        dry["estimate"],
+        json!({ "dollars": 0.136, "unknown": 0 }),
+        "the estimate follows from prices and a typical answer"
+    );
     let bare = seed("?dryRun=1&generateBuilds=0").await;
-    assert_eq!((numbers(&bare), &bare["next"]), ([2, 2, 4, 0, 4, 0], &Value::Null), "it would ask nobody");
+    assert_eq!(
+        (numbers(&bare), &bare["next"]),
+        ([2, 2, 4, 0, 4, 0], &Value::Null),
+        "a dry run without builds must plan no jobs"
+    );
     assert_eq!(db.dump().await, before, "a dry run writes nothing");
 
     let bare = seed("?generateBuilds=0").await;
@@ -76,7 +84,10 @@ async fn seeding_shows_its_plan_then_imports_the_catalog_and_generates_the_build
         );
     }
     let usual = &seed("?dryRun=1").await["estimate"]["dollars"];
-    assert!((0.0..0.01).contains(&usual.as_f64().unwrap()), "by what the first have cost: {usual}");
+    assert!(
+        (0.0..0.01).contains(&usual.as_f64().unwrap()),
+        "the estimate follows from the cost of earlier builds: {usual}"
+    );
     let second = seed("?batchSize=1").await;
     assert_eq!((numbers(&second), second["jobs"].as_array().unwrap().len()), ([2, 2, 4, 3, 1, 0], 1));
     let third = seed("?batchSize=3").await;
@@ -200,7 +211,10 @@ async fn events_are_sent_as_changes_happen() {
         received += &String::from_utf8_lossy(&events.chunk().await.unwrap().unwrap());
     }
     assert!(received.starts_with("event: matrix\ndata: {\"whole\":true"), "{received}");
-    assert!(received.contains("\nretry: 500\n"), "a browser comes back at once: {received}");
+    assert!(
+        received.contains("\nretry: 500\n"),
+        "the stream tells browsers to reconnect at once: {received}"
+    );
     assert!(received.contains(&job) && received.contains("\"existing\":1"), "{received}");
 }
 
@@ -299,7 +313,7 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
     let (code, printed) = run(&["import", "no-such-folder"], there);
     assert!(code == 2 && printed.contains("cannot read no-such-folder"), "{printed}");
     let vias = fixture.db.number("SELECT count(DISTINCT via) FROM audit").await;
-    assert_eq!(vias, 2, "the audit knows who came by which way");
+    assert_eq!(vias, 2, "the audit names the admin of each way");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -355,7 +369,7 @@ async fn an_installation_is_reset_after_confirmation_and_starts_anew() {
     .await
     .unwrap();
     known.sort();
-    assert_eq!(known, TABLES, "every table is emptied");
+    assert_eq!(known, TABLES, "TABLES must list every table");
     let (code, printed) = run_command(&fixture, &["reset"]);
     assert!(code == 1 && printed.contains("2 builds") && printed.contains("--yes"), "{printed}");
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 2);
@@ -394,7 +408,15 @@ async fn a_status_read_after_an_action_includes_it_for_everyone() {
         assert_eq!(changed.status, 200, "{}", changed.text());
         let mut next = look().await;
         let expected = next_sum(&mut next).await["expected"].as_i64().unwrap();
-        assert_eq!(expected == all, enabled, "{expected} of {all} as soon as it is done");
-        assert_eq!(next_sum(&mut first).await["expected"], expected, "whoever watches is told as well");
+        assert_eq!(
+            expected == all,
+            enabled,
+            "{expected} of {all} builds are expected right after enabled = {enabled}"
+        );
+        assert_eq!(
+            next_sum(&mut first).await["expected"],
+            expected,
+            "an open event stream gets the same number"
+        );
     }
 }

@@ -51,9 +51,9 @@ async fn before_the_vote_no_byte_identifies_the_models() {
         assert_eq!(answer.status, 200, "{path}");
         assert!(
             !path.contains("/matchup/") || answer.header("cache-control") == "no-store",
-            "{path} may be kept"
+            "{path} may be cached"
         );
-        assert_eq!(answer.header("etag"), "", "{path} has a tag, which could be looked up");
+        assert_eq!(answer.header("etag"), "", "{path} has an ETag, which identifies the build");
         let found: Vec<_> = secrets
             .iter()
             .filter(|secret| contains_ignoring_case(&response_bytes(&answer), secret))
@@ -71,7 +71,7 @@ async fn before_the_vote_no_byte_identifies_the_models() {
     let found = voter.vote(&matchup, "A").await;
     assert!(
         secrets.iter().filter(|secret| contains_ignoring_case(&response_bytes(&found), secret)).count() >= 7,
-        "now it does"
+        "after the vote the response names the models"
     );
 }
 
@@ -93,7 +93,7 @@ async fn a_matchups_builds_are_served_unchanged_and_only_to_its_voter() {
             "SELECT count(*) FROM matchups JOIN builds ON builds.id = build_{side} WHERE digest = decode('{digest}', 'hex') AND matchups.id = '{}'",
             matchup["id"].as_str().unwrap()
         );
-        assert_eq!(db.number(&sql).await, 1, "the bytes of {side} are its build");
+        assert_eq!(db.number(&sql).await, 1, "side {side} must serve the bytes of its build");
     }
     assert_eq!(voter.get("/api/arena/matchup/nonsense/a").await.status, 404);
     let third = format!("/api/arena/matchup/{}/c", matchup["id"].as_str().unwrap());

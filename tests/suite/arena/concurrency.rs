@@ -116,7 +116,7 @@ async fn two_thousand_votes_survive_the_death_of_one_of_two_servers_and_replay()
         sqlx::query_as("SELECT matchup_id::text, choice FROM votes").fetch_all(&db.pool).await.unwrap();
     let stored: BTreeSet<_> = stored.into_iter().collect();
     let missing: Vec<_> = acknowledged.difference(&stored).collect();
-    assert_eq!(missing, Vec::<&(String, String)>::new(), "acknowledged, and not stored as such");
+    assert_eq!(missing, Vec::<&(String, String)>::new(), "an acknowledged vote is not stored as it was cast");
     assert_replayed(&db, stored.len()).await;
     let voted = db.number("SELECT count(*) FROM votes").await;
     assert_eq!(db.number("SELECT sum(first_votes) FROM tallies").await, SESSIONS as i64);

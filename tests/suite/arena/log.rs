@@ -99,7 +99,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
     .fetch_all(&db.pool)
     .await
     .unwrap();
-    let told = votes.iter().map(|vote| {
+    let reported = votes.iter().map(|vote| {
         json!([
             vote["id"],
             vote["matchup_id"],
@@ -113,7 +113,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
             vote["dwell_ms"]
         ])
     });
-    assert_eq!(told.collect::<Vec<_>>(), kept);
+    assert_eq!(reported.collect::<Vec<_>>(), kept);
     assert!(votes.iter().all(|vote| vote["side"] == "left" && vote["settings"] == "32-simple-precise"));
     assert!(votes.iter().all(|vote| vote["probability"] == 1.0 && vote["dwell_ms"].is_u64()));
     assert!(votes.iter().all(|vote| vote["at"].as_str().unwrap().ends_with('Z')));
@@ -189,12 +189,12 @@ async fn the_ladder_is_recomputed_from_the_log_alone() {
         assert!(printed.contains(part), "{part:?} is not in\n{printed}");
     }
 
-    let (code, told, _) = recompute(&nowhere, &["--from", "-", "--json"], &log);
+    let (code, reported, _) = recompute(&nowhere, &["--from", "-", "--json"], &log);
     assert_eq!(code, 0);
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["votes"], &told["equal"]), (&json!(13), &json!(true)));
+    let reported: Value = serde_json::from_str(&reported).unwrap();
+    assert_eq!((&reported["votes"], &reported["equal"]), (&json!(13), &json!(true)));
     let mut models = Vec::new();
-    for ladder in told["ladders"].as_array().unwrap() {
+    for ladder in reported["ladders"].as_array().unwrap() {
         for model in ladder["models"].as_array().unwrap() {
             models.push(json!([
                 ladder["settings"],
@@ -236,7 +236,7 @@ async fn an_inconsistent_log_is_refused_with_the_line_number() {
     let (code, out, err) = recompute(&db, &["--from", "-"], &with(7, &wrong));
     assert_eq!(code, 1, "{out}{err}");
     assert!(err.contains("cannot be right: vote 385 is stored with"), "{err}");
-    assert!(out.contains("32-simple-precise"), "the ladder that the choices make is told all the same");
+    assert!(out.contains("32-simple-precise"), "the ladder that follows from the choices is printed even so");
 
     let without_choice = lines[2].replace("\"choice\"", "\"verdict\"");
     let no_such_model = lines[2].replace("\"model_a\":\"", "\"model_a\":\"No Such ");
@@ -261,7 +261,7 @@ async fn an_inconsistent_log_is_refused_with_the_line_number() {
 
 #[tokio::test]
 async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
-    let (db, _site) = server_with_votes().await;
+    let (db, _server) = server_with_votes().await;
     let (code, printed, _) = recompute(&db, &["--verify"], "");
     assert_eq!(
         (code, printed.as_str()),
@@ -315,7 +315,7 @@ async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
         let (code, printed, _) = recompute(&db, &["--verify"], "");
         assert_eq!(code, 1, "{damage}: {printed}");
         assert!(printed.contains(words), "{words:?} is not in {printed}");
-        assert_eq!(rows().await, damaged, "looking changes nothing");
+        assert_eq!(rows().await, damaged, "a comparison must change nothing");
 
         let (code, printed, _) = recompute(&db, &["--write"], "");
         assert!(code == 0 && printed.contains("corrected; the first: "), "{printed}");
@@ -324,7 +324,7 @@ async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
         assert!(code == 0 && printed.contains("nothing was changed"), "{printed}");
         assert_eq!(recompute(&db, &["--verify"], "").0, 0);
         let repairs = "SELECT count(*) FROM audit WHERE action = 'recompute' AND via = 'cli'";
-        assert_eq!(db.number(repairs).await, number, "only what has changed something is in the audit");
+        assert_eq!(db.number(repairs).await, number, "only repairs that changed something are in the audit");
     }
 }
 
@@ -385,9 +385,12 @@ async fn a_log_read_during_voting_can_be_replayed() {
             });
             pages += 1;
         }
-        assert!(pages > 1, "one page proves nothing");
+        assert!(pages > 1, "the test needs a log of several pages");
         assert_eq!(report.first, None, "in reading {readings}");
-        assert!(report.replay.votes() as i64 >= committed, "every vote that was there is in");
+        assert!(
+            report.replay.votes() as i64 >= committed,
+            "every vote committed before the reading must be in it"
+        );
         readings += 1;
     }
     voting.await.unwrap();

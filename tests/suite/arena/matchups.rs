@@ -121,18 +121,18 @@ async fn a_model_counts_as_shown_once_both_builds_of_its_matchup_were_fetched() 
     assert_eq!(shown().await, 0);
     fetch(&first, "a").await;
     fetch(&first, "a").await;
-    assert_eq!(shown().await, 0, "one of two");
+    assert_eq!(shown().await, 0, "one of two builds was fetched");
     fetch(&first, "b").await;
     fetch(&first, "b").await;
     assert_eq!(shown().await, 2);
     assert_eq!(voter.vote(&first, "A").await.status, 200);
     fetch(&first, "b").await;
-    assert_eq!(shown().await, 2, "the vote and looking again change nothing");
+    assert_eq!(shown().await, 2, "the vote and further fetches must change nothing");
 
     let skipped = voter.matchup().await;
     assert_eq!(voter.skip(&skipped).await.status, 204);
     voter.fetch_builds(&skipped).await;
-    assert_eq!(shown().await, 2, "what is skipped is not shown by looking at it later");
+    assert_eq!(shown().await, 2, "fetching the builds of a skipped matchup must not count");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
 
     let now = OffsetDateTime::now_utc();
     cleanup::purge(&db.pool, now).await.unwrap();
-    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 3, "nothing is old yet");
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 3, "no matchup is old yet");
     assert_eq!(voter.matchup().await, open);
 
     let tomorrow = now + Duration::DAY + Duration::HOUR;
@@ -156,7 +156,7 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
     other.unwrap();
     cleanup::purge(&db.pool, tomorrow).await.unwrap();
 
-    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 1, "what was voted on stays");
+    assert_eq!(db.number("SELECT count(*) FROM matchups").await, 1, "a matchup with a vote must stay");
     assert_eq!(db.number("SELECT cardinality(pairs)::bigint FROM seen_pairs").await, 2);
     assert_eq!(voter.vote(&skipped, "A").await.status, 404);
     for prompt in ["lighthouse", "treehouse", "pirate-ship"] {
@@ -173,7 +173,11 @@ async fn an_old_matchup_without_a_vote_is_dropped_and_its_pair_is_not_served_aga
 
     let next_year = now + Duration::days(401);
     cleanup::purge(&db.pool, next_year).await.unwrap();
-    assert_eq!(db.number("SELECT count(*) FROM seen_pairs").await, 0, "whose session is over is forgotten");
+    assert_eq!(
+        db.number("SELECT count(*) FROM seen_pairs").await,
+        0,
+        "seen pairs of expired sessions must be deleted"
+    );
 }
 
 #[tokio::test]
@@ -212,7 +216,11 @@ async fn no_pair_of_a_prompt_is_served_twice() {
         let answer = voter.get(path).await;
         assert_eq!((answer.status, answer.code().as_str()), (409, "all_voted"), "{path}");
     }
-    assert_eq!(server.voter().matchup_on("lighthouse").await.status, 200, "others have not seen it");
+    assert_eq!(
+        server.voter().matchup_on("lighthouse").await.status,
+        200,
+        "other voters have not seen this pair"
+    );
 }
 
 #[tokio::test]
@@ -294,7 +302,7 @@ async fn all_active_prompts_are_listed_with_their_availability() {
     db.run("UPDATE prompts SET active = false WHERE id = 'lighthouse'").await;
     let prompts = server.voter().get("/api/arena/prompts").await.json();
     let prompts = prompts["prompts"].as_array().unwrap();
-    assert_eq!(prompts.len(), 20, "one more than are built in, and one less");
+    assert_eq!(prompts.len(), 20, "one prompt was added and one deactivated");
     assert!(prompts.is_sorted_by_key(|it| it["text"].as_str()));
     let eligible: Vec<_> =
         prompts.iter().filter(|it| it["eligible"] == true).map(|it| it["id"].as_str().unwrap()).collect();
@@ -312,7 +320,7 @@ async fn serving_a_matchup_does_not_wait_for_votes() {
     let mut vote = db.pool.begin().await.unwrap();
     sqlx::raw_sql("SELECT FROM ratings FOR UPDATE").execute(&mut *vote).await.unwrap();
     let served = tokio::time::timeout(std::time::Duration::from_secs(20), voter.matchup()).await;
-    assert!(served.is_ok(), "it waited for the ratings");
+    assert!(served.is_ok(), "serving a matchup waited for the lock on the ratings");
     vote.rollback().await.unwrap();
 }
 
@@ -336,7 +344,7 @@ async fn only_the_voters_own_open_matchup_can_be_skipped() {
     assert_eq!(server.voter().skip(&matchup).await.status, 404);
     assert_eq!(voter.skip(&json!({ "id": "nonsense" })).await.code(), "no_such_matchup");
     assert_eq!(voter.skip(&matchup).await.status, 204);
-    assert_eq!(voter.skip(&matchup).await.status, 204, "skipping twice is skipping");
+    assert_eq!(voter.skip(&matchup).await.status, 204, "skipping twice must equal skipping once");
     let next = voter.matchup().await;
     assert_ne!(next["id"], matchup["id"]);
     voter.vote(&next, "TIE").await;
@@ -348,7 +356,7 @@ async fn only_the_voters_own_open_matchup_can_be_skipped() {
 async fn a_session_cookie_is_stored_only_as_a_hash() {
     let (db, server) = server_with_builds().await;
     let voter = server.voter();
-    assert_eq!(voter.get("/").await.header("set-cookie"), "", "looking creates nothing");
+    assert_eq!(voter.get("/").await.header("set-cookie"), "", "reading must create no session");
     assert_eq!(voter.get("/api/arena/prompts").await.header("set-cookie"), "");
     let answer = voter.get("/api/arena/matchup").await;
     let cookie = answer.header("set-cookie").to_owned();
@@ -356,7 +364,7 @@ async fn a_session_cookie_is_stored_only_as_a_hash() {
     assert_eq!(parts[1..], ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=31536000"], "{cookie}");
     let value = parts[0].strip_prefix("session=").unwrap();
     assert_eq!(value.len(), 22, "128 bits");
-    assert_eq!(voter.get("/api/arena/matchup").await.header("set-cookie"), "", "told once");
+    assert_eq!(voter.get("/api/arena/matchup").await.header("set-cookie"), "", "the cookie is set only once");
 
     let rows: Vec<String> =
         sqlx::query_scalar("SELECT id::text || data::text FROM sessions").fetch_all(&db.pool).await.unwrap();
@@ -367,7 +375,7 @@ async fn a_session_cookie_is_stored_only_as_a_hash() {
             "SELECT count(*) FROM sessions, matchups WHERE sessions.data::text LIKE '%' || voter_id || '%'",
         )
         .await;
-    assert_eq!(shared, 1, "matchups refer to the voter");
+    assert_eq!(shared, 1, "matchups must refer to the session's voter");
 }
 
 #[tokio::test]
@@ -386,6 +394,6 @@ async fn an_unknown_cookie_gets_a_new_session() {
         let answer = server.get("/api/arena/matchup").header("cookie", cookie).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{cookie}");
         let set = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
-        assert!(!set.starts_with(&format!("{cookie};")), "{cookie} was taken over");
+        assert!(!set.starts_with(&format!("{cookie};")), "{cookie} was accepted as a session");
     }
 }

@@ -6,9 +6,7 @@ use sqlx::types::Uuid;
 
 use super::insert_identical_builds;
 use crate::support::db::TestDb;
-use crate::support::{
-    TestServer, TestVoter, assert_fits_everywhere, open_page, server_with_builds,
-};
+use crate::support::{TestServer, TestVoter, assert_fits_everywhere, open_page, server_with_builds};
 
 const ARCHITECT: &str = "reference_architect";
 const SCULPTOR: &str = "reference_sculptor";
@@ -82,7 +80,7 @@ async fn the_me_page_shows_choices_and_agreement_with_others() {
     let order: Vec<usize> = ["lighthouse", "dragon", "pirate ship", "treehouse"]
         .map(|prompt| html.rfind(prompt).unwrap_or_else(|| panic!("no {prompt}")))
         .into();
-    assert!(order.is_sorted(), "the newest comes first");
+    assert!(order.is_sorted(), "the newest vote must come first");
     let matchups: Vec<Uuid> = sqlx::query_scalar(
         "SELECT matchups.id FROM matchups JOIN votes ON matchup_id = matchups.id ORDER BY votes.id DESC LIMIT 1",
     )
@@ -160,7 +158,7 @@ async fn about_shows_the_numbers_of_this_installation() {
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    assert_eq!(db.number("SELECT count(*) FROM sessions").await, 1, "reading makes nobody a voter");
+    assert_eq!(db.number("SELECT count(*) FROM sessions").await, 1, "reading must create no session");
 }
 
 #[tokio::test]

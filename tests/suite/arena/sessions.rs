@@ -50,7 +50,7 @@ async fn an_active_session_is_renewed_by_one_write_a_month() {
             assert_eq!(voter.get(path).await.header(SET_COOKIE.as_str()), "", "{path}, again");
         }
     }
-    assert_eq!(db.number(data).await, 1, "it is the same session, and knows what it knew");
+    assert_eq!(db.number(data).await, 1, "the renewed session must keep its data");
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn unknown_sessions_write_nothing_and_admin_sessions_are_not_prolonged() {
         let answer = server.get(path).header(COOKIE, &cookie).send().await.unwrap();
         (answer.status().as_u16(), answer.headers().contains_key(SET_COOKIE))
     };
-    assert_eq!(visit("/admin").await, (200, false), "the console alone renews nothing");
+    assert_eq!(visit("/admin").await, (200, false), "requests to the console must not renew a session");
     assert_eq!(visit("/me").await, (200, true));
     assert_eq!((days_left(&db).await, db.number(until).await), (365, admitted));
     db.run("UPDATE sessions SET data = jsonb_set(data, '{admin,until}', '1')").await;

@@ -72,7 +72,11 @@ async fn too_many_requests_get_retry_after() {
     assert!((1..=60).contains(&seconds));
     let sentence = last.json()["error"].as_str().unwrap().to_owned();
     assert!(sentence.contains(&format!("{seconds} second")), "{sentence}");
-    assert_eq!(server.voter().get("/api/arena/matchup").await.status, 200, "others are not kept waiting");
+    assert_eq!(
+        server.voter().get("/api/arena/matchup").await.status,
+        200,
+        "other visitors must not be limited"
+    );
 }
 
 #[tokio::test]
@@ -103,7 +107,7 @@ async fn skipping_is_rate_limited_in_all_its_forms() {
     assert!(answers.iter().any(|answer| answer.status == 429 && answer.code() == "rate_limited"));
     let open = voter.matchup().await;
     let same = voter.matchup_on(open["prompt"]["id"].as_str().unwrap()).await;
-    assert_eq!(same.status, 200, "asking for what is open is none");
+    assert_eq!(same.status, 200, "requesting the open matchup is no skip");
 }
 
 #[tokio::test]

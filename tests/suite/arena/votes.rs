@@ -142,7 +142,7 @@ async fn votes_on_another_voters_matchup_are_refused() {
         assert_eq!((answer.status, answer.code().as_str()), (404, "no_such_matchup"), "{what}");
     }
     assert_eq!(db.number("SELECT count(*) FROM votes").await, 0);
-    assert_eq!(voter.vote(&matchup, "A").await.status, 200, "it is still open");
+    assert_eq!(voter.vote(&matchup, "A").await.status, 200, "the matchup must still be open");
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn an_expired_matchup_accepts_no_vote() {
         assert_eq!((answer.status, answer.code().as_str()), (410, "matchup_over"));
     }
     let next = voter.matchup().await;
-    assert_ne!(next["id"], expired["id"], "half an hour later there is another one");
+    assert_ne!(next["id"], expired["id"], "after half an hour the voter gets another matchup");
     assert_eq!(db.number("SELECT count(*) FROM votes").await, 0);
 }
 
@@ -256,9 +256,10 @@ async fn waiting_votes_are_stored_together_and_each_voter_gets_their_own_reveal(
         assert_eq!(reply["shareUrl"], format!("/matchups/{}", matchup["id"].as_str().unwrap()));
     }
     // Some of the 12 votes waited for others and were stored with them. Votes of one transaction have
+    // consecutive ids.
     let neighbours =
         db.number("SELECT count(*) FROM votes one JOIN votes other ON other.id = one.id + 1").await;
-    assert!(neighbours > 0, "each in a transaction of its own");
+    assert!(neighbours > 0, "each vote was stored in its own transaction");
     super::concurrency::assert_replayed(&db, 13).await;
 }
 

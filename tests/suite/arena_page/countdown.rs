@@ -48,9 +48,9 @@ async fn the_countdown_restarts_on_input() {
         ),
     ] {
         page.run("pass(3)").await;
-        assert_eq!(page.eval::<u32>(LEFT).await, 5, "before somebody {what}");
+        assert_eq!(page.eval::<u32>(LEFT).await, 5, "before the visitor {what}");
         page.run(script).await;
-        assert_eq!(page.eval::<u32>(LEFT).await, 8, "after somebody {what}");
+        assert_eq!(page.eval::<u32>(LEFT).await, 8, "after the visitor {what}");
     }
     page.hover(".side canvas").await;
     for place in ["[data-side=b] canvas", ".who h2"] {
@@ -96,7 +96,7 @@ async fn with_reduced_motion_there_is_no_countdown() {
     wait_until(&page, "ready").await;
     assert!(
         !page.eval::<bool>("document.querySelector('.coax').checkVisibility()").await,
-        "nor does it coax"
+        "the moving hint must be hidden too"
     );
     page.press("1").await;
     wait_until(&page, "revealed").await;

@@ -37,7 +37,7 @@ async fn on_a_phone_both_builds_are_a_swipe_or_a_tap_away_and_a_tap_votes() {
         "A swipe on the build turns it",
     )
     .await;
-    assert_eq!(page.eval::<String>(FRONT).await, "a", "and leaves it in front");
+    assert_eq!(page.eval::<String>(FRONT).await, "a", "a swipe on the build must leave it in front");
 
     page.tap("[data-choice=BOTH_BAD]").await;
     wait_until(&page, "revealed").await;
@@ -56,7 +56,7 @@ async fn on_a_phone_the_names_identify_the_builds_and_the_chosen_one_is_shown() 
     page.goto(&fixture.url_for("/")).await;
     wait_until(&page, "ready").await;
     let covered = "[...document.querySelectorAll('.side')].filter(side => side.querySelector('canvas').getBoundingClientRect().bottom > side.querySelector('.bar').getBoundingClientRect().top).length";
-    assert_eq!(page.eval::<u32>(covered).await, 0, "the controls cover nothing");
+    assert_eq!(page.eval::<u32>(covered).await, 0, "the controls must cover no build");
     page.tap("[data-choice=B]").await;
     wait_until(&page, "revealed").await;
     wait_for_condition(

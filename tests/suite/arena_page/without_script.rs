@@ -18,7 +18,7 @@ async fn without_script_a_visitor_can_start_turn_vote_and_continue() {
     page.goto(&fixture.server.url).await;
     assert!(!page.eval::<bool>("document.getElementById('stage').checkVisibility()").await);
     page.screenshot("arena-without-script").await;
-    assert!(!page.text("main").await.contains("AI model"), "only the house's own builders take part");
+    assert!(!page.text("main").await.contains("AI model"), "a new installation has only reference builders");
     page.click_without_script("#pick button").await;
     wait_for_condition(&page, "location.pathname.startsWith('/matchups/')", "Start leads to a matchup").await;
     assert_no_model_names(&page).await;

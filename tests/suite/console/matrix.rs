@@ -258,7 +258,7 @@ async fn a_build_is_imported_by_pasting_and_retired_after_confirmation() {
     .await;
     assert!(
         page.holds("document.querySelector('#panel [data-slot=told]').hidden").await,
-        "it is in, and is not"
+        "a refused import must not be reported as done"
     );
     page.click("#over").await;
     paste(BUILD).await;
@@ -371,6 +371,6 @@ async fn sixty_prompts_by_thirty_models_fit_and_stay_quick() {
         assert!(page.holds("document.documentElement.scrollWidth <= innerWidth").await, "{width}");
         page.run("document.querySelector('.matrix').scrollTo(600, 600)").await;
         let stays = "(() => { const box = document.querySelector('.matrix').getBoundingClientRect(); const head = document.querySelector('#m20').getBoundingClientRect(); const side = document.querySelector('#p20').getBoundingClientRect(); return Math.abs(head.top - box.top) < 2 && Math.abs(side.left - box.left) < 2; })()";
-        assert!(page.holds(stays).await, "the names go away at {width}");
+        assert!(page.holds(stays).await, "the row and column names scroll out of view at {width}");
     }
 }

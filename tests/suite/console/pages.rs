@@ -201,7 +201,11 @@ async fn a_retired_build_is_still_linked_from_its_slot() {
     let page = fixture.open_signed_in("/admin/places/blue-door/mason").await;
     assert!(page.text("#now + p").await.starts_with("The build was retired."));
     let ways = format!("document.querySelectorAll('main a[href=\"/builds/{build}\"]').length");
-    assert_eq!(page.eval::<usize>(&ways).await, 2, "beside the state, and beside the job");
+    assert_eq!(
+        page.eval::<usize>(&ways).await,
+        2,
+        "the build must be linked beside the state and beside the job"
+    );
 
     page.goto(&fixture.server.url_for("/admin#blue-door/mason")).await;
     wait_until(&page, "document.getElementById('panel').open").await;

@@ -41,7 +41,11 @@ async fn the_token_signs_in_and_signing_out_ends_access() {
     let noted: Vec<(String, String)> =
         sqlx::query_as("SELECT via, action FROM audit ORDER BY id").fetch_all(&db.pool).await.unwrap();
     let by_console = |action: &str| ("console".to_owned(), action.to_owned());
-    assert_eq!(noted, [by_console("sign in"), by_console("sign out")], "whoever was not in has not left");
+    assert_eq!(
+        noted,
+        [by_console("sign in"), by_console("sign out")],
+        "signing out without a session must not be in the audit"
+    );
 }
 
 #[tokio::test]
@@ -92,7 +96,7 @@ async fn too_many_wrong_tokens_delay_even_the_right_one() {
         assert_eq!(sign_in(&server, TOKEN).await.status(), 429);
         return;
     }
-    panic!("a hundred guesses were taken");
+    panic!("a hundred wrong tokens were accepted");
 }
 
 #[tokio::test]

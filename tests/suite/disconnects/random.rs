@@ -255,7 +255,7 @@ async fn assert_new_visitor_is_served(server: &TestServer) {
         let vote = voter.vote(&matchup, "TIE").await;
         assert_eq!(vote.status, 200, "{}", vote.text());
     });
-    served.await.unwrap_or_else(|_| panic!("a newcomer has waited for {:?}", begun.elapsed()));
+    served.await.unwrap_or_else(|_| panic!("a new visitor has waited for {:?}", begun.elapsed()));
 }
 
 /// Waits until no transaction is open, no connection exceeds the pool, and no heavy work is left.
@@ -289,7 +289,7 @@ async fn assert_stored(db: &TestDb, acknowledged: Vec<(String, String)>) {
         sqlx::query_as("SELECT matchup_id::text, choice FROM votes").fetch_all(&db.pool).await.unwrap();
     let stored: BTreeSet<_> = stored.into_iter().collect();
     let lost: Vec<_> = acknowledged.iter().filter(|vote| !stored.contains(*vote)).collect();
-    assert!(lost.is_empty(), "acknowledged, and not there: {lost:?}");
+    assert!(lost.is_empty(), "acknowledged votes are not stored: {lost:?}");
     let audit = replay::verify(&db.pool).await.unwrap();
     assert!(audit.is_clean(), "{:?}", audit.first);
     assert_eq!(audit.replay.votes(), stored.len() as u64);

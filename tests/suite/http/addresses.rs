@@ -45,5 +45,5 @@ async fn no_page_repeats_an_invalid_host() {
         assert!(reply.contains("http://localhost:3000/api/check"), "{host} gave {reply}");
     }
     let html = server.get("/format").send().await.unwrap().text().await.unwrap();
-    assert!(html.contains(&format!("{}/api/check", server.url)), "a good one is repeated");
+    assert!(html.contains(&format!("{}/api/check", server.url)), "a valid host must appear in URLs");
 }

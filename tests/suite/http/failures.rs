@@ -84,7 +84,7 @@ async fn rejected_bodies_have_the_same_error_format() {
         let wrong = server.post("/api/json").header("content-type", "application/json").body(text);
         let (status, body) = json_error(wrong.send().await.unwrap()).await;
         assert_eq!((status, &body["code"]), (expected, &json!("bad_request")), "{text}: {body}");
-        assert!(body["error"].as_str().unwrap().len() > 20, "{body} says what is wrong");
+        assert!(body["error"].as_str().unwrap().len() > 20, "{body} must explain the error");
     }
 }
 
@@ -134,7 +134,7 @@ async fn internal_errors_are_logged_with_the_request_id_and_not_shown() {
         let id = header(response.headers(), "x-request-id");
         let html = response.text().await.unwrap();
 
-        assert!(html.contains(&id), "{path} shows its number");
+        assert!(html.contains(&id), "{path} must show the request id");
         assert!(!html.contains(cause), "{path} shows its cause: {html}");
         let lines = log.lines_with(&id);
         let error = lines.iter().find(|line| line["level"] == "ERROR");
@@ -148,7 +148,10 @@ async fn text_from_the_visitor_is_escaped_on_an_error_page() {
     let server = TestServer::start_with_routes(routes()).await;
     let html = server.get("/query?size=%3Cscript%3E").send().await.unwrap().text().await.unwrap();
     assert!(!html.contains("<script>") && !html.contains("&#60;script"), "{html}");
-    assert!(html.contains("The request could not be understood."), "a parser's words are for programs");
+    assert!(
+        html.contains("The request could not be understood."),
+        "a parser's message must not be on a page"
+    );
 }
 
 #[tokio::test]

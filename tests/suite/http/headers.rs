@@ -20,7 +20,7 @@ async fn every_response_has_the_security_headers_including_errors() {
         assert_eq!(header(headers, "cross-origin-opener-policy"), "same-origin", "{path}");
         assert_eq!(header(headers, "cross-origin-resource-policy"), "same-origin", "{path}");
         assert!(header(headers, "permissions-policy").contains("camera=()"), "{path}");
-        assert_ne!(header(headers, "cache-control"), "", "{path} leaves caching to guesses");
+        assert_ne!(header(headers, "cache-control"), "", "{path} has no Cache-Control header");
     }
 }
 
@@ -33,7 +33,7 @@ async fn a_request_id_is_always_generated_by_the_server() {
         let response = server.get(path).header("x-request-id", theirs).send().await.unwrap();
         let id = header(response.headers(), "x-request-id");
         assert_eq!(Uuid::parse_str(&id).unwrap().get_version_num(), 7, "{path}");
-        assert!(!seen.contains(&id), "{path} was given {id}, which is not new");
+        assert!(!seen.contains(&id), "{path} got the request id {id}, which is not new");
         seen.push(id);
     }
 }

@@ -16,7 +16,7 @@ async fn without_a_database_the_process_is_healthy_but_not_ready() {
     assert_eq!(readyz.status(), 503);
     assert_eq!(header(readyz.headers(), "cache-control"), "no-store");
     assert_eq!(readyz.json::<Value>().await.unwrap()["code"], "not_ready");
-    assert!(started.elapsed() < Duration::from_secs(5), "a probe does not wait for long");
+    assert!(started.elapsed() < Duration::from_secs(5), "a probe must answer soon");
 }
 
 #[tokio::test]
@@ -44,8 +44,8 @@ async fn metrics_work_without_a_database() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
-    assert!(!text.contains("buildoff_votes"), "what is not known is not told as nothing");
-    assert!(!text.contains("BREW") && !text.contains("like/it"), "nobody makes up labels");
+    assert!(!text.contains("buildoff_votes"), "unknown values must be left out, not reported as zero");
+    assert!(!text.contains("BREW") && !text.contains("like/it"), "clients must not be able to create labels");
 }
 
 #[tokio::test]

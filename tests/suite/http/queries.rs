@@ -45,7 +45,10 @@ async fn pages(server: &TestServer, db: &TestDb, matchup: &str) -> BTreeSet<Stri
     };
     let pages: BTreeSet<String> = pages.map(filled).collect();
     assert!(pages.contains("/leaderboard/pairs") && pages.contains("/admin/audit"), "{pages:?}");
-    assert!(pages.contains(&format!("/builds/{build}")), "the router still lists its routes: {pages:?}");
+    assert!(
+        pages.contains(&format!("/builds/{build}")),
+        "the router's debug output must list its routes: {pages:?}"
+    );
     assert_eq!(server.get("/builds").send().await.unwrap().status(), 200);
     pages
 }
@@ -85,5 +88,5 @@ async fn pages_ignore_query_parameters_that_they_cannot_parse() {
     assert!(shown >= 20, "only {shown} of {} pages are there: {pages:?}", pages.len());
 
     let strict = server.get("/api/leaderboard?utm_source=x").send().await.unwrap();
-    assert_eq!(strict.status(), 400, "the API says what it does not know");
+    assert_eq!(strict.status(), 400, "the API must refuse unknown parameters");
 }

@@ -21,7 +21,7 @@ async fn a_header_without_end_is_refused() {
         raw_request(&server, &format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(100_000)))
             .await;
     assert!(reply.starts_with("HTTP/1.1 431"), "{reply}");
-    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200, "and the next one is served");
+    assert_eq!(server.get("/healthz").send().await.unwrap().status(), 200, "the next request must be served");
 }
 
 #[tokio::test]
@@ -44,8 +44,8 @@ async fn shutdown_lets_a_running_request_finish() {
     GO_ON.notify_one();
     assert_eq!(request.await.unwrap().unwrap().text().await.unwrap(), "finished");
     closed.await.unwrap();
-    assert!(started.elapsed() < Duration::from_secs(2), "an idle connection holds nothing up");
-    assert!(client.get(url).send().await.is_err(), "nobody listens any more");
+    assert!(started.elapsed() < Duration::from_secs(2), "an idle connection must not delay the shutdown");
+    assert!(client.get(url).send().await.is_err(), "the port must be closed");
     drop(idle);
 }
 
@@ -62,7 +62,11 @@ async fn a_client_that_never_finishes_its_header_is_disconnected() {
     let server = TestServer::start_with_short_timeouts(Router::new()).await;
     let started = Instant::now();
     raw_request(&server, "GET / HTTP/1.1\r\nHost: x\r\n").await;
-    assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "the connection was open for {:?}",
+        started.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -78,6 +82,10 @@ async fn shutdown_does_not_wait_for_ever() {
 
     let started = Instant::now();
     server.shut_down().await.unwrap();
-    assert!(started.elapsed() < Duration::from_secs(3), "it took {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "the connection was open for {:?}",
+        started.elapsed()
+    );
     request.abort();
 }

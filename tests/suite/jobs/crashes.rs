@@ -36,7 +36,7 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
 
     let second = TestServerProcess::start(&db, &variables);
     let admin = TestAdmin::new(&second.url);
-    assert_eq!(admin.job(&job).await["state"], "running", "the lease is still the dead server's");
+    assert_eq!(admin.job(&job).await["state"], "running", "the dead server must still hold the lease");
     db.run(EXPIRE_LEASES).await;
     let ended = admin.wait_for_job_end(&job).await;
     assert_eq!(
@@ -45,7 +45,7 @@ async fn a_job_whose_server_was_killed_is_finished_once_by_another() {
         "{ended}"
     );
     let streamed = admin.get(ended["attempts"][0]["answerUrl"].as_str().unwrap()).await;
-    assert_eq!(streamed.text(), "{ \"boxes\": [{ \"x1\": 1", "what had streamed in is kept");
+    assert_eq!(streamed.text(), "{ \"boxes\": [{ \"x1\": 1", "the partial answer must be stored");
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE model_key = 'tester'").await, 1);
     assert_eq!(db.number("SELECT count(*) FROM answer_parts").await, 0);
     assert_eq!(provider.requests().len(), 2);
@@ -65,7 +65,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let ClaimedJob::Build(first) = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
     attempts::begin(pool, &first.lease).await.unwrap();
-    assert!(claim().await.is_none(), "one job is one worker's");
+    assert!(claim().await.is_none(), "a job must have a single worker");
     fixture.db.run(EXPIRE_LEASES).await;
     first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
     fixture.db.run(EXPIRE_LEASES).await;
@@ -124,7 +124,7 @@ async fn a_worker_that_takes_a_job_over_continues_where_the_other_stopped() {
     assert_eq!(outcomes(&ended), ["refused", "interrupted", "accepted"], "{ended}");
     let requests = fixture.provider.requests();
     let third = requests[2].body.to_string();
-    assert!(third.contains("no_blocks"), "what was wrong with the first answer is told: {third}");
+    assert!(third.contains("no_blocks"), "the third request must name the first answer's error: {third}");
 }
 
 #[tokio::test]
@@ -140,7 +140,10 @@ async fn a_worker_that_takes_a_job_over_knows_that_the_last_answer_is_incomplete
     let ended = take_over_lease(&fixture, &job).await;
     assert_eq!(outcomes(&ended), ["failed", "interrupted", "accepted"], "{ended}");
     let third = fixture.provider.requests()[2].body.to_string();
-    assert!(third.contains("cut off before its end"), "it is asked for something shorter: {third}");
+    assert!(
+        third.contains("cut off before its end"),
+        "the third request must ask for a shorter answer: {third}"
+    );
 }
 
 #[tokio::test]

@@ -78,7 +78,10 @@ async fn cancelling_ends_the_provider_request_and_keeps_the_partial_answer() {
 
     let job_now = fixture.admin.job(&job).await;
     assert_eq!((&job_now["state"], outcomes(&job_now)), (&json!("cancelled"), vec!["cancelled"]));
-    assert!(job_now["cost"].as_f64().is_some_and(|cost| cost > 0.0), "what it took is paid for: {job_now}");
+    assert!(
+        job_now["cost"].as_f64().is_some_and(|cost| cost > 0.0),
+        "the tokens used must be counted: {job_now}"
+    );
     let answer = fixture.admin.get(job_now["attempts"][0]["answerUrl"].as_str().unwrap()).await;
     assert_eq!(answer.text(), "{ \"boxes\": [");
     assert_eq!(fixture.admin.delete(&format!("/api/admin/jobs/{job}")).await.status, 409);
@@ -112,7 +115,11 @@ async fn all_queued_and_running_jobs_can_be_cancelled_at_once() {
     }
     assert_eq!(fixture.db.number(running).await, 0);
     let seeded = fixture.admin.post("/api/admin/seed", "").await.json();
-    assert_eq!((&seeded["done"], &seeded["jobs"]), (&json!(true), &json!([])), "nobody is asked by itself");
+    assert_eq!(
+        (&seeded["done"], &seeded["jobs"]),
+        (&json!(true), &json!([])),
+        "no further request may be sent without an admin"
+    );
     let reply = fixture.admin.delete("/api/admin/jobs").await.json();
     assert_eq!(reply["cancelled"], 0);
     assert_eq!(fixture.db.number("SELECT count(*) FROM audit WHERE action = 'cancel'").await, 1);
@@ -131,7 +138,7 @@ async fn a_failed_job_is_retried_only_by_an_admin() {
         "{first}"
     );
     assert_eq!(first["jobs"][0]["attempts"], 3);
-    assert_eq!(first["done"], true, "nothing is left that could run: {first}");
+    assert_eq!(first["done"], true, "no job must be left to run: {first}");
     assert_eq!(seed("").await["jobs"], json!([]));
     let again = seed("?retryFailed=1").await;
     assert_eq!((&again["jobs"][0]["state"], &again["failedBuilds"]), (&json!("ready"), &json!(0)), "{again}");
@@ -160,7 +167,7 @@ async fn a_retry_of_failed_builds_continues_until_all_were_retried() {
 
     let dry = seed("?dryRun=1&retryFailed=1").await;
     assert_eq!((dry["next"].as_array().unwrap().len(), &dry["done"]), (4, &json!(false)), "{dry}");
-    assert_eq!(seed("").await["done"], true, "a dry run forgives nothing");
+    assert_eq!(seed("").await["done"], true, "a dry run must not mark failed builds for a retry");
     let first = seed("?retryFailed=1&batchSize=1").await;
     assert_eq!(
         (&first["existingBuilds"], &first["failedBuilds"], &first["done"]),
@@ -191,7 +198,7 @@ async fn a_better_parser_finds_builds_in_stored_answers() {
     let now = fixture.admin.job(job["id"].as_str().unwrap()).await;
     assert_eq!((&now["state"], &now["buildId"]), (&json!("ready"), &reread["buildId"]));
     assert_eq!(fixture.admin.post(&path, "").await.code(), "nothing_to_read");
-    assert_eq!(fixture.provider.requests().len(), 3, "nobody is asked again");
+    assert_eq!(fixture.provider.requests().len(), 3, "no further request may be sent");
 }
 
 #[tokio::test]
@@ -252,7 +259,7 @@ async fn disabling_a_model_cancels_its_queued_jobs() {
     assert_eq!((&coverage["sum"]["underWay"], &coverage["sum"]["expected"]), (&json!(1), &json!(0)));
     let metrics = fixture.admin.get("/metrics").await.text();
     let states: Vec<_> = metrics.lines().filter(|line| line.starts_with("buildoff_jobs{")).collect();
-    assert_eq!(states, ["buildoff_jobs{state=\"queued\"} 1"], "only the latest counts");
+    assert_eq!(states, ["buildoff_jobs{state=\"queued\"} 1"], "only the latest job of a slot counts");
     fixture.admin.json(reqwest::Method::PATCH, "/api/admin/models/tester", &off).await;
     assert_eq!(fixture.admin.job(&again).await["code"], "switched_off");
 
@@ -277,7 +284,7 @@ async fn an_older_answer_that_is_a_build_ends_the_job() {
 
     let unread = fixture.admin.get("/api/admin/jobs/unread").await.json();
     let listed = json!({ "jobs": [{ "id": first, "promptId": "shed", "modelKey": "tester" }] });
-    assert_eq!(unread, listed, "a job under way is not read");
+    assert_eq!(unread, listed, "the answers of a running job must not be parsed again");
     let reread = fixture.admin.post(&format!("/api/admin/jobs/{first}/reparse"), "").await.json();
 
     assert_eq!(reread["ok"], true, "{reread}");

@@ -39,7 +39,7 @@ async fn two_servers_make_forty_builds_once_each() {
         (&json!(40), &json!(0), &json!(0)),
         "{seeded}"
     );
-    assert_eq!(provider.requests().len(), 40, "nothing is asked twice");
+    assert_eq!(provider.requests().len(), 40, "no build may be requested twice");
     assert_eq!(db.number("SELECT count(*) FROM jobs").await, 40);
     assert_eq!(db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await, 40);
 }
@@ -72,7 +72,7 @@ async fn a_providers_request_limit_holds_across_servers() {
         let running = db.number("SELECT count(*) FROM jobs WHERE state = 'running'").await;
         most = most.max(running);
         let inside = gates.lock().unwrap().len() - released;
-        assert!(running <= 3 && inside <= 3, "{running} running, {inside} answers under way");
+        assert!(running <= 3 && inside <= 3, "{running} running, {inside} concurrent requests");
         // An answer is released only after all requests that may run concurrently have arrived.
         if inside == 3 || gates.lock().unwrap().len() == 10 {
             gates.lock().unwrap()[released].notify_one();

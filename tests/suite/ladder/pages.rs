@@ -70,7 +70,7 @@ async fn the_votes_on_a_pair_are_listed_for_either_order_of_models() {
     let html = fixture.html("/leaderboard/pairs?a=elm&b=fir").await;
     assert!(html.contains("Elm was better 1 time, Fir 1 time; 0 ties, 0 both bad."), "{html}");
     let (newest, oldest) = (html.find(&second.to_string()).unwrap(), html.find(&first.to_string()).unwrap());
-    assert!(newest < oldest, "the newest comes first");
+    assert!(newest < oldest, "the newest vote must come first");
     assert!(
         html[..newest].contains("Fir is better") && html[newest..oldest].contains("Elm is better"),
         "{html}"
@@ -174,6 +174,6 @@ async fn the_pages_fit_every_size_and_theme() {
         let twice: Vec<String> = page
             .eval("[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)")
             .await;
-        assert_eq!(twice, Vec::<String>::new(), "{path} has ids that stand for two elements");
+        assert_eq!(twice, Vec::<String>::new(), "{path} has duplicate element ids");
     }
 }

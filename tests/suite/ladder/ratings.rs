@@ -106,7 +106,7 @@ async fn a_tags_ladder_counts_only_votes_on_its_prompts() {
         ] {
             assert_eq!(model[column], count, "{column} of {model}");
         }
-        assert_eq!(model["elo"], elo(&model["key"]), "Elo is that of the whole ladder");
+        assert_eq!(model["elo"], elo(&model["key"]), "Elo must be that of the whole ladder");
     }
 
     fixture.vote("owl", "yew", "elm", Choice::A).await;
@@ -116,7 +116,7 @@ async fn a_tags_ladder_counts_only_votes_on_its_prompts() {
         .iter()
         .map(|votes| votes.as_i64().unwrap())
         .sum();
-    assert_eq!(votes_now, 2 * (votes.len() as i64 + 1), "the vote that came after the first look is there");
+    assert_eq!(votes_now, 2 * (votes.len() as i64 + 1), "a vote after the first request must be counted");
     let html = fixture.html("/leaderboard?tag=animal").await;
     assert!(html.contains("A separate leaderboard") && html.contains("on prompts tagged animal"), "{html}");
     assert_eq!(fixture.html("/leaderboard?tag=%3Cb%3E").await, fixture.html("/leaderboard?").await);
@@ -150,7 +150,7 @@ async fn open_matchups_do_not_count_as_shown() {
     let (voter, skipped) = fixture.serve("castle", "elm", "fir").await;
     let (_, expired) = fixture.serve("owl", "ash", "fir").await;
     for path in ["/api/leaderboard", "/api/leaderboard?tag=animal"] {
-        assert_eq!(fixture.column(path, "shown").await, [0, 0, 0], "{path}, while both are open");
+        assert_eq!(fixture.column(path, "shown").await, [0, 0, 0], "{path} must not count open matchups");
     }
 
     fixture.arena.skip(voter, skipped).await.unwrap();
@@ -163,7 +163,7 @@ async fn open_matchups_do_not_count_as_shown() {
     // The counts are read at most once a second.
     let begun = Instant::now();
     while fixture.column("/api/leaderboard", "shown").await != [1, 1, 2] {
-        assert!(begun.elapsed() < Duration::from_secs(10), "what is over counts");
+        assert!(begun.elapsed() < Duration::from_secs(10), "closed matchups must count as shown");
     }
 }
 
@@ -260,7 +260,7 @@ async fn statistics_are_stored_and_continued_by_the_next_server() {
     assert_eq!(
         found.computed_at.unix_timestamp(),
         first.computed_at.unix_timestamp(),
-        "it was not made again"
+        "the stored statistics must be reused"
     );
     assert_eq!((&found.duels, &found.fit), (&first.duels, &first.fit));
 
@@ -268,7 +268,7 @@ async fn statistics_are_stored_and_continued_by_the_next_server() {
     let later = next.stats().await.unwrap();
     assert_eq!((later.votes, stored().await), (91, 91));
     let points = |stats: &LadderStats| stats.history.lines.values().map(Vec::len).sum::<usize>();
-    assert_eq!(points(&later), points(&first) + 2, "the history goes on with the new vote alone");
+    assert_eq!(points(&later), points(&first) + 2, "the history must continue with the new vote only");
 
     fixture.execute("UPDATE models SET enabled = false WHERE key = 'yew'").await;
     let without = next.stats().await.unwrap();
@@ -277,7 +277,7 @@ async fn statistics_are_stored_and_continued_by_the_next_server() {
     fixture.execute("DELETE FROM ladder_stats").await;
     fixture.vote("castle", "elm", "fir", Choice::A).await;
     let anew = next.stats().await.unwrap();
-    assert_eq!(points(&anew), points(&later) + 2, "what is deleted is read again from the votes");
+    assert_eq!(points(&anew), points(&later) + 2, "deleted statistics must be recomputed from the votes");
 }
 
 #[tokio::test]
@@ -299,7 +299,7 @@ async fn statistics_are_computed_even_if_the_visitor_leaves() {
     sqlx::query("LOCK TABLE tallies IN ACCESS EXCLUSIVE MODE").execute(&mut *blocked).await.unwrap();
     for _ in 0..40 {
         let impatient = fixture.server.get("/leaderboard").timeout(Duration::from_millis(20)).send().await;
-        assert!(impatient.is_err(), "nothing can be told yet");
+        assert!(impatient.is_err(), "the statistics must not be available yet");
     }
     let waiting: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
@@ -361,5 +361,8 @@ async fn pages_that_may_lag_use_the_replica_and_votes_use_the_primary() {
     let reply = voter.get("/api/leaderboard").await.json();
     assert!(reply["models"].as_array().unwrap().iter().all(|model| model["votes"] == 0), "{reply}");
     assert_eq!(voter.get("/api/votes.jsonl").await.text(), "");
-    assert!(voter.get("/me").await.text().contains("One vote"), "one's own votes are never late");
+    assert!(
+        voter.get("/me").await.text().contains("One vote"),
+        "a voter's own votes must come from the primary"
+    );
 }

@@ -183,9 +183,9 @@ async fn repeated_or_missing_events_do_no_harm_if_the_last_event_has_the_whole_t
         ("everything twice", twice, Some("abc")),
         ("one missing", without(&[first + 1]), Some("abc")),
         ("two swapped", swapped, Some("abc")),
-        ("one missing, and told whole only at the very end", without(&[first + 1, done]), Some("abc")),
-        ("one missing, and never told whole", without(&[first + 1, done]), None),
-        ("the last one missing, and never told whole", without(&[first + 2, done]), None),
+        ("one missing, and the whole text only in the last event", without(&[first + 1, done]), Some("abc")),
+        ("one missing, and the whole text never sent", without(&[first + 1, done]), None),
+        ("the last one missing, and the whole text never sent", without(&[first + 2, done]), None),
     ] {
         let mut stream: String = order.iter().map(|at| FakeProtocol::OpenAi.frame(&events[*at])).collect();
         if expected.is_none() {

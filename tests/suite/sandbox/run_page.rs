@@ -73,6 +73,16 @@ fn paused_between(first: &str, second: &str, release: &Arc<Notify>) -> FakeRespo
         .send(end)
 }
 
+/// The answers of the first run stall, and those of later runs are valid.
+async fn fixture_with_stalled_first_run() -> SandboxFixture {
+    let request_count = AtomicUsize::new(0);
+    SandboxFixture::new(&[], move |_| match request_count.fetch_add(1, Ordering::SeqCst) {
+        0 | 1 => stalled_response(0),
+        _ => valid_response(0),
+    })
+    .await
+}
+
 #[tokio::test]
 async fn two_builds_grow_while_they_stream_and_are_saved_under_a_link() {
     let release = Arc::new(Notify::new());
@@ -94,7 +104,10 @@ async fn two_builds_grow_while_they_stream_and_are_saved_under_a_link() {
     )
     .await;
     wait_until(&tab, "document.querySelector('[data-state=ready]')").await;
-    assert!(tab.holds("document.getElementById('keeping').hidden").await, "one side is still at it");
+    assert!(
+        tab.holds("document.getElementById('keeping').hidden").await,
+        "a run must not be saved while one side is running"
+    );
     tab.screenshot("sandbox-growing").await;
     release.notify_one();
     wait_until(&tab, "document.querySelectorAll('[data-state=ready]').length === 2").await;
@@ -124,7 +137,10 @@ async fn two_builds_grow_while_they_stream_and_are_saved_under_a_link() {
     let other = open_page(&format!("{link}?q=low")).await;
     wait_until(&other, "document.querySelectorAll('build-viewer[data-state=live]').length === 2").await;
     assert_eq!(other.text("#compared").await, "A barn");
-    assert!(other.holds("!document.getElementById('forget')").await, "it is not theirs to delete");
+    assert!(
+        other.holds("!document.getElementById('forget')").await,
+        "other visitors must not be offered to delete the run"
+    );
     other.screenshot("sandbox-kept").await;
     tab.goto(&link).await;
     wait_until(&tab, "document.querySelectorAll('build-viewer[data-state=live]').length === 2").await;
@@ -141,12 +157,7 @@ async fn two_builds_grow_while_they_stream_and_are_saved_under_a_link() {
 
 #[tokio::test]
 async fn stopping_cancels_both_requests_and_each_side_can_be_retried() {
-    let request_count = AtomicUsize::new(0);
-    let fixture = SandboxFixture::new(&[], move |_| match request_count.fetch_add(1, Ordering::SeqCst) {
-        0 | 1 => stalled_response(0),
-        _ => valid_response(0),
-    })
-    .await;
+    let fixture = fixture_with_stalled_first_run().await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     submit_prompt(&tab, "a shed").await;
     wait_until(&tab, "document.querySelectorAll('.side[data-state=building]').length === 2").await;
@@ -322,12 +333,7 @@ async fn an_invalid_hidden_field_does_not_block_the_form() {
 
 #[tokio::test]
 async fn a_retry_uses_the_model_shown_even_if_the_form_has_changed() {
-    let request_count = AtomicUsize::new(0);
-    let fixture = SandboxFixture::new(&[], move |_| match request_count.fetch_add(1, Ordering::SeqCst) {
-        0 | 1 => stalled_response(0),
-        _ => valid_response(0),
-    })
-    .await;
+    let fixture = fixture_with_stalled_first_run().await;
     let tab = open_page(&fixture.server.url_for("/sandbox?q=low")).await;
     record_requests(&tab).await;
     submit_prompt(&tab, "a shed").await;

@@ -30,7 +30,7 @@ async fn a_saved_run_lasts_thirty_days_and_only_its_owner_can_delete_it() {
     );
     assert_eq!((&kept["a"]["modelKey"], &kept["b"]["modelKey"]), (&json!("one"), &json!("two")));
     let days = "SELECT extract(day FROM min(expires_at) - now())::int8 FROM drafts";
-    assert_eq!(fixture.db.number(days).await, 29, "a moment less than thirty");
+    assert_eq!(fixture.db.number(days).await, 29, "the run must expire in almost thirty days");
 
     let address = format!("/api/sandbox/runs/{}", kept["id"].as_str().unwrap());
     assert_eq!(serde_json::from_slice::<Value>(&other.get(&address).await.bytes).unwrap(), kept);
@@ -70,7 +70,7 @@ async fn saving_twice_makes_one_run_and_a_retry_replaces_its_side() {
     assert_eq!(later["a"]["draftId"], json!(another));
     assert_eq!(later["expiresAt"], first["expiresAt"]);
     let gone = fixture.server.get(&format!("/api/sandbox/drafts/{a}/grid")).send().await.unwrap();
-    assert_eq!(gone.status(), 404, "what it held before is let go");
+    assert_eq!(gone.status(), 404, "the replaced build must be deleted");
     let (status, reply) = keep(&fixture.server.voter(), &json!({ "a": stranger, "b": b })).await;
     assert_eq!((status, &reply["code"]), (403, &json!("not_yours")));
 }

@@ -147,7 +147,7 @@ impl BrowserPage {
     pub async fn eval<T: DeserializeOwned>(&self, script: &str) -> T {
         let value = self.tab.evaluate(script).await;
         let value = value.unwrap_or_else(|error| panic!("{script} failed: {error}"));
-        value.into_value().unwrap_or_else(|error| panic!("{script} gave something else: {error}"))
+        value.into_value().unwrap_or_else(|error| panic!("{script} returned another type: {error}"))
     }
 
     /// Whether a condition holds. It does not during a navigation.
@@ -355,7 +355,7 @@ impl Chromium {
                 while events.next().await.is_some() {}
             });
         });
-        let (browser, runtime) = receive.recv().expect("Chromium started, but could not be spoken to");
+        let (browser, runtime) = receive.recv().expect("Chromium started, but the connection to it failed");
         Self { browser, runtime, _pipe: pipe }
     }
 }

@@ -28,17 +28,21 @@ pub async fn assert_fits(page: &mut BrowserPage, name: &str, width: i64) {
     assert!(
         needed <= width,
         "{name} scrolls sideways: it needs {needed} px for {:#?}",
-        page.eval::<Vec<String>>(PAST_THE_EDGE).await
+        page.eval::<Vec<String>>(&past_the_edge(width)).await
     );
     let faint: Vec<String> = page.eval(LOW_CONTRAST_TEXT).await;
     assert_eq!(faint, Vec::<String>::new(), "{name} has text with too little contrast");
 }
 
-/// Visible elements that reach past the right edge of the window.
-const PAST_THE_EDGE: &str = r#"
-  [...document.querySelectorAll("body *")]
-    .filter((e) => e.getBoundingClientRect().right > innerWidth && e.checkVisibility())
-    .map((e) => e.outerHTML.slice(0, 120))"#;
+/// A script that lists the visible elements that reach further right than the window. It needs the width, as
+/// an overflowing page on a phone reports a larger `innerWidth`.
+fn past_the_edge(width: i64) -> String {
+    format!(
+        r#"[...document.querySelectorAll("body *")]
+            .filter((e) => e.getBoundingClientRect().right > {width} && e.checkVisibility())
+            .map((e) => e.outerHTML.slice(0, 120))"#
+    )
+}
 
 /// Visible text whose contrast with its background is below level AA of WCAG.
 const LOW_CONTRAST_TEXT: &str = r#"(() => {

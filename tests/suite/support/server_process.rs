@@ -40,7 +40,8 @@ impl TestServerProcess {
         let log = Arc::clone(&output);
         // The output is read to its end, since a full pipe would block the program.
         std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
-        let url = url.unwrap_or_else(|| panic!("the program did not log its URL: {}", output.lock().unwrap()));
+        let url =
+            url.unwrap_or_else(|| panic!("the program did not log its URL: {}", output.lock().unwrap()));
         Self { process, url, output }
     }
 

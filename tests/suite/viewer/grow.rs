@@ -61,7 +61,7 @@ async fn a_build_grows_with_its_text_and_settles_into_the_finished_grid() {
     let (same_view, quads, framed, turn): (bool, u32, bool, f64) = page
         .eval("[fresh.viewer === view, view.stats.quads, view.frame !== undefined, fresh.camera.turn * 180 / Math.PI]")
         .await;
-    assert!(same_view && !framed, "the same view goes on, looking at the build's own bounds");
+    assert!(same_view && !framed, "the camera must keep its view of the build's own bounds");
     assert_eq!(quads, drawn, "quads of the finished grid, drawn from its spec before");
     assert!((turn - 58.6).abs() < 0.1, "the camera stays as it was turned, but is at {turn}");
     assert_eq!(state(&page).await, "live");

@@ -47,7 +47,7 @@ async fn walking_stops_at_walls_and_escape_ends_it() {
     let mut page = open_with_spec(&fixture, WALL).await;
     wait_until_idle(&page).await;
     click_tool(&page, "walk").await;
-    wait_until(&page, "fresh.hasAttribute('data-walking')", "One stands before the build").await;
+    wait_until(&page, "fresh.hasAttribute('data-walking')", "The visitor stands in front of the build").await;
     assert_eq!(page.eval::<String>(FOCUSED).await, "canvas");
     assert_eq!(page.eval::<String>("fresh.querySelector('[data-tool=walk]').ariaPressed").await, "true");
     let description: String = page
@@ -64,7 +64,8 @@ async fn walking_stops_at_walls_and_escape_ends_it() {
     .await;
     dispatch_key(&page, "keydown", "KeyW").await;
     wait_until(&page, "body.at[2] < start[2] - 1", "W walks").await;
-    wait_until(&page, "Math.abs(body.at[2] - 11.3) < 0.01", "The wall, which ends at 11, stops one").await;
+    wait_until(&page, "Math.abs(body.at[2] - 11.3) < 0.01", "The wall, which ends at 11, stops the walk")
+        .await;
     page.eval::<bool>(&super::animation_frames(10)).await;
     let at: [f64; 3] = page.eval("body.at").await;
     assert!(
@@ -76,7 +77,7 @@ async fn walking_stops_at_walls_and_escape_ends_it() {
 
     page.press("f").await;
     dispatch_key(&page, "keydown", "Space").await;
-    wait_until(&page, "body.flying && body.at[1] > 10.5", "Flying, one rises over the wall").await;
+    wait_until(&page, "body.flying && body.at[1] > 10.5", "Flying leads over the wall").await;
     dispatch_key(&page, "keyup", "Space").await;
     dispatch_key(&page, "keydown", "ArrowUp").await;
     wait_until(&page, "body.at[2] < 7", "and over it").await;
@@ -192,7 +193,7 @@ async fn the_order_of_building_is_replayed_and_can_be_scrubbed() {
     assert_eq!(
         page.eval::<String>("document.activeElement.ariaLabel").await,
         "Play",
-        "who takes hold of the slider stops it"
+        "moving the slider must pause the replay"
     );
 
     page.run(&format!("{SLIDER}.focus()")).await;
@@ -326,12 +327,12 @@ async fn walking_continues_while_the_other_viewer_is_linked_or_uses_the_mouse() 
         wait_until(&page, &format!("{viewer}.dataset.state === 'live'"), "Both are live").await;
     }
     page.run("first.querySelector('[data-tool=walk]').click()").await;
-    wait_until(&page, "first.hasAttribute('data-walking')", "One walks").await;
+    wait_until(&page, "first.hasAttribute('data-walking')", "The viewer walks").await;
     page.run(&format!("{LINK}; {LINK}")).await;
     assert!(page.eval::<bool>("'body' in first.viewer.camera").await, "the camera is still that of the walk");
 
     page.run("second.querySelector('[data-tool=walk]').click()").await;
-    wait_until(&page, "second.hasAttribute('data-walking')", "One walks in the other, too").await;
+    wait_until(&page, "second.hasAttribute('data-walking')", "The other viewer walks too").await;
     page.run(
         "document.hasFocus = () => true;
          var owner = second.viewer.canvas;
@@ -359,11 +360,12 @@ async fn while_walking_the_menu_closes_by_itself_and_offers_no_clip() {
     let fixture = ViewerFixture::new().await;
     let page = fixture.open_build_page().await;
     click_tool(&page, "walk").await;
-    wait_until(&page, &of_first_viewer("v.canvas.closest('[data-walking]') !== null"), "One walks").await;
+    wait_until(&page, &of_first_viewer("v.canvas.closest('[data-walking]') !== null"), "The viewer walks")
+        .await;
     click_tool(&page, "night").await;
     wait_until(&page, "document.querySelector('build-viewer').hasAttribute('data-night')", "It is night")
         .await;
-    assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "one walks on after a click");
+    assert_eq!(page.eval::<String>(FOCUSED).await, "canvas", "the walk must continue after a click");
     click_tool(&page, "more").await;
     wait_until(&page, "!!document.querySelector('.menu')", "The menu is open").await;
     assert_eq!(page.eval::<u32>("document.querySelectorAll('.menu button').length").await, 1);
@@ -374,7 +376,7 @@ async fn while_walking_the_menu_closes_by_itself_and_offers_no_clip() {
         )
         .await,
         [0, 1],
-        "menus, and viewers in which one walks"
+        "open menus and walking viewers"
     );
     page.run("document.querySelector('build-viewer').showPoster()").await;
     assert_eq!(
