@@ -95,7 +95,7 @@ async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
     Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
 }
 
-/// A client that announces its body and sends it only when asked to.
+/// Whether the client sends its body only after a `100 Continue`.
 fn expects_continue(headers: &HeaderMap) -> bool {
     headers.contains_key(EXPECT)
 }

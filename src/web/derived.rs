@@ -10,7 +10,7 @@ use super::layers::NoTransform;
 
 pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// For answers that depend on who asks, and when.
+/// For answers that are different for each visitor, or at any time.
 pub(super) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");
 
 /// The bytes of a resource in one encoding, without the bytes themselves: those are made only for visitors who do

@@ -118,7 +118,7 @@ impl Error {
         match &self.cause {
             Some(cause) => tracing::error!(code = self.code.name(), "failed: {cause:#}"),
             None if self.status.is_server_error() => {
-                tracing::warn!(code = self.code.name(), "{}", self.message)
+                tracing::warn!(code = self.code.name(), "{}", self.message);
             }
             None => tracing::debug!(code = self.code.name(), "{}", self.message),
         }

@@ -73,7 +73,7 @@ fn server_readings(app: &App) -> Vec<MetricSample> {
         ),
         gauge(
             "large_bodies_bytes",
-            "Memory that large bodies and answers take together on this server",
+            "Memory used by large request and response bodies on this server",
             app.memory.reserved(),
         ),
     ]
@@ -88,12 +88,12 @@ fn installation_readings(tally: MetricCounts) -> [MetricSample; 4] {
         total("matchups", "Matchups served, over all servers", tally.matchups),
         MetricSample {
             name: "builds",
-            help: "Builds in force, over all servers",
+            help: "Builds that are not retired, over all servers",
             value: MetricValue::Current(tally.builds),
         },
         MetricSample {
             name: "jobs",
-            help: "Builds that were wanted of models, by how the latest try stands, over all servers",
+            help: "Builds that models were to generate, by the state of the latest job, over all servers",
             value: MetricValue::ByState(jobs.collect()),
         },
     ]

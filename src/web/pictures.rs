@@ -197,21 +197,21 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_ask_for_sizes_that_are_made() {
-        let mut asked = BTreeSet::new();
+    fn pages_use_only_sizes_that_are_drawn() {
+        let mut used = BTreeSet::new();
         for folder in ["templates", "static"] {
-            collect_sizes(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut asked);
+            collect_sizes(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut used);
         }
-        assert!(asked.len() > 3, "{asked:?}");
-        assert!(asked.iter().all(|size| SIZES.contains(size)), "{asked:?}");
+        assert!(used.len() > 3, "{used:?}");
+        assert!(used.iter().all(|size| SIZES.contains(size)), "{used:?}");
     }
 
     /// The sizes in the addresses of pictures, in all files of a folder.
-    fn collect_sizes(folder: &Path, asked: &mut BTreeSet<u16>) {
+    fn collect_sizes(folder: &Path, used: &mut BTreeSet<u16>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                collect_sizes(&path, asked);
+                collect_sizes(&path, used);
                 continue;
             }
             let text = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
@@ -219,7 +219,7 @@ mod tests {
                 let query = query.split(['"', '`']).next().unwrap_or_default();
                 let size = query.split("size=").nth(1).unwrap_or_default();
                 let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
-                asked.extend(digits.parse::<u16>());
+                used.extend(digits.parse::<u16>());
             }
         }
     }

@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn only_trusted_proxies_are_believed_about_where_a_visitor_comes_from() {
         let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "127.0.0.1/32".parse().unwrap()];
-        for (peer, said, address_is) in [
+        for (peer, forwarded, expected) in [
             ("192.0.2.1", vec![], "192.0.2.1"),
             ("192.0.2.1", vec!["203.0.113.9"], "192.0.2.1"),
             ("127.0.0.1", vec!["203.0.113.9"], "203.0.113.9"),
@@ -190,11 +190,11 @@ mod tests {
             ("127.0.0.1", vec![], "127.0.0.1"),
         ] {
             let mut headers = HeaderMap::new();
-            for line in &said {
+            for line in &forwarded {
                 headers.append("x-forwarded-for", HeaderValue::from_bytes(line.as_bytes()).unwrap());
             }
             let found = address(peer.parse().unwrap(), &headers, &trusted);
-            assert_eq!(found, address_is.parse::<IpAddr>().unwrap(), "{peer} says {said:?}");
+            assert_eq!(found, expected.parse::<IpAddr>().unwrap(), "{peer}, {forwarded:?}");
         }
     }
 }

@@ -137,14 +137,14 @@ fn differences_are_told_in_words() {
     for (stored, words) in [
         (
             changed(|standing| standing.elo = standing.elo.next_up()),
-            "m0 (32-simple-precise) is kept with Elo 1508.0000000000002; by its votes, that is 1508.0",
+            "m0 (32-simple-precise) is stored with Elo 1508.0000000000002; by its votes, that is 1508.0",
         ),
         (
             changed(|standing| standing.both_bad = 2),
-            "m0 (32-simple-precise) is kept with both bad 2; by its votes, that is 0",
+            "m0 (32-simple-precise) is stored with both bad 2; by its votes, that is 0",
         ),
-        (without, "m1 (32-simple-precise) has votes, and no rating is kept"),
-        (beyond, "m1 (64-advanced-precise) is kept with a rating, and has no votes"),
+        (without, "m1 (32-simple-precise) has votes, but no stored rating"),
+        (beyond, "m1 (64-advanced-precise) has a stored rating, but no votes"),
     ] {
         let report = report(&log, &stored);
         assert_eq!(report.differing_ratings, 1);
@@ -155,7 +155,7 @@ fn differences_are_told_in_words() {
     wrong[0].elo_a_after = 1507.5;
     assert_eq!(
         report(&wrong, &ladders).first.unwrap().to_string(),
-        "vote 3 says that m0 had 1507.5 after it; by the votes up to it, that is 1508.0"
+        "vote 3 is stored with an Elo of 1507.5 for m0 after it; by the votes up to it, that is 1508.0"
     );
 }
 

@@ -84,7 +84,7 @@ fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
         }
     });
     let pages = pages.inspect_err(|error: &anyhow::Error| {
-        tracing::warn!("the download of the vote log was cut off: {error:#}")
+        tracing::warn!("the download of the vote log was cut off: {error:#}");
     });
     Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
 }

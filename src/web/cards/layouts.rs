@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_stays_on_the_card_and_never_lies_over_other_words() {
+    fn every_text_stays_on_the_card_and_never_overlaps_another() {
         for words in HOSTILE {
             for (kind, poster) in every(words) {
                 let boxes = poster.boxes();
                 assert!(boxes.len() >= poster.lines.len(), "{kind}, {words}: a line was not set: {boxes:?}");
-                for (said, [left, top, right, bottom]) in &boxes {
+                for (text, [left, top, right, bottom]) in &boxes {
                     let inside = *left >= 8.0 && *top >= 0.0 && *right <= 1192.0 && *bottom <= 630.0;
-                    assert!(inside, "{kind}, {words}: {said} at {left} {top} {right} {bottom}");
+                    assert!(inside, "{kind}, {words}: {text} at {left} {top} {right} {bottom}");
                 }
                 for (i, (one, a)) in boxes.iter().enumerate() {
                     for (other, b) in &boxes[..i] {

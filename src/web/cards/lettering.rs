@@ -181,7 +181,7 @@ mod tests {
                 );
             }
         }
-        assert!(lines(&long)[3].ends_with('…'), "what is cut says so");
+        assert!(lines(&long)[3].ends_with('…'), "a cut text ends with an ellipsis");
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn complete(operation: &mut Value, implied: Vec<(u16, ErrorCode)>) {
             failure.codes.push(code);
         }
     }
-    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.to_json())));
+    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.into_json())));
     answers.extend(all);
 }
 
@@ -88,7 +88,7 @@ impl DocumentedFailure {
         }
     }
 
-    fn to_json(self) -> Value {
+    fn into_json(self) -> Value {
         let meanings = self.codes.iter().map(|code| format!("`{}`: {}", code.name(), code.meaning()));
         let words = (!self.words.is_empty()).then(|| self.words.clone());
         let description: Vec<_> = words.into_iter().chain(meanings).collect();

@@ -108,8 +108,8 @@ impl ModelPage {
 
     /// The strongest first.
     fn judged(&self) -> Vec<&PromptRecord> {
-        let tells =
+        let is_judged =
             |prompt: &&PromptRecord| prompt.record.share().is_some() && prompt.record.votes() >= MIN_VOTES;
-        self.record.prompts.iter().filter(tells).collect()
+        self.record.prompts.iter().filter(is_judged).collect()
     }
 }

@@ -55,7 +55,7 @@ impl ContestantResolver<'_> {
     ) -> Result<SandboxContestant, Error> {
         let ModelChoice { source, secret } = choice;
         match source {
-            ModelSource::Catalog(key) => self.from_catalog(listed, &key, secret),
+            ModelSource::Catalog(key) => self.of_catalog(listed, &key, secret),
             ModelSource::Provider { provider, model } => {
                 let known = self.app.worker.providers().known().iter().find(|known| known.key == provider);
                 let known =
@@ -67,7 +67,7 @@ impl ContestantResolver<'_> {
         }
     }
 
-    fn from_catalog(
+    fn of_catalog(
         &self,
         listed: &[ListedModel],
         key: &str,

@@ -112,7 +112,7 @@ async fn upload(
 impl DraftQuery {
     fn origin(self, arena: &Settings) -> Result<DraftOrigin, Error> {
         let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
-        let prompt = prompt.unwrap_or("a build of one’s own").to_owned();
+        let prompt = prompt.unwrap_or("an imported build").to_owned();
         if let Some(problem) = prompt_problem(&prompt) {
             return Err(Error::bad_request(problem));
         }

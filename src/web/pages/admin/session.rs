@@ -42,7 +42,7 @@ struct SignInQuery {
 }
 
 #[derive(Template, WebTemplate)]
-#[template(path = "admin/door.html")]
+#[template(path = "admin/sign_in.html")]
 struct SignInPage {
     page: Page,
     next: String,
@@ -51,7 +51,7 @@ struct SignInPage {
 }
 
 #[derive(Template, WebTemplate)]
-#[template(path = "admin/closed.html")]
+#[template(path = "admin/disabled.html")]
 struct AdminDisabledPage {
     page: Page,
 }
