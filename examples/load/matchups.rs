@@ -175,7 +175,7 @@ impl LoadVoterPool {
         match voter.open {
             None => pool.voted.push_back(voter),
             Some(_) if pool.with_open_matchup.len() < VOTERS_WITH_OPEN_MATCHUP => {
-                pool.with_open_matchup.push_back(voter)
+                pool.with_open_matchup.push_back(voter);
             }
             Some(_) => pool.idle.push(voter.client),
         }
