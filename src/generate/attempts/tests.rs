@@ -253,7 +253,7 @@ async fn what_is_wrong_goes_back_with_the_answer_until_it_is_right() {
     let second = run.prompt(2);
     for part in [
         "a lighthouse",
-        "`height_too_small`: it is 2 high",
+        "`height_too_small`: the build is 2 cells high",
         "1152 filled cells, x from 4 to 27, y from 0 to 1",
         &hut(2),
     ] {
@@ -417,7 +417,7 @@ async fn an_answer_that_cannot_be_looked_at_is_kept_and_not_paid_for_again() {
     let message = listener.attempts[0].message.as_deref().unwrap();
     assert_eq!(
         message,
-        "the answer could not be checked: too much heavy work of this client is waiting already"
+        "the answer could not be checked: this client has too much work queued"
     );
     assert_eq!(provider.requests.lock().unwrap().len(), 1);
 }

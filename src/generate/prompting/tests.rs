@@ -183,8 +183,8 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
         (
             &boxes(spread),
             vec![
-                "`height_too_small`: it is 2 high",
-                "180 writes were outside",
+                "`height_too_small`: the build is 2 cells high",
+                "180 writes outside the grid were dropped",
                 "air does not remove blocks: 4 writes",
                 "640 filled cells, x from 0 to 31, y from 0 to 1, z from 0 to 9: 640 stone.",
                 "span along y is at least 4 cells",
@@ -200,7 +200,7 @@ fn a_repair_names_every_fault_with_its_code_and_place() {
         ),
         (
             &boxes(r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":31,"z2":31,"type":"stone"}"#),
-            vec!["`too_many_blocks`: 32768 blocks", "Hollow out"],
+            vec!["`too_many_blocks`: the build has 32768 blocks", "Hollow out"],
         ),
         (
             &boxes(&[r#"{"x1":0,"y1":0,"z1":0,"x2":31,"y2":31,"z2":31,"type":"stone"}"#; 9].join(",")),
