@@ -1,4 +1,4 @@
-//! Coverage: which builds exist at some settings, which are missing, and how their jobs stand.
+//! Coverage: which builds exist at some settings, which are missing, and the state of their jobs.
 
 use std::collections::HashMap;
 
@@ -122,7 +122,7 @@ impl CoverageSummary {
                 _ if latest.retry_allowed => self.open.push(slot()),
                 JobState::Failed => self.failed += 1,
                 JobState::Cancelled => self.cancelled += 1,
-                // The build of a ready job is missing only once it was retired.
+                // A ready job without a build in force: its build was retired.
                 JobState::Ready => self.open.push(slot()),
             },
         }

@@ -123,7 +123,11 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("IMPORT_MAX_MIB", "1.5", "IMPORT_MAX_MIB must be a whole number of MiB from 1 to 2048, not \"1.5\""),
         ("ARENA_GRID", "33", "ARENA_GRID must be 32, 64, 128 or 256, not \"33\""),
         ("ARENA_PALETTE", "fancy", "ARENA_PALETTE must be simple or advanced, not \"fancy\""),
-        ("ARENA_MODE", "Very Precise", "ARENA_MODE must be 1 to 32 characters a-z, 0-9 and -, not \"Very Precise\""),
+        (
+            "ARENA_MODE",
+            "Very Precise",
+            "ARENA_MODE must be 1 to 32 characters a-z, 0-9 and -, not \"Very Precise\"",
+        ),
         ("REFERENCE_MODELS", "maybe", "REFERENCE_MODELS must be auto, on or off, not \"maybe\""),
         ("MIN_DWELL_MS", "-1", "MIN_DWELL_MS must be a number of milliseconds up to 600000, not \"-1\""),
         ("RATE_LIMITS", "no", "RATE_LIMITS must be on or off, not \"no\""),

@@ -18,14 +18,14 @@ use super::{
 const START_TIMEOUT: Duration = Duration::from_secs(600);
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A running server. Dropping the last value for it stops the server. Starting and dropping block, for up to two
-/// seconds.
+/// A running server. Dropping the last value for it stops the server. Starting and
+/// dropping block the thread, as long as the timeouts above allow.
 #[derive(Debug)]
 pub struct Cluster {
     server: PostgresServer,
     durability: Durability,
-    /// Locked shared while the server is in use.
-    users: File,
+    /// Holds a shared lock while this process uses the server.
+    users_lock: File,
 }
 
 impl Cluster {
@@ -33,11 +33,11 @@ impl Cluster {
     pub fn start(dir: &Path, search: &PostgresSearch, durability: Durability) -> Result<Self> {
         let data_dir = DataDir::prepare(dir)?;
         let _starting = data_dir.lock_starting(START_TIMEOUT)?;
-        let users = data_dir.lock_users()?;
+        let users_lock = data_dir.lock_users()?;
         let binaries = Binaries::find(search, &data_dir.cache, data_dir.data_version()?, data_dir.account)?;
         let server = PostgresServer { data_dir, binaries };
         server.ensure_running(durability)?;
-        Ok(Self { server, durability, users })
+        Ok(Self { server, durability, users_lock })
     }
 
     /// How to connect to the database `postgres`, which every cluster has.
@@ -65,8 +65,8 @@ impl Cluster {
     /// uses it.
     fn leave(&self) -> Result<()> {
         let _starting = self.server.data_dir.lock_starting(STOP_TIMEOUT)?;
-        self.users.unlock()?;
-        if self.users.try_lock().is_ok() && self.server.is_running() {
+        self.users_lock.unlock()?;
+        if self.users_lock.try_lock().is_ok() && self.server.is_running() {
             self.server.stop()?;
         }
         Ok(())

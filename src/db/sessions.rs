@@ -62,7 +62,7 @@ impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
         sqlx::query!(
             "INSERT INTO sessions (id, data, expires_at) VALUES ($1, $2, $3)",
-            key(&record.id),
+            hashed_id(&record.id),
             Json(&record.data) as _,
             record.expiry_date,
         )
@@ -77,7 +77,7 @@ impl SessionStore for Sessions {
     async fn save(&self, record: &Record) -> Result<()> {
         sqlx::query!(
             "UPDATE sessions SET data = $2, expires_at = $3 WHERE id = $1",
-            key(&record.id),
+            hashed_id(&record.id),
             Json(&record.data) as _,
             record.expiry_date,
         )
@@ -98,7 +98,7 @@ impl SessionStore for Sessions {
             FROM sessions
             WHERE id = $1 AND expires_at > now()
             "#,
-            key(id),
+            hashed_id(id),
         )
         .fetch_optional(&self.pool)
         .await
@@ -110,7 +110,7 @@ impl SessionStore for Sessions {
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
-        sqlx::query!("DELETE FROM sessions WHERE id = $1", key(id))
+        sqlx::query!("DELETE FROM sessions WHERE id = $1", hashed_id(id))
             .execute(&self.pool)
             .await
             .map_err(backend)?;
@@ -119,7 +119,7 @@ impl SessionStore for Sessions {
     }
 }
 
-fn key(id: &Id) -> Vec<u8> {
+fn hashed_id(id: &Id) -> Vec<u8> {
     Sha256::digest(id.0.to_be_bytes()).to_vec()
 }
 

@@ -1,4 +1,4 @@
-//! Addresses that users name, and where their hosts are.
+//! Checks addresses that users enter, and looks up their hosts.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{PinnedHost, is_public};
 
 const DNS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An address that requests may go to.
+/// An address that was checked, and the IP addresses of its host. It is public, unless its check allowed others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicEndpoint {
     /// Without a slash at its end.
@@ -35,11 +35,11 @@ pub enum OutboundRefused {
     NotPublic,
 }
 
-/// Finds out where an address leads. With `local`, private networks and unencrypted connections are allowed too, for
+/// Finds out where an address leads. With `allow_private`, private networks and unencrypted connections are allowed too, for
 /// people who run Buildoff for themselves.
-pub async fn resolve(address: &str, local: bool) -> Result<PublicEndpoint, OutboundRefused> {
+pub async fn resolve(address: &str, allow_private: bool) -> Result<PublicEndpoint, OutboundRefused> {
     let url = parse_base_url(address)?;
-    if url.scheme() != "https" && !local {
+    if url.scheme() != "https" && !allow_private {
         return Err(OutboundRefused::NotEncrypted);
     }
     let port = url.port_or_known_default().ok_or(OutboundRefused::BadAddress)?;
@@ -49,7 +49,7 @@ pub async fn resolve(address: &str, local: bool) -> Result<PublicEndpoint, Outbo
         Host::Ipv6(ip) => vec![SocketAddr::new(ip.into(), port)],
         Host::Domain(name) => lookup(name, port).await?,
     };
-    if !local && !addresses.iter().all(|socket| is_public(socket.ip())) {
+    if !allow_private && !addresses.iter().all(|socket| is_public(socket.ip())) {
         return Err(OutboundRefused::NotPublic);
     }
     let host = url.host_str().unwrap_or_default().to_owned();
@@ -57,7 +57,7 @@ pub async fn resolve(address: &str, local: bool) -> Result<PublicEndpoint, Outbo
     Ok(PublicEndpoint { base_url, pinned: PinnedHost { host, addresses } })
 }
 
-/// An HTTP address below which others stand: without credentials, query and fragment.
+/// Parses the base URL of an API, which has no credentials, query or fragment.
 pub fn parse_base_url(address: &str) -> Result<Url, OutboundRefused> {
     let url: Url = address.parse().map_err(|_| OutboundRefused::BadAddress)?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {

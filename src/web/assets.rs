@@ -1,7 +1,7 @@
 //! The files of `static/`, built into the program.
 //!
-//! Their address is `/static/<hash of the whole folder>/…`. Any change moves all of them, so that browsers can keep
-//! them for ever, and modules that import each other by relative paths are of one version.
+//! Their addresses are `/static/<hash of all files sent>/…`. Any change alters all of them, so browsers can keep them
+//! forever, and modules that import each other by relative paths are of one version.
 
 mod comments;
 
@@ -113,15 +113,15 @@ impl AssetStore {
         let mut files = HashMap::new();
         for name in names {
             let Some(found) = StaticFolder::get(&name) else { continue };
-            let digest = Sha256::digest(&found.data);
-            whole.update(name.as_bytes());
-            whole.update([0]);
-            whole.update(digest);
             let data = if name.ends_with(".js") {
                 strip_comments(&String::from_utf8_lossy(&found.data)).into_bytes()
             } else {
                 found.data.into_owned()
             };
+            let digest = Sha256::digest(&data);
+            whole.update(name.as_bytes());
+            whole.update([0]);
+            whole.update(digest);
             files.insert(name.to_string(), Arc::new(Asset::new(&name, &digest, data.into())));
         }
         Self { hash: short(&whole.finalize()), files }

@@ -38,8 +38,8 @@ pub(super) fn inherit_location<F: Future>(inside: F) -> impl Future<Output = F::
     PAGE_LOCATION.scope(PAGE_LOCATION.try_with(PageLocation::clone).unwrap_or_default(), inside)
 }
 
-/// The `Host` of a request. Any other character than those of a host's name is refused: examples are meant for a
-/// shell.
+/// The `Host` of a request, for examples that people paste into a shell: with characters that no host's name has, it is
+/// replaced by `localhost:3000`.
 pub(super) fn host(headers: &HeaderMap) -> &str {
     let is_harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
     let name = headers.get(HOST).and_then(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-/** Saves a screenshot. */
+/** Screenshots, and the sky and the file names that videos share. */
 import { make } from "./controls.js";
 
 /** The canvas is transparent, so the page's sky is drawn behind it. @param {import("./viewer.js").BuildViewer} element */

@@ -22,7 +22,11 @@ const FAILURES: [(&str, ErrorCode, &str); 6] = [
     ("/sandbox/failing/403", ErrorCode::NotYours, "Only the browser that keeps this run can delete it."),
     ("/models/failing/404", ErrorCode::NotFound, "This model does not exist."),
     ("/failing/409", ErrorCode::AllVoted, "You have seen all pairs. Come back when there are new builds."),
-    ("/failing/410", ErrorCode::MatchupOver, "It was skipped, or 30 minutes have passed."),
+    (
+        "/failing/410",
+        ErrorCode::MatchupOver,
+        "This matchup has ended: it was skipped, or 30 minutes have passed.",
+    ),
     ("/failing/429", ErrorCode::RateLimited, "Too many requests. Try again in 12 seconds."),
     ("/failing/503", ErrorCode::Busy, "The server is busy. Try again in a moment."),
 ];

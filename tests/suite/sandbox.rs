@@ -138,7 +138,7 @@ async fn a_failed_side_includes_its_answer_and_the_other_side_continues() {
     assert_eq!(sung["raw"], "I would rather sing.");
     let retry = events_of(&events, "retry", sung["slot"].as_str().unwrap());
     assert_eq!((retry.len(), &retry[0]["attempt"]), (1, &json!(2)));
-    assert!(retry[0]["reason"].as_str().is_some_and(|reason| reason.contains("no object")), "{retry:?}");
+    assert!(retry[0]["reason"].as_str().is_some_and(|reason| reason.contains("no JSON object")), "{retry:?}");
 
     let events = fixture.run_events(&two_model_run()).await;
     assert_eq!(events.iter().filter(|event| event["type"] == "result").count(), 2);

@@ -415,10 +415,7 @@ async fn an_answer_that_cannot_be_looked_at_is_kept_and_not_paid_for_again() {
     assert_eq!((&*listener.attempts[0].answer, listener.next[0]), (&*hut(8), None));
     assert_eq!(listener.attempts[0].outcome, Outcome::Unread);
     let message = listener.attempts[0].message.as_deref().unwrap();
-    assert_eq!(
-        message,
-        "the answer could not be checked: this client has too much work queued"
-    );
+    assert_eq!(message, "the answer could not be checked: this client has too much work queued");
     assert_eq!(provider.requests.lock().unwrap().len(), 1);
 }
 

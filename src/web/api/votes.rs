@@ -71,7 +71,7 @@ async fn answer(app: App, format: VoteLogFormat) -> Result<Response, Error> {
         .into_response())
 }
 
-/// When reading fails, the stream breaks off without its end, so that a client notices.
+/// When reading fails, the response is aborted, so that a client sees that it is incomplete.
 fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
@@ -112,8 +112,8 @@ impl VoteLogFormat {
     }
 }
 
-/// No value needs quotes: all are slugs, digests, ids and numbers. Numbers have as few digits as restore the same
-/// bits.
+/// No value needs quotes: all are slugs, digests, ids and numbers. Numbers have the fewest digits that
+/// parse back to the same value.
 fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
     let LoggedVote {
         id,

@@ -148,7 +148,7 @@ impl ErrorCode {
             Self::Internal => facts("internal", S::INTERNAL_SERVER_ERROR, TryAgain, "Something went wrong",
                 "Something broke on our side. It has been logged."),
             Self::MatchupOver => facts("matchup_over", S::GONE, Arena, "This matchup is over",
-                "It was skipped, or 30 minutes have passed."),
+                "This matchup has ended: it was skipped, or 30 minutes have passed."),
             Self::MethodNotAllowed => facts("method_not_allowed", S::METHOD_NOT_ALLOWED, Section, "This page cannot be opened",
                 "This address does not support this kind of request."),
             Self::NoBlocks => facts("no_blocks", S::UNPROCESSABLE_ENTITY, Sandbox, "This build is empty",

@@ -160,7 +160,7 @@ fn redirect_to(matchup: Uuid) -> Redirect {
     Redirect::to(&format!("/matchups/{matchup}"))
 }
 
-/// The matchup before the vote; none if it was served to somebody else.
+/// The matchup, if it was served to this visitor; before or after the vote.
 async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedMatchup>, Error> {
     match visitor.voter().await? {
         Some(voter) => Ok(app.arena.served(voter, id).await?),

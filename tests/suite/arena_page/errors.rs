@@ -54,7 +54,7 @@ async fn a_vote_on_a_closed_matchup_leads_to_a_new_one() {
     page.press("1").await;
     wait_for_condition(
         &page,
-        "document.getElementById('note').innerText.startsWith('This matchup is over')",
+        "document.getElementById('note').innerText.startsWith('This matchup has ended')",
         "It is over",
     )
     .await;

@@ -221,7 +221,7 @@ async fn a_prompt_with_builds_keeps_its_text_and_the_field_says_so() {
     fixture.import("blue-door", "house").await;
     page.run("document.getElementById('text').value = 'a red door'").await;
     page.click("#edit [type=submit]").await;
-    wait_until(&page, "document.getElementById('text-trouble').textContent.includes('make another prompt')")
+    wait_until(&page, "document.getElementById('text-trouble').textContent.includes('Add another prompt')")
         .await;
     page.run("document.getElementById('text').value = 'a blue door'; document.getElementById('tags').value = 'doors, blue'").await;
     page.click("#edit [type=submit]").await;

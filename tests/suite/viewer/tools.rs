@@ -137,6 +137,12 @@ async fn at_night_a_lamp_lights_only_its_surroundings() {
     assert_eq!(different, 0, "bytes of the night that differ after the context was lost");
 
     click_tool(&page, "night").await;
+    wait_until(
+        &page,
+        "!document.querySelector('build-viewer').hasAttribute('data-night')",
+        "It is day again",
+    )
+    .await;
     wait_until_idle(&page).await;
     let (_, again): (u32, f64) = page.eval(&of_first_viewer(LIGHT)).await;
     assert!((again - day).abs() < 0.5, "brightness by day {day:.1}, and then {again:.1}");
