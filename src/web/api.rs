@@ -8,11 +8,7 @@ pub(in crate::web) mod exports;
 pub(in crate::web) mod generate;
 pub(in crate::web) mod leaderboard;
 pub(in crate::web) mod models;
+pub(in crate::web) mod sandbox;
 pub(in crate::web) mod schema;
 pub(in crate::web) mod turntables;
 pub(in crate::web) mod votes;
-
-pub(in crate::web) mod sandbox {
-    pub(in crate::web) mod drafts;
-    pub(in crate::web) mod runs;
-}

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::encoding::Encoding;
-use super::layers::NoTransform;
+use super::encoding::NoTransform;
 
 pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 

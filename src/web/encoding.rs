@@ -11,6 +11,10 @@ pub(super) enum Encoding {
     Identity,
 }
 
+/// Marks a response that must not be compressed on its way.
+#[derive(Clone, Copy)]
+pub(super) struct NoTransform;
+
 impl Encoding {
     pub(super) fn name(self) -> Option<&'static str> {
         match self {

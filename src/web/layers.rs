@@ -26,6 +26,7 @@ use tracing::{Instrument, debug, info, info_span};
 use uuid::Uuid;
 
 use self::run_to_end::Deadline;
+use super::encoding::NoTransform;
 use super::{Error, ErrorCode};
 use crate::metrics::{HttpMetrics, ResponseLabels};
 
@@ -130,10 +131,6 @@ pub(super) fn catch_panics() -> CatchPanicLayer<fn(Box<dyn Any + Send>) -> Respo
         Error::internal(anyhow::anyhow!("a handler panicked: {message}")).into_response()
     })
 }
-
-/// Marks a response that must not be compressed on its way.
-#[derive(Clone, Copy)]
-pub(super) struct NoTransform;
 
 /// Shorter answers fit into a packet anyway, and arrive no sooner when they are compressed.
 const COMPRESSION_MIN_BYTES: u64 = 1200;

@@ -9,7 +9,6 @@
 mod camera;
 mod ground;
 mod light;
-mod picture;
 mod scene;
 mod trace;
 mod vector;
@@ -17,9 +16,9 @@ mod vector;
 use std::{sync::Mutex, thread};
 
 pub use self::camera::{Camera, OrbitAngle};
-pub use self::picture::Picture;
 use self::{light::Painter, scene::Scene};
 use super::grid::Grid;
+pub use crate::picture::Picture;
 
 /// The way to look at a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

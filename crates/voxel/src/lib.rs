@@ -166,6 +166,7 @@ mod input;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod palette;
+mod picture;
 #[cfg(feature = "sqlx")]
 mod postgres;
 mod prose;

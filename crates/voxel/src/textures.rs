@@ -34,8 +34,8 @@ use std::sync::LazyLock;
 use self::noise::Noise;
 use self::recipe::Layer;
 use super::{
-    image::Picture,
     palette::{Block, Palette},
+    picture::Picture,
 };
 
 /// A tile of 16 rows of 16 texels, the top row first, in sRGB with straight alpha.

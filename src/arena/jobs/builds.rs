@@ -13,8 +13,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
-use super::claims::Claim;
-use super::lease::{self, JobFailure, Lease, LeaseError};
+use super::lease::{self, Claim, JobFailure, Lease, LeaseError};
 use super::{JobKind, JobState};
 use crate::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::{ModelKey, PromptId, Settings};

@@ -1,4 +1,4 @@
-//! Claims: which worker takes which job, and for how long.
+//! Claims: which worker takes which job, for how long, and how it gives the job back.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sqlx::{Connection, PgPool};
 
 use super::attempts::{self, AbortReason};
 use super::builds::{self, ClaimedBuild};
-use super::lease::{self, JobFailure, Lease, interval};
+use super::lease::{self, Claim, JobFailure, Lease, LeaseError, interval};
 use super::{JobKind, JobState};
 use crate::arena::ModelKey;
 
@@ -27,13 +27,6 @@ pub struct ModelRoute {
 #[derive(Clone, Debug)]
 pub enum ClaimedJob {
     Build(ClaimedBuild),
-}
-
-/// A job that is claimed, before what its kind needs is loaded.
-pub(super) struct Claim {
-    pub lease: Lease,
-    pub model: ModelKey,
-    pub provider: String,
 }
 
 /// Whether a worker should try to claim a job.
@@ -142,4 +135,22 @@ async fn claim_next(
     }
     transaction.commit().await?;
     Ok(result.map_or(ClaimResult::Ended, ClaimResult::Claimed))
+}
+
+impl Lease {
+    /// Gives the job back to the queue, as when the server is stopping.
+    pub async fn release(&self, pool: &PgPool) -> Result<(), LeaseError> {
+        let mut connection = pool.acquire().await?;
+        let mut transaction = connection.begin().await?;
+        self.lock(&mut transaction).await?;
+        attempts::abort_open(&mut transaction, self.job, AbortReason::Interrupted).await?;
+        sqlx::query!(
+            "UPDATE jobs SET state = 'queued', leased_until = NULL, note = NULL WHERE id = $1",
+            self.job
+        )
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
 }

@@ -7,13 +7,20 @@ use sqlx::{Connection, PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::JobState;
-use super::attempts::{self, AbortReason};
+use crate::arena::ModelKey;
 
 /// A worker's right to work on a job: the job, and the fence of the claim that the worker made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub job: Uuid,
     pub(super) fence: i64,
+}
+
+/// A job that is claimed, before what its kind needs is loaded.
+pub(super) struct Claim {
+    pub lease: Lease,
+    pub model: ModelKey,
+    pub provider: String,
 }
 
 /// What has streamed in and may not be stored yet.
@@ -95,22 +102,6 @@ impl Lease {
         let mut transaction = connection.begin().await?;
         self.lock(&mut transaction).await?;
         end(&mut transaction, self.job, JobState::Failed, Some(failure)).await?;
-        transaction.commit().await?;
-        Ok(())
-    }
-
-    /// Gives the job back to the queue, as when the server is stopping.
-    pub async fn release(&self, pool: &PgPool) -> Result<(), LeaseError> {
-        let mut connection = pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
-        self.lock(&mut transaction).await?;
-        attempts::abort_open(&mut transaction, self.job, AbortReason::Interrupted).await?;
-        sqlx::query!(
-            "UPDATE jobs SET state = 'queued', leased_until = NULL, note = NULL WHERE id = $1",
-            self.job
-        )
-        .execute(&mut *transaction)
-        .await?;
         transaction.commit().await?;
         Ok(())
     }

@@ -26,7 +26,7 @@ use crate::arena::{Matchup, MatchupError, PromptId, Side, SkipError};
 use crate::limits::LimitedAction;
 use crate::web::derived::NO_STORE;
 use crate::web::encoding::Encoding;
-use crate::web::layers::NoTransform;
+use crate::web::encoding::NoTransform;
 use crate::web::openapi::codes;
 use crate::web::pictures::{self, PictureQuery, damaged_build};
 use crate::web::voter::Visitor;

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::arena::Settings;
 use crate::web::body::{self, LargeBody, MeteredBody};
 use crate::web::encoding::Encoding;
-use crate::web::layers::NoTransform;
+use crate::web::encoding::NoTransform;
 use crate::web::openapi::{codes, shapes};
 use crate::web::query::{flag, settings};
 use crate::web::voter::ClientAddress;
