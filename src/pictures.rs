@@ -120,7 +120,7 @@ mod tests {
         WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
     }
 
-    /// An artist who begins when told, and tells when it has begun.
+    /// Draws only when the test allows it, and reports when it has started.
     struct FakeRenderer {
         pictures: Pictures,
         drawn: Arc<AtomicUsize>,

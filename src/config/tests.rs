@@ -4,8 +4,8 @@ use super::*;
 use crate::generate::{Providers, RequestLimits};
 
 fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    Config::from_lookup(|wanted| {
-        variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.into())
+    Config::from_lookup(|expected| {
+        variables.iter().find(|(name, _)| *name == expected).map(|(_, value)| value.into())
     })
 }
 
@@ -216,7 +216,7 @@ fn what_is_not_text_is_refused_and_a_path_need_not_be_text() {
     use std::os::unix::ffi::OsStringExt;
 
     let bytes = || OsString::from_vec(vec![b'/', 0xff]);
-    let only = |wanted: &'static str| move |name: &str| (name == wanted).then(bytes);
+    let only = |expected: &'static str| move |name: &str| (name == expected).then(bytes);
 
     let error = Config::from_lookup(only("PORT")).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(error.contains("PORT is not valid UTF-8"), "{error}");

@@ -57,8 +57,8 @@ fn every_built_in_model_is_a_reference_or_can_be_asked_somewhere() {
     assert!((20..=30).contains(&catalog.models.len()), "{}", catalog.models.len());
     for model in &catalog.models {
         let routes = catalog.routes(model).count();
-        let wanted = if model.provider == REFERENCE { 0 } else { 1 + model.via.len() };
-        assert_eq!(routes, wanted, "{}", model.key);
+        let expected = if model.provider == REFERENCE { 0 } else { 1 + model.via.len() };
+        assert_eq!(routes, expected, "{}", model.key);
     }
     let opus = catalog.model(&"anthropic_claude_opus_5".parse().unwrap()).unwrap();
     let routes: Vec<_> = catalog.routes(opus).map(|(provider, id)| (provider.kind, id)).collect();
@@ -117,12 +117,12 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
             ("https://openrouter.ai/api/v1", "meta-llama/llama-4-maverick")
         ]
     );
-    let wanted = ModelOptions {
+    let expected = ModelOptions {
         effort: Some(ThinkingEffort::Low),
         temperature: Some(0.5),
         max_output_tokens: Some(9000),
     };
-    assert_eq!(catalog.models[0].options, wanted);
+    assert_eq!(catalog.models[0].options, expected);
     assert_eq!(catalog.routes(&catalog.models[1]).count(), 0);
     assert_eq!(catalog.provider("openai").unwrap().base_url, "https://proxy.example/v1");
     assert!(catalog.provider("anthropic").is_some());

@@ -46,9 +46,9 @@ fn every_block_of_the_palette_is_listed_once_and_no_other() {
         for word in system.split('`').skip(1).step_by(2) {
             *named.entry(word).or_insert(0) += 1;
         }
-        let wanted: BTreeMap<_, _> =
+        let expected: BTreeMap<_, _> =
             settings.palette.blocks().iter().map(|block| (block.id.as_str(), 1)).collect();
-        assert_eq!(named, wanted, "{settings}");
+        assert_eq!(named, expected, "{settings}");
     }
 }
 
