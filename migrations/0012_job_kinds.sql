@@ -1,5 +1,12 @@
 -- A job is of a kind, asks a model, and has a subject: what it is about, in one word. All that lease, fence, attempts
 -- and retries need stands here; what only one kind has stands in a table of that kind.
+--
+-- A server of the version before may still run. It locks models and prompts before jobs, and jobs before builds, so this
+-- does, too.
+LOCK TABLE models, prompts IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE;
+LOCK TABLE builds IN SHARE ROW EXCLUSIVE MODE;
+
 ALTER TABLE jobs
     ADD COLUMN kind    text NOT NULL DEFAULT 'build' CHECK (kind IN ('build')),
     ADD COLUMN subject text;
@@ -38,3 +45,25 @@ CREATE UNIQUE INDEX one_job_under_way ON jobs (kind, model_key, subject) WHERE s
 CREATE INDEX jobs_by_subject ON jobs (kind, model_key, subject, wanted_at DESC, id DESC);
 
 CREATE INDEX build_jobs_by_prompt ON build_jobs (prompt_id, settings);
+
+CREATE INDEX build_jobs_by_settings ON build_jobs (settings);
+
+-- A job of a kind has its row in the table of that kind, and is ready exactly when it has its build. Checked at the
+-- commit, because the rows are written one after the other.
+CREATE FUNCTION check_build_job() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM jobs
+        LEFT JOIN build_jobs ON job_id = id
+        WHERE id = NEW.id AND kind = 'build'
+          AND (job_id IS NULL OR (state = 'ready') <> (build_id IS NOT NULL))
+    ) THEN
+        RAISE EXCEPTION 'job % has no row in build_jobs, or is ready without a build, or has one without being ready', NEW.id
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'build_job';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER build_job AFTER INSERT OR UPDATE OF state ON jobs
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_build_job();

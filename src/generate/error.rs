@@ -12,7 +12,7 @@ use super::CompletionResponse;
 #[derive(Debug)]
 pub struct GenerateError {
     pub kind: GenerateErrorKind,
-    /// For people. Neither this nor any other field contains the key once the error has left the provider's client.
+    /// For people. It never contains the key.
     pub message: String,
     /// Whether an answer had begun. Its tokens are paid for, so the client does not repeat the request by itself.
     pub began: bool,

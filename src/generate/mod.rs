@@ -8,7 +8,7 @@
 //! Each provider's protocol is in the file of its name. `client` is what all of them share: sending, reading the
 //! stream, timeouts, retries, and repeating a request without what the provider does not support.
 //!
-//! Nothing here knows jobs or the database.
+//! Nothing here touches the database; what an attempt and its usage are, it shares with `arena::jobs::attempts`.
 
 mod anthropic;
 pub mod attempts;

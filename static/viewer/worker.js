@@ -23,7 +23,7 @@ addEventListener("message", (/** @type {MessageEvent<WorkerRequest>} */ { data }
   else if (data.type === "cut") cut(data.id, data.top).catch((error) => sendError(data.id, error));
   else if (data.type === "pick") pickBlock(data.id, data.from, data.along);
   else if (data.type === "call") callModule(data);
-  else close(data.id);
+  else if (data.type === "close") close(data.id);
 });
 
 /** @param {WorkerResponse} answer @param {Transferable[]} [transfer] */

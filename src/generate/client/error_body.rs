@@ -225,7 +225,7 @@ const RATE_LIMITED_CODES: &[&str] = &["rate_limit_error", "rate_limit_exceeded",
 
 const OVERLOADED_CODES: &[&str] = &[
     "overloaded_error",
-    "body",
+    "api_error",
     "timeout_error",
     "server_error",
     "internal",
@@ -372,6 +372,10 @@ mod tests {
             (r#"{"error":{"code":502,"message":"Provider returned error"}}"#, GenerateErrorKind::Overloaded),
             (
                 r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                GenerateErrorKind::Overloaded,
+            ),
+            (
+                r#"{"type":"error","error":{"type":"api_error","message":"Internal server error"}}"#,
                 GenerateErrorKind::Overloaded,
             ),
             (

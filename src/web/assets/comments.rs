@@ -5,7 +5,22 @@
 //! traces point into the source.
 
 /// After these words a slash begins a regular expression; after other words it divides.
-const BEFORE_REGEX: [&str; 7] = ["return", "typeof", "case", "in", "of", "await", "yield"];
+const BEFORE_REGEX: [&str; 14] = [
+    "return",
+    "typeof",
+    "case",
+    "in",
+    "of",
+    "await",
+    "yield",
+    "else",
+    "do",
+    "void",
+    "throw",
+    "new",
+    "delete",
+    "instanceof",
+];
 
 /// The script with every comment removed, its lines where they were.
 pub(super) fn strip_comments(script: &str) -> String {
@@ -66,12 +81,15 @@ fn comment_length(rest: &str) -> usize {
     }
 }
 
-/// A string with both of its quotes.
+/// A string with both of its quotes. It ends with its line at the latest, so that a misread quote harms only one.
 fn quoted_length(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, letter) in rest.char_indices().skip(1) {
         if !escaped && letter == quote {
             return at + 1;
+        }
+        if !escaped && letter == '\n' {
+            return at;
         }
         escaped = !escaped && letter == '\\';
     }

@@ -332,7 +332,9 @@ async fn the_spend_is_the_sum_of_the_attempts() {
     let db = TestDb::seeded().await;
     db.run(
         "INSERT INTO jobs (id, kind, model_key, subject, state, ended_at)
-         SELECT gen_random_uuid(), 'build', model_key, prompt_id || '@' || settings, 'cancelled', now() FROM builds",
+         SELECT gen_random_uuid(), 'build', model_key, prompt_id || '@' || settings, 'cancelled', now() FROM builds;
+         INSERT INTO build_jobs (job_id, prompt_id, settings)
+         SELECT id, split_part(subject, '@', 1), split_part(subject, '@', 2) FROM jobs",
     )
     .await;
     let in_step = async || {
