@@ -372,3 +372,31 @@ async fn the_spend_is_the_sum_of_the_attempts() {
     buildoff::db::empty(&db.pool).await.unwrap();
     assert_eq!(in_step().await, (0, 0));
 }
+
+#[tokio::test]
+async fn a_job_is_ready_exactly_when_it_has_its_build() {
+    let db = TestDb::seeded().await;
+    let refused = async |rows: &str| {
+        let job = "00000000-0000-0000-0000-000000000001";
+        let sql = rows.replace("JOB", &format!("'{job}'"));
+        let error = sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&db.pool).await.err();
+        let constraint = error.as_ref().and_then(|error| error.as_database_error()?.constraint());
+        assert_eq!(constraint, Some("build_job"), "{rows}: {error:?}");
+    };
+    let job = |state: &str| {
+        format!(
+            "INSERT INTO jobs (id, kind, model_key, subject, state, ended_at)
+             SELECT JOB, 'build', model_key, 'arch@32-simple-precise', '{state}', now() FROM builds LIMIT 1"
+        )
+    };
+    let row = |build: &str| {
+        format!(
+            "INSERT INTO build_jobs (job_id, prompt_id, settings, build_id)
+             SELECT JOB, prompt_id, settings, {build} FROM builds LIMIT 1"
+        )
+    };
+    refused(&job("failed")).await;
+    refused(&format!("{}; {}", job("ready"), row("NULL"))).await;
+    refused(&format!("{}; {}", job("failed"), row("id"))).await;
+    assert_eq!(db.number("SELECT count(*) FROM jobs").await, 0);
+}
