@@ -1,7 +1,6 @@
 //! Replaying votes: the ratings that follow from them, compared with the stored ones.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
 
 use serde_json::json;
 use sqlx::{PgConnection, PgPool};
@@ -17,8 +16,8 @@ pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
 /// The ladders after the votes so far.
 #[derive(Debug, Default)]
 pub struct Replay {
-    ladders: Ladders,
-    votes: u64,
+    pub ladders: Ladders,
+    pub votes: u64,
     latest: Option<i64>,
 }
 
@@ -50,9 +49,9 @@ pub enum Difference {
     #[error(
         "vote {vote} is stored with an Elo of {stored:?} for {model} {when} it; by the votes up to it, that is {replayed:?}"
     )]
-    Vote { vote: i64, model: ModelKey, when: VotePhase, stored: f64, replayed: f64 },
-    #[error("{model} ({settings}) is stored with {} {stored}; by its votes, that is {replayed}", column.name())]
-    Standing { settings: String, model: ModelKey, column: StandingColumn, stored: String, replayed: String },
+    Vote { vote: i64, model: ModelKey, when: &'static str, stored: f64, replayed: f64 },
+    #[error("{model} ({settings}) is stored with {column} {stored}; by its votes, that is {replayed}")]
+    Standing { settings: String, model: ModelKey, column: &'static str, stored: String, replayed: String },
     #[error("{model} ({settings}) has votes, but no stored rating")]
     NoStanding { settings: String, model: ModelKey },
     #[error("{model} ({settings}) has a stored rating, but no votes")]
@@ -62,21 +61,6 @@ pub enum Difference {
         .0.build_a, .0.build_b, .0.stored, .0.counted
     )]
     Tally(TallyMismatch),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VotePhase {
-    Before,
-    After,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StandingColumn {
-    Elo,
-    Wins,
-    Losses,
-    Ties,
-    BothBad,
 }
 
 impl Replay {
@@ -98,14 +82,6 @@ impl Replay {
         self.votes += 1;
         self.latest = Some(*id);
         Ok(RatingChange { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] })
-    }
-
-    pub fn ladders(&self) -> &Ladders {
-        &self.ladders
-    }
-
-    pub fn votes(&self) -> u64 {
-        self.votes
     }
 
     pub fn models(&self) -> usize {
@@ -149,50 +125,23 @@ impl RatingChange {
             let models = [&vote.model_a, &vote.model_b];
             (0..2).map(move |side| (when, models[side], logged[side], replayed[side]))
         };
-        let (when, model, stored, replayed) = sides(VotePhase::Before, logged.before, self.before)
-            .chain(sides(VotePhase::After, logged.after, self.after))
+        let (when, model, stored, replayed) = sides("before", logged.before, self.before)
+            .chain(sides("after", logged.after, self.after))
             .find(|(_, _, stored, replayed)| stored.to_bits() != replayed.to_bits())?;
         Some(Difference::Vote { vote: vote.id, model: model.clone(), when, stored, replayed })
     }
 }
 
 /// The first column in which two standings differ, with both values.
-fn differing(stored: &Standing, replayed: &Standing) -> Option<(StandingColumn, String, String)> {
+fn differing(stored: &Standing, replayed: &Standing) -> Option<(&'static str, String, String)> {
     if stored.elo.to_bits() != replayed.elo.to_bits() {
-        return Some((StandingColumn::Elo, format!("{:?}", stored.elo), format!("{:?}", replayed.elo)));
+        return Some(("Elo", format!("{:?}", stored.elo), format!("{:?}", replayed.elo)));
     }
-    let counts = |s: &Standing| {
-        [
-            (StandingColumn::Wins, s.wins),
-            (StandingColumn::Losses, s.losses),
-            (StandingColumn::Ties, s.ties),
-            (StandingColumn::BothBad, s.both_bad),
-        ]
-    };
+    let counts =
+        |s: &Standing| [("wins", s.wins), ("losses", s.losses), ("ties", s.ties), ("both bad", s.both_bad)];
     let mut pairs = counts(stored).into_iter().zip(counts(replayed));
     let ((column, stored), (_, replayed)) = pairs.find(|(stored, replayed)| stored != replayed)?;
     Some((column, stored.to_string(), replayed.to_string()))
-}
-
-impl StandingColumn {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Elo => "Elo",
-            Self::Wins => "wins",
-            Self::Losses => "losses",
-            Self::Ties => "ties",
-            Self::BothBad => "both bad",
-        }
-    }
-}
-
-impl Display for VotePhase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Before => "before",
-            Self::After => "after",
-        })
-    }
 }
 
 /// The result of comparing everything that is stored with the votes.
@@ -231,44 +180,15 @@ impl ReplayReport {
 /// Compares all votes, ratings and tallies of one moment with a replay.
 pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
     let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    disable_statement_timeout(&mut snapshot).await?;
-    let mut report = ReplayReport::default();
-    let mut log = VoteLog::open(&mut *snapshot).await?;
-    loop {
-        let votes = log.next(&mut *snapshot).await?;
-        if votes.is_empty() {
-            break;
-        }
-        for vote in &votes {
-            report.next(vote)?;
-        }
-    }
-    report.close(&stored(&mut snapshot).await?, tallies::mismatches(&mut snapshot).await?);
-    Ok(report)
+    compare(&mut snapshot, false).await
 }
 
 /// Does the same, and corrects what differs. Votes wait meanwhile.
 pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     let mut transaction = pool.begin().await?;
-    disable_statement_timeout(&mut transaction).await?;
-    // A vote in progress has locked its models' rows, so this waits for it; the next vote waits for this.
-    sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *transaction).await?;
-    let mut report = ReplayReport::default();
-    let mut log = VoteLog::open(&mut *transaction).await?;
-    loop {
-        let votes = log.next(&mut *transaction).await?;
-        if votes.is_empty() {
-            break;
-        }
-        let mut wrong = Vec::new();
-        for vote in &votes {
-            wrong.extend(report.next(vote)?.map(|change| (vote.id, change)));
-        }
-        rewrite_votes(&mut transaction, &wrong).await?;
-    }
-    report.close(&stored(&mut transaction).await?, tallies::mismatches(&mut transaction).await?);
+    let report = compare(&mut transaction, true).await?;
     if report.differing_ratings > 0 {
-        rewrite_ratings(&mut transaction, report.replay.ladders()).await?;
+        rewrite_ratings(&mut transaction, &report.replay.ladders).await?;
     }
     if report.differing_tallies > 0 {
         tallies::rewrite(&mut transaction).await?;
@@ -287,10 +207,31 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     Ok(report)
 }
 
-/// Counting all votes may take longer than statements are usually allowed to.
-async fn disable_statement_timeout(connection: &mut PgConnection) -> sqlx::Result<()> {
-    sqlx::query!("SET LOCAL statement_timeout = 0").execute(connection).await?;
-    Ok(())
+/// Replays the stored votes. With `rewrites`, votes that differ are corrected, and new ones wait.
+async fn compare(connection: &mut PgConnection, rewrites: bool) -> sqlx::Result<ReplayReport> {
+    // Counting all votes may take longer than statements are usually allowed to.
+    sqlx::query!("SET LOCAL statement_timeout = 0").execute(&mut *connection).await?;
+    if rewrites {
+        // A vote in progress has locked its models' rows, so this waits for it; the next vote waits for this.
+        sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *connection).await?;
+    }
+    let mut report = ReplayReport::default();
+    let mut log = VoteLog::open(&mut *connection).await?;
+    loop {
+        let votes = log.next(&mut *connection).await?;
+        if votes.is_empty() {
+            break;
+        }
+        let mut wrong = Vec::new();
+        for vote in &votes {
+            wrong.extend(report.next(vote)?.map(|change| (vote.id, change)));
+        }
+        if rewrites {
+            rewrite_votes(connection, &wrong).await?;
+        }
+    }
+    report.close(&stored(connection).await?, tallies::mismatches(connection).await?);
+    Ok(report)
 }
 
 async fn stored(connection: &mut PgConnection) -> sqlx::Result<Ladders> {

@@ -1,6 +1,6 @@
 //! `buildoff recompute`: replays votes, and compares or corrects what is stored.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -55,12 +55,12 @@ pub(super) fn run(arguments: &RecomputeArgs) -> anyhow::Result<ExitCode> {
 async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
     let report = replay::verify(database.pool()).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", ReplaySummary(&report.replay))?;
+    writeln!(out, "{}", replayed(&report.replay))?;
     let Some(first) = &report.first else {
         writeln!(out, "identical, bit for bit")?;
         return Ok(ExitCode::SUCCESS);
     };
-    writeln!(out, "{} differ; the first: {first}", DifferenceSummary(&report))?;
+    writeln!(out, "{} differ; the first: {first}", differences(&report))?;
     writeln!(out, "recompute --write corrects this")?;
     Ok(ExitCode::FAILURE)
 }
@@ -68,10 +68,10 @@ async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
 async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
     let report = replay::repair(database.pool(), Admin::COMMAND_LINE).await?;
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", ReplaySummary(&report.replay))?;
+    writeln!(out, "{}", replayed(&report.replay))?;
     match &report.first {
         None => writeln!(out, "identical, bit for bit; nothing was changed")?,
-        Some(first) => writeln!(out, "{} corrected; the first: {first}", DifferenceSummary(&report))?,
+        Some(first) => writeln!(out, "{} corrected; the first: {first}", differences(&report))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -84,15 +84,15 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     };
     let mut out = io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, &RecomputeOutput::of(&report))?;
+        serde_json::to_writer_pretty(&mut out, &output(&report))?;
         writeln!(out)?;
     } else {
-        print_ladders(&mut out, report.replay.ladders())?;
-        writeln!(out, "{}", ReplaySummary(&report.replay))?;
+        print_ladders(&mut out, &report.replay.ladders)?;
+        writeln!(out, "{}", replayed(&report.replay))?;
     }
     out.flush()?;
     if let Some(first) = &report.first {
-        let votes = Plural(report.differing_votes, "vote");
+        let votes = plural(report.differing_votes, "vote");
         eprintln!("{votes} in this log cannot be right: {first}");
         return Ok(ExitCode::FAILURE);
     }
@@ -133,7 +133,7 @@ fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
             "{:>4}  {model:width$}  {elo:>8}  {:>7}  {:>7}  {:>7}  {:>7}  {:>8}",
             "rank", "votes", "wins", "losses", "ties", "both bad"
         )?;
-        for RecomputedRow { rank, key, elo, votes, wins, losses, ties, both_bad } in ranked(ladder.iter()) {
+        for RecomputedRow { rank, key, elo, votes, wins, losses, ties, both_bad } in ranked(ladder) {
             let key = key.as_str();
             writeln!(
                 out,
@@ -146,11 +146,11 @@ fn print_ladders(out: &mut impl Write, ladders: &Ladders) -> io::Result<()> {
 }
 
 /// Models by rating, then by key. Models with the same rating share a rank.
-fn ranked<'a>(ladder: impl Iterator<Item = (&'a ModelKey, &'a Standing)>) -> Vec<RecomputedRow<'a>> {
-    let mut models: Vec<_> = ladder.collect();
+fn ranked(ladder: &BTreeMap<ModelKey, Standing>) -> Vec<RecomputedRow<'_>> {
+    let mut models: Vec<_> = ladder.iter().collect();
     models.sort_by(|a, b| b.1.elo.total_cmp(&a.1.elo).then(a.0.cmp(b.0)));
     let rank = |elo: f64| 1 + models.iter().filter(|(_, other)| other.elo > elo).count();
-    let row = |&(key, standing): &(&'a ModelKey, &Standing)| RecomputedRow {
+    let row = |&(key, standing): &(_, &Standing)| RecomputedRow {
         rank: rank(standing.elo),
         key,
         elo: standing.elo,
@@ -190,48 +190,33 @@ struct RecomputedLadder<'a> {
     models: Vec<RecomputedRow<'a>>,
 }
 
-impl<'a> RecomputeOutput<'a> {
-    fn of(report: &'a ReplayReport) -> Self {
-        let ladders = report.replay.ladders().iter();
-        let ladders =
-            ladders.map(|(settings, ladder)| RecomputedLadder { settings, models: ranked(ladder.iter()) });
-        Self { votes: report.replay.votes(), equal: report.is_clean(), ladders: ladders.collect() }
-    }
+fn output(report: &ReplayReport) -> RecomputeOutput<'_> {
+    let Replay { ladders, votes, .. } = &report.replay;
+    let ladders =
+        ladders.iter().map(|(settings, ladder)| RecomputedLadder { settings, models: ranked(ladder) });
+    RecomputeOutput { votes: *votes, equal: report.is_clean(), ladders: ladders.collect() }
 }
 
 /// A count of things, such as "1 vote" or "3000 votes".
-struct Plural(u64, &'static str);
-
-impl fmt::Display for Plural {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(number, what) = self;
-        write!(f, "{number} {what}{}", if *number == 1 { "" } else { "s" })
-    }
+fn plural(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// How much was replayed.
-struct ReplaySummary<'a>(&'a Replay);
-
-impl fmt::Display for ReplaySummary<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let votes = Plural(self.0.votes(), "vote");
-        let models = Plural(self.0.models() as u64, "rating");
-        let ladders = Plural(self.0.ladders().len() as u64, "leaderboard");
-        write!(f, "{votes} replayed, {models} on {ladders}")
-    }
+fn replayed(replay: &Replay) -> String {
+    let votes = plural(replay.votes, "vote");
+    let models = plural(replay.models() as u64, "rating");
+    let ladders = plural(replay.ladders.len() as u64, "leaderboard");
+    format!("{votes} replayed, {models} on {ladders}")
 }
 
 /// How much differed.
-struct DifferenceSummary<'a>(&'a ReplayReport);
-
-impl fmt::Display for DifferenceSummary<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReplayReport { differing_votes, differing_ratings, differing_tallies, .. } = *self.0;
-        let (votes, ratings) = (Plural(differing_votes, "vote"), Plural(differing_ratings, "rating"));
-        match differing_tallies {
-            0 => write!(f, "{votes} and {ratings}"),
-            1 => write!(f, "{votes}, {ratings} and 1 tally"),
-            tallies => write!(f, "{votes}, {ratings} and {tallies} tallies"),
-        }
+fn differences(report: &ReplayReport) -> String {
+    let (votes, ratings) =
+        (plural(report.differing_votes, "vote"), plural(report.differing_ratings, "rating"));
+    match report.differing_tallies {
+        0 => format!("{votes} and {ratings}"),
+        1 => format!("{votes}, {ratings} and 1 tally"),
+        tallies => format!("{votes}, {ratings} and {tallies} tallies"),
     }
 }

@@ -388,7 +388,7 @@ async fn a_log_read_during_voting_can_be_replayed() {
         assert!(pages > 1, "the test needs a log of several pages");
         assert_eq!(report.first, None, "in reading {readings}");
         assert!(
-            report.replay.votes() as i64 >= committed,
+            report.replay.votes as i64 >= committed,
             "every vote committed before the reading must be in it"
         );
         readings += 1;
@@ -421,5 +421,5 @@ async fn repairing_during_voting_loses_nothing() {
     done.store(true, Ordering::SeqCst);
     repairing.await.unwrap();
     let report = replay::verify(&db.pool).await.unwrap();
-    assert_eq!((report.first, report.replay.votes()), (None, 2 * 20 + 6 * 40));
+    assert_eq!((report.first, report.replay.votes), (None, 2 * 20 + 6 * 40));
 }
