@@ -1,7 +1,7 @@
 //! Imports: builds that an admin uploads.
 
 use serde_json::json;
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use super::audit::{self, Admin};
 use super::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError, StoredBuild};
@@ -48,8 +48,7 @@ pub async fn import(
     build: &PackedBuild,
     overwrite: bool,
 ) -> Result<ImportedBuild, StoreError> {
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = pool.begin().await?;
     let prompt = prompt(&mut transaction, &destination.prompt).await?;
     let ImportTarget { model, settings, .. } = destination;
     let slot = BuildSlot { prompt: prompt.clone(), model: model.clone(), settings: settings.clone() };

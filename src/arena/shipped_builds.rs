@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::Context;
 use rust_embed::Embed;
-use sqlx::{Connection, PgPool};
+use sqlx::PgPool;
 
 use super::builds::{self, BuildSlot, GenerationInfo, PackedBuild};
 use super::catalog::Catalog;
@@ -34,8 +34,7 @@ pub async fn install_with_progress(
     catalog: &Catalog,
     progress: ProgressFn,
 ) -> anyhow::Result<usize> {
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = pool.begin().await?;
     sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
     if builds::any(&mut *transaction).await? {
         return Ok(0);

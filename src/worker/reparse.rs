@@ -2,7 +2,6 @@
 
 use anyhow::Context;
 use serde_json::json;
-use sqlx::Connection;
 use uuid::Uuid;
 
 use super::Worker;
@@ -68,8 +67,7 @@ impl Worker {
     ) -> anyhow::Result<Option<Uuid>> {
         let generation =
             GenerationInfo { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
-        let mut connection = self.pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
+        let mut transaction = self.pool.begin().await?;
         let id = match jobs::attach_build(&mut transaction, job.id, slot, build, generation).await {
             Ok(id) => id,
             // Another build was stored in the meantime.
@@ -77,14 +75,8 @@ impl Worker {
             Err(reason) => return Err(reason).context("the build could not be stored"),
         };
         let detail = json!({ "attempt": attempt.number, "build": id });
-        audit::record(
-            &mut transaction,
-            admin,
-            "read again",
-            &format!("{} by {}", slot.prompt, slot.model),
-            detail,
-        )
-        .await?;
+        let subject = format!("{} by {}", slot.prompt, slot.model);
+        audit::record(&mut transaction, admin, "read again", &subject, detail).await?;
         transaction.commit().await?;
         Ok(Some(id))
     }

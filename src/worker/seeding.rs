@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sqlx::{Connection, PgConnection};
+use sqlx::PgConnection;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
@@ -64,8 +64,7 @@ impl Worker {
     /// Jobs that are under way already are taken into the batch first, so that a caller who repeats a request that was
     /// interrupted gets the same jobs.
     pub async fn seed(&self, admin: Admin, request: SeedRequest) -> anyhow::Result<Started> {
-        let mut connection = self.pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
+        let mut transaction = self.pool.begin().await?;
         self.config.catalog.seed(&mut transaction).await?;
         if request.retry_failed {
             jobs::allow_retry(&mut transaction, &self.config.arena).await?;

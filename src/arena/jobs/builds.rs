@@ -9,7 +9,7 @@ pub use listing::{Job, find, of_slot, reparsable, under_way};
 
 use std::collections::HashMap;
 
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
@@ -187,9 +187,7 @@ impl ClaimedBuild {
         build: &PackedBuild,
         generation: GenerationInfo,
     ) -> Result<(), LeaseError> {
-        let mut connection = pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
-        self.lease.lock(&mut transaction).await?;
+        let mut transaction = self.lease.begin(pool).await?;
         match builds::store(&mut transaction, &self.slot, build, generation, false).await {
             Ok(stored) => {
                 set_build(&mut transaction, self.lease.job, stored.id).await?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::{Connection, PgPool};
+use sqlx::PgPool;
 
 use super::attempts::{self, AbortReason};
 use super::builds::{self, ClaimedBuild};
@@ -74,8 +74,7 @@ async fn claim_next(
 ) -> sqlx::Result<ClaimResult> {
     let (models, providers): (Vec<_>, Vec<_>) =
         routes.iter().map(|route| (&route.model, route.provider.as_str())).unzip();
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = pool.begin().await?;
     sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
     let row = sqlx::query!(
         r#"
@@ -140,9 +139,7 @@ async fn claim_next(
 impl Lease {
     /// Gives the job back to the queue, as when the server is stopping.
     pub async fn release(&self, pool: &PgPool) -> Result<(), LeaseError> {
-        let mut connection = pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
-        self.lock(&mut transaction).await?;
+        let mut transaction = self.begin(pool).await?;
         attempts::abort_open(&mut transaction, self.job, AbortReason::Interrupted).await?;
         sqlx::query!(
             "UPDATE jobs SET state = 'queued', leased_until = NULL, note = NULL WHERE id = $1",

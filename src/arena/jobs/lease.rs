@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlx::postgres::types::PgInterval;
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 use uuid::Uuid;
 
 use super::JobState;
@@ -52,19 +52,20 @@ pub enum LeaseError {
 }
 
 impl Lease {
-    /// Locks the job until the transaction ends, if it is still this worker's. Whatever a worker writes begins with
+    /// Begins a transaction that has locked the job, if it is still this worker's. Whatever a worker writes begins with
     /// this: a claim or a cancellation that comes first has changed the fence or the state, so the row is not found;
     /// one that comes later waits for the transaction.
-    pub(super) async fn lock(&self, connection: &mut PgConnection) -> Result<(), LeaseError> {
+    pub(super) async fn begin(&self, pool: &PgPool) -> Result<Transaction<'static, Postgres>, LeaseError> {
+        let mut transaction = pool.begin().await?;
         sqlx::query_scalar!(
             "SELECT id FROM jobs WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",
             self.job,
             self.fence,
         )
-        .fetch_optional(connection)
+        .fetch_optional(&mut *transaction)
         .await?
-        .map(|_| ())
-        .ok_or(LeaseError::Lost)
+        .ok_or(LeaseError::Lost)?;
+        Ok(transaction)
     }
 
     /// Prolongs the lease, and stores what has streamed in since the last time.
@@ -74,9 +75,7 @@ impl Lease {
         lease: Duration,
         progress: &AnswerProgress,
     ) -> Result<(), LeaseError> {
-        let mut connection = pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
-        self.lock(&mut transaction).await?;
+        let mut transaction = self.begin(pool).await?;
         sqlx::query!(
             "
             UPDATE jobs
@@ -98,9 +97,7 @@ impl Lease {
     }
 
     pub async fn fail(&self, pool: &PgPool, failure: JobFailure<'_>) -> Result<(), LeaseError> {
-        let mut connection = pool.acquire().await?;
-        let mut transaction = connection.begin().await?;
-        self.lock(&mut transaction).await?;
+        let mut transaction = self.begin(pool).await?;
         end(&mut transaction, self.job, JobState::Failed, Some(failure)).await?;
         transaction.commit().await?;
         Ok(())
