@@ -14,10 +14,12 @@ pub struct Admin {
     pub address: Option<IpAddr>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum AdminChannel {
     Api,
     Console,
+    #[sqlx(rename = "cli")]
     CommandLine,
 }
 
@@ -37,16 +39,6 @@ impl Admin {
     pub const COMMAND_LINE: Self = Self { via: AdminChannel::CommandLine, address: None };
 }
 
-impl AdminChannel {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Console => "console",
-            Self::CommandLine => "cli",
-        }
-    }
-}
-
 /// `action` is a verb, and `subject` names what was changed.
 pub async fn record(
     connection: &mut PgConnection,
@@ -57,7 +49,7 @@ pub async fn record(
 ) -> sqlx::Result<()> {
     sqlx::query!(
         "INSERT INTO audit (via, address, action, subject, detail) VALUES ($1, $2, $3, $4, $5)",
-        admin.via.name(),
+        admin.via as _,
         admin.address.map(|address| address.to_string()),
         action,
         subject,

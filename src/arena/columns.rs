@@ -8,7 +8,6 @@ use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
 use super::elo::Standing;
-use super::jobs::{JobKind, JobState};
 use super::{Choice, Mode, ModelKey, PromptId, Settings};
 
 /// Stores a type as the text that `$text` makes of it and [`std::str::FromStr`] reads.
@@ -18,19 +17,11 @@ macro_rules! text_column {
             fn type_info() -> PgTypeInfo {
                 <str as Type<Postgres>>::type_info()
             }
-
-            fn compatible(stored: &PgTypeInfo) -> bool {
-                <str as Type<Postgres>>::compatible(stored)
-            }
         }
 
         impl PgHasArrayType for $type {
             fn array_type_info() -> PgTypeInfo {
                 <String as PgHasArrayType>::array_type_info()
-            }
-
-            fn array_compatible(stored: &PgTypeInfo) -> bool {
-                <String as PgHasArrayType>::array_compatible(stored)
             }
         }
 
@@ -53,8 +44,6 @@ text_column!(PromptId, PromptId::as_str);
 text_column!(Mode, Mode::as_str);
 text_column!(Settings, Settings::slug);
 text_column!(Choice, |choice: &Choice| choice.name());
-text_column!(JobKind, |kind: &JobKind| kind.name());
-text_column!(JobState, |state: &JobState| state.name());
 
 /// `(elo, wins, losses, ties, both_bad)`, as a query selects it from the ratings.
 type StandingRow = (f64, i64, i64, i64, i64);
@@ -62,10 +51,6 @@ type StandingRow = (f64, i64, i64, i64, i64);
 impl Type<Postgres> for Standing {
     fn type_info() -> PgTypeInfo {
         <StandingRow as Type<Postgres>>::type_info()
-    }
-
-    fn compatible(stored: &PgTypeInfo) -> bool {
-        <StandingRow as Type<Postgres>>::compatible(stored)
     }
 }
 

@@ -33,45 +33,26 @@ pub use builds::{
 pub use cancellation::{cancel, cancel_all};
 pub use lease::{AnswerProgress, JobFailure, Lease, LeaseError};
 
-use std::str::FromStr;
-
 use serde::Serialize;
 use sqlx::PgPool;
 use uuid::Uuid;
 
 /// What a job is to yield.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum JobKind {
     Build,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[serde(rename_all = "snake_case")]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum JobState {
     Queued,
     Running,
     Ready,
     Failed,
     Cancelled,
-}
-
-impl JobKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-        }
-    }
-}
-
-impl FromStr for JobKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Build]
-            .into_iter()
-            .find(|kind| kind.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a kind of job"))
-    }
 }
 
 impl JobState {
@@ -83,17 +64,6 @@ impl JobState {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
-    }
-}
-
-impl FromStr for JobState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Queued, Self::Running, Self::Ready, Self::Failed, Self::Cancelled]
-            .into_iter()
-            .find(|state| state.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a state of a job"))
     }
 }
 

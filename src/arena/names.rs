@@ -18,17 +18,33 @@ pub struct PromptId(Arc<str>);
 
 const MAX_LEN: usize = 64;
 
-impl ModelKey {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+/// What both kinds of names do alike.
+macro_rules! checked_name {
+    ($name:ty) => {
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                text.parse()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
 }
 
-impl PromptId {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+checked_name!(ModelKey);
+checked_name!(PromptId);
 
 impl FromStr for ModelKey {
     type Err = String;
@@ -54,34 +70,6 @@ impl FromStr for PromptId {
                 "a prompt's id is a slug: words of a-z and 0-9 joined by hyphens, at most {MAX_LEN} characters"
             )),
         }
-    }
-}
-
-impl TryFrom<String> for ModelKey {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl TryFrom<String> for PromptId {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for ModelKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for PromptId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

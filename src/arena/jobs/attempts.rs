@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sqlx::types::Json;
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -28,7 +28,8 @@ pub struct Attempt {
     pub notes: Value,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum Outcome {
     Accepted,
     /// A whole answer, but not what was requested.
@@ -73,17 +74,6 @@ pub struct AttemptRow {
     pub reasoning_tokens: Option<i64>,
     pub cost: Option<i64>,
     pub notes: Json<Value>,
-}
-
-impl Outcome {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Unread => "unread",
-        }
-    }
 }
 
 impl AbortReason {
@@ -132,9 +122,7 @@ impl Usage {
 
 /// Begins the next attempt, and returns its number.
 pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
-    lease.lock(&mut transaction).await?;
+    let mut transaction = lease.begin(pool).await?;
     let number = sqlx::query_scalar!(
         "
         INSERT INTO attempts (job_id, number)
@@ -160,9 +148,7 @@ pub async fn record_usage(
     cost: Option<i64>,
 ) -> Result<(), LeaseError> {
     let [input, output, reasoning] = usage.columns();
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
-    lease.lock(&mut transaction).await?;
+    let mut transaction = lease.begin(pool).await?;
     sqlx::query!(
         "
         UPDATE attempts
@@ -190,9 +176,7 @@ pub async fn end(
     cost: Option<i64>,
 ) -> Result<(), LeaseError> {
     let [input, output, reasoning] = attempt.usage.columns();
-    let mut connection = pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
-    lease.lock(&mut transaction).await?;
+    let mut transaction = lease.begin(pool).await?;
     let number = sqlx::query_scalar!(
         "
         UPDATE attempts
@@ -202,7 +186,7 @@ pub async fn end(
         RETURNING number
         ",
         lease.job,
-        attempt.outcome.name(),
+        attempt.outcome as _,
         attempt.code,
         attempt.message.as_deref().map(without_nul),
         attempt.answer.as_bytes(),
