@@ -7,10 +7,8 @@ mod env;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::{self, Display};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use hyper::Uri;
@@ -134,7 +132,7 @@ impl Config {
                 palette: read.value("ARENA_PALETTE", Palette::Simple, "simple or advanced"),
                 mode: read.value("ARENA_MODE", Mode::precise(), Mode::ALLOWED),
             },
-            references: read.value("REFERENCE_MODELS", ReferencePolicy::Auto, "auto, on or off"),
+            references: read.references(),
             min_dwell: read.min_dwell(),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies: read.trusted_proxies(),
@@ -146,15 +144,9 @@ impl Config {
 
 /// Every reason why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[error("the configuration is invalid:\n  {}", problems.join("\n  "))]
 pub struct ConfigError {
     problems: Vec<String>,
-}
-
-impl Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the configuration is invalid:")?;
-        self.problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
-    }
 }
 
 /// The variables of this program; how one is looked up and refused is in `env`.
@@ -192,7 +184,14 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
     }
 
     fn log_format(&mut self) -> LogFormat {
-        self.value("LOG_FORMAT", LogFormat::Auto, "auto, pretty or json")
+        let formats = [("auto", LogFormat::Auto), ("pretty", LogFormat::Pretty), ("json", LogFormat::Json)];
+        self.choice("LOG_FORMAT", "auto, pretty or json", formats)
+    }
+
+    fn references(&mut self) -> ReferencePolicy {
+        let policies =
+            [("auto", ReferencePolicy::Auto), ("on", ReferencePolicy::On), ("off", ReferencePolicy::Off)];
+        self.choice("REFERENCE_MODELS", "auto, on or off", policies)
     }
 
     /// The catalog's files, with the addresses of providers that are set in the environment.
@@ -311,19 +310,6 @@ fn origin(text: &str) -> Option<String> {
 fn log_filter(text: &str) -> Option<Targets> {
     let sound = |part: &str| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok();
     text.split(',').all(sound).then(|| text.parse().ok()).flatten()
-}
-
-impl FromStr for LogFormat {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "pretty" => Ok(Self::Pretty),
-            "json" => Ok(Self::Json),
-            _ => Err(()),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ async fn copy(pool: &PgPool, statement: &str, rows: &mut String) -> Result<()> {
 async fn compute_stats(pool: &PgPool) -> Result<()> {
     let settings = Settings { grid: GridSize::G32, palette: Palette::Simple, mode: Mode::precise() };
     let arena = Arena::new(pool.clone(), settings, ReferencePolicy::Off, Duration::ZERO);
-    while !arena.stats().await?.history.is_whole() {
+    while !arena.stats().await?.history.is_whole {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(())

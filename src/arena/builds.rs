@@ -27,7 +27,8 @@ pub struct BuildSlot {
 /// A valid build as it is stored. Packing one is heavy work.
 pub struct PackedBuild {
     pub digest: Digest,
-    grid: Vec<u8>,
+    /// The encoded grid, compressed.
+    pub(super) grid: Vec<u8>,
     grid_is_best: bool,
     spec: Vec<u8>,
     pub warnings: Vec<Warning>,
@@ -108,11 +109,6 @@ impl PackedBuild {
             }
             Verdict::Rejected { rejection, .. } | Verdict::Unreadable(rejection) => Err(rejection),
         }
-    }
-
-    /// The encoded grid, compressed.
-    pub(super) fn grid(&self) -> &[u8] {
-        &self.grid
     }
 
     /// `spec` is the JSON that the build was read from.

@@ -71,7 +71,7 @@ pub async fn store(
         origin.settings as _,
         origin.model,
         &build.digest.0[..],
-        build.grid(),
+        build.grid,
         Json(&build.warnings) as _,
         build.block_count as i32,
         origin.generation.attempts,

@@ -83,9 +83,8 @@ impl LadderModel {
 impl LadderCandidate {
     /// Replaces the counts of the whole ladder, as by those of one tag's prompts.
     fn set_counts(&mut self, record: Record) {
-        let Standing { elo, .. } = self.standing;
         self.standing = Standing {
-            elo,
+            elo: self.standing.elo,
             wins: record.won,
             losses: record.losses(),
             ties: record.tied,
@@ -157,7 +156,7 @@ impl Leaderboard {
         then.sort_by(|one, other| by_rating_desc(*one, *other));
         let rank: BTreeMap<_, _> = then.iter().zip(1..).map(|((_, key), rank)| (*key, rank)).collect();
         let change = |row: &LadderEntry| match day_ago(row) {
-            None if history.has_model(&row.model.key) => StandingChange::New,
+            None if history.lines.contains_key(&row.model.key) => StandingChange::New,
             _ => StandingChange::Moved {
                 elo: row.standing.elo - elo(row),
                 ranks: rank.get(&row.model.key).map_or(0, |then: &i64| then - row.rank as i64),
@@ -177,7 +176,7 @@ impl Arena {
         let lineup = self.lineup().await?;
         let stats = self.stats().await?;
         let shown = self.shown.latest(&self.pool, &self.settings).await?;
-        let (entries, votes) = self.entries(&self.replica, lineup.builders(), &shown.closed).await?;
+        let (entries, votes) = self.entries(&self.replica, &lineup.builders, &shown.closed).await?;
         let entries = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }

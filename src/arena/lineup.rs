@@ -1,7 +1,6 @@
 //! The lineup: in each active prompt, the builds in force of enabled models.
 
 use std::collections::{HashMap, HashSet};
-use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -29,9 +28,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Lineup {
     contests: HashMap<PromptId, Contest>,
     /// Enabled models with a build in force of an active prompt, whether or not they can meet another model.
-    builders: HashSet<ModelKey>,
-    /// The tags of all prompts that ever had a build, sorted.
-    tags: Vec<String>,
+    pub builders: HashSet<ModelKey>,
+    /// The tags by which this ladder can be filtered: those of all prompts that ever had a build, sorted.
+    pub tags: Vec<String>,
 }
 
 impl Lineup {
@@ -41,15 +40,6 @@ impl Lineup {
 
     pub fn contest(&self, prompt: &PromptId) -> Option<&Contest> {
         self.contests.get(prompt)
-    }
-
-    pub fn builders(&self) -> &HashSet<ModelKey> {
-        &self.builders
-    }
-
-    /// The tags by which this ladder can be filtered.
-    pub fn tags(&self) -> &[String] {
-        &self.tags
     }
 
     /// From all contests, before the policy for reference models is applied.
@@ -185,19 +175,6 @@ async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
     .await?;
     tags.sort_unstable();
     Ok(tags)
-}
-
-impl FromStr for ReferencePolicy {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "on" => Ok(Self::On),
-            "off" => Ok(Self::Off),
-            _ => Err(()),
-        }
-    }
 }
 
 #[cfg(test)]

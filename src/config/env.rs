@@ -97,6 +97,12 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         self.parse(name, allowed, |text| text.parse().ok()).unwrap_or(default)
     }
 
+    /// One of a few words; the first by default.
+    pub fn choice<T: Copy>(&mut self, name: &str, allowed: &str, words: [(&str, T); 3]) -> T {
+        let chosen = |text: &str| words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        self.parse(name, allowed, chosen).unwrap_or(words[0].1)
+    }
+
     pub fn number<T>(&mut self, name: &str, default: T, range: RangeInclusive<T>) -> T
     where
         T: FromStr + PartialOrd + std::fmt::Display,

@@ -38,7 +38,7 @@ impl Arena {
 
     /// The ladder of one tag's prompts, by skill; empty where no prompt has the tag.
     pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
-        if !self.lineup().await?.tags().iter().any(|known| known == tag) {
+        if !self.lineup().await?.tags.iter().any(|known| known == tag) {
             return Ok(Arc::new(Leaderboard::empty()));
         }
         let now = self.stats_version(&self.replica).await?;
@@ -86,7 +86,7 @@ impl Arena {
         };
         let pace = if is_first { Pace::AtOnce } else { Pace::Background };
         self.read_new_votes(&mut snapshot, &mut history, now).await?;
-        let (entries, _) = self.entries(&mut *snapshot, lineup.builders(), &TimesShown::new()).await?;
+        let (entries, _) = self.entries(&mut *snapshot, &lineup.builders, &TimesShown::new()).await?;
         if history.is_whole {
             let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
             history.align_with_ratings(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);

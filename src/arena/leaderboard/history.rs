@@ -35,7 +35,7 @@ pub struct RatingHistory {
     /// The id of the latest vote that was read.
     through: i64,
     /// Whether all votes were read by then.
-    pub(super) is_whole: bool,
+    pub is_whole: bool,
     pub lines: BTreeMap<ModelKey, Vec<RatingPoint>>,
 }
 
@@ -71,16 +71,6 @@ impl RatingHistory {
     /// A model's latest rating; none before its first vote.
     pub fn latest(&self, model: &ModelKey) -> Option<f64> {
         self.lines.get(model)?.last().map(|point| point.elo)
-    }
-
-    /// Whether every vote was read.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
-    /// Whether a model has any vote.
-    pub fn has_model(&self, model: &ModelKey) -> bool {
-        self.lines.contains_key(model)
     }
 
     pub(super) fn extend(&mut self, unread: UnreadVotes, now: OffsetDateTime) {

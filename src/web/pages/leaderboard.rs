@@ -123,7 +123,7 @@ async fn page(
     PageQuery(mut chosen): PageQuery<LeaderboardPageQuery>,
     cache: ChartCache,
 ) -> Result<LeaderboardPage, Error> {
-    let tags = app.arena.lineup().await?.tags().to_vec();
+    let tags = app.arena.lineup().await?.tags.clone();
     if !tags.contains(&chosen.tag) {
         chosen.tag.clear();
     }

@@ -54,7 +54,7 @@ pub(super) async fn page(
     State(app): State<App>,
     PageQuery(mut query): PageQuery<PairsQuery>,
 ) -> Result<Response, Error> {
-    if !app.arena.lineup().await?.tags().contains(&query.tag) {
+    if !app.arena.lineup().await?.tags.contains(&query.tag) {
         query.tag.clear();
     }
     let html = match pair(&app, &query).await? {
