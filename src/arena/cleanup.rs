@@ -1,7 +1,5 @@
 //! Deleting matchups without a vote after a day. That their voters have seen the pairs is kept.
 
-use std::collections::HashMap;
-
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -37,7 +35,7 @@ async fn purge_batch(pool: &PgPool, until: OffsetDateTime) -> sqlx::Result<bool>
     let first = first_since(&mut transaction, from).await?.unwrap_or(until);
     let to = (first.max(from) + BATCH_SPAN).min(until);
     let dropped = drop_unvoted(&mut transaction, from, to).await?;
-    remember_seen_pairs(&mut transaction, dropped).await?;
+    remember_seen_pairs(&mut transaction, &dropped).await?;
     sqlx::query!("UPDATE installation SET matchups_tidied_until = $1", to).execute(&mut *transaction).await?;
     transaction.commit().await?;
     Ok(to < until)
@@ -62,12 +60,15 @@ async fn first_since(
     Ok(seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok()))
 }
 
+/// Voters, and for each one a pair that they have seen.
+type SeenByVoters = (Vec<Uuid>, Vec<i64>);
+
 /// Matchups of that age are no longer open, so no vote on them can be under way.
 async fn drop_unvoted(
     connection: &mut PgConnection,
     from: OffsetDateTime,
     to: OffsetDateTime,
-) -> sqlx::Result<HashMap<Uuid, Vec<i64>>> {
+) -> sqlx::Result<SeenByVoters> {
     let rows = sqlx::query!(
         "
         WITH unvoted AS (
@@ -86,19 +87,13 @@ async fn drop_unvoted(
     )
     .fetch_all(connection)
     .await?;
-    let mut dropped = HashMap::<_, Vec<_>>::new();
-    for row in rows {
-        dropped.entry(row.voter_id).or_default().push(row.pair);
-    }
-    Ok(dropped)
+    Ok(rows.into_iter().map(|row| (row.voter_id, row.pair)).unzip())
 }
 
 async fn remember_seen_pairs(
     connection: &mut PgConnection,
-    seen: HashMap<Uuid, Vec<i64>>,
+    (voters, pairs): &SeenByVoters,
 ) -> sqlx::Result<()> {
-    let (voters, pairs): (Vec<_>, Vec<_>) =
-        seen.into_iter().flat_map(|(voter, pairs)| pairs.into_iter().map(move |pair| (voter, pair))).unzip();
     sqlx::query!(
         "
         INSERT INTO seen_pairs (voter_id, pairs, last_at)
@@ -108,8 +103,8 @@ async fn remember_seen_pairs(
         ON CONFLICT (voter_id) DO UPDATE
         SET pairs = seen_pairs.pairs || excluded.pairs, last_at = excluded.last_at
         ",
-        &voters,
-        &pairs,
+        voters,
+        pairs,
     )
     .execute(connection)
     .await?;
