@@ -18,7 +18,7 @@ pub(super) struct CheckArgs {
 /// Success for a valid build, 1 for any other.
 pub(super) fn run(arguments: &CheckArgs) -> anyhow::Result<ExitCode> {
     let CheckArgs { build, cells } = arguments;
-    let verdict = build.check()?;
+    let verdict = build.settings.check(&build.file)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let report = Report::new(&verdict, build.settings.grid, build.settings.palette, *cells);
     serde_json::to_writer(&mut out, &report)?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use indicatif::ProgressBar;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -92,24 +92,15 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
     let mut failed = 0;
     for (number, (file, slot)) in (1..).zip(&files) {
         let outcome = match slot {
-            None => Err(anyhow::anyhow!(
+            Some(slot) => import_file(api, file, slot, &files, arguments.overwrite, limit).await,
+            None => Err(anyhow!(
                 "the path must end in <prompt>/<model>, the id of a prompt and the key of a model"
             )),
-            Some(slot) => match conflicting_file(file, slot, &files) {
-                Some(conflicting_file) => Err(anyhow::anyhow!(
-                    "{} is for the same prompt and model: keep one of them",
-                    conflicting_file.display()
-                )),
-                None => import_file(api, file, slot, arguments.overwrite, limit).await,
-            },
         };
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                failed += 1;
-                format!("failed: {error:#}")
-            }
-        };
+        let outcome = outcome.unwrap_or_else(|error| {
+            failed += 1;
+            format!("failed: {error:#}")
+        });
         bar.suspend(|| println!("[{number}/{}] {}: {outcome}", files.len(), file.display()));
         bar.inc(1);
     }
@@ -129,9 +120,13 @@ async fn import_file(
     api: &AdminApi,
     file: &Path,
     slot: &BuildSlot,
+    files: &[ImportFile],
     overwrite: bool,
     limit: usize,
 ) -> anyhow::Result<String> {
+    if let Some(other) = conflicting_file(file, slot, files) {
+        bail!("{} is for the same prompt and model: keep one of them", other.display());
+    }
     let input = super::input::read(file, limit)?;
     let BuildSlot { prompt, model, settings } = slot;
     let path = format!(
@@ -152,15 +147,9 @@ async fn import_file(
 fn explain(error: anyhow::Error, slot: &BuildSlot) -> anyhow::Error {
     let code = error.downcast_ref::<AdminApiError>().map(|refused| refused.code.as_str());
     match code {
-        Some("exists") => {
-            anyhow::anyhow!("this prompt already has a build by this model; --overwrite replaces it")
-        }
-        Some("no_prompt") => {
-            anyhow::anyhow!("no prompt {}: add it with buildoff prompts add", slot.prompt)
-        }
-        Some("no_model") => {
-            anyhow::anyhow!("no model {}: add it with buildoff models add", slot.model)
-        }
+        Some("exists") => anyhow!("this prompt already has a build by this model; --overwrite replaces it"),
+        Some("no_prompt") => anyhow!("no prompt {}: add it with buildoff prompts add", slot.prompt),
+        Some("no_model") => anyhow!("no model {}: add it with buildoff models add", slot.model),
         _ => error,
     }
 }
@@ -219,7 +208,7 @@ impl ImportArgs {
 impl CliArenaSettings {
     fn read(self) -> anyhow::Result<Settings> {
         let wrong = |problem: String| {
-            anyhow::anyhow!("the server sent arena settings that this version does not know: {problem}")
+            anyhow!("the server sent arena settings that this version does not know: {problem}")
         };
         Ok(Settings {
             grid: self.grid_size.to_string().parse().map_err(wrong)?,

@@ -28,13 +28,9 @@ pub(super) struct BuildArgs {
 }
 
 impl BuildArgs {
-    pub fn check(&self) -> anyhow::Result<Verdict> {
-        self.settings.check(&self.file)
-    }
-
     /// Reads a grid even if it breaks a rule, because somebody may want to see just that.
     pub fn read_grid(&self) -> anyhow::Result<Grid> {
-        let verdict = self.check()?;
+        let verdict = self.settings.check(&self.file)?;
         if let Verdict::Rejected { rejection, .. } = &verdict {
             eprintln!("note: this is not a valid build: {rejection}");
         }
