@@ -25,7 +25,7 @@ const INHERITED: [&str; 4] = ["PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "T
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Account {
-    uid: u32,
+    pub uid: u32,
     gid: u32,
 }
 
@@ -65,10 +65,6 @@ impl Account {
             .find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?
             .skip(1);
         Some(Self { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
-    }
-
-    pub fn uid(self) -> u32 {
-        self.uid
     }
 
     /// Whether the server runs under another account than this process.

@@ -132,10 +132,6 @@ impl Binaries {
         let major = major_version(&String::from_utf8(output.stdout).ok()?)?;
         (major >= OLDEST).then(|| Self { dir: dir.into(), major })
     }
-
-    pub fn tool(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
-    }
 }
 
 /// Reads `postgres (PostgreSQL) 18.4`, `16beta1`, `15.18 (Debian 15.18-0)`.

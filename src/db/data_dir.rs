@@ -32,7 +32,8 @@ pub struct DataDir {
     pub cache: PathBuf,
     /// Named after the data directory, so that all processes that use it agree.
     pub socket_dir: PathBuf,
-    postgres: PathBuf,
+    /// The folder `postgres`.
+    pub postgres: PathBuf,
 }
 
 impl DataDir {
@@ -50,20 +51,12 @@ impl DataDir {
         self.postgres.join(name)
     }
 
-    pub fn folder(&self) -> &Path {
-        &self.postgres
-    }
-
     pub fn data(&self) -> PathBuf {
         self.file("data")
     }
 
     pub fn pid_file(&self) -> PathBuf {
         self.file("data/postmaster.pid")
-    }
-
-    pub fn make_socket_dir(&self) -> Result<()> {
-        self.account.make_dir(&self.socket_dir, 0o700)
     }
 
     /// The lock file that the server keeps beside its socket.
@@ -157,7 +150,7 @@ fn make_path(dir: &Path, mode: u32) -> Result<()> {
 fn socket_dir(postgres: &Path, account: Account) -> PathBuf {
     let digest = Sha256::digest(postgres.as_os_str().as_encoded_bytes());
     let name = hex::encode(&digest[..8]);
-    PathBuf::from(format!("/tmp/buildoff-{}-{name}", account.uid()))
+    PathBuf::from(format!("/tmp/buildoff-{}-{name}", account.uid))
 }
 
 fn open_lock(path: &Path) -> Result<File> {

@@ -48,7 +48,7 @@ pub struct PostgresServer {
 
 impl PostgresServer {
     pub fn ensure_running(&self, durability: Durability) -> Result<()> {
-        self.data_dir.make_socket_dir()?;
+        self.data_dir.account.make_dir(&self.data_dir.socket_dir, 0o700)?;
         if !self.data_dir.data().exists() {
             self.init(durability)?;
         }
@@ -101,7 +101,7 @@ impl PostgresServer {
     }
 
     fn remove_unfinished(&self) -> Result<()> {
-        for entry in fs::read_dir(self.data_dir.folder())? {
+        for entry in fs::read_dir(&self.data_dir.postgres)? {
             let entry = entry?;
             let name = entry.file_name();
             if name.to_string_lossy().starts_with("data.unfinished") {
@@ -195,8 +195,8 @@ impl PostgresServer {
     }
 
     fn tool(&self, name: &str) -> Command {
-        let mut command = self.data_dir.account.command(self.binaries.tool(name));
-        command.current_dir(self.data_dir.folder());
+        let mut command = self.data_dir.account.command(self.binaries.dir.join(name));
+        command.current_dir(&self.data_dir.postgres);
         // Ctrl-C is for this program; a tool must finish what it has begun.
         command.process_group(0);
         command
