@@ -43,40 +43,23 @@ struct ActionLimiters {
     addresses: DefaultKeyedRateLimiter<IpAddr>,
 }
 
-impl LimitedAction {
-    const ALL: [Self; 8] = [
-        Self::Visit,
-        Self::Matchup,
-        Self::Skip,
-        Self::Vote,
-        Self::Token,
-        Self::Generate,
-        Self::UseServerKey,
-        Self::Turntable,
-    ];
-
-    /// The limits per minute for one voter and for one address. A person who looks before voting stays below the first,
-    /// and a class of thirty behind one address below the second.
-    fn per_minute(self) -> [u32; 2] {
-        match self {
-            Self::Visit => [60, 60],
-            Self::Matchup => [60, 900],
-            Self::Skip => [20, 120],
-            Self::Vote => [40, 600],
-            Self::Token => [40, 40],
-            Self::Generate => [20, 20],
-            Self::UseServerKey => [10, 10],
-            Self::Turntable => [8, 8],
-        }
-    }
-}
+/// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
+/// voting stays below the first, and a class of thirty behind one address below the second.
+const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
+    (LimitedAction::Visit, [60, 60]),
+    (LimitedAction::Matchup, [60, 900]),
+    (LimitedAction::Skip, [20, 120]),
+    (LimitedAction::Vote, [40, 600]),
+    (LimitedAction::Token, [40, 40]),
+    (LimitedAction::Generate, [20, 20]),
+    (LimitedAction::UseServerKey, [10, 10]),
+    (LimitedAction::Turntable, [8, 8]),
+];
 
 impl RateLimits {
     pub fn new(on: bool) -> Self {
-        Self {
-            limiters: on.then(|| LimitedAction::ALL.map(ActionLimiters::new)),
-            clock: DefaultClock::default(),
-        }
+        let limiters = on.then(|| PER_MINUTE.map(|(_, per_minute)| ActionLimiters::new(per_minute)));
+        Self { limiters, clock: DefaultClock::default() }
     }
 
     pub fn is_enabled(&self) -> bool {
@@ -112,8 +95,8 @@ impl RateLimits {
 }
 
 impl ActionLimiters {
-    fn new(action: LimitedAction) -> Self {
-        let [voter, address] = action.per_minute().map(quota);
+    fn new(per_minute: [u32; 2]) -> Self {
+        let [voter, address] = per_minute.map(quota);
         Self { voters: RateLimiter::keyed(voter), addresses: RateLimiter::keyed(address) }
     }
 }
