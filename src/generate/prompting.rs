@@ -71,18 +71,11 @@ pub fn chat_text(prompt: &str, settings: &Settings) -> String {
 #[template(path = "system.md")]
 struct SystemTemplate {
     edge: usize,
-    top: usize,
-    middle_low: usize,
-    middle_high: usize,
     palette: Palette,
     rules: Rules,
     work: u64,
     groups: Vec<BlockGroup>,
-    span_low: usize,
-    span_high: usize,
-    scale: &'static str,
-    entries_low: usize,
-    entries_high: usize,
+    guide: SizeGuide,
 }
 
 #[derive(Template)]
@@ -125,22 +118,13 @@ struct ChatTemplate {
 }
 
 fn system(settings: &Settings) -> String {
-    let edge = settings.grid.get();
-    let SizeGuide { span, entries, scale } = SizeGuide::of(settings.grid);
     render(&SystemTemplate {
-        edge,
-        top: edge - 1,
-        middle_low: edge / 2 - 1,
-        middle_high: edge / 2,
+        edge: settings.grid.get(),
         palette: settings.palette,
         rules: Rules::of(settings.grid),
         work: MAX_OVERDRAW * settings.grid.volume() as u64,
         groups: block_groups(settings.palette),
-        span_low: span.0,
-        span_high: span.1,
-        scale,
-        entries_low: entries.0,
-        entries_high: entries.1,
+        guide: SizeGuide::of(settings.grid),
     })
 }
 
