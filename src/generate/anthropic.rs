@@ -9,7 +9,9 @@ use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
     set_field,
 };
-use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema};
+use super::{
+    ChatMessage, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort, Usage, schema,
+};
 
 /// The API requires a limit, and thinking counts towards it. A model with a lower maximum says so, and the request is
 /// repeated with that.
@@ -42,15 +44,8 @@ impl Protocol for AnthropicProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let message = |speaker, text: &str| {
-            let role = match speaker {
-                ChatRole::User => "user",
-                ChatRole::Assistant => "assistant",
-            };
-            json!({ "role": role, "content": text })
-        };
-        let messages: Vec<Value> =
-            request.messages.iter().map(|turn| message(turn.role, &turn.text)).collect();
+        let message = |turn: &ChatMessage| json!({ "role": turn.role, "content": turn.text });
+        let messages: Vec<Value> = request.messages.iter().map(message).collect();
         let format = options.schema.as_deref().map(schema::without_bounds);
         let format = format.map(|schema| json!({ "type": "json_schema", "schema": schema }));
         let mut output = json!({});
@@ -187,11 +182,7 @@ struct AnthropicOutputTokens {
 }
 
 impl StreamParser for AnthropicStreamParser {
-    fn on_event(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, GenerateError> {
+    fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
         match event.json()? {
             AnthropicEvent::MessageStart { message } => {
                 self.expect(!self.started)?;
@@ -233,9 +224,7 @@ impl StreamParser for AnthropicStreamParser {
                 self.stopped = true;
                 return Ok(StreamFlow::Done);
             }
-            AnthropicEvent::Error { error } => {
-                return Err(provider_error(&error));
-            }
+            AnthropicEvent::Error { error } => return Err(provider_error(&error)),
             AnthropicEvent::Other => {}
         }
         Ok(StreamFlow::Continue)
@@ -245,7 +234,7 @@ impl StreamParser for AnthropicStreamParser {
         self.stop.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn finish(&self) -> Result<()> {
         let Some(stop) = &self.stop else {
             self.expect(!self.stopped)?;
             return Err(GenerateError::cut_off());
@@ -262,7 +251,7 @@ impl StreamParser for AnthropicStreamParser {
 }
 
 impl AnthropicStreamParser {
-    fn expect(&self, in_order: bool) -> Result<(), GenerateError> {
+    fn expect(&self, in_order: bool) -> Result<()> {
         if in_order {
             return Ok(());
         }

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
     ChatMessage, ChatRole, CompletionRequest, Delta, GenerateError, GenerateErrorKind, ModelOptions,
-    ModelProvider,
+    ModelProvider, Result,
 };
 use crate::arena::jobs::attempts::{Attempt, Outcome, PastAttempts};
 use crate::work::{WorkClient, WorkError, WorkPool};
@@ -86,19 +86,16 @@ pub struct Generated<T> {
 }
 
 /// Follows an attempt loop. An error from any of its methods ends the loop.
+#[async_trait]
 pub trait AttemptListener: Send {
     /// An attempt is about to begin.
-    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>>;
+    async fn on_attempt_start(&mut self) -> anyhow::Result<()>;
 
     /// Called for every piece that streams in.
     fn on_delta(&mut self, delta: Delta<'_>);
 
     /// `next` is the number of the attempt that follows, if one does.
-    fn on_attempt_end<'a>(
-        &'a mut self,
-        attempt: &'a Attempt,
-        next: Option<u32>,
-    ) -> BoxFuture<'a, anyhow::Result<()>>;
+    async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()>;
 }
 
 /// Why an attempt failed, and the prompt of another one if that makes sense.
@@ -109,10 +106,7 @@ struct FailedAttempt {
 
 impl<T: Task> AttemptLoop<T> {
     /// Makes attempts until an answer is accepted, all are used up, or another one would not help.
-    pub async fn run(
-        &self,
-        listener: &mut dyn AttemptListener,
-    ) -> Result<Generated<T::Output>, GenerateError> {
+    pub async fn run(&self, listener: &mut dyn AttemptListener) -> Result<Generated<T::Output>> {
         let mut number = self.past.count;
         let mut prompt = match &self.past.answer {
             Some((answer, generation_time)) => match self.read(answer).await {

@@ -12,8 +12,7 @@ mod transport;
 
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
@@ -30,7 +29,7 @@ use self::transport::{HttpTransport, ResponseBody};
 use super::error::Retry;
 use super::{
     CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError, GenerateErrorKind,
-    ModelProvider, Note, RequestLimits, Secret,
+    ModelProvider, Note, RequestLimits, Result, Secret,
 };
 
 /// The longest wait that is computed with. Whether it is too long is decided by `RequestLimits::max_wait`.
@@ -44,31 +43,28 @@ pub(super) struct ProviderClient {
     log_raw: bool,
 }
 
+#[async_trait]
 impl ModelProvider for ProviderClient {
-    fn ask<'a>(
-        &'a self,
-        request: &'a CompletionRequest,
-        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>> {
-        async move {
-            let deadline = Instant::now() + self.limits.total;
-            let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
-            let mut notes = Vec::new();
-            let result =
-                timeout_at(deadline, self.ask_with_retries(request, deadline, &mut received, &mut notes))
-                    .await;
-            let result = result.unwrap_or_else(|_| Err(self.scrub_error(self.timeout_error(), &received)));
-            let (usage, began) = (received.total_usage(), received.began());
-            let response = CompletionResponse { text: received.text, usage, notes };
-            match result {
-                Ok(()) => Ok(response),
-                Err(error) => {
-                    let message = format!("{}: {}", self.protocol.name(), error.message_with_status());
-                    Err(GenerateError { message, began, partial: Box::new(response), ..error })
-                }
+    async fn ask(
+        &self,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse> {
+        let deadline = Instant::now() + self.limits.total;
+        let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
+        let mut notes = Vec::new();
+        let asking = self.ask_with_retries(request, deadline, &mut received, &mut notes);
+        let result = timeout_at(deadline, asking).await;
+        let result = result.unwrap_or_else(|_| Err(self.scrub_error(self.timeout_error(), &received)));
+        let (usage, began) = (received.total_usage(), received.began());
+        let response = CompletionResponse { text: received.text, usage, notes };
+        match result {
+            Ok(()) => Ok(response),
+            Err(error) => {
+                let message = format!("{}: {}", self.protocol.name(), error.message_with_status());
+                Err(GenerateError { message, began, partial: Box::new(response), ..error })
             }
         }
-        .boxed()
     }
 
     fn log_rejected(&self, answer: &str, why: &str) {
@@ -97,7 +93,7 @@ impl ProviderClient {
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
         notes: &mut Vec<Note>,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<()> {
         let mut options = self.protocol.options(request);
         let mut attempt = 1;
         loop {
@@ -127,12 +123,12 @@ impl ProviderClient {
         options: &RequestOptions,
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<()> {
         let body = self.protocol.body(request, options).map_err(|error| {
             let message = format!("the request cannot be written: {error}");
             GenerateError::new(GenerateErrorKind::BadRequest, message)
         })?;
-        let url = self.protocol.url(self.transport.base(), &request.model);
+        let url = self.protocol.url(&self.transport.base, &request.model);
         let mut parser = self.protocol.parser();
         match self.transport.post(url, body, received).await? {
             ResponseBody::Document(body) => parser.on_document(body, received)?,
@@ -140,7 +136,7 @@ impl ProviderClient {
                 self.read_stream(*events, parser.as_mut(), deadline, received).await?;
             }
         }
-        parser.finish(received)?;
+        parser.finish()?;
         if received.text.trim().is_empty() {
             let message = "the model finished without writing anything";
             return Err(GenerateError::new(GenerateErrorKind::Empty, message));
@@ -155,7 +151,7 @@ impl ProviderClient {
         parser: &mut dyn StreamParser,
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<()> {
         loop {
             let is_complete = parser.is_complete();
             let next = timeout_at(deadline, events.next(received)).await;
@@ -180,7 +176,7 @@ impl ProviderClient {
         attempt: u32,
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    ) -> Result<()> {
         let doubled = self.limits.backoff.saturating_mul(2_u32.saturating_pow(attempt - 1));
         // Spread, so that requests that failed together are not repeated together.
         let wait = match error.retry {

@@ -2,19 +2,16 @@
 //!
 //! They agree on the outline and differ in the details, so this accepts much that OpenAI itself never sends.
 
-use std::fmt;
-
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName};
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, parse_error,
     provider_error, push_refusal, set_field, unexpected_document,
 };
-use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Usage, schema};
+use super::{CompletionRequest, GenerateError, GenerateErrorKind, Result, Usage, schema};
 
 pub(super) struct CompatibleProtocol;
 
@@ -32,31 +29,19 @@ impl Protocol for CompatibleProtocol {
     }
 
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
-        let mut options = RequestOptions::new(request);
-        options.summary = false;
-        options
+        RequestOptions { summary: false, ..RequestOptions::new(request) }
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let message = |role: &str, text: &str| json!({ "role": role, "content": text });
-        let system = Some(request.system.as_str()).filter(|system| !system.is_empty());
-        let turns = request.messages.iter().map(|turn| {
-            let role = match turn.role {
-                ChatRole::User => "user",
-                ChatRole::Assistant => "assistant",
-            };
-            message(role, &turn.text)
-        });
-        let messages: Vec<Value> =
-            system.map(|text| message("system", text)).into_iter().chain(turns).collect();
+        let system = Some(&request.system).filter(|system| !system.is_empty());
+        let system = system.map(|text| json!({ "role": "system", "content": text }));
+        let turns = request.messages.iter().map(|turn| json!({ "role": turn.role, "content": turn.text }));
+        let messages: Vec<Value> = system.into_iter().chain(turns).collect();
         let limit = if options.use_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
 
         let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
-        set_field(
-            &mut body,
-            "stream_options",
-            options.streamed_usage.then(|| json!({ "include_usage": true })),
-        );
+        let stream_options = options.streamed_usage.then(|| json!({ "include_usage": true }));
+        set_field(&mut body, "stream_options", stream_options);
         set_field(&mut body, limit, options.max_tokens);
         set_field(&mut body, "reasoning_effort", options.effort.map(|effort| json!(effort)));
         set_field(&mut body, "temperature", options.temperature);
@@ -107,7 +92,12 @@ struct CompatibleDelta {
 }
 
 /// A text, or a list of its parts.
-struct CompatibleContent(String);
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CompatibleContent {
+    Text(String),
+    Parts(Vec<CompatiblePart>),
+}
 
 #[derive(Deserialize)]
 struct CompatiblePart {
@@ -128,11 +118,7 @@ struct CompatibleOutputTokens {
 }
 
 impl StreamParser for CompatibleStreamParser {
-    fn on_event(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, GenerateError> {
+    fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
         if event.data.trim() == "[DONE]" {
             self.done = true;
             return Ok(StreamFlow::Done);
@@ -151,7 +137,7 @@ impl StreamParser for CompatibleStreamParser {
         self.done || self.finish.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn finish(&self) -> Result<()> {
         if !self.refusal.is_empty() {
             return Err(GenerateError::refused(&self.refusal));
         }
@@ -168,7 +154,7 @@ impl StreamParser for CompatibleStreamParser {
         }
     }
 
-    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<()> {
         match serde_json::from_str::<CompatibleChunk>(&body) {
             Ok(chunk) if chunk.choices.is_some() => {
                 drop(body);
@@ -181,11 +167,7 @@ impl StreamParser for CompatibleStreamParser {
 }
 
 impl CompatibleStreamParser {
-    fn chunk(
-        &mut self,
-        chunk: CompatibleChunk,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    fn chunk(&mut self, chunk: CompatibleChunk, received: &mut ReceivedAnswer<'_>) -> Result<()> {
         received.update_usage(chunk.usage.map(Usage::from).unwrap_or_default());
         for choice in chunk.choices.unwrap_or_default() {
             if choice.index.unwrap_or(0) != 0 {
@@ -206,46 +188,17 @@ impl CompatibleStreamParser {
         }
     }
 
-    fn piece(
-        &mut self,
-        piece: CompatibleDelta,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    fn piece(&mut self, piece: CompatibleDelta, received: &mut ReceivedAnswer<'_>) -> Result<()> {
         received.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
         push_refusal(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
-        piece.content.map_or(Ok(()), |CompatibleContent(text)| received.push_text(&text))
-    }
-}
-
-impl<'de> Deserialize<'de> for CompatibleContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CompatibleContentVisitor)
-    }
-}
-
-struct CompatibleContentVisitor;
-
-impl<'de> Visitor<'de> for CompatibleContentVisitor {
-    type Value = CompatibleContent;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a list of its parts")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<CompatibleContent, E> {
-        Ok(CompatibleContent(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<CompatibleContent, E> {
-        Ok(CompatibleContent(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<CompatibleContent, A::Error> {
-        let mut whole = String::new();
-        while let Some(CompatiblePart { text }) = parts.next_element()? {
-            whole.push_str(text.as_deref().unwrap_or_default());
+        match piece.content {
+            Some(CompatibleContent::Text(text)) => received.push_text(&text),
+            Some(CompatibleContent::Parts(parts)) => {
+                let texts = parts.into_iter().filter_map(|part| part.text);
+                received.push_text(&texts.collect::<String>())
+            }
+            None => Ok(()),
         }
-        Ok(CompatibleContent(whole))
     }
 }
 

@@ -1,15 +1,17 @@
 //! The error of everything between a provider and a job: one type, from an event in a stream up to the failure that
 //! is stored or shown.
 
-use std::fmt;
 use std::time::Duration;
 
 use reqwest::StatusCode;
 
 use super::CompletionResponse;
 
+pub type Result<T, E = GenerateError> = std::result::Result<T, E>;
+
 /// Why no usable answer came.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct GenerateError {
     pub kind: GenerateErrorKind,
     /// For people. It never contains the key.
@@ -169,11 +171,3 @@ impl GenerateError {
         }
     }
 }
-
-impl fmt::Display for GenerateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for GenerateError {}

@@ -9,7 +9,10 @@ use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
     set_field,
 };
-use super::{ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema};
+use super::{
+    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
+    Usage, schema,
+};
 
 pub(super) struct GoogleProtocol;
 
@@ -30,21 +33,18 @@ impl Protocol for GoogleProtocol {
     }
 
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
-        let mut options = RequestOptions::new(request);
-        options.summary = true;
-        options
+        RequestOptions { summary: true, ..RequestOptions::new(request) }
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let content = |speaker, text: &str| {
-            let role = match speaker {
+        let content = |turn: &ChatMessage| {
+            let role = match turn.role {
                 ChatRole::User => "user",
                 ChatRole::Assistant => "model",
             };
-            json!({ "role": role, "parts": [{ "text": text }] })
+            json!({ "role": role, "parts": [{ "text": turn.text }] })
         };
-        let contents: Vec<Value> =
-            request.messages.iter().map(|turn| content(turn.role, &turn.text)).collect();
+        let contents: Vec<Value> = request.messages.iter().map(content).collect();
         let mut generation_config = json!({});
         set_field(&mut generation_config, "maxOutputTokens", options.max_tokens);
         set_field(&mut generation_config, "temperature", options.temperature);
@@ -60,7 +60,7 @@ impl Protocol for GoogleProtocol {
         set_field(
             &mut body,
             "generationConfig",
-            Some(generation_config).filter(|generation_config| *generation_config != json!({})),
+            Some(generation_config).filter(|config| *config != json!({})),
         );
         serde_json::to_vec(&body)
     }
@@ -138,11 +138,7 @@ struct GoogleUsage {
 }
 
 impl StreamParser for GoogleStreamParser {
-    fn on_event(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, GenerateError> {
+    fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
         let chunk: GoogleChunk = event.json()?;
         if let Some(error) = chunk.error {
             return Err(provider_error(&error));
@@ -167,7 +163,7 @@ impl StreamParser for GoogleStreamParser {
         self.finish.is_some() || self.blocked.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn finish(&self) -> Result<()> {
         if let Some(reason) = &self.blocked {
             let message = format!("the provider blocked the prompt: {reason}");
             return Err(GenerateError::new(GenerateErrorKind::Filtered, message));

@@ -28,11 +28,12 @@ mod secret;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
 
 use self::client::{Protocol, ProviderClient};
+use self::error::Result;
 pub use self::error::{GenerateError, GenerateErrorKind};
 pub use self::progress::Progress;
 pub use self::providers::Providers;
@@ -42,12 +43,13 @@ pub use crate::arena::jobs::attempts::Usage;
 use crate::outbound::{OutboundRefused, PinnedHost};
 
 /// Answers requests. Dropping the future ends the request at the provider.
+#[async_trait]
 pub trait ModelProvider: Send + Sync {
-    fn ask<'a>(
-        &'a self,
-        request: &'a CompletionRequest,
-        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>>;
+    async fn ask(
+        &self,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse>;
 
     /// Logs an answer that was rejected, if the provider is configured to.
     fn log_rejected(&self, _answer: &str, _why: &str) {}
@@ -111,7 +113,8 @@ pub struct ChatMessage {
     pub text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChatRole {
     User,
     Assistant,

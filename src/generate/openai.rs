@@ -17,7 +17,8 @@ use super::client::{
     push_refusal,
 };
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, ThinkingEffort, Usage, schema,
+    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
+    Usage, schema,
 };
 
 pub(super) struct OpenAiProtocol;
@@ -37,10 +38,6 @@ impl Protocol for OpenAiProtocol {
 
     fn repeats_text(&self) -> bool {
         true
-    }
-
-    fn options(&self, request: &CompletionRequest) -> RequestOptions {
-        RequestOptions::new(request)
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
@@ -212,11 +209,7 @@ struct OpenAiOutputTokens {
 }
 
 impl StreamParser for OpenAiStreamParser {
-    fn on_event(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, GenerateError> {
+    fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
         if event.data == "[DONE]" {
             return Ok(StreamFlow::Done);
         }
@@ -251,9 +244,10 @@ impl StreamParser for OpenAiStreamParser {
                 received.update_usage(response.usage());
                 self.recover_text(event, received)?;
                 let reason = response.incomplete_details.and_then(|details| details.reason);
-                let is_complete = header.r#type == "response.completed";
-                self.ending =
-                    Some(if is_complete { OpenAiEnding::Complete } else { OpenAiEnding::Incomplete(reason) });
+                self.ending = Some(match header.r#type.as_str() {
+                    "response.completed" => OpenAiEnding::Complete,
+                    _ => OpenAiEnding::Incomplete(reason),
+                });
                 return Ok(StreamFlow::Done);
             }
             "response.failed" => {
@@ -274,7 +268,7 @@ impl StreamParser for OpenAiStreamParser {
         self.ending.is_some()
     }
 
-    fn finish(&mut self, _received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn finish(&self) -> Result<()> {
         if !self.refusal.is_empty() {
             return Err(GenerateError::refused(&self.refusal));
         }
@@ -301,11 +295,7 @@ impl OpenAiOutputPart {
 
 impl OpenAiStreamParser {
     /// Takes text that was lost from the final event, which may repeat everything.
-    fn recover_text(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<(), GenerateError> {
+    fn recover_text(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<()> {
         if !self.has_gap {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::ensure;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::value::RawValue;
 use sqlx::PgPool;
 use tokio::sync::{Notify, mpsc};
@@ -199,31 +199,26 @@ struct ProgressListener<'a> {
     last_rejected: Option<String>,
 }
 
+#[async_trait]
 impl AttemptListener for ProgressListener<'_> {
-    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>> {
+    async fn on_attempt_start(&mut self) -> anyhow::Result<()> {
         self.progress.update(|progress| *progress = Progress::default());
-        Box::pin(std::future::ready(Ok(())))
+        Ok(())
     }
 
     fn on_delta(&mut self, delta: Delta<'_>) {
         self.progress.update(|progress| progress.apply(&delta));
     }
 
-    fn on_attempt_end<'a>(
-        &'a mut self,
-        attempt: &'a Attempt,
-        next: Option<u32>,
-    ) -> BoxFuture<'a, anyhow::Result<()>> {
-        Box::pin(async move {
-            ensure!(self.progress.flush(self.side).await, "the reader has gone");
-            let Some(reason) = attempt.message.clone() else { return Ok(()) };
-            self.last_rejected = Some(clip(&attempt.answer)).filter(|answer| !answer.is_empty());
-            if let Some(attempt) = next {
-                let (slot, model_key) = (self.side.slot, self.side.name.clone());
-                self.side.send(RunEvent::Retry { slot, model_key, attempt, reason }).await;
-            }
-            Ok(())
-        })
+    async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()> {
+        ensure!(self.progress.flush(self.side).await, "the reader has gone");
+        let Some(reason) = attempt.message.clone() else { return Ok(()) };
+        self.last_rejected = Some(clip(&attempt.answer)).filter(|answer| !answer.is_empty());
+        if let Some(attempt) = next {
+            let (slot, model_key) = (self.side.slot, self.side.name.clone());
+            self.side.send(RunEvent::Retry { slot, model_key, attempt, reason }).await;
+        }
+        Ok(())
     }
 }
 

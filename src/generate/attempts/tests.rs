@@ -2,8 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::anyhow;
-use futures_util::FutureExt;
+use anyhow::ensure;
 use voxel::{GridSize, Palette};
 
 use super::super::build::{BuildAnswer, BuildTask};
@@ -44,52 +43,40 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
+#[async_trait]
 impl ModelProvider for FakeModelProvider {
-    fn ask<'a>(
-        &'a self,
-        request: &'a CompletionRequest,
-        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>> {
-        async move {
-            self.open.fetch_add(1, Ordering::SeqCst);
-            let _open = OpenRequest(&self.open);
-            self.requests.lock().unwrap().push(request.clone());
-            let reply = self
-                .replies
-                .lock()
-                .unwrap()
-                .pop_front()
-                .expect("nobody is asked more often than the script says");
-            let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
-            let notes = vec![no_schema()];
-            if let SaysLate(_) = reply {
-                on_delta(Delta::Sent);
-                on_delta(Delta::Waiting {
-                    attempt: 1,
-                    reason: "busy".to_owned(),
-                    seconds: LATE.as_secs_f64(),
-                });
-                tokio::time::sleep(LATE).await;
-                on_delta(Delta::Sent);
+    async fn ask(
+        &self,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse> {
+        self.open.fetch_add(1, Ordering::SeqCst);
+        let _open = OpenRequest(&self.open);
+        self.requests.lock().unwrap().push(request.clone());
+        let reply = self.replies.lock().unwrap().pop_front();
+        let reply = reply.expect("nobody is asked more often than the script says");
+        if let SaysLate(_) = reply {
+            on_delta(Delta::Sent);
+            on_delta(Delta::Waiting { attempt: 1, reason: "busy".to_owned(), seconds: LATE.as_secs_f64() });
+            tokio::time::sleep(LATE).await;
+            on_delta(Delta::Sent);
+        }
+        match reply {
+            Says(text) | SaysLate(text) => {
+                on_delta(Delta::Text(&text));
+                Ok(response(text))
             }
-            match reply {
-                Says(text) | SaysLate(text) => {
-                    on_delta(Delta::Text(&text));
-                    Ok(CompletionResponse { text, usage, notes })
-                }
-                Fails(kind, partial) => Err(failed(kind, false, partial.to_owned(), on_delta)),
-                FailsAfter(kind, partial) => Err(failed(kind, false, partial, on_delta)),
-                FailsForGood(kind) => Err(failed(kind, true, String::new(), on_delta)),
-                Breaks(kind) => {
-                    Err(GenerateError { began: true, ..failed(kind, false, String::new(), on_delta) })
-                }
-                Hangs => {
-                    on_delta(Delta::Thinking { chars: 9 });
-                    std::future::pending().await
-                }
+            Fails(kind, partial) => Err(failed(kind, partial.into(), on_delta)),
+            FailsAfter(kind, partial) => Err(failed(kind, partial, on_delta)),
+            FailsForGood(kind) => {
+                Err(GenerateError { retry: Retry::Never, ..failed(kind, String::new(), on_delta) })
+            }
+            Breaks(kind) => Err(GenerateError { began: true, ..failed(kind, String::new(), on_delta) }),
+            Hangs => {
+                on_delta(Delta::Thinking { chars: 9 });
+                std::future::pending().await
             }
         }
-        .boxed()
     }
 
     fn log_rejected(&self, _: &str, why: &str) {
@@ -100,18 +87,15 @@ impl ModelProvider for FakeModelProvider {
 /// How long the provider is busy before it answers.
 const LATE: Duration = Duration::from_millis(100);
 
-fn failed(
-    kind: GenerateErrorKind,
-    is_final: bool,
-    partial: String,
-    on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
-) -> GenerateError {
-    on_delta(Delta::Text(&partial));
+fn response(text: String) -> CompletionResponse {
     let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
-    let partial = Box::new(CompletionResponse { text: partial, usage, notes: vec![no_schema()] });
-    let retry = if is_final { Retry::Never } else { Retry::Unspecified };
+    CompletionResponse { text, usage, notes: vec![no_schema()] }
+}
+
+fn failed(kind: GenerateErrorKind, partial: String, on_delta: &mut dyn FnMut(Delta<'_>)) -> GenerateError {
+    on_delta(Delta::Text(&partial));
     let message = format!("the provider says {}", kind.code());
-    GenerateError { partial, retry, ..GenerateError::new(kind, message) }
+    GenerateError { partial: Box::new(response(partial)), ..GenerateError::new(kind, message) }
 }
 
 #[derive(Default)]
@@ -126,10 +110,11 @@ struct TestListener {
     stop_after: Option<usize>,
 }
 
+#[async_trait]
 impl AttemptListener for TestListener {
-    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>> {
+    async fn on_attempt_start(&mut self) -> anyhow::Result<()> {
         self.started += 1;
-        std::future::ready(Ok(())).boxed()
+        Ok(())
     }
 
     fn on_delta(&mut self, delta: Delta<'_>) {
@@ -138,23 +123,16 @@ impl AttemptListener for TestListener {
         }
     }
 
-    fn on_attempt_end<'a>(
-        &'a mut self,
-        attempt: &'a Attempt,
-        next: Option<u32>,
-    ) -> BoxFuture<'a, anyhow::Result<()>> {
-        async move {
-            self.attempts.push(attempt.clone());
-            self.next.push(next);
-            let stops = self.stop_after == Some(self.attempts.len());
-            if stops { Err(anyhow!("the lease is gone")) } else { Ok(()) }
-        }
-        .boxed()
+    async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()> {
+        self.attempts.push(attempt.clone());
+        self.next.push(next);
+        ensure!(self.stop_after != Some(self.attempts.len()), "the lease is gone");
+        Ok(())
     }
 }
 
 struct TestRun {
-    result: Result<Generated<BuildAnswer>, GenerateError>,
+    result: Result<Generated<BuildAnswer>>,
     provider: Arc<FakeModelProvider>,
     listener: TestListener,
 }

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use reqwest::Response;
 use tokio::time::timeout;
 
-use super::super::{GenerateError, GenerateErrorKind};
+use super::super::{GenerateError, GenerateErrorKind, Result};
 use super::received::ReceivedAnswer;
 use super::text::error_chain;
 
@@ -15,7 +15,7 @@ pub(super) async fn next_chunk(
     response: &mut Response,
     idle: Duration,
     received: &mut ReceivedAnswer<'_>,
-) -> Result<Option<Bytes>, GenerateError> {
+) -> Result<Option<Bytes>> {
     let chunk = timeout(idle, response.chunk()).await.map_err(|_| GenerateError::stalled(idle))?;
     let chunk = chunk.map_err(|error| {
         let message = format!("the connection ended in the middle of the answer: {}", error_chain(error));

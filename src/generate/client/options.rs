@@ -25,7 +25,7 @@ pub(in super::super) struct RequestOptions {
     pub limit_is_optional: bool,
     pub use_max_completion_tokens: bool,
     pub streamed_usage: bool,
-    limit_lowered: bool,
+    pub limit_lowered: bool,
 }
 
 impl RequestOptions {
@@ -216,52 +216,31 @@ fn number(text: &str) -> (Option<u64>, &str) {
 mod tests {
     use super::*;
 
+    /// The limit that was requested, the one that follows from the message, and the message of the provider.
+    const MESSAGES: &str = "
+128001 64000 max_tokens: 128001 > 64000, which is the maximum allowed number of output tokens for claude-opus-4-5-20251101
+200000 128000 invalid 'max_output_tokens': integer above maximum value. expected a value <= 128000, but got 200000 instead.
+6000 4096 max_tokens is too large: 6000. this model supports at most 4096 completion tokens, whereas you provided 6000.
+65536 65535 unable to submit request because it has a maxoutputtokens value of 65536 but the supported range is from 1 (inclusive) to 65536 (exclusive).
+64000 8192 invalid max_tokens value, the valid range of max_tokens is [1, 8192]
+64000 8192 the valid range of max_tokens is [1,8192]
+64000 32768 `max_tokens` must be at most 32,768
+32000 31768 'max_tokens' is too large: 32000. this model's maximum context length is 32768 tokens and your request has 1000 input tokens (32000 > 32768 - 1000).
+21333 10000 input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000, decrease input length or `max_tokens`
+132000 123072 this endpoint's maximum context length is 131072 tokens. however, you requested about 140000 tokens (8000 of text input, 132000 in the output).
+8000 - your prompt has 300000 tokens, more than the context length of 131072
+8000 - max_tokens is not something we like
+8000 - max_tokens: at least 1
+";
+
     #[test]
     fn the_limit_is_found_in_what_providers_say() {
-        for (requested, message, limit) in [
-            (
-                128_001,
-                "max_tokens: 128001 > 64000, which is the maximum allowed number of output tokens for claude-opus-4-5-20251101",
-                Some(64_000),
-            ),
-            (
-                200_000,
-                "invalid 'max_output_tokens': integer above maximum value. expected a value <= 128000, but got 200000 instead.",
-                Some(128_000),
-            ),
-            (
-                6000,
-                "max_tokens is too large: 6000. this model supports at most 4096 completion tokens, whereas you provided 6000.",
-                Some(4096),
-            ),
-            (
-                65_536,
-                "unable to submit request because it has a maxoutputtokens value of 65536 but the supported range is from 1 (inclusive) to 65536 (exclusive).",
-                Some(65_535),
-            ),
-            (64_000, "invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8192)),
-            (64_000, "the valid range of max_tokens is [1,8192]", Some(8192)),
-            (64_000, "`max_tokens` must be at most 32,768", Some(32_768)),
-            (
-                32_000,
-                "'max_tokens' is too large: 32000. this model's maximum context length is 32768 tokens and your request has 1000 input tokens (32000 > 32768 - 1000).",
-                Some(31_768),
-            ),
-            (
-                21_333,
-                "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000, decrease input length or `max_tokens`",
-                Some(10_000),
-            ),
-            (
-                132_000,
-                "this endpoint's maximum context length is 131072 tokens. however, you requested about 140000 tokens (8000 of text input, 132000 in the output).",
-                Some(123_072),
-            ),
-            (8000, "your prompt has 300000 tokens, more than the context length of 131072", None),
-            (8000, "max_tokens is not something we like", None),
-            (8000, "max_tokens: at least 1", None),
-        ] {
-            assert_eq!(parse_token_limit(message, requested), limit, "{message}");
+        for line in MESSAGES.trim().lines() {
+            let [requested, limit, message] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let found = parse_token_limit(message, requested.parse().unwrap());
+            assert_eq!(found.map_or("-".to_owned(), |limit| limit.to_string()), limit, "{line}");
         }
     }
 

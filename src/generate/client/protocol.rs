@@ -4,7 +4,7 @@ use reqwest::Url;
 use reqwest::header::HeaderName;
 use serde_json::Value;
 
-use super::super::{CompletionRequest, GenerateError};
+use super::super::{CompletionRequest, GenerateError, Result};
 use super::error_body::parse_error;
 use super::options::RequestOptions;
 use super::received::ReceivedAnswer;
@@ -29,24 +29,22 @@ pub(in super::super) trait Protocol: Send + Sync {
     fn repeats_text(&self) -> bool {
         false
     }
-    fn options(&self, request: &CompletionRequest) -> RequestOptions;
+    fn options(&self, request: &CompletionRequest) -> RequestOptions {
+        RequestOptions::new(request)
+    }
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>>;
     fn parser(&self) -> Box<dyn StreamParser>;
 }
 
 /// Reads an answer event by event.
 pub(in super::super) trait StreamParser: Send {
-    fn on_event(
-        &mut self,
-        event: &SseEvent,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<StreamFlow, GenerateError>;
+    fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow>;
     /// Whether the model has said that it is done, so that nothing that follows can matter.
     fn is_complete(&self) -> bool;
     /// Decides at the end of the stream whether the answer is whole.
-    fn finish(&mut self, received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError>;
+    fn finish(&self) -> Result<()>;
     /// Reads an answer in one piece, from a provider that does not stream.
-    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<(), GenerateError> {
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<()> {
         Err(unexpected_document(&body, received))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::super::{Delta, GenerateError, GenerateErrorKind, Usage};
+use super::super::{Delta, GenerateError, GenerateErrorKind, Result, Usage};
 
 /// How many bytes of what the provider sent last are kept for the log.
 const MAX_RAW: usize = 16 << 10;
@@ -39,7 +39,7 @@ impl<'a> ReceivedAnswer<'a> {
         self.began = true;
     }
 
-    pub fn push_text(&mut self, piece: &str) -> Result<(), GenerateError> {
+    pub fn push_text(&mut self, piece: &str) -> Result<()> {
         if piece.is_empty() {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl<'a> ReceivedAnswer<'a> {
     }
 
     /// Corrects the text from `start` on. Listeners do not see it again.
-    pub fn replace_from(&mut self, start: usize, replacement: &str) -> Result<(), GenerateError> {
+    pub fn replace_from(&mut self, start: usize, replacement: &str) -> Result<()> {
         if self.text.get(start..) == Some(replacement) {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::Response;
 use serde::de::DeserializeOwned;
 
-use super::super::{GenerateError, GenerateErrorKind};
+use super::super::{GenerateError, GenerateErrorKind, Result};
 use super::body::next_chunk;
 use super::received::ReceivedAnswer;
 
@@ -18,7 +18,7 @@ pub(in super::super) struct SseEvent {
 }
 
 impl SseEvent {
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, GenerateError> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.data).map_err(|error| {
             let message = format!("the stream contains an event that is not as documented: {error}");
             GenerateError::new(GenerateErrorKind::BadAnswer, message)
@@ -32,7 +32,7 @@ pub(super) struct SseStream {
     parser: SseParser,
     ready: VecDeque<SseEvent>,
     /// How the stream ended. Returned after the events that are ready.
-    end: Option<Result<(), GenerateError>>,
+    end: Option<Result<()>>,
 }
 
 impl SseStream {
@@ -41,10 +41,7 @@ impl SseStream {
     }
 
     /// The next event, or none after the provider has closed the stream.
-    pub async fn next(
-        &mut self,
-        received: &mut ReceivedAnswer<'_>,
-    ) -> Result<Option<SseEvent>, GenerateError> {
+    pub async fn next(&mut self, received: &mut ReceivedAnswer<'_>) -> Result<Option<SseEvent>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
@@ -61,29 +58,24 @@ impl SseStream {
 }
 
 /// Turns bytes into events, wherever the bytes were cut.
+#[derive(Default)]
 struct SseParser {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
     /// The last byte was a carriage return, so a newline that follows belongs to it.
     after_return: bool,
-    at_start: bool,
+    /// Whether a line was read. Before the first one, there may be a byte order mark.
+    has_begun: bool,
     max_event_bytes: usize,
 }
 
 impl SseParser {
     fn new(max_event_bytes: usize) -> Self {
-        Self {
-            line: Vec::new(),
-            data: Vec::new(),
-            has_data: false,
-            after_return: false,
-            at_start: true,
-            max_event_bytes,
-        }
+        Self { max_event_bytes, ..Self::default() }
     }
 
-    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
+    fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<SseEvent>) -> Result<()> {
         if mem::take(&mut self.after_return) {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
@@ -101,12 +93,12 @@ impl SseParser {
     }
 
     /// A last event counts even without the empty line that should end it.
-    fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
+    fn finish(&mut self, events: &mut VecDeque<SseEvent>) -> Result<()> {
         self.line(events)?;
         self.dispatch(events)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), GenerateError> {
+    fn extend(&mut self, bytes: &[u8]) -> Result<()> {
         if self.line.len() + self.data.len() + bytes.len() > self.max_event_bytes {
             let message = format!("the stream contains an event of more than {} bytes", self.max_event_bytes);
             return Err(GenerateError::new(GenerateErrorKind::TooLarge, message));
@@ -115,10 +107,10 @@ impl SseParser {
         Ok(())
     }
 
-    fn line(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
+    fn line(&mut self, events: &mut VecDeque<SseEvent>) -> Result<()> {
         let line = mem::take(&mut self.line);
         let mut text = line.as_slice();
-        if mem::take(&mut self.at_start) {
+        if !mem::replace(&mut self.has_begun, true) {
             text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
         }
         if text.is_empty() {
@@ -145,7 +137,7 @@ impl SseParser {
         }
     }
 
-    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<(), GenerateError> {
+    fn dispatch(&mut self, events: &mut VecDeque<SseEvent>) -> Result<()> {
         let data = mem::take(&mut self.data);
         if mem::take(&mut self.has_data) {
             let data = String::from_utf8(data).map_err(|_| {
@@ -163,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> Result<Vec<String>, GenerateError> {
+    fn read(pieces: &[&[u8]]) -> Result<Vec<String>> {
         let mut parser = SseParser::new(64);
         let mut events = VecDeque::new();
         for piece in pieces {

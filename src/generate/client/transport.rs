@@ -11,7 +11,7 @@ use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
 use super::super::error::Retry;
-use super::super::{Endpoint, EndpointError, GenerateError, GenerateErrorKind, RequestLimits};
+use super::super::{Endpoint, EndpointError, GenerateError, GenerateErrorKind, RequestLimits, Result};
 use super::body::next_chunk;
 use super::error_body::{self, MAX_ERROR_BODY};
 use super::protocol::Protocol;
@@ -27,7 +27,7 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 
 pub(super) struct HttpTransport {
     client: Client,
-    base: Url,
+    pub base: Url,
     limits: RequestLimits,
     /// For an event, or for an answer in one piece.
     max_body_bytes: usize,
@@ -56,16 +56,12 @@ impl HttpTransport {
         Ok(Self { client, base: outbound::parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
     }
 
-    pub fn base(&self) -> &Url {
-        &self.base
-    }
-
     pub async fn post(
         &self,
         url: Url,
         body: Vec<u8>,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<ResponseBody, GenerateError> {
+    ) -> Result<ResponseBody> {
         received.start_request();
         let first_byte = self.limits.first_byte;
         let response = timeout(first_byte, self.client.post(url).body(body).send())
@@ -137,7 +133,7 @@ impl HttpTransport {
         mut response: Response,
         limit: usize,
         received: &mut ReceivedAnswer<'_>,
-    ) -> Result<Vec<u8>, GenerateError> {
+    ) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         while body.len() <= limit {
             let Some(bytes) = next_chunk(&mut response, self.limits.idle, received).await? else { break };

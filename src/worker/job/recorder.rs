@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 
 use super::{JobRun, with_retries};
 use crate::arena::jobs::AnswerProgress;
@@ -64,31 +64,24 @@ impl StreamBuffer {
     }
 }
 
+#[async_trait]
 impl AttemptListener for &JobRun<'_> {
-    fn on_attempt_start(&mut self) -> BoxFuture<'_, anyhow::Result<()>> {
-        Box::pin(async move {
-            // When the server is stopping, an attempt would be interrupted as soon as it has begun to cost something.
-            if self.stop.is_cancelled() {
-                pending::<()>().await;
-            }
-            let attempt = with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease)).await?;
-            self.buffer.with(|buffered| *buffered = BufferedAnswer { attempt, ..BufferedAnswer::default() });
-            Ok(())
-        })
+    async fn on_attempt_start(&mut self) -> anyhow::Result<()> {
+        // When the server is stopping, an attempt would be interrupted as soon as it has begun to cost something.
+        if self.stop.is_cancelled() {
+            pending::<()>().await;
+        }
+        let attempt = with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease)).await?;
+        self.buffer.with(|buffered| *buffered = BufferedAnswer { attempt, ..BufferedAnswer::default() });
+        Ok(())
     }
 
     fn on_delta(&mut self, delta: Delta<'_>) {
         self.buffer.with(|buffered| buffered.progress.apply(&delta));
     }
 
-    fn on_attempt_end<'a>(
-        &'a mut self,
-        attempt: &'a Attempt,
-        _: Option<u32>,
-    ) -> BoxFuture<'a, anyhow::Result<()>> {
-        Box::pin(async move {
-            let (pool, lease, cost) = (&self.worker.pool, &self.claim.lease, self.cost(&attempt.usage));
-            Ok(with_retries(|| attempts::end(pool, lease, attempt, cost)).await?)
-        })
+    async fn on_attempt_end(&mut self, attempt: &Attempt, _next: Option<u32>) -> anyhow::Result<()> {
+        let (pool, lease, cost) = (&self.worker.pool, &self.claim.lease, self.cost(&attempt.usage));
+        Ok(with_retries(|| attempts::end(pool, lease, attempt, cost)).await?)
     }
 }
