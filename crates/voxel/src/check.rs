@@ -1,15 +1,13 @@
 //! The pipeline from any input to a verdict, which generated, imported and pasted builds all go through.
 
-use super::{
-    diagnostics::{Rejection, Warning},
-    expand::expand,
-    grid::{Grid, GridSize, GridStats},
-    import::{self, ForeignFormat},
-    input::{inflate, text, too_large},
-    palette::Palette,
-    prose::find_spec,
-    rules::ValidGrid,
-};
+use super::diagnostics::{Rejection, Warning};
+use super::expand::expand;
+use super::grid::{Grid, GridSize, GridStats};
+use super::import::{self, ForeignFormat};
+use super::input::{inflate, text, too_large};
+use super::palette::Palette;
+use super::prose::find_spec;
+use super::rules::ValidGrid;
 
 /// The result of checking an input.
 #[derive(Debug)]

@@ -25,10 +25,8 @@ use std::{fmt, io::Read};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    grid::{Bounds, Grid, GridSize},
-    palette::{AIR, Block, Palette},
-};
+use super::grid::{Bounds, Grid, GridSize};
+use super::palette::{AIR, Block, Palette};
 
 const MAGIC: &[u8; 4] = b"BOGR";
 const VERSION: u8 = 1;

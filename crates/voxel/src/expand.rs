@@ -2,13 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{
-    diagnostics::{Rejection, RejectionCode, Warning, printable},
-    grid::{Grid, GridSize},
-    palette::{AIR, Palette},
-    rasterise::SegmentRaster,
-    spec::{Cuboid, Segment, Spec},
-};
+use super::diagnostics::{Rejection, RejectionCode, Warning, printable};
+use super::grid::{Grid, GridSize};
+use super::palette::{AIR, Palette};
+use super::rasterise::SegmentRaster;
+use super::spec::{Cuboid, Segment, Spec};
 
 /// The largest count in a warning: the largest whole number that every JSON reader keeps exact.
 const MAX_COUNT: u64 = (1 << 53) - 1;

@@ -16,19 +16,15 @@ mod scan;
 mod schem;
 mod vox;
 
-use self::{
-    mapping::{BlockMapper, BlockMapping},
-    nbt::{Compound, Tag},
-    region::Region,
-    replacements::ReplacementSummary,
-    scan::{CellBounds, SceneScan},
-    vox::PlacedModel,
-};
-use super::{
-    diagnostics::{Rejection, RejectionCode, Warning},
-    grid::{Grid, GridSize},
-    palette::{Palette, normalise},
-};
+use self::mapping::{BlockMapper, BlockMapping};
+use self::nbt::{Compound, Tag};
+use self::region::Region;
+use self::replacements::ReplacementSummary;
+use self::scan::{CellBounds, SceneScan};
+use self::vox::PlacedModel;
+use super::diagnostics::{Rejection, RejectionCode, Warning};
+use super::grid::{Grid, GridSize};
+use super::palette::{Palette, normalise};
 
 /// The largest number of kinds of cells in a file, and the end of their numbers.
 const MAX_KINDS: usize = 1 << 16;

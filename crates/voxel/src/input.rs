@@ -4,10 +4,8 @@ use std::{borrow::Cow, io::Read};
 
 use flate2::read::GzDecoder;
 
-use super::{
-    diagnostics::{Position, Rejection, RejectionCode},
-    import::ForeignFormat,
-};
+use super::diagnostics::{Position, Rejection, RejectionCode};
+use super::import::ForeignFormat;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 

@@ -2,11 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::{
-    diagnostics::{Position, Rejection, RejectionCode},
-    read::read,
-    spec::Spec,
-};
+use super::diagnostics::{Position, Rejection, RejectionCode};
+use super::read::read;
+use super::spec::Spec;
 
 /// How often a text may be read in search of a spec, on average over its bytes. Usual texts need two passes; only
 /// objects inside other objects and incomplete objects are read more often.

@@ -14,10 +14,8 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use self::locate::locate;
 use self::reader::{SpecPath, SpecReader, SpecValue};
 use self::value::{KeyVisitor, ValueVisitor, skip_value};
-use super::{
-    diagnostics::{Position, Rejection, RejectionCode},
-    spec::{Cuboid, Segment, SingleBlock, Spec},
-};
+use super::diagnostics::{Position, Rejection, RejectionCode};
+use super::spec::{Cuboid, Segment, SingleBlock, Spec};
 
 /// Reads a text that is exactly one JSON object. `start` is its place in a longer text.
 pub(super) fn read(text: &str, start: Position) -> Result<Spec, Rejection> {

@@ -2,12 +2,10 @@
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{
-    check::Verdict,
-    diagnostics::{Rejection, Warning},
-    grid::{Bounds, Grid, GridSize, GridStats},
-    palette::{Block, Palette},
-};
+use super::check::Verdict;
+use super::diagnostics::{Rejection, Warning};
+use super::grid::{Bounds, Grid, GridSize, GridStats};
+use super::palette::{Block, Palette};
 
 /// A verdict as JSON: whether the input is a valid build, its blocks and bounds, the warnings and the error.
 #[derive(Serialize)]

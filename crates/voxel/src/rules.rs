@@ -1,10 +1,8 @@
 //! The rules of a build: its number of blocks and its least spans.
 
-use super::{
-    diagnostics::{Rejection, RejectionCode},
-    export::boxes,
-    grid::{Grid, GridSize, GridStats},
-};
+use super::diagnostics::{Rejection, RejectionCode};
+use super::export::boxes;
+use super::grid::{Grid, GridSize, GridStats};
 
 /// The rules for builds in a grid of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

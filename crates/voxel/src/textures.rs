@@ -33,10 +33,8 @@ use std::sync::LazyLock;
 
 use self::noise::Noise;
 use self::recipe::Layer;
-use super::{
-    palette::{Block, Palette},
-    picture::Picture,
-};
+use super::palette::{Block, Palette};
+use super::picture::Picture;
 
 /// A tile of 16 rows of 16 texels, the top row first, in sRGB with straight alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,8 @@ mod gif;
 mod quantise;
 mod webp;
 
-use super::{
-    grid::Grid,
-    image::{OrbitAngle, View, render},
-};
+use super::grid::Grid;
+use super::image::{OrbitAngle, View, render};
 
 /// The file format of a turntable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

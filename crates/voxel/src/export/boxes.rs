@@ -2,10 +2,8 @@
 
 use std::io::Write;
 
-use crate::{
-    grid::{Bounds, Grid},
-    palette::{AIR, Block},
-};
+use crate::grid::{Bounds, Grid};
+use crate::palette::{AIR, Block};
 
 /// Writes the spec. None if it would be longer than `max_bytes`.
 pub fn write(grid: &Grid, bounds: Bounds, max_bytes: usize) -> Option<Vec<u8>> {

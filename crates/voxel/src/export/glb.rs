@@ -5,10 +5,8 @@
 use serde_json::{Value, json};
 
 use super::mesh::{self, MeshPart};
-use crate::{
-    grid::{Bounds, Grid},
-    palette::RenderClass,
-};
+use crate::grid::{Bounds, Grid};
+use crate::palette::RenderClass;
 
 /// Bytes of a vertex.
 const VERTEX: usize = 20;

@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use fastnbt::LongArray;
 use serde::Serialize;
 
-use super::{
-    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
-    rows,
-};
-use crate::{
-    grid::{Bounds, Grid},
-    palette::AIR,
-};
+use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
+use super::rows;
+use crate::grid::{Bounds, Grid};
+use crate::palette::AIR;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]

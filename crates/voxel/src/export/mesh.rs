@@ -5,16 +5,12 @@
 
 use std::array;
 
-use super::{
-    MAX_BYTES,
-    surface::{self, Direction, Quad},
-};
-use crate::{
-    grid::{Bounds, Grid},
-    image::Picture,
-    palette::{Block, RenderClass},
-    textures::{Face, Textures, variant_hash},
-};
+use super::MAX_BYTES;
+use super::surface::{self, Direction, Quad};
+use crate::grid::{Bounds, Grid};
+use crate::image::Picture;
+use crate::palette::{Block, RenderClass};
+use crate::textures::{Face, Textures, variant_hash};
 
 /// A quad takes up to 104 bytes of a GLB, and more memory while the file is written.
 const MAX_QUADS: usize = MAX_BYTES / 160;

@@ -5,10 +5,8 @@ use std::io::Write;
 use flate2::{Compression, write::GzEncoder};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use crate::{
-    grid::Grid,
-    palette::{AIR, Block},
-};
+use crate::grid::Grid;
+use crate::palette::{AIR, Block};
 
 /// The data version of Minecraft 1.20.4. Later versions convert older files when they load them.
 pub const DATA_VERSION: i32 = 3700;

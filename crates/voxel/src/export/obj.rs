@@ -2,14 +2,10 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::{
-    mesh::{self, MeshPart},
-    zip::Zip,
-};
-use crate::{
-    grid::{Bounds, Grid},
-    palette::RenderClass,
-};
+use super::mesh::{self, MeshPart};
+use super::zip::Zip;
+use crate::grid::{Bounds, Grid};
+use crate::palette::RenderClass;
 
 /// Writes the archive, with one metre per block and y up, as in glTF. None if there are too many quads.
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Option<Vec<u8>> {

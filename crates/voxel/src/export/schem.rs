@@ -6,14 +6,10 @@ use std::collections::BTreeMap;
 use fastnbt::{ByteArray, IntArray};
 use serde::Serialize;
 
-use super::{
-    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
-    rows,
-};
-use crate::{
-    grid::{Bounds, Grid},
-    import::AUTHOR,
-};
+use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
+use super::rows;
+use crate::grid::{Bounds, Grid};
+use crate::import::AUTHOR;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]

@@ -5,14 +5,10 @@
 //! edge, four faces meet at it; one of the blocks gets a vertex in the middle of that edge, so that the faces form two
 //! pairs. Neither vertex moves any surface.
 
-use super::{
-    MAX_BYTES,
-    surface::{self, Quad},
-};
-use crate::{
-    grid::{Bounds, Grid},
-    palette::AIR,
-};
+use super::MAX_BYTES;
+use super::surface::{self, Quad};
+use crate::grid::{Bounds, Grid};
+use crate::palette::AIR;
 
 const HEADER: usize = 80;
 const TRIANGLE: usize = 50;

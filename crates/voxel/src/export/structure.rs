@@ -2,11 +2,8 @@
 
 use serde::Serialize;
 
-use super::{
-    ExportError, Format,
-    minecraft::{self, BlockState, DATA_VERSION, StatePalette},
-    rows,
-};
+use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
+use super::{ExportError, Format, rows};
 use crate::grid::{Bounds, Grid};
 
 /// The largest size that a structure block can load, in cells per side.

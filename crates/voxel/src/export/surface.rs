@@ -2,10 +2,8 @@
 
 use std::array;
 
-use crate::{
-    grid::{Bounds, Grid},
-    palette::{AIR, Block, RenderClass},
-};
+use crate::grid::{Bounds, Grid};
+use crate::palette::{AIR, Block, RenderClass};
 
 /// A rectangle of faces of one kind, in one plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,9 @@
 //!
 //! In these files, z is up and y leads away: the cell (x, y, z) of a grid is the voxel (x, edge - 1 - z, y).
 
-use crate::{
-    grid::{Bounds, Grid},
-    palette::{AIR, Block, Palette, RenderClass},
-    textures::Textures,
-};
+use crate::grid::{Bounds, Grid};
+use crate::palette::{AIR, Block, Palette, RenderClass};
+use crate::textures::Textures;
 
 pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     let colours = Colours::of(grid);

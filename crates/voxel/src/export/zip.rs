@@ -1,9 +1,7 @@
 //! A zip archive, with only the features that a few small files need.
 
-use std::{
-    io::{self, Write},
-    mem,
-};
+use std::io::{self, Write};
+use std::mem;
 
 use flate2::{Compression, Crc, write::DeflateEncoder};
 

@@ -1,9 +1,7 @@
 //! The ground under a build, which shows only shadows.
 
-use super::{
-    scene::Scene,
-    vector::{Vector, add, scale},
-};
+use super::scene::Scene;
+use super::vector::{Vector, add, scale};
 use crate::palette::AIR;
 
 /// The share of light that is lost in the shadow of the sun, and close under the build.

@@ -1,13 +1,11 @@
 //! Shading: the light that each ray brings back, and the pixels made of it.
 
-use super::{
-    Background, View,
-    camera::Camera,
-    ground::Ground,
-    scene::{Mips, Scene},
-    trace::Hit,
-    vector::{Vector, add, blend, scale, times, to_srgb, unit},
-};
+use super::camera::Camera;
+use super::ground::Ground;
+use super::scene::{Mips, Scene};
+use super::trace::Hit;
+use super::vector::{Vector, add, blend, scale, times, to_srgb, unit};
+use super::{Background, View};
 use crate::{palette::RenderClass, textures::variant_hash};
 
 /// Sunlight on a face that faces the sun, slightly warm.

@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::{
-    grid::{Bounds, Grid},
-    palette::{AIR, Block, RenderClass},
-    textures::{Face, Textures, linear},
-};
+use crate::grid::{Bounds, Grid};
+use crate::palette::{AIR, Block, RenderClass};
+use crate::textures::{Face, Textures, linear};
 
 /// Cells along the edge of a brick. Rays cross empty bricks in one step.
 pub const BRICK: i32 = 8;

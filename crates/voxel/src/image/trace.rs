@@ -1,9 +1,7 @@
 //! Follows rays from cell to cell.
 
-use super::{
-    scene::{BRICK, Scene},
-    vector::Vector,
-};
+use super::scene::{BRICK, Scene};
+use super::vector::Vector;
 use crate::palette::{AIR, RenderClass};
 
 /// A point at which a ray enters a block, or leaves one that has holes.

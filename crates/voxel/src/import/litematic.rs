@@ -1,10 +1,8 @@
 //! Litematica's files: several regions, each with its own palette.
 
-use super::{
-    ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
-    nbt::{Compound, NbtList, Tag},
-    region::{CellNumbers, Region},
-};
+use super::nbt::{Compound, NbtList, Tag};
+use super::region::{CellNumbers, Region};
+use super::{ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind};
 use crate::diagnostics::Rejection;
 
 /// The largest number of regions in a file.

@@ -6,10 +6,8 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::Deserialize;
 
 use super::CellKind;
-use crate::{
-    palette::{Block, Palette, RenderClass, normalise},
-    textures::{Textures, linear},
-};
+use crate::palette::{Block, Palette, RenderClass, normalise};
+use crate::textures::{Textures, linear};
 
 /// The block that a kind of cell becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{BlockMapping, CellKind, mapping};
-use crate::{
-    diagnostics::{Warning, printable},
-    expand::{MAX_NAMED_KINDS, pluralise},
-};
+use crate::diagnostics::{Warning, printable};
+use crate::expand::{MAX_NAMED_KINDS, pluralise};
 
 /// The counts of replaced and dropped kinds by name.
 #[derive(Default)]

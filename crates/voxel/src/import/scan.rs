@@ -2,15 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{
-    CellKind, ForeignScene, ScenePart, bad_file, check_cell_count,
-    mapping::{BlockMapper, BlockMapping},
-};
-use crate::{
-    diagnostics::{Rejection, RejectionCode},
-    expand::MAX_OVERDRAW,
-    grid::GridSize,
-};
+use super::mapping::{BlockMapper, BlockMapping};
+use super::{CellKind, ForeignScene, ScenePart, bad_file, check_cell_count};
+use crate::diagnostics::{Rejection, RejectionCode};
+use crate::expand::MAX_OVERDRAW;
+use crate::grid::GridSize;
 
 /// The largest number of different blocks and colours in use.
 const MAX_DISTINCT_KINDS: usize = 4096;

@@ -1,10 +1,8 @@
 //! Sponge schematics, versions 1 to 3, as written by WorldEdit and others.
 
-use super::{
-    AUTHOR, ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind,
-    nbt::{Compound, Tag, number},
-    region::{CellNumbers, Region},
-};
+use super::nbt::{Compound, Tag, number};
+use super::region::{CellNumbers, Region};
+use super::{AUTHOR, ForeignScene, MAX_KINDS, ScenePart, bad_file, block_kind};
 use crate::diagnostics::Rejection;
 
 /// The tags that are needed. Version 3 has some of them in `Blocks`; versions 1 and 2 have all of them in one compound.

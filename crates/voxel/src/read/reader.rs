@@ -4,11 +4,9 @@ use std::{collections::HashMap, fmt};
 
 use serde::de::Error;
 
-use crate::{
-    diagnostics::{Position, Rejection, RejectionCode, printable},
-    palette::normalise,
-    spec::Spec,
-};
+use crate::diagnostics::{Position, Rejection, RejectionCode, printable};
+use crate::palette::normalise;
+use crate::spec::Spec;
 
 /// The number of characters of an unexpected value that a message repeats.
 const MAX_EXCERPT: usize = 60;

@@ -2,10 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{
-    levels::{Levels, by_texel},
-    noise::{EDGE, Noise, blend},
-};
+use super::levels::{Levels, by_texel};
+use super::noise::{EDGE, Noise, blend};
 
 /// Horizontal boards with staggered ends.
 #[derive(Debug, Deserialize)]

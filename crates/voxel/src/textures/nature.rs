@@ -2,11 +2,9 @@
 
 use serde::Deserialize;
 
-use super::{
-    levels::{Levels, by_texel, equalise},
-    masonry::Cobbles,
-    noise::{EDGE, Noise, blend},
-};
+use super::levels::{Levels, by_texel, equalise};
+use super::masonry::Cobbles;
+use super::noise::{EDGE, Noise, blend};
 
 /// Furrows that run up a trunk.
 #[derive(Debug, Deserialize)]

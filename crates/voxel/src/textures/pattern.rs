@@ -5,12 +5,10 @@
 
 use serde::Deserialize;
 
-use super::{
-    levels::{Levels, by_texel, equalise, index},
-    masonry::{Bricks, Cobbles, Planks},
-    nature::{Bark, Fringe, Leaves, Rings, Strata},
-    noise::{EDGE, Noise, blend},
-};
+use super::levels::{Levels, by_texel, equalise, index};
+use super::masonry::{Bricks, Cobbles, Planks};
+use super::nature::{Bark, Fringe, Leaves, Rings, Strata};
+use super::noise::{EDGE, Noise, blend};
 
 /// A pattern with its parameters, as palette files have it.
 #[derive(Debug, Deserialize)]

@@ -5,10 +5,8 @@
 
 use gif::{DisposalMethod, Encoder, Frame, Repeat};
 
-use super::{
-    EncodeError, FrameRect, Turntable,
-    quantise::{ColourCounts, MAX_COLOURS, Shade},
-};
+use super::quantise::{ColourCounts, MAX_COLOURS, Shade};
+use super::{EncodeError, FrameRect, Turntable};
 use crate::image::Picture;
 
 /// The index that shows the frame before.
