@@ -106,14 +106,10 @@ fn local_numbers(kinds: &[&Block]) -> [u8; 256] {
 
 fn runs(grid: &Grid, bounds: Bounds, local: &[u8; 256]) -> (Vec<u8>, Vec<u8>) {
     let (mut lengths, mut values) = (Vec::new(), Vec::new());
-    let [x1, y1, z1] = bounds.min.map(usize::from);
-    let [x2, y2, z2] = bounds.max.map(usize::from);
-    let mut run = (grid.get(x1, y1, z1), 0u32);
-    for (y, z, row) in grid.rows() {
-        if !(y1..=y2).contains(&y) || !(z1..=z2).contains(&z) {
-            continue;
-        }
-        for piece in row[x1..=x2].chunk_by(|a, b| a == b) {
+    let [x, y, z] = bounds.min.map(usize::from);
+    let mut run = (grid.get(x, y, z), 0u32);
+    for row in grid.rows_inside(bounds) {
+        for piece in row.chunk_by(|a, b| a == b) {
             if piece[0] != run.0 {
                 put_varint(&mut lengths, run.1 - 1);
                 values.push(local[usize::from(run.0)]);

@@ -26,6 +26,7 @@ const MAX_BYTES: usize = 256 << 20;
 
 /// A file format of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
 pub enum Format {
     /// A schematic of the third Sponge version.
     Schem,
@@ -162,14 +163,6 @@ impl FromStr for Format {
             format!("expected one of {}", names.join(", "))
         })
     }
-}
-
-/// The rows of a grid within its bounds, x fastest, then z, then y.
-fn rows(grid: &Grid, bounds: Bounds) -> impl Iterator<Item = &[u8]> {
-    let [x1, y1, z1] = bounds.min.map(usize::from);
-    let [x2, y2, z2] = bounds.max.map(usize::from);
-    let inside = move |&(y, z, _): &(usize, usize, &[u8])| (y1..=y2).contains(&y) && (z1..=z2).contains(&z);
-    grid.rows().filter(inside).map(move |(_, _, row)| &row[x1..=x2])
 }
 
 #[cfg(test)]

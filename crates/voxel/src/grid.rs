@@ -8,11 +8,13 @@ use super::palette::{AIR, Block};
 
 /// The size of a grid: its number of cells along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "sqlx", derive(sqlx::Type))]
+#[repr(i16)]
 pub enum GridSize {
-    G32,
-    G64,
-    G128,
-    G256,
+    G32 = 32,
+    G64 = 64,
+    G128 = 128,
+    G256 = 256,
 }
 
 /// A cube of cells, stored with x running fastest, then z, then y. A cell is [`AIR`] or the number of a block.
@@ -44,12 +46,7 @@ impl GridSize {
 
     /// Cells along an edge.
     pub const fn get(self) -> usize {
-        match self {
-            Self::G32 => 32,
-            Self::G64 => 64,
-            Self::G128 => 128,
-            Self::G256 => 256,
-        }
+        self as usize
     }
 
     /// Cells in the whole grid.
@@ -91,6 +88,14 @@ impl Grid {
     pub fn rows(&self) -> impl Iterator<Item = (usize, usize, &[u8])> {
         let edge = self.size.get();
         self.cells.chunks_exact(edge).enumerate().map(move |(i, row)| (i / edge, i % edge, row))
+    }
+
+    /// The parts of rows that are inside the bounds, in the stored order.
+    pub(super) fn rows_inside(&self, bounds: Bounds) -> impl Iterator<Item = &[u8]> {
+        let [x1, y1, z1] = bounds.min.map(usize::from);
+        let [x2, y2, z2] = bounds.max.map(usize::from);
+        let rows = self.rows().filter(move |(y, z, _)| (y1..=y2).contains(y) && (z1..=z2).contains(z));
+        rows.map(move |(_, _, row)| &row[x1..=x2])
     }
 
     pub fn stats(&self) -> GridStats {

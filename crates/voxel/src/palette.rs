@@ -14,6 +14,7 @@ pub const AIR: u8 = 0;
 
 /// A list of blocks that builds can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Palette {
     Simple,

@@ -6,7 +6,6 @@ use fastnbt::LongArray;
 use serde::Serialize;
 
 use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
-use super::rows;
 use crate::grid::{Bounds, Grid};
 use crate::palette::AIR;
 
@@ -60,9 +59,9 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
     let [width, height, length] = bounds.spans().map(|span| span as i32);
     let size = LitematicPoint { x: width, y: height, z: length };
     let volume = width * height * length;
-    let air = rows(grid, bounds).flatten().filter(|&&cell| cell == AIR).count() as i32;
+    let air = grid.rows_inside(bounds).flatten().filter(|&&cell| cell == AIR).count() as i32;
     let bits = (usize::BITS - (states.all.len() - 1).leading_zeros()).max(2);
-    let numbers = rows(grid, bounds).flatten().map(|&cell| states.numbers[usize::from(cell)]);
+    let numbers = grid.rows_inside(bounds).flatten().map(|&cell| states.numbers[usize::from(cell)]);
     let block_states = pack_bits(numbers, bits);
     let region = LitematicRegion {
         position: LitematicPoint { x, y, z },

@@ -7,7 +7,6 @@ use fastnbt::{ByteArray, IntArray};
 use serde::Serialize;
 
 use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
-use super::rows;
 use crate::grid::{Bounds, Grid};
 use crate::import::AUTHOR;
 
@@ -49,7 +48,7 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
     let states = StatePalette::of(grid);
     let [width, height, length] = bounds.spans().map(|span| span as i16);
     let mut data = Vec::with_capacity(bounds.spans().iter().product());
-    for &cell in rows(grid, bounds).flatten() {
+    for &cell in grid.rows_inside(bounds).flatten() {
         let state = states.numbers[usize::from(cell)];
         data.push(state as i8);
         // A varint has seven bits per byte. The highest bit, which `state as i8` keeps, says that another follows.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
-use super::{ExportError, Format, rows};
+use super::{ExportError, Format};
 use crate::grid::{Bounds, Grid};
 
 /// The largest size that a structure block can load, in cells per side.
@@ -41,7 +41,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Result<Vec<u8>, ExportError> {
         };
         row.iter().enumerate().map(placed).collect::<Vec<_>>()
     };
-    let blocks = rows(grid, bounds).enumerate().flat_map(place).collect();
+    let blocks = grid.rows_inside(bounds).enumerate().flat_map(place).collect();
     Ok(minecraft::gzipped_nbt(&StructureFile {
         data_version: DATA_VERSION,
         size: spans.map(|span| span as i32),

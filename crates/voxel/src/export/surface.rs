@@ -115,7 +115,7 @@ fn quads(grid: &Grid, bounds: Bounds, face: impl Fn(u8, u8) -> u8, limit: usize)
 fn transposed(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     let [_, height, depth] = bounds.spans();
     let mut transposed = vec![AIR; bounds.spans().iter().product()];
-    for (place, row) in super::rows(grid, bounds).enumerate() {
+    for (place, row) in grid.rows_inside(bounds).enumerate() {
         for (x, &cell) in row.iter().enumerate().filter(|(_, cell)| **cell != AIR) {
             transposed[x * height * depth + place] = cell;
         }

@@ -13,7 +13,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     [width, depth, height].into_iter().for_each(|span| put(&mut size, span));
 
     let mut voxels = vec![0; 4];
-    for (i, row) in super::rows(grid, bounds).enumerate() {
+    for (i, row) in grid.rows_inside(bounds).enumerate() {
         let (up, away) = (i / depth, depth - 1 - i % depth);
         for (x, &cell) in row.iter().enumerate().filter(|(_, cell)| **cell != AIR) {
             voxels.extend([x as u8, away as u8, up as u8, colours.numbers[usize::from(cell)]]);
