@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::mem;
 
-use flate2::{Compression, Crc, write::DeflateEncoder};
+use flate2::{Compression, CrcWriter, write::DeflateEncoder};
 
 /// Version 2.0 of the format, which has deflate.
 const VERSION: u16 = 20;
@@ -30,13 +30,13 @@ impl Zip {
         self.file.extend(common_header(0, 0, 0, name));
         self.file.extend(name.as_bytes());
         let data = self.file.len();
-        let inner = DeflateEncoder::new(mem::take(&mut self.file), Compression::fast());
-        let mut writer = CrcWriter { inner, crc: Crc::new() };
+        let encoder = DeflateEncoder::new(mem::take(&mut self.file), Compression::fast());
+        let mut writer = CrcWriter::new(encoder);
         write(&mut writer)?;
-        let CrcWriter { inner, crc } = writer;
-        self.file = inner.finish()?;
+        let (checksum, plain) = (writer.crc().sum(), writer.crc().amount() as usize);
+        self.file = writer.into_inner().finish()?;
 
-        let header = common_header(crc.sum(), self.file.len() - data, crc.amount() as usize, name);
+        let header = common_header(checksum, self.file.len() - data, plain, name);
         self.file[start + 4..start + 4 + header.len()].copy_from_slice(&header);
         self.directory.extend(b"PK\x01\x02");
         self.directory.extend(VERSION.to_le_bytes());
@@ -75,21 +75,4 @@ fn common_header(checksum: u32, packed: usize, plain: usize, name: &str) -> Vec<
     header.extend((name.len() as u16).to_le_bytes());
     header.extend([0; 2]);
     header
-}
-
-struct CrcWriter<W> {
-    inner: W,
-    crc: Crc,
-}
-
-impl<W: Write> Write for CrcWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.crc.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
 }
