@@ -1,9 +1,10 @@
 //! Block states and compressed NBT, which the formats for Minecraft share.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 
 use crate::grid::Grid;
 use crate::palette::{AIR, Block};
@@ -40,28 +41,23 @@ impl BlockState {
     pub fn text(&self) -> &str {
         &self.0
     }
-
-    fn properties(&self) -> impl Iterator<Item = (&str, &str)> {
-        let inner = self.0.split_once('[').map_or("", |(_, rest)| rest.trim_end_matches(']'));
-        inner.split(',').filter_map(|property| property.split_once('='))
-    }
 }
 
-/// A compound with name and properties, as in palettes of Litematica and of structure blocks.
+/// A block state as palettes of Litematica and of structure blocks have it.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct PaletteEntry<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    properties: BTreeMap<&'a str, &'a str>,
+}
+
 impl Serialize for BlockState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Properties<'a>(&'a BlockState);
-        impl Serialize for Properties<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_map(self.0.properties())
-            }
-        }
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("Name", self.0.split('[').next().unwrap_or_default())?;
-        if self.properties().next().is_some() {
-            map.serialize_entry("Properties", &Properties(self))?;
-        }
-        map.end()
+        let (name, properties) = self.0.split_once('[').unwrap_or((&self.0, ""));
+        let properties = properties.trim_end_matches(']').split(',');
+        let properties = properties.filter_map(|property| property.split_once('=')).collect();
+        PaletteEntry { name, properties }.serialize(serializer)
     }
 }
 
