@@ -1,6 +1,7 @@
 //! Expands a spec into a grid: exactly, in integers, and with the number of writes checked before any is made.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::diagnostics::{Rejection, RejectionCode, Warning, printable};
 use super::grid::{Grid, GridSize};
@@ -15,7 +16,7 @@ const MAX_COUNT: u64 = (1 << 53) - 1;
 pub const MAX_OVERDRAW: u64 = 8;
 
 /// The number of unknown types that get warnings of their own.
-pub(super) const MAX_NAMED_KINDS: usize = 5;
+const MAX_NAMED_KINDS: usize = 5;
 
 /// Expands boxes, then lines, then blocks; the last write to a cell wins.
 pub(super) fn expand(
@@ -82,10 +83,10 @@ impl WriteCounts {
         let mut add = |kind: u16, inside: u64, all: u128| {
             let kind = usize::from(kind);
             if kinds[kind] == AIR {
-                writes.unknown[kind] = saturate(u128::from(writes.unknown[kind]) + saturating(all));
+                writes.unknown[kind] = saturate(all.saturating_add(writes.unknown[kind].into()));
             } else {
                 writes.inside = writes.inside.saturating_add(inside);
-                writes.outside = saturate(u128::from(writes.outside) + saturating(all - u128::from(inside)));
+                writes.outside = saturate((all - u128::from(inside)).saturating_add(writes.outside.into()));
             }
         };
         for cuboid in &spec.boxes {
@@ -127,16 +128,13 @@ impl WriteCounts {
 
 /// Names the most frequent unknown blocks and counts the rest.
 fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<Warning> {
-    let mut by_name: HashMap<&str, u64> = HashMap::new();
+    let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, &count) in kinds.iter().zip(counts).filter(|&(_, &count)| count > 0) {
         let sum = by_name.entry(name).or_default();
         *sum = saturate(u128::from(*sum) + u128::from(count));
     }
-    let mut unknown: Vec<(&str, u64)> = by_name.into_iter().collect();
-    unknown.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
-
-    let rest = unknown.split_off(unknown.len().min(MAX_NAMED_KINDS));
-    let mut warnings: Vec<Warning> = unknown
+    let (named, rest) = most_frequent(by_name, |&count| count);
+    let mut warnings: Vec<Warning> = named
         .into_iter()
         .map(|(name, count)| {
             let name = &*printable(name);
@@ -151,14 +149,27 @@ fn unknown_blocks(kinds: &[String], counts: &[u64], palette: Palette) -> Vec<War
             Warning::UnknownBlock { r#type: name.to_owned(), count, message }
         })
         .collect();
-    if !rest.is_empty() {
-        let count = saturate(rest.iter().map(|&(_, count)| u128::from(count)).sum());
-        let kinds = rest.len();
+    if let Some((kinds, count)) = rest {
         let more = pluralise(kinds as u64, "more unknown type", "more unknown types");
         let message = format!("{more}: {} dropped", pluralise(count, "write was", "writes were"));
         warnings.push(Warning::MoreUnknownBlocks { kinds, count, message });
     }
     warnings
+}
+
+/// The number of kinds that are not named, and how often they occur.
+type UnnamedKinds = Option<(usize, u64)>;
+
+/// The most frequent kinds, which are named, and the others. Equally frequent ones stay in their order.
+pub(super) fn most_frequent<N, T>(
+    all: BTreeMap<N, T>,
+    count: impl Fn(&T) -> u64,
+) -> (Vec<(N, T)>, UnnamedKinds) {
+    let mut named: Vec<_> = all.into_iter().collect();
+    named.sort_by_key(|(_, one)| Reverse(count(one)));
+    let rest = named.split_off(named.len().min(MAX_NAMED_KINDS));
+    let beyond = saturate(rest.iter().map(|(_, one)| u128::from(count(one))).sum());
+    (named, (!rest.is_empty()).then_some((rest.len(), beyond)))
 }
 
 type Corner = [usize; 3];
@@ -176,11 +187,7 @@ fn rasterise(segment: &Segment) -> SegmentRaster {
 }
 
 fn saturate(count: u128) -> u64 {
-    saturating(count) as u64
-}
-
-fn saturating(count: u128) -> u128 {
-    count.min(u128::from(MAX_COUNT))
+    count.min(MAX_COUNT.into()) as u64
 }
 
 pub(super) fn pluralise(count: u64, one: &str, many: &str) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{BlockMapping, CellKind, mapping};
 use crate::diagnostics::{Warning, printable};
-use crate::expand::{MAX_NAMED_KINDS, pluralise};
+use crate::expand::{most_frequent, pluralise};
 
 /// The counts of replaced and dropped kinds by name.
 #[derive(Default)]
@@ -64,16 +64,4 @@ impl CellKind {
             Self::Colour([r, g, b]) => format!("#{r:02x}{g:02x}{b:02x}"),
         }
     }
-}
-
-/// The number of kinds that are not named, and of their blocks.
-type UnnamedKinds = Option<(usize, u64)>;
-
-/// The most frequent kinds, which are named, and the others.
-fn most_frequent<T>(all: BTreeMap<String, T>, count: impl Fn(&T) -> u64) -> (Vec<(String, T)>, UnnamedKinds) {
-    let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by_key(|(_, one)| std::cmp::Reverse(count(one)));
-    let rest = all.split_off(all.len().min(MAX_NAMED_KINDS));
-    let beyond = rest.iter().map(|(_, one)| count(one)).sum();
-    (all, (!rest.is_empty()).then_some((rest.len(), beyond)))
 }
