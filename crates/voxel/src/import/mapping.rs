@@ -85,7 +85,7 @@ impl BlockMapper {
             if let Some(&number) = self.named.get(&name) {
                 return Some(BlockMapping::Replaced(number));
             }
-            let Some(next) = RULES.next(&name) else { break };
+            let Some(next) = first_match(&RULES, &name) else { break };
             name = match &*next {
                 "" => return Some(BlockMapping::Empty),
                 "-" => return Some(BlockMapping::Dropped),
@@ -145,13 +145,6 @@ struct ForeignRule {
     becomes: String,
 }
 
-/// The rules in the order of their file, with those without a `*` also by their names.
-struct ForeignRules {
-    all: Vec<ForeignRule>,
-    whole: HashMap<String, usize>,
-    patterns: Vec<usize>,
-}
-
 impl From<(String, String)> for ForeignRule {
     fn from((pattern, becomes): (String, String)) -> Self {
         match pattern.split_once('*') {
@@ -171,40 +164,20 @@ impl ForeignRule {
     }
 }
 
-impl ForeignRules {
-    fn new(all: Vec<ForeignRule>) -> Self {
-        let mut whole = HashMap::new();
-        let mut patterns = Vec::new();
-        for (place, rule) in all.iter().enumerate() {
-            if rule.tail.is_some() {
-                patterns.push(place);
-            } else {
-                whole.entry(rule.head.clone()).or_insert(place);
-            }
-        }
-        Self { all, whole, patterns }
-    }
-
-    /// The result of the first rule that matches.
-    fn next(&self, name: &str) -> Option<String> {
-        let whole = self.whole.get(name).copied();
-        let before = self.patterns.iter().take_while(|&&place| whole.is_none_or(|whole| place < whole));
-        let mut fitting = before.copied().chain(whole);
-        fitting.find_map(|place| self.all[place].apply(name))
-    }
+/// The result of the first rule that matches.
+fn first_match(rules: &[ForeignRule], name: &str) -> Option<String> {
+    rules.iter().find_map(|rule| rule.apply(name))
 }
 
-static RULES: LazyLock<ForeignRules> = LazyLock::new(read_rules);
-
 #[expect(clippy::expect_used, reason = "the rules are compiled in, and a test reads them")]
-fn read_rules() -> ForeignRules {
+static RULES: LazyLock<Vec<ForeignRule>> = LazyLock::new(|| {
     #[derive(Deserialize)]
     struct ForeignRulesFile {
         rules: Vec<ForeignRule>,
     }
     let file = include_str!("../../palettes/foreign.toml");
-    ForeignRules::new(toml::from_str::<ForeignRulesFile>(file).expect("rules that can be read").rules)
-}
+    toml::from_str::<ForeignRulesFile>(file).expect("rules that can be read").rules
+});
 
 /// The id of a block, for warnings.
 pub fn name(number: u8) -> &'static str {
@@ -274,10 +247,9 @@ mod tests {
     #[test]
     fn the_first_rule_that_fits_is_followed_and_long_names_have_none() {
         let rules = [("a_b", "1"), ("a_*", "2*"), ("a_c", "3"), ("*_c", "4"), ("a_b", "5")];
-        let rules =
-            ForeignRules::new(rules.map(|(pattern, becomes)| (pattern.into(), becomes.into()).into()).into());
+        let rules = rules.map(|(pattern, becomes)| ForeignRule::from((pattern.into(), becomes.into())));
         for (name, next) in [("a_b", "1"), ("a_d", "2d"), ("a_c", "2c"), ("b_c", "4"), ("b", "")] {
-            assert_eq!(rules.next(name).unwrap_or_default(), next, "{name}");
+            assert_eq!(first_match(&rules, name).unwrap_or_default(), next, "{name}");
         }
         for (times, simple) in [(2, "orange_wool"), (8, "stone")] {
             let kind = CellKind::Block(format!("{}copper", "exposed_".repeat(times)));
@@ -316,7 +288,7 @@ mod tests {
     #[test]
     fn every_rule_leads_somewhere_in_every_palette() {
         for mapper in Palette::ALL.map(BlockMapper::new) {
-            for ForeignRule { head, tail, becomes } in &RULES.all {
+            for ForeignRule { head, tail, becomes } in &*RULES {
                 let is_end = becomes.is_empty() || becomes == "-" || becomes.contains(['*', '#']);
                 assert!(is_end || mapper.by_family(becomes).is_some(), "{head} {tail:?}: {becomes}");
                 let is_colour = becomes.len() == 7 && u32::from_str_radix(&becomes[1..], 16).is_ok();
