@@ -25,30 +25,18 @@ pub fn read(mut regions: Compound<'_>, is_own_file: bool) -> Result<ForeignScene
 }
 
 /// Whether `Metadata` is that of our own files, which have no author and no time of creation. Litematica writes both.
-pub fn is_own_file(mut about: Compound<'_>) -> Result<bool, Rejection> {
-    let (mut nobody, mut at_no_time) = (false, false);
-    while let Some((name, tag)) = about.next()? {
-        match (name, tag) {
-            (b"Author", Tag::Text(author)) => nobody = author.is_empty(),
-            (b"TimeCreated", Tag::Number(time)) => at_no_time = time == 0,
-            _ => {}
-        }
-    }
-    Ok(nobody && at_no_time)
+pub fn is_own_file(about: Compound<'_>) -> Result<bool, Rejection> {
+    let found = about.find([b"Author", b"TimeCreated"])?;
+    Ok(matches!(found, [Some(Tag::Text(b"")), Some(Tag::Number(0))]))
 }
 
-fn add<'a>(mut region: Compound<'a>, scene: &mut ForeignScene<'a>) -> Result<(), Rejection> {
-    let (mut position, mut size, mut palette, mut states) = (None, None, None, None);
-    while let Some((name, tag)) = region.next()? {
-        match (name, tag) {
-            (b"Position", Tag::Compound(at)) => position = Some(point(at)?),
-            (b"Size", Tag::Compound(at)) => size = Some(point(at)?),
-            (b"BlockStatePalette", Tag::List(list)) => palette = Some(list),
-            (b"BlockStates", Tag::Longs(longs)) => states = Some(longs),
-            _ => {}
-        }
-    }
-    let (Some(position), Some(size), Some(palette), Some(states)) = (position, size, palette, states) else {
+fn add<'a>(region: Compound<'a>, scene: &mut ForeignScene<'a>) -> Result<(), Rejection> {
+    let [position, size, palette, states] =
+        region.find([b"Position", b"Size", b"BlockStatePalette", b"BlockStates"])?;
+    let point = |tag: Option<Tag<'a>>| tag.and_then(Tag::compound).map(point).transpose();
+    let (Some(position), Some(size), Some(Tag::List(palette)), Some(Tag::Longs(states))) =
+        (point(position)?, point(size)?, palette, states)
+    else {
         return Err(bad_file("a region has no Position, Size, BlockStatePalette or BlockStates"));
     };
     // A negative size extends from the position in the other direction. The position is inside in both cases.
@@ -68,30 +56,18 @@ fn add_kinds(mut palette: NbtList<'_>, scene: &mut ForeignScene<'_>) -> Result<u
         return Err(bad_file(format!("its palettes have more than {MAX_KINDS} entries")));
     }
     while let Some(entry) = palette.next()? {
-        let mut entry = entry.compound().ok_or_else(|| bad_file("a palette entry is not a compound"))?;
-        let mut named = None;
-        while let Some((name, tag)) = entry.next()? {
-            if let (b"Name", Tag::Text(text)) = (name, tag) {
-                named = Some(block_kind(text)?);
-            }
-        }
-        scene.kinds.push(Some(named.ok_or_else(|| bad_file("a palette entry has no Name"))?));
+        let entry = entry.compound().ok_or_else(|| bad_file("a palette entry is not a compound"))?;
+        let [Some(Tag::Text(name))] = entry.find([b"Name"])? else {
+            return Err(bad_file("a palette entry has no Name"));
+        };
+        scene.kinds.push(Some(block_kind(name)?));
     }
     Ok(known as u32)
 }
 
-fn point(mut at: Compound<'_>) -> Result<[i64; 3], Rejection> {
-    let mut point = [None; 3];
-    while let Some((name, tag)) = at.next()? {
-        let axis = match name {
-            b"x" => 0,
-            b"y" => 1,
-            b"z" => 2,
-            _ => continue,
-        };
-        point[axis] = tag.number().filter(|number| i32::try_from(*number).is_ok());
-    }
-    let [Some(x), Some(y), Some(z)] = point else {
+fn point(at: Compound<'_>) -> Result<[i64; 3], Rejection> {
+    let int = |tag: Option<Tag<'_>>| tag?.number().filter(|number| i32::try_from(*number).is_ok());
+    let [Some(x), Some(y), Some(z)] = at.find([b"x", b"y", b"z"])?.map(int) else {
         return Err(bad_file("a Position or Size has no x, y or z"));
     };
     Ok([x, y, z])

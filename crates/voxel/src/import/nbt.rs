@@ -67,6 +67,17 @@ impl<'a> Compound<'a> {
         self.0 = at.0;
         Ok(Some((name, Tag::of(kind, content)?)))
     }
+
+    /// The tags with these names. Of several with the same name, the last one counts.
+    pub fn find<const N: usize>(mut self, names: [&[u8]; N]) -> Result<[Option<Tag<'a>>; N], Rejection> {
+        let mut found = [None; N];
+        while let Some((name, tag)) = self.next()? {
+            if let Some(place) = names.iter().position(|&wanted| wanted == name) {
+                found[place] = Some(tag);
+            }
+        }
+        Ok(found)
+    }
 }
 
 impl<'a> NbtList<'a> {
@@ -213,17 +224,8 @@ mod tests {
     use super::*;
 
     fn end(bytes: &[u8]) -> String {
-        let mut root = match Compound::root(bytes) {
-            Ok(root) => root,
-            Err(rejection) => return rejection.message,
-        };
-        loop {
-            match root.next() {
-                Ok(Some(_)) => {}
-                Ok(None) => return "the end".to_owned(),
-                Err(rejection) => return rejection.message,
-            }
-        }
+        let walked = Compound::root(bytes).and_then(|root| root.find([]));
+        walked.map_or_else(|rejection| rejection.message, |[]| "the end".to_owned())
     }
 
     #[test]
@@ -249,12 +251,8 @@ mod tests {
             (&b"\x0a\0\0".repeat(1_000_000), "it is nested more than 512 levels deep"),
         ] {
             let ended = end(bytes);
-            assert_eq!(
-                ended.trim_start_matches("the file cannot be read: "),
-                expected,
-                "{:?}",
-                &bytes[..bytes.len().min(20)]
-            );
+            let beginning = &bytes[..bytes.len().min(20)];
+            assert_eq!(ended.trim_start_matches("the file cannot be read: "), expected, "{beginning:?}");
         }
     }
 
