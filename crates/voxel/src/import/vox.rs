@@ -39,9 +39,7 @@ struct VoxModel<'a> {
 }
 
 pub fn read(file: &[u8], size: GridSize) -> Result<ForeignScene<'_>, Rejection> {
-    let mut cursor = VoxCursor(file);
-    let children =
-        main_children(&mut cursor).ok_or_else(|| bad_file("it does not start like a .vox file"))?;
+    let children = main_children(file).ok_or_else(|| bad_file("it does not start like a .vox file"))?;
     let mut found = VoxContents::default();
     let mut chunks = VoxCursor(children);
     while !chunks.0.is_empty() {
@@ -54,12 +52,11 @@ pub fn read(file: &[u8], size: GridSize) -> Result<ForeignScene<'_>, Rejection> 
 }
 
 /// The chunks inside the MAIN chunk.
-fn main_children<'a>(cursor: &mut VoxCursor<'a>) -> Option<&'a [u8]> {
+fn main_children(file: &[u8]) -> Option<&[u8]> {
+    let mut cursor = VoxCursor(file);
     cursor.take(MAGIC.len() + 4)?;
-    let id = cursor.take(4)?;
-    let (content, children) = (cursor.u32()?, cursor.u32()?);
-    cursor.take(content as usize)?;
-    (id == b"MAIN").then(|| cursor.take(children as usize))?
+    let main = cursor.chunk()?;
+    (main.id == b"MAIN").then_some(main.children)
 }
 
 #[derive(Default)]
@@ -187,6 +184,7 @@ fn default_colours() -> Vec<[u8; 3]> {
 struct VoxChunk<'a> {
     id: &'a [u8],
     content: &'a [u8],
+    children: &'a [u8],
 }
 
 /// The bytes that were not read yet. Reads return None if there are too few.
@@ -212,9 +210,8 @@ impl<'a> VoxCursor<'a> {
     fn chunk(&mut self) -> Option<VoxChunk<'a>> {
         let id = self.take(4)?;
         let (content, children) = (self.u32()?, self.u32()?);
-        let content = self.take(content as usize)?;
-        self.take(children as usize)?;
-        Some(VoxChunk { id, content })
+        let (content, children) = (self.take(content as usize)?, self.take(children as usize)?);
+        Some(VoxChunk { id, content, children })
     }
 
     fn size(&mut self) -> Option<[u32; 3]> {
@@ -222,15 +219,16 @@ impl<'a> VoxCursor<'a> {
     }
 
     fn layer(&mut self) -> Option<(i32, bool)> {
-        Some((self.i32()?, self.entry(b"_hidden")?.is_some_and(|hidden| hidden == b"1")))
+        Some((self.i32()?, self.hidden()?))
     }
 
-    /// Reads a dictionary, and returns the value of a key.
-    fn entry(&mut self, wanted: &[u8]) -> Option<Option<&'a [u8]>> {
-        let [found] = self.entries([wanted])?;
-        Some(found)
+    /// Reads a dictionary, and returns whether it hides what it belongs to.
+    fn hidden(&mut self) -> Option<bool> {
+        let [hidden] = self.entries([b"_hidden"])?;
+        Some(hidden == Some(b"1"))
     }
 
+    /// Reads a dictionary, and returns the values of these keys.
     fn entries<const N: usize>(&mut self, wanted: [&[u8]; N]) -> Option<[Option<&'a [u8]>; N]> {
         let mut found = [None; N];
         for _ in 0..self.u32()? {

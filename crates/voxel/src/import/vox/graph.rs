@@ -19,13 +19,9 @@ pub struct Rotation {
 pub struct Graph(HashMap<i32, Node>);
 
 pub enum Node {
-    Transform {
-        child: i32,
-        layer: i32,
-        hidden: bool,
-        rotation: Rotation,
-        by: [i64; 3],
-    },
+    /// Moves and rotates its child.
+    Transform { child: i32, layer: i32, hidden: bool, rotation: Rotation, by: [i64; 3] },
+    /// Later children are drawn over earlier ones.
     Group(Vec<i32>),
     /// The first model of the shape; the others are frames of an animation.
     Shape(Option<i32>),
@@ -61,7 +57,7 @@ impl Rotation {
 impl Node {
     pub(super) fn read(kind: &[u8], at: &mut VoxCursor<'_>) -> Option<(i32, Self)> {
         let id = at.i32()?;
-        let hidden = at.entry(b"_hidden")?.is_some_and(|hidden| hidden == b"1");
+        let hidden = at.hidden()?;
         let node = match kind {
             b"nTRN" => {
                 let (child, _reserved, layer) = (at.i32()?, at.i32()?, at.i32()?);
@@ -122,10 +118,8 @@ impl Graph {
             if visited > MAX_NODES {
                 return Err(too_many());
             }
-            let node = self.0.get(&id);
-            match node
-                .ok_or_else(|| bad_file(format!("its scene refers to node {id}, which does not exist")))?
-            {
+            let missing = || bad_file(format!("its scene refers to node {id}, which does not exist"));
+            match self.0.get(&id).ok_or_else(missing)? {
                 Node::Transform { hidden: true, .. } => {}
                 Node::Transform { layer, .. } if is_hidden(*layer) => {}
                 Node::Transform { child, rotation: own, by, .. } => {
