@@ -40,6 +40,12 @@ use super::picture::Picture;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tile(pub [[u8; 4]; 256]);
 
+impl Tile {
+    pub(super) fn picture(&self) -> Picture {
+        Picture { width: 16, height: 16, rgba: self.0.as_flattened().to_vec() }
+    }
+}
+
 /// The tiles of a face: `variants` of them, from `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Face {
@@ -88,12 +94,7 @@ impl Textures {
     /// A single colour for a block, in sRGB: the mean of its top and its side.
     pub fn colour(&self, number: u8) -> Option<[u8; 3]> {
         let [top, side, _] = self.averages(number)?;
-        Some([0, 1, 2].map(|part| {
-            let light = f32::midpoint(top[part], side[part]);
-            let shown =
-                if light <= 0.003_130_8 { light * 12.92 } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
-            (shown * 255.0).round() as u8
-        }))
+        Some([0, 1, 2].map(|part| srgb(f32::midpoint(top[part], side[part]))))
     }
 
     /// All tiles one after the other with four bytes per texel, as for a texture array.
@@ -103,17 +104,8 @@ impl Textures {
 
     /// All tiles in one picture, in rows of 16.
     pub fn sheet(&self) -> Picture {
-        const ACROSS: usize = 16;
-        let width = ACROSS * 16;
-        let height = self.tiles.len().div_ceil(ACROSS) * 16;
-        let mut rgba = vec![0; width * height * 4];
-        for (i, tile) in self.tiles.iter().enumerate() {
-            for (row, texels) in tile.0.chunks_exact(16).enumerate() {
-                let start = ((i / ACROSS * 16 + row) * width + i % ACROSS * 16) * 4;
-                rgba[start..start + 64].copy_from_slice(texels.as_flattened());
-            }
-        }
-        Picture { width: width as u32, height: height as u32, rgba }
+        let tiles: Vec<Picture> = self.tiles.iter().map(Tile::picture).collect();
+        Picture::sheet(&tiles, 16)
     }
 
     fn paint(blocks: &[Block]) -> Self {
@@ -174,4 +166,13 @@ pub(super) fn linear(byte: u8) -> f32 {
         })
     });
     TABLE[usize::from(byte)]
+}
+
+/// The sRGB byte of linear light.
+pub(super) fn srgb(linear: f32) -> u8 {
+    let encoded = match linear.clamp(0.0, 1.0) {
+        dark if dark <= 0.003_130_8 => dark * 12.92,
+        light => 1.055 * light.powf(1.0 / 2.4) - 0.055,
+    };
+    (encoded * 255.0 + 0.5) as u8
 }

@@ -113,18 +113,15 @@ impl MeshPart {
 
     pub fn picture(&self) -> Picture {
         let tiles = Textures::get().tiles();
-        let across = usize::from(self.repeat());
-        let width = across * 16;
-        let mut rgba = Vec::with_capacity(width * width * 4);
-        for row in 0..width {
-            for column in 0..across {
-                let cell = [column as u32, (row / 16) as u32, self.face.first.into()];
-                let variant = variant_hash(cell) % u32::from(self.face.variants);
-                let tile = &tiles[usize::from(self.face.first) + variant as usize];
-                rgba.extend_from_slice(tile.0[row % 16 * 16..][..16].as_flattened());
-            }
-        }
-        Picture { width: width as u32, height: width as u32, rgba }
+        let across = u32::from(self.repeat());
+        let (first, variants) = (u32::from(self.face.first), u32::from(self.face.variants));
+        let pictures: Vec<Picture> = (0..across * across)
+            .map(|place| {
+                let variant = variant_hash([place % across, place / across, first]) % variants;
+                tiles[(first + variant) as usize].picture()
+            })
+            .collect();
+        Picture::sheet(&pictures, across as usize)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Three numbers: a position, a direction, or the light of three channels.
 
+use crate::textures::srgb;
+
 pub type Vector = [f32; 3];
 
 pub fn add(a: Vector, b: Vector) -> Vector {
@@ -24,14 +26,6 @@ pub fn blend(a: Vector, b: Vector, share: f32) -> Vector {
 
 /// The sRGB pixel of linear light, which must not be multiplied by alpha.
 pub fn to_srgb(light: Vector, alpha: f32) -> [u8; 4] {
-    let [r, g, b] = light.map(srgb_byte);
+    let [r, g, b] = light.map(srgb);
     [r, g, b, (alpha.clamp(0.0, 1.0) * 255.0 + 0.5) as u8]
-}
-
-fn srgb_byte(linear: f32) -> u8 {
-    let encoded = match linear.clamp(0.0, 1.0) {
-        dark if dark <= 0.003_130_8 => dark * 12.92,
-        light => 1.055 * light.powf(1.0 / 2.4) - 0.055,
-    };
-    (encoded * 255.0 + 0.5) as u8
 }
