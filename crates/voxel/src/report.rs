@@ -1,6 +1,6 @@
 //! A verdict as a JSON object.
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 
 use super::check::Verdict;
 use super::diagnostics::{Rejection, Warning};
@@ -47,11 +47,7 @@ struct BlockCounts<'a>(Option<&'a GridStats>);
 impl Serialize for BlockCounts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let blocks = self.0.map(GridStats::blocks).unwrap_or_default();
-        let mut map = serializer.serialize_map(Some(blocks.len()))?;
-        for (block, count) in blocks {
-            map.serialize_entry(&block.id, &count)?;
-        }
-        map.end()
+        serializer.collect_map(blocks.iter().map(|(block, count)| (&block.id, count)))
     }
 }
 

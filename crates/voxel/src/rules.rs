@@ -48,26 +48,23 @@ impl Rules {
         let blocks = if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") };
         let [x_span, height, z_span] = bounds.spans();
         let footprint = x_span.max(z_span);
-        let (code, message) = if count > self.max_blocks {
+        let Self { min_blocks, max_blocks, min_footprint, min_height } = self;
+        let (code, message) = if count > max_blocks {
             let message =
-                format!("the build has {blocks}, but at most {} are allowed: hollow it out", self.max_blocks);
+                format!("the build has {blocks}, but at most {max_blocks} are allowed: hollow it out");
             (RejectionCode::TooManyBlocks, message)
-        } else if count < self.min_blocks {
+        } else if count < min_blocks {
             let message =
-                format!("the build has {blocks}, but at least {} are required: add detail", self.min_blocks);
+                format!("the build has {blocks}, but at least {min_blocks} are required: add detail");
             (RejectionCode::TooFewBlocks, message)
-        } else if footprint < self.min_footprint {
+        } else if footprint < min_footprint {
             let message = format!(
-                "the build spans {x_span} cells along x and {z_span} along z, but one of them must be at least {}: use more of the grid",
-                self.min_footprint
+                "the build spans {x_span} cells along x and {z_span} along z, but one of them must be at least {min_footprint}: use more of the grid"
             );
             (RejectionCode::FootprintTooSmall, message)
-        } else if height < self.min_height {
-            let message = format!(
-                "the build is {height} cells high, but at least {} are required: build upwards",
-                self.min_height
-            );
-            (RejectionCode::HeightTooSmall, message)
+        } else if height < min_height {
+            let required = format!("at least {min_height} are required: build upwards");
+            (RejectionCode::HeightTooSmall, format!("the build is {height} cells high, but {required}"))
         } else {
             return None;
         };
@@ -127,11 +124,8 @@ mod tests {
             (GridSize::G256, 500, 12_582_912, 140, 35),
         ];
         for (size, min_blocks, max_blocks, min_footprint, min_height) in table {
-            assert_eq!(
-                Rules::of(size),
-                Rules { min_blocks, max_blocks, min_footprint, min_height },
-                "{size}"
-            );
+            let rules = Rules { min_blocks, max_blocks, min_footprint, min_height };
+            assert_eq!(Rules::of(size), rules, "{size}");
         }
     }
 }

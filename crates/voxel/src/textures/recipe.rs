@@ -117,40 +117,15 @@ mod tests {
 
     #[test]
     fn recipes_that_make_no_sense_are_refused_with_a_reason() {
-        for (text, reason) in [
-            (
-                r##"ramp = ["#12345"]
-                draw = "flat""##,
-                "not a colour",
-            ),
-            (
-                r##"ramp = []
-                draw = "flat""##,
-                "a ramp needs a colour",
-            ),
-            (
-                r##"ramp = ["#123456"]
-                draw = "stripes""##,
-                "unknown variant",
-            ),
-            (
-                r##"ramp = ["#123456"]
-                draw = "flat"
-                colour = 1"##,
-                "unknown field",
-            ),
-            (
-                r##"ramp = ["#123456"]
-                draw = { grain = { blotch = [3, 4], rough = 0.5 } }"##,
-                "1, 2, 4, 8 or 16",
-            ),
-            (
-                r##"ramp = ["#123456"]
-                draw = { drawing = ["...", "..."] }"##,
-                "16 rows of 16",
-            ),
+        for (ramp, draw, reason) in [
+            (r##"["#12345"]"##, r#""flat""#, "not a colour"),
+            (r##"[]"##, r#""flat""#, "a ramp needs a colour"),
+            (r##"["#123456"]"##, r#""stripes""#, "unknown variant"),
+            (r##"["#123456"]"##, "\"flat\"\ncolour = 1", "unknown field"),
+            (r##"["#123456"]"##, "{ grain = { blotch = [3, 4], rough = 0.5 } }", "1, 2, 4, 8 or 16"),
+            (r##"["#123456"]"##, r#"{ drawing = ["...", "..."] }"#, "16 rows of 16"),
         ] {
-            let refusal = layer(text).unwrap_err();
+            let refusal = layer(&format!("ramp = {ramp}\ndraw = {draw}")).unwrap_err();
             assert!(refusal.contains(reason), "{refusal}");
         }
     }
