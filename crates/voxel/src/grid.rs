@@ -100,24 +100,26 @@ impl Grid {
 
     pub fn stats(&self) -> GridStats {
         let mut counts = Box::new([0u32; 256]);
-        let mut bounds = BoundsBuilder::default();
+        let mut extent = None;
         for (y, z, row) in self.rows() {
             let first = row[0];
             // Most rows are all of one kind, and this comparison is vectorised.
             if row.iter().all(|&cell| cell == first) {
                 counts[usize::from(first)] += row.len() as u32;
                 if first != AIR {
-                    bounds.include([0, y, z], [row.len() - 1, y, z]);
+                    include(&mut extent, [0, y, z], [row.len() - 1, y, z]);
                 }
                 continue;
             }
             row.iter().for_each(|&cell| counts[usize::from(cell)] += 1);
             let start = row.iter().position(|&cell| cell != AIR).unwrap_or(0);
             let end = row.iter().rposition(|&cell| cell != AIR).unwrap_or(0);
-            bounds.include([start, y, z], [end, y, z]);
+            include(&mut extent, [start, y, z], [end, y, z]);
         }
         let block_count = counts[1..].iter().sum();
-        GridStats { counts, block_count, bounds: bounds.bounds() }
+        let bounds =
+            extent.map(|(min, max)| Bounds { min: min.map(|v| v as u16), max: max.map(|v| v as u16) });
+        GridStats { counts, block_count, bounds }
     }
 
     fn index(&self, x: usize, y: usize, z: usize) -> usize {
@@ -146,22 +148,12 @@ impl Bounds {
     }
 }
 
-/// Bounds that grow with each row that is included.
-#[derive(Default)]
-struct BoundsBuilder(Option<([usize; 3], [usize; 3])>);
-
-impl BoundsBuilder {
-    fn include(&mut self, low: [usize; 3], high: [usize; 3]) {
-        let (min, max) = self.0.get_or_insert((low, high));
-        for axis in 0..3 {
-            min[axis] = min[axis].min(low[axis]);
-            max[axis] = max[axis].max(high[axis]);
-        }
-    }
-
-    fn bounds(self) -> Option<Bounds> {
-        let (min, max) = self.0?;
-        Some(Bounds { min: min.map(|v| v as u16), max: max.map(|v| v as u16) })
+/// Extends the lowest and the highest corner of what was found so far.
+pub(super) fn include<T: Copy + Ord>(extent: &mut Option<([T; 3], [T; 3])>, low: [T; 3], high: [T; 3]) {
+    let (min, max) = extent.get_or_insert((low, high));
+    for axis in 0..3 {
+        min[axis] = min[axis].min(low[axis]);
+        max[axis] = max[axis].max(high[axis]);
     }
 }
 

@@ -6,7 +6,7 @@ use super::mapping::{BlockMapper, BlockMapping};
 use super::{CellKind, ForeignScene, ScenePart, bad_file, check_cell_count};
 use crate::diagnostics::{Rejection, RejectionCode};
 use crate::expand::MAX_OVERDRAW;
-use crate::grid::GridSize;
+use crate::grid::{GridSize, include};
 
 /// The largest number of different blocks and colours in use.
 const MAX_DISTINCT_KINDS: usize = 4096;
@@ -37,15 +37,15 @@ impl SceneScan {
         check_volumes(scene)?;
         let most = max_blocks(size);
         let mut scan = Self { usage: vec![None; scene.kinds.len()], extent: None };
-        let mut cache = MappingCache { mapper, known: HashMap::new() };
+        let mut known = HashMap::new();
         let mut blocks = 0;
         scene.each(|at, len, kind| {
             let usage = match scan.usage.get_mut(kind as usize) {
                 Some(Some(usage)) => usage,
-                Some(new) => new.insert(KindUsage {
-                    mapping: cache.get(scene.kinds[kind as usize].as_ref(), kind)?,
-                    count: 0,
-                }),
+                Some(new) => {
+                    let cell_kind = scene.kinds[kind as usize].as_ref().ok_or_else(|| unknown_kind(kind))?;
+                    new.insert(KindUsage { mapping: known_mapping(&mut known, cell_kind, mapper)?, count: 0 })
+                }
                 None => return Err(unknown_kind(kind)),
             };
             usage.count += len;
@@ -53,7 +53,8 @@ impl SceneScan {
                 blocks += len;
             }
             if usage.mapping.block().is_some() {
-                include(&mut scan.extent, at, len);
+                let end = [at[0] + len as i64 - 1, at[1], at[2]];
+                include(&mut scan.extent, at, end);
             }
             if blocks > most { Err(too_many(most, scan.extent, size)) } else { Ok(()) }
         })?;
@@ -73,36 +74,22 @@ fn check_volumes(scene: &ForeignScene<'_>) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Mappings by name and colour, so that each is looked up once; many kinds are states of one block.
-struct MappingCache<'a> {
-    mapper: &'a BlockMapper,
-    known: HashMap<&'a CellKind, BlockMapping>,
-}
-
-impl<'a> MappingCache<'a> {
-    fn get(&mut self, kind: Option<&'a CellKind>, number: u32) -> Result<BlockMapping, Rejection> {
-        let kind = kind.ok_or_else(|| unknown_kind(number))?;
-        if let Some(&mapping) = self.known.get(kind) {
-            return Ok(mapping);
-        }
-        if self.known.len() == MAX_DISTINCT_KINDS {
-            let message = format!("the file has more than {MAX_DISTINCT_KINDS} different blocks");
-            return Err(Rejection::new(RejectionCode::TooMuchWork, message));
-        }
-        let mapping = self.mapper.map_kind(kind);
-        self.known.insert(kind, mapping);
-        Ok(mapping)
+/// The mapping of a name or colour. Each is looked up once; many kinds are states of one block.
+fn known_mapping<'a>(
+    known: &mut HashMap<&'a CellKind, BlockMapping>,
+    kind: &'a CellKind,
+    mapper: &BlockMapper,
+) -> Result<BlockMapping, Rejection> {
+    if let Some(&mapping) = known.get(kind) {
+        return Ok(mapping);
     }
-}
-
-/// Extends the extent by a run along x.
-fn include(extent: &mut Option<CellBounds>, at: [i64; 3], len: u64) {
-    let end = [at[0] + len as i64 - 1, at[1], at[2]];
-    let (low, high) = extent.get_or_insert((at, end));
-    for axis in 0..3 {
-        low[axis] = low[axis].min(at[axis]);
-        high[axis] = high[axis].max(end[axis]);
+    if known.len() == MAX_DISTINCT_KINDS {
+        let message = format!("the file has more than {MAX_DISTINCT_KINDS} different blocks");
+        return Err(Rejection::new(RejectionCode::TooMuchWork, message));
     }
+    let mapping = mapper.map_kind(kind);
+    known.insert(kind, mapping);
+    Ok(mapping)
 }
 
 fn unknown_kind(kind: u32) -> Rejection {
