@@ -9,9 +9,6 @@ use crate::textures::Textures;
 pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     let colours = Colours::of(grid);
     let [width, height, depth] = bounds.spans();
-    let mut size = Vec::new();
-    [width, depth, height].into_iter().for_each(|span| put(&mut size, span));
-
     let mut voxels = vec![0; 4];
     for (i, row) in grid.rows_inside(bounds).enumerate() {
         let (up, away) = (i / depth, depth - 1 - i % depth);
@@ -23,17 +20,16 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Vec<u8> {
     voxels[..4].copy_from_slice(&count.to_le_bytes());
 
     let mut children = Vec::new();
-    chunk(&mut children, b"SIZE", &size);
+    chunk(&mut children, b"SIZE", &ints(&[width, depth, height]));
     chunk(&mut children, b"XYZI", &voxels);
     put_scene(&mut children, grid, bounds);
     chunk(&mut children, b"RGBA", &colours.rgba);
     children.extend(&colours.materials);
 
     let mut file = b"VOX ".to_vec();
-    put(&mut file, 200);
+    file.extend(ints(&[200]));
     file.extend(b"MAIN");
-    put(&mut file, 0);
-    put(&mut file, children.len());
+    file.extend(ints(&[0, children.len()]));
     file.append(&mut children);
     file
 }
@@ -67,8 +63,7 @@ impl Colours {
             RenderClass::Transparent | RenderClass::Liquid => &[("_type", "_glass"), ("_alpha", "0.6")],
             RenderClass::Emissive => &[("_type", "_emit"), ("_emit", "0.6")],
         };
-        let mut material = Vec::new();
-        put(&mut material, number.into());
+        let mut material = ints(&[number.into()]);
         put_dictionary(&mut material, properties);
         chunk(&mut self.materials, b"MATL", &material);
     }
@@ -82,50 +77,35 @@ fn put_scene(children: &mut Vec<u8>, grid: &Grid, bounds: Bounds) {
     let away = grid.size().get() - z - depth;
     let middle = format!("{} {} {}", x + width / 2, away + depth / 2, y + height / 2);
 
+    // A 0 after the number of a node, and after that of a model, is an empty dictionary.
     put_transform(children, 0, 1, &[]);
-    let mut group = Vec::new();
-    put(&mut group, 1);
-    put_dictionary(&mut group, &[]);
-    put(&mut group, 1);
-    put(&mut group, 2);
-    chunk(children, b"nGRP", &group);
+    chunk(children, b"nGRP", &ints(&[1, 0, 1, 2]));
     put_transform(children, 2, 3, &[("_t", &middle)]);
-    let mut shape = Vec::new();
-    put(&mut shape, 3);
-    put_dictionary(&mut shape, &[]);
-    put(&mut shape, 1);
-    put(&mut shape, 0);
-    put_dictionary(&mut shape, &[]);
-    chunk(children, b"nSHP", &shape);
+    chunk(children, b"nSHP", &ints(&[3, 0, 1, 0, 0]));
 }
 
 fn put_transform(children: &mut Vec<u8>, node: usize, child: usize, frame: &[(&str, &str)]) {
-    let mut transform = Vec::new();
-    put(&mut transform, node);
-    put_dictionary(&mut transform, &[]);
-    put(&mut transform, child);
-    // No reserved id and no layer.
-    transform.extend([0xff; 8]);
-    put(&mut transform, 1);
+    // No reserved id, no layer, and one frame.
+    const NONE: usize = u32::MAX as usize;
+    let mut transform = ints(&[node, 0, child, NONE, NONE, 1]);
     put_dictionary(&mut transform, frame);
     chunk(children, b"nTRN", &transform);
 }
 
 fn chunk(file: &mut Vec<u8>, id: &[u8; 4], content: &[u8]) {
     file.extend(id);
-    put(file, content.len());
-    put(file, 0);
+    file.extend(ints(&[content.len(), 0]));
     file.extend(content);
 }
 
-fn put(out: &mut Vec<u8>, number: usize) {
-    out.extend((number as u32).to_le_bytes());
+fn ints(numbers: &[usize]) -> Vec<u8> {
+    numbers.iter().flat_map(|&number| (number as u32).to_le_bytes()).collect()
 }
 
 fn put_dictionary(out: &mut Vec<u8>, entries: &[(&str, &str)]) {
-    put(out, entries.len());
+    out.extend(ints(&[entries.len()]));
     for text in entries.iter().flat_map(|(key, value)| [key, value]) {
-        put(out, text.len());
+        out.extend(ints(&[text.len()]));
         out.extend(text.as_bytes());
     }
 }
