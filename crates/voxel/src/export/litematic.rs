@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::minecraft::{self, BlockState, DATA_VERSION, StatePalette};
 use crate::grid::{Bounds, Grid};
-use crate::palette::AIR;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
@@ -46,26 +45,22 @@ struct LitematicRegion {
     pending_fluid_ticks: [i8; 0],
 }
 
-#[derive(Clone, Copy, Serialize)]
-struct LitematicPoint {
-    x: i32,
-    y: i32,
-    z: i32,
+/// A point or a size by its axes.
+type LitematicPoint = BTreeMap<&'static str, i32>;
+
+fn point([x, y, z]: [i32; 3]) -> LitematicPoint {
+    BTreeMap::from([("x", x), ("y", y), ("z", z)])
 }
 
 pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
     let states = StatePalette::of(grid);
-    let [x, y, z] = bounds.min.map(i32::from);
-    let [width, height, length] = bounds.spans().map(|span| span as i32);
-    let size = LitematicPoint { x: width, y: height, z: length };
-    let volume = width * height * length;
-    let air = grid.rows_inside(bounds).flatten().filter(|&&cell| cell == AIR).count() as i32;
+    let size = bounds.spans().map(|span| span as i32);
     let bits = (usize::BITS - (states.all.len() - 1).leading_zeros()).max(2);
     let numbers = grid.rows_inside(bounds).flatten().map(|&cell| states.numbers[usize::from(cell)]);
     let block_states = pack_bits(numbers, bits);
     let region = LitematicRegion {
-        position: LitematicPoint { x, y, z },
-        size,
+        position: point(bounds.min.map(i32::from)),
+        size: point(size),
         block_state_palette: states.all,
         block_states: LongArray::new(block_states),
         entities: [],
@@ -82,9 +77,9 @@ pub fn write(grid: &Grid, bounds: Bounds, name: &str) -> Vec<u8> {
             author: "",
             description: "",
             region_count: 1,
-            total_blocks: volume - air,
-            total_volume: volume,
-            enclosing_size: size,
+            total_blocks: grid.stats().block_count as i32,
+            total_volume: size.iter().product(),
+            enclosing_size: point(size),
             time_created: 0,
             time_modified: 0,
         },

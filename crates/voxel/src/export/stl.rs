@@ -23,7 +23,7 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
     let mut vertices = VertexSet::new();
     for quad in &quads {
         quad.corners().into_iter().for_each(|corner| vertices.add(corner));
-        for step in outline(quad).filter(|step| step.shared_edge(grid).is_some()) {
+        for step in outline(quad).filter(|step| step.block_across(grid).is_some()) {
             vertices.add(step.from);
             vertices.add(step.to);
         }
@@ -38,7 +38,8 @@ pub fn write(grid: &Grid, bounds: Bounds) -> Option<Vec<u8>> {
             if vertices.has(step.from) {
                 around.push(step.from.map(|v| 2 * v));
             }
-            if step.shared_edge(grid) == Some(SharedEdge::SplitAtMiddle) {
+            // The edge is split at its middle for one of the two blocks.
+            if step.block_across(grid).is_some_and(|across| step.cell < across) {
                 around.push([0, 1, 2].map(|axis| step.from[axis] + step.to[axis]));
             }
         }
@@ -86,21 +87,13 @@ struct OutlineStep {
     out: [i32; 3],
 }
 
-/// An edge along which two blocks touch, as seen from one of them.
-#[derive(PartialEq, Eq)]
-enum SharedEdge {
-    Unsplit,
-    SplitAtMiddle,
-}
-
 impl OutlineStep {
-    /// None if no other block touches only this edge.
-    fn shared_edge(&self, grid: &Grid) -> Option<SharedEdge> {
+    /// The block that touches the cell only along this edge, if there is one.
+    fn block_across(&self, grid: &Grid) -> Option<[i32; 3]> {
         let solid = |[x, y, z]: [i32; 3]| grid.get(x as usize, y as usize, z as usize) != AIR;
         let beside = plus(self.cell, self.out);
-        let other = plus(beside, self.up);
-        let touches = !solid(beside) && solid(other);
-        touches.then(|| if self.cell < other { SharedEdge::SplitAtMiddle } else { SharedEdge::Unsplit })
+        let across = plus(beside, self.up);
+        (!solid(beside) && solid(across)).then_some(across)
     }
 }
 
