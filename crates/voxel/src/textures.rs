@@ -53,6 +53,13 @@ pub struct Face {
     pub variants: u8,
 }
 
+impl Face {
+    /// The tile that a cell shows.
+    pub(super) fn tile_at(self, cell: [u32; 3]) -> usize {
+        usize::from(self.first) + (variant_hash(cell) % u32::from(self.variants.max(1))) as usize
+    }
+}
+
 /// The tiles of all blocks.
 pub struct Textures {
     tiles: Vec<Tile>,
@@ -119,7 +126,6 @@ impl Textures {
 
 /// Paints the faces of a block. Faces with the same recipe share its tiles.
 fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
-    let recipes = block.recipes();
     let mut paint = |name: &str, recipe: &[Layer]| {
         let first = tiles.len() as u8;
         let name = format!("{} {name}", block.id);
@@ -127,7 +133,7 @@ fn paint_block(block: &Block, tiles: &mut Vec<Tile>) -> [Face; 3] {
         tiles.extend((0..variants).map(|variant| recipe::paint(recipe, Noise::new(&name, variant))));
         Face { first, variants }
     };
-    let [top, side, bottom] = recipes;
+    let [top, side, bottom] = block.recipes();
     let same = |a: &[Layer], b: &[Layer]| std::ptr::eq(a, b);
     let top_face = paint("top", top);
     let side_face = if same(side, top) { top_face } else { paint("side", side) };

@@ -10,7 +10,7 @@ use super::surface::{self, Direction, Quad};
 use crate::grid::{Bounds, Grid};
 use crate::image::Picture;
 use crate::palette::{Block, RenderClass};
-use crate::textures::{Face, Textures, variant_hash};
+use crate::textures::{Face, Textures};
 
 /// A quad takes up to 104 bytes of a GLB, and more memory while the file is written.
 const MAX_QUADS: usize = MAX_BYTES / 160;
@@ -114,12 +114,9 @@ impl MeshPart {
     pub fn picture(&self) -> Picture {
         let tiles = Textures::get().tiles();
         let across = u32::from(self.repeat());
-        let (first, variants) = (u32::from(self.face.first), u32::from(self.face.variants));
         let pictures: Vec<Picture> = (0..across * across)
-            .map(|place| {
-                let variant = variant_hash([place % across, place / across, first]) % variants;
-                tiles[(first + variant) as usize].picture()
-            })
+            .map(|place| [place % across, place / across, self.face.first.into()])
+            .map(|cell| tiles[self.face.tile_at(cell)].picture())
             .collect();
         Picture::sheet(&pictures, across as usize)
     }

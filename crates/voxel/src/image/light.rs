@@ -6,7 +6,7 @@ use super::scene::{Mips, Scene};
 use super::trace::Hit;
 use super::vector::{Vector, add, blend, scale, times, to_srgb, unit};
 use super::{Background, View};
-use crate::{palette::RenderClass, textures::variant_hash};
+use crate::palette::RenderClass;
 
 /// Sunlight on a face that faces the sun, slightly warm.
 const SUN: Vector = [0.92, 0.86, 0.75];
@@ -125,13 +125,10 @@ impl<'a> Painter<'a> {
             (1, _) => material.faces[2],
             _ => material.faces[1],
         };
-        let variant = match face.variants {
-            0 | 1 => 0,
-            variants => variant_hash(hit.cell.map(|c| c as u32)) % u32::from(variants),
-        };
+        let tile = face.tile_at(hit.cell.map(|c| c as u32));
         let (u, v) = on_tile(hit, inside);
         let width = self.texels * hit.distance / ray[hit.axis].abs().max(0.1).sqrt();
-        let [r, g, b, alpha] = self.mips[usize::from(face.first) + variant as usize].sample(u, v, width);
+        let [r, g, b, alpha] = self.mips[tile].sample(u, v, width);
         let [r, g, b] = match material.class {
             Some(RenderClass::Emissive) => scale([r, g, b], GLOW),
             _ => times([r, g, b], self.light_on(hit, at, inside)),
