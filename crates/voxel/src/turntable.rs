@@ -67,7 +67,7 @@ impl Turntable {
     pub fn new(animation: Animation) -> Self {
         let size = animation.size();
         let encoder = match animation {
-            Animation::Webp => FrameEncoder::Webp(webp::WebpEncoder::new(size)),
+            Animation::Webp => FrameEncoder::Webp(webp::WebpEncoder::default()),
             Animation::Gif => FrameEncoder::Gif(gif::GifEncoder::new(size)),
         };
         Self { size, frames: 0, encoder }
@@ -109,7 +109,7 @@ impl Turntable {
             return Err(EncodeError);
         }
         match self.encoder {
-            FrameEncoder::Webp(encoder) => Ok(encoder.finish()),
+            FrameEncoder::Webp(encoder) => Ok(encoder.finish(self.size)),
             FrameEncoder::Gif(encoder) => encoder.finish(),
         }
     }

@@ -56,11 +56,9 @@ impl ColourCounts {
             boxes.extend([low, high]);
         }
         let colours: Vec<_> = boxes.iter().map(ColourBox::mean).collect();
-        let nearest = self
-            .0
-            .iter()
-            .map(|counted| WeightedColour::mean(counted).map_or(0, |shade| nearest(&colours, shade.colour)));
-        GifPalette { nearest: nearest.collect(), colours }
+        let means = self.0.iter().map(WeightedColour::mean);
+        let nearest = means.map(|mean| mean.map_or(0, |shade| nearest(&colours, shade.colour))).collect();
+        GifPalette { nearest, colours }
     }
 }
 
@@ -106,15 +104,9 @@ impl ColourBox {
             let squares = shades.iter().map(|shade| at(shade).abs_diff(mean).pow(2) * shade.count);
             squares.sum::<u64>() * WEIGHTS[axis]
         };
-        let [r, g, b] = [0, 1, 2].map(spread);
-        let split_gain = r.max(g).max(b);
-        let axis = if split_gain == g {
-            1
-        } else if split_gain == r {
-            0
-        } else {
-            2
-        };
+        // Of equal gains the last one counts, so that green is before red, and red before blue.
+        let gains = [2, 0, 1].map(|axis| (spread(axis), axis));
+        let (split_gain, axis) = gains.into_iter().max_by_key(|&(gain, _)| gain).unwrap_or_default();
         // The square root keeps the wall, which fills most of every frame, from taking most of the colours.
         Self { split_gain: if shades.len() < 2 { 0 } else { split_gain.isqrt().max(1) }, shades, axis }
     }

@@ -13,9 +13,8 @@ fn a_part_holds_all_that_changed_and_begins_at_even_places() {
         assert!(changed.iter().all(|at| inside.contains(at)), "{changed:?}: {rect:?}");
         assert!(rect.left.is_multiple_of(2) && rect.top.is_multiple_of(2), "{rect:?}");
         let wider = rect.widened(3, 8);
-        assert!(
-            wider.left.is_multiple_of(2) && wider.left + wider.width <= 8 && wider.top + wider.height <= 8
-        );
+        assert!(wider.left.is_multiple_of(2), "{wider:?}");
+        assert!(wider.left + wider.width <= 8 && wider.top + wider.height <= 8, "{wider:?}");
         assert!(inside.iter().all(|at| wider.rows(8).any(|row| row.contains(at))), "{wider:?}");
     }
     assert_eq!(FrameRect::changed(&old, &old, 8), FrameRect { left: 0, top: 0, width: 1, height: 1 });

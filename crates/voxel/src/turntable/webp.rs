@@ -20,21 +20,17 @@ const ANIMATED: u8 = 1 << 1;
 /// A flag of a frame: it replaces the pixels under it and is kept.
 const NO_BLENDING: u8 = 1 << 1;
 
+#[derive(Default)]
 pub struct WebpEncoder {
-    size: u16,
     last: Vec<[u8; 4]>,
     /// The frames' chunks, one after the other.
     chunks: Vec<u8>,
 }
 
 impl WebpEncoder {
-    pub fn new(size: u16) -> Self {
-        Self { size, last: Vec::new(), chunks: Vec::new() }
-    }
-
     pub fn add(&mut self, frame: &Picture) -> Result<(), EncodeError> {
         let pixels = frame.rgba.as_chunks::<4>().0.to_vec();
-        let size = usize::from(self.size);
+        let size = frame.width as usize;
         let rect = match self.last.is_empty() {
             true => FrameRect { left: 0, top: 0, width: size, height: size },
             false => FrameRect::changed(&self.last, &pixels, size).widened(ARTIFACT_MARGIN, size),
@@ -52,8 +48,8 @@ impl WebpEncoder {
         Ok(())
     }
 
-    pub fn finish(self) -> Vec<u8> {
-        let edge = three_bytes(usize::from(self.size) - 1);
+    pub fn finish(self, size: u16) -> Vec<u8> {
+        let edge = three_bytes(usize::from(size) - 1);
         let mut about = vec![ANIMATED, 0, 0, 0];
         about.extend(edge);
         about.extend(edge);
