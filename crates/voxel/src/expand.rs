@@ -7,7 +7,7 @@ use super::diagnostics::{Rejection, RejectionCode, Warning, printable};
 use super::grid::{Grid, GridSize};
 use super::palette::{AIR, Palette};
 use super::rasterise::SegmentRaster;
-use super::spec::{Cuboid, Segment, Spec};
+use super::spec::{Cuboid, Spec};
 
 /// The largest count in a warning: the largest whole number that every JSON reader keeps exact.
 const MAX_COUNT: u64 = (1 << 53) - 1;
@@ -55,7 +55,7 @@ fn draw(spec: &Spec, kinds: &[u8], grid: &mut Grid) {
     for segment in &spec.lines {
         let block = kinds[usize::from(segment.kind)];
         if block != AIR {
-            let line = rasterise(segment);
+            let line = SegmentRaster::new(segment.from, segment.to);
             line.walk(line.inside(edge)).for_each(|[x, y, z]| grid.fill_row(x, y, z, 1, block));
         }
     }
@@ -97,7 +97,7 @@ impl WriteCounts {
             add(cuboid.kind, inside as u64, all);
         }
         for segment in &spec.lines {
-            let line = rasterise(segment);
+            let line = SegmentRaster::new(segment.from, segment.to);
             let inside = line.inside(edge);
             add(segment.kind, (inside.end - inside.start) as u64, line.points());
         }
@@ -115,10 +115,8 @@ impl WriteCounts {
         }
         if self.outside > 0 {
             let count = self.outside;
-            let message = format!(
-                "{} dropped",
-                pluralise(count, "write outside the grid was", "writes outside the grid were")
-            );
+            let dropped = pluralise(count, "write outside the grid was", "writes outside the grid were");
+            let message = format!("{dropped} dropped");
             warnings.push(Warning::OutOfBounds { count, message });
         }
         warnings.extend(unknown_blocks(&spec.kinds, &self.unknown, palette));
@@ -180,10 +178,6 @@ fn clip(cuboid: &Cuboid, edge: i64) -> Option<(Corner, Corner)> {
     let high = [0, 1, 2].map(|axis| cuboid.from[axis].max(cuboid.to[axis]).min(edge - 1));
     let touches = (0..3).all(|axis| low[axis] <= high[axis]);
     touches.then(|| (low.map(|v| v as usize), high.map(|v| v as usize)))
-}
-
-fn rasterise(segment: &Segment) -> SegmentRaster {
-    SegmentRaster::new(segment.from, segment.to)
 }
 
 fn saturate(count: u128) -> u64 {

@@ -24,13 +24,10 @@ use self::scan::{CellBounds, SceneScan};
 use self::vox::PlacedModel;
 use super::diagnostics::{Rejection, RejectionCode, Warning};
 use super::grid::{Grid, GridSize};
-use super::palette::{Palette, normalise};
+use super::palette::{MAX_NAME, Palette, normalise};
 
 /// The largest number of kinds of cells in a file, and the end of their numbers.
 const MAX_KINDS: usize = 1 << 16;
-
-/// The longest name of a block, in bytes, as in a spec.
-const MAX_NAME: usize = 256;
 
 /// The author of schematics that this crate writes, by which it knows them again.
 pub const AUTHOR: &str = "Buildoff";

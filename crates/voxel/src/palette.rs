@@ -12,6 +12,9 @@ use super::textures::recipe::Layer;
 /// The byte of an empty cell.
 pub const AIR: u8 = 0;
 
+/// The longest name of a block in an input, in bytes.
+pub(super) const MAX_NAME: usize = 256;
+
 /// A list of blocks that builds can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

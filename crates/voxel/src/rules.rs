@@ -34,8 +34,8 @@ impl Rules {
         Self {
             min_blocks,
             max_blocks: size.volume() / 4 * 3,
-            min_footprint: at_least(6, edge * 55 / 100),
-            min_height: at_least(4, edge * 14 / 100),
+            min_footprint: edge * 55 / 100,
+            min_height: edge * 14 / 100,
         }
     }
 
@@ -105,10 +105,6 @@ impl ValidGrid {
             Rejection::new(RejectionCode::TooLarge, message)
         })
     }
-}
-
-const fn at_least(least: usize, value: usize) -> usize {
-    if value < least { least } else { value }
 }
 
 #[cfg(test)]

@@ -16,10 +16,6 @@ impl OrbitAngle {
         assert!(Self::STEPS.is_multiple_of(parts), "parts must be whole steps");
         Self(part % parts * (Self::STEPS / parts))
     }
-
-    fn degrees(self) -> f32 {
-        f32::from(self.0) * 360.0 / f32::from(Self::STEPS)
-    }
 }
 
 /// A pinhole camera that sees the whole build from every angle, at the same scale.
@@ -64,7 +60,8 @@ impl Camera {
     const MARGIN: f32 = 0.96;
 
     pub fn new(bounds: &Bounds, turn: OrbitAngle) -> Self {
-        let yaw = (Self::FIRST_YAW + turn.degrees()).to_radians();
+        let turned = f32::from(turn.0) * 360.0 / f32::from(OrbitAngle::STEPS);
+        let yaw = (Self::FIRST_YAW + turned).to_radians();
         let (sin, cos) = Self::ELEVATION.to_radians().sin_cos();
         let (sin_yaw, cos_yaw) = yaw.sin_cos();
         let away = [sin_yaw * cos, sin, cos_yaw * cos];

@@ -85,7 +85,7 @@ impl BlockMapper {
             if let Some(&number) = self.named.get(&name) {
                 return Some(BlockMapping::Replaced(number));
             }
-            let Some(next) = first_match(&RULES, &name) else { break };
+            let Some(next) = RULES.iter().find_map(|rule| rule.apply(&name)) else { break };
             name = match &*next {
                 "" => return Some(BlockMapping::Empty),
                 "-" => return Some(BlockMapping::Dropped),
@@ -162,11 +162,6 @@ impl ForeignRule {
             None => rest.is_empty().then(|| self.becomes.clone()),
         }
     }
-}
-
-/// The result of the first rule that matches.
-fn first_match(rules: &[ForeignRule], name: &str) -> Option<String> {
-    rules.iter().find_map(|rule| rule.apply(name))
 }
 
 #[expect(clippy::expect_used, reason = "the rules are compiled in, and a test reads them")]
@@ -249,7 +244,8 @@ mod tests {
         let rules = [("a_b", "1"), ("a_*", "2*"), ("a_c", "3"), ("*_c", "4"), ("a_b", "5")];
         let rules = rules.map(|(pattern, becomes)| ForeignRule::from((pattern.into(), becomes.into())));
         for (name, next) in [("a_b", "1"), ("a_d", "2d"), ("a_c", "2c"), ("b_c", "4"), ("b", "")] {
-            assert_eq!(first_match(&rules, name).unwrap_or_default(), next, "{name}");
+            let found = rules.iter().find_map(|rule| rule.apply(name));
+            assert_eq!(found.unwrap_or_default(), next, "{name}");
         }
         for (times, simple) in [(2, "orange_wool"), (8, "stone")] {
             let kind = CellKind::Block(format!("{}copper", "exposed_".repeat(times)));

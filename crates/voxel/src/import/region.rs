@@ -33,10 +33,6 @@ pub struct PackedNumbers<'a> {
 }
 
 impl<'a> CellNumbers<'a> {
-    pub fn varints(bytes: &'a [u8]) -> Self {
-        Self::Varints(bytes)
-    }
-
     pub fn packed(longs: &'a [u8], bits: u32, kinds: Range<u32>) -> Self {
         let ones = (0..u128::BITS).step_by(bits as usize).map(|bit| 1 << bit).sum();
         Self::Packed(PackedNumbers { longs, bits, ones, kinds, buffer: 0, buffered: 0 })
@@ -113,16 +109,14 @@ impl Region<'_> {
     /// The number of cells, if it is not too large and fits the length of the data.
     pub fn volume(&self) -> Result<u64, Rejection> {
         let [width, height, length] = self.size;
+        let stated = || format!("its size is {width} by {height} by {length} cells");
         if self.size.contains(&0) {
-            return Err(bad_file(format!("its size is {width} by {height} by {length} cells: it is empty")));
+            return Err(bad_file(format!("{}: it is empty", stated())));
         }
         let volume =
             check_cell_count(self.size.into_iter().map(u128::from).product(), max_blocks(GridSize::G256))?;
         if !self.numbers.matches_volume(volume) {
-            let message = format!(
-                "its size is {width} by {height} by {length} cells, but its data has a different number"
-            );
-            return Err(bad_file(message));
+            return Err(bad_file(format!("{}, but its data has a different number", stated())));
         }
         Ok(volume)
     }

@@ -32,7 +32,7 @@ pub fn read(schematic: Compound<'_>) -> Result<ForeignScene<'_>, Rejection> {
     let offset = if let Some(Tag::Ints(offset)) = offset { offset } else { &[] };
     let mut offset = offset.chunks_exact(4).map(number);
     let low = array::from_fn(|_| offset.next().unwrap_or(0));
-    let region = Region { low, size, numbers: CellNumbers::varints(data) };
+    let region = Region { low, size, numbers: CellNumbers::Varints(data) };
     let is_placed = if let Some(Tag::Compound(about)) = about { is_own_file(about)? } else { false };
     Ok(ForeignScene { kinds, parts: vec![ScenePart::Region(region)], is_placed })
 }

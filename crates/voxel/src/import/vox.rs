@@ -98,9 +98,8 @@ impl<'a> VoxContents<'a> {
             return Err(bad_file("a model ends inside a voxel"));
         };
         if let Some(side) = size.into_iter().find(|&side| side > MAX_MODEL_EDGE) {
-            return Err(bad_file(format!(
-                "a model is {side} voxels wide, but at most {MAX_MODEL_EDGE} are allowed"
-            )));
+            let why = format!("a model is {side} voxels wide, but at most {MAX_MODEL_EDGE} are allowed");
+            return Err(bad_file(why));
         }
         if voxels.len() != count {
             return Err(bad_file(format!("a model declares {count} voxels, but has {}", voxels.len())));

@@ -7,12 +7,10 @@ use serde_json::value::RawValue;
 
 use super::reader::{SpecReader, SpecValue, excerpt};
 use crate::diagnostics::RejectionCode;
+use crate::palette::MAX_NAME;
 
 /// How deep lists and objects may be nested.
 const MAX_DEPTH: usize = 32;
-
-/// The longest name of a block, in bytes.
-const MAX_NAME: usize = 256;
 
 /// The number of different spellings of block names in one spec; an index into them has 16 bits.
 const MAX_KINDS: usize = 1 << 16;

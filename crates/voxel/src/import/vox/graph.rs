@@ -111,9 +111,8 @@ impl Graph {
         while let Some((id, depth, rotation, at)) = open.pop() {
             visited += 1;
             if depth > MAX_DEPTH {
-                return Err(bad_file(format!(
-                    "its scene is nested more than {MAX_DEPTH} levels deep or contains itself"
-                )));
+                let why = format!("its scene is nested more than {MAX_DEPTH} levels deep or contains itself");
+                return Err(bad_file(why));
             }
             if visited > MAX_NODES {
                 return Err(too_many());
@@ -136,9 +135,8 @@ impl Graph {
                 }
                 Node::Shape(model) => {
                     if shown.len() == MAX_MODELS {
-                        return Err(bad_file(format!(
-                            "its scene shows models in more than {MAX_MODELS} places"
-                        )));
+                        let why = format!("its scene shows models in more than {MAX_MODELS} places");
+                        return Err(bad_file(why));
                     }
                     shown.extend(model.map(|model| (model, rotation, at)));
                 }
