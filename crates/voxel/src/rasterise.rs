@@ -137,12 +137,8 @@ mod tests {
         let (start, end) = (inside.start as i128, inside.end as i128);
         for i in [0, start - 1, start, end - 1, end, line.points() as i128 - 1] {
             if (0..line.points() as i128).contains(&i) {
-                prop_assert_eq!(
-                    is_inside(point(from, to, i), edge),
-                    (start..end).contains(&i),
-                    "point {}",
-                    i
-                );
+                let is_walked = (start..end).contains(&i);
+                prop_assert_eq!(is_inside(point(from, to, i), edge), is_walked, "point {}", i);
             }
         }
         for (i, walked) in (start..end).zip(line.walk(inside)) {

@@ -88,10 +88,8 @@ fn formats_are_known_by_their_names() {
     for format in Format::ALL {
         assert_eq!(format.name().parse(), Ok(format));
     }
-    assert_eq!(
-        "gltf".parse::<Format>().unwrap_err(),
-        "expected one of schem, litematic, nbt, vox, glb, obj, stl, json"
-    );
+    let expected = "expected one of schem, litematic, nbt, vox, glb, obj, stl, json";
+    assert_eq!("gltf".parse::<Format>().unwrap_err(), expected);
 }
 
 /// A file follows from the grid and the name alone.
