@@ -41,10 +41,8 @@ async fn healthz() -> impl IntoResponse {
 /// The server is ready when its database answers and has the right version.
 #[utoipa::path(
     get, path = "/readyz", tag = "Service", operation_id = "readyz",
-    responses(
-        (status = OK, description = "The server is ready.", body = Health),
-        (status = SERVICE_UNAVAILABLE, description = codes([ErrorCode::NotReady])),
-    ),
+    responses((status = OK, description = "The server is ready.", body = Health)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotReady])))),
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
     match db::check_ready(&app.pool).await {

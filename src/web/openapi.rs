@@ -13,7 +13,7 @@ pub(super) mod shapes;
 use std::sync::Arc;
 
 use axum::Router;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
@@ -21,6 +21,9 @@ use utoipa_axum::router::OpenApiRouter;
 pub(super) use self::failures::codes;
 use super::{error, voter};
 use crate::app::App;
+
+/// Everything below needs the admin token.
+const ADMIN_PATH: &str = "/api/admin/";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -78,19 +81,26 @@ pub(super) fn routes(document: &utoipa::openapi::OpenApi) -> Router<App> {
 
 fn complete(document: &utoipa::openapi::OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
-    for operation in operations(&mut document) {
+    for (path, method, operation) in operations(&mut document) {
         let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
         for schema in parameters.into_iter().flatten().filter_map(|parameter| parameter.get_mut("schema")) {
             drop_null(schema);
         }
+        failures::add_failures(path, method, operation);
+        if path.starts_with(ADMIN_PATH) {
+            operation["security"] = json!([{ "adminToken": [] }]);
+        }
     }
-    failures::add_failures(&mut document);
     document
 }
 
-fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
-    let items = document["paths"].as_object_mut().into_iter().flatten();
-    items.flat_map(|(_, item)| item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation))
+/// Every operation with its path and its method.
+fn operations(document: &mut Value) -> impl Iterator<Item = (&String, &String, &mut Value)> {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    paths.flat_map(|(path, item)| {
+        let methods = item.as_object_mut().into_iter().flatten();
+        methods.map(move |(method, operation)| (path, method, operation))
+    })
 }
 
 /// An optional parameter can be left out, but cannot be null.
@@ -108,8 +118,6 @@ fn drop_null(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-
-    use serde_json::json;
 
     use super::super::documented_routes;
     use super::*;

@@ -138,13 +138,11 @@ struct HiddenBuildLink {
 #[utoipa::path(
     get, path = "/api/arena/matchup", tag = "Arena", operation_id = "matchup",
     params(MatchupQuery),
-    responses(
-        (status = OK, description = "The matchup.", body = MatchupResponse),
-        (status = FORBIDDEN, description = codes([ErrorCode::CrossSite])),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchPrompt])),
-        (status = CONFLICT, description = codes([ErrorCode::NotSeeded, ErrorCode::AllVoted, ErrorCode::TryAgain])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The matchup.", body = MatchupResponse)),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::CrossSite, ErrorCode::NoSuchPrompt, ErrorCode::NotSeeded, ErrorCode::AllVoted,
+        ErrorCode::TryAgain, ErrorCode::RateLimited,
+    ])))),
     security((), ("session" = [])),
 )]
 async fn matchup(
@@ -211,11 +209,10 @@ struct MatchupBuildPath {
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}", tag = "Arena", operation_id = "matchupBuild",
     params(MatchupBuildPath),
-    responses(
-        (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup, ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The encoded grid.", content(("application/octet-stream")))),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoSuchMatchup, ErrorCode::NotFound, ErrorCode::RateLimited,
+    ])))),
     security(("session" = [])),
 )]
 async fn build(
@@ -247,11 +244,10 @@ async fn build(
 #[utoipa::path(
     get, path = "/api/arena/matchup/{id}/{side}/image", tag = "Arena", operation_id = "matchupImage",
     params(MatchupBuildPath, PictureQuery),
-    responses(
-        (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup, ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The picture.", content(("image/webp"), ("image/png")))),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoSuchMatchup, ErrorCode::NotFound, ErrorCode::RateLimited,
+    ])))),
     security(("session" = [])),
 )]
 async fn image(
@@ -294,12 +290,10 @@ struct SkipRequest {
 /// Closes it without a vote. Skipping it again changes nothing.
 #[utoipa::path(
     post, path = "/api/arena/skip", tag = "Arena", operation_id = "skip",
-    responses(
-        (status = NO_CONTENT, description = "The matchup is closed."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup])),
-        (status = CONFLICT, description = codes([ErrorCode::AlreadyVoted])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = NO_CONTENT, description = "The matchup is closed.")),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoSuchMatchup, ErrorCode::AlreadyVoted, ErrorCode::RateLimited,
+    ])))),
     security(("session" = [])),
 )]
 async fn skip(

@@ -122,11 +122,8 @@ struct BuildSettingsView {
 #[utoipa::path(
     get, path = "/api/builds/{id}", tag = "Builds", operation_id = "build",
     params(("id" = Uuid, Path, description = "The build’s id.")),
-    responses(
-        (status = OK, description = "The build.", body = BuildResponse),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The build.", body = BuildResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn show(
     State(app): State<App>,
@@ -183,9 +180,8 @@ pub(in crate::web) async fn with_stats(
     responses(
         (status = OK, description = "The encoded grid.", content(("application/octet-stream"))),
         (status = NOT_MODIFIED, description = "The cached copy is current."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn grid(
     State(app): State<App>,
@@ -230,9 +226,8 @@ pub(in crate::web) async fn grid_response(
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "The cached copy is current."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn image(
     State(app): State<App>,
@@ -256,9 +251,8 @@ async fn image(
     responses(
         (status = OK, description = "The spec.", body = shapes::SpecSchema),
         (status = NOT_MODIFIED, description = "The cached copy is current."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn spec(
     State(app): State<App>,

@@ -72,13 +72,14 @@ struct CheckQuery {
         (status = OK, description = "The report. `ok` says whether the build is valid, `error` which rule it breaks: \
             `no_blocks`, `too_many_blocks`, `too_few_blocks`, `footprint_too_small` or `height_too_small`.",
             body = shapes::ReportSchema),
-        (status = BAD_REQUEST, description = codes([ErrorCode::TooManyCells, ErrorCode::BodyCutOff]) + ": The input \
+        (status = BAD_REQUEST, description = "The input \
             could not be read. `error` says why: `bad_json`, `bad_spec`, `bad_file`, `does_not_fit` or `too_much_work`.", body = shapes::ReportSchema),
-        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
         (status = PAYLOAD_TOO_LARGE, description = "The input is too large (`too_large`).", body = shapes::ReportSchema),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BodyStalled, ErrorCode::UnsupportedEncoding, ErrorCode::RateLimited,
+        ErrorCode::TooManyCells, ErrorCode::BodyCutOff,
+    ])))),
 )]
 async fn check(
     State(app): State<App>,

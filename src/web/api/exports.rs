@@ -58,10 +58,10 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
             (shapes::SpecSchema = "application/json"),
         )),
         (status = NOT_MODIFIED, description = "The cached copy is current."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NotExported])),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NotFound, ErrorCode::RateLimited, ErrorCode::NotExported,
+    ])))),
 )]
 async fn export(
     State(app): State<App>,

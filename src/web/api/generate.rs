@@ -40,10 +40,11 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     request_body = GenerateRequest,
     responses(
         (status = OK, description = "Events, one JSON object per line.", body = String, content_type = "application/x-ndjson"),
-        (status = BAD_REQUEST, description = codes([ErrorCode::BadRequest, ErrorCode::EqualModels, ErrorCode::UnknownModel])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited, ErrorCode::TooManyRuns])),
-        (status = SERVICE_UNAVAILABLE, description = codes([ErrorCode::Busy])),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BadRequest, ErrorCode::EqualModels, ErrorCode::UnknownModel, ErrorCode::RateLimited,
+        ErrorCode::TooManyRuns, ErrorCode::Busy,
+    ])))),
 )]
 async fn generate(
     State(app): State<App>,

@@ -66,10 +66,8 @@ struct RankedModelView {
 #[utoipa::path(
     get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
     params(LeaderboardQuery),
-    responses(
-        (status = OK, description = "The leaderboard.", body = LeaderboardResponse),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-    ),
+    responses((status = OK, description = "The leaderboard.", body = LeaderboardResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound])))),
 )]
 async fn leaderboard(
     State(app): State<App>,

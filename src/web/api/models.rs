@@ -154,10 +154,8 @@ struct ModelBuildView {
 #[utoipa::path(
     get, path = "/api/models/{key}", tag = "Results", operation_id = "model",
     params(("key" = String, Path, description = "The model’s key.", example = "reference_architect")),
-    responses(
-        (status = OK, description = "The model.", body = ModelApiResponse),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-    ),
+    responses((status = OK, description = "The model.", body = ModelApiResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound])))),
 )]
 async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<ModelApiResponse>, Error> {
     let ModelDetails { facts, row, record, builds, .. } = find(&app, &key).await?;

@@ -86,9 +86,8 @@ struct TurntableProgressView {
         (status = OK, description = "The turntable.", content(("image/webp"), ("image/gif"))),
         (status = ACCEPTED, description = "The turntable is being drawn. `Retry-After` says when to try again.", body = TurntableProgressView),
         (status = NOT_MODIFIED, description = "The cached copy is current."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NotFound])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn turntable(
     State(app): State<App>,

@@ -1,35 +1,45 @@
-//! The errors of the document. A handler lists a status with its codes, as in
-//! `(status = CONFLICT, description = codes([ErrorCode::NotSeeded]))`, perhaps followed by a colon and a sentence. Here
-//! each gets its description and its schema, and every operation the errors that any request can have.
+//! The errors of the document. A handler lists its codes, as in
+//! `extensions(("x-errors" = json!(codes([ErrorCode::NotSeeded]))))`. Here each status gets its description and its
+//! schema, and every operation the errors that any request can have. A handler describes a status itself only where
+//! its body holds more than an error does.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::ADMIN_PATH;
 use crate::web::ErrorCode;
 
-/// The description of a response with one of these codes, as [`DocumentedFailure::read`] takes it apart.
-pub(in crate::web) fn codes<const N: usize>(codes: [ErrorCode; N]) -> String {
-    codes.map(ErrorCode::name).join(", ")
+/// The names of these codes, for the list of a handler.
+pub(in crate::web) fn codes<const N: usize>(codes: [ErrorCode; N]) -> [&'static str; N] {
+    codes.map(ErrorCode::name)
 }
 
-/// Completes the errors of every operation.
-pub(super) fn add_failures(document: &mut Value) {
-    let paths = document["paths"].as_object_mut().into_iter().flatten();
-    for (path, item) in paths {
-        for (method, operation) in item.as_object_mut().into_iter().flatten() {
-            let mut implied = if path.starts_with("/api/") { implied(method, operation) } else { Vec::new() };
-            if path.starts_with("/api/admin/") {
-                implied.extend([
-                    (401, ErrorCode::NoToken),
-                    (401, ErrorCode::BadToken),
-                    (403, ErrorCode::AdminOff),
-                    (429, ErrorCode::RateLimited),
-                ]);
-            }
-            complete(operation, implied);
+/// Completes the errors of an operation.
+pub(super) fn add_failures(path: &str, method: &str, operation: &mut Value) {
+    let mut implied = if path.starts_with("/api/") { implied(method, operation) } else { Vec::new() };
+    if path.starts_with(ADMIN_PATH) {
+        implied.extend([
+            (401, ErrorCode::NoToken),
+            (401, ErrorCode::BadToken),
+            (403, ErrorCode::AdminOff),
+            (429, ErrorCode::RateLimited),
+        ]);
+    }
+    let listed = take_listed(operation);
+    let Some(answers) = operation["responses"].as_object_mut() else { return };
+    let mut all: BTreeMap<String, Value> = std::mem::take(answers).into_iter().collect();
+    let described = all.iter().filter(|(status, _)| status.as_str() >= "400");
+    let mut failures: BTreeMap<String, DocumentedFailure> =
+        described.map(|(status, answer)| (status.clone(), DocumentedFailure::read(answer))).collect();
+    for (status, code) in listed.into_iter().chain(implied) {
+        let failure = failures.entry(status.to_string()).or_default();
+        if !failure.codes.contains(&code) {
+            failure.codes.push(code);
         }
     }
+    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.into_json())));
+    answers.extend(all);
 }
 
 /// The errors that follow from the method, the parameters and the body of an operation.
@@ -50,20 +60,11 @@ fn implied(method: &str, operation: &Value) -> Vec<(u16, ErrorCode)> {
     codes
 }
 
-fn complete(operation: &mut Value, implied: Vec<(u16, ErrorCode)>) {
-    let Some(answers) = operation["responses"].as_object_mut() else { return };
-    let mut all: BTreeMap<String, Value> = std::mem::take(answers).into_iter().collect();
-    let named = all.iter().filter(|(status, _)| status.as_str() >= "400");
-    let mut failures: BTreeMap<String, DocumentedFailure> =
-        named.map(|(status, answer)| (status.clone(), DocumentedFailure::read(answer))).collect();
-    for (status, code) in implied {
-        let failure = failures.entry(status.to_string()).or_default();
-        if !failure.codes.contains(&code) {
-            failure.codes.push(code);
-        }
-    }
-    all.extend(failures.into_iter().map(|(status, failure)| (status, failure.into_json())));
-    answers.extend(all);
+/// The codes that the handler lists, with their statuses.
+fn take_listed(operation: &mut Value) -> Vec<(u16, ErrorCode)> {
+    let listed = operation.as_object_mut().and_then(|fields| fields.shift_remove("x-errors"));
+    let names = listed.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names.filter_map(ErrorCode::find).map(|code| (code.status().as_u16(), code)).collect()
 }
 
 /// What a status means.
@@ -78,14 +79,9 @@ struct DocumentedFailure {
 
 impl DocumentedFailure {
     fn read(answer: &Value) -> Self {
-        let description = answer["description"].as_str().unwrap_or_default();
-        let (names, sentence) = description.split_once(": ").unwrap_or((description, ""));
-        let codes: Option<Vec<_>> = names.split(", ").map(ErrorCode::find).collect();
+        let words = answer["description"].as_str().unwrap_or_default().to_owned();
         let own = answer.pointer("/content/application~1json/schema").cloned();
-        match codes {
-            Some(codes) => Self { codes, words: sentence.to_owned(), own },
-            None => Self { codes: Vec::new(), words: description.to_owned(), own },
-        }
+        Self { codes: Vec::new(), words, own }
     }
 
     fn into_json(self) -> Value {

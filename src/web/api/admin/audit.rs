@@ -54,7 +54,6 @@ pub(in crate::web) struct AuditEntryView {
 /// The newest hundred entries of the audit log, newest first. Every change made by an admin is logged.
 #[utoipa::path(
     get, path = "/api/admin/audit", tag = "Admin", operation_id = "audit",
-    security(("adminToken" = [])),
     params(AuditQuery),
     responses((status = OK, description = "The entries.", body = AuditResponse)),
 )]

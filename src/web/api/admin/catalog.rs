@@ -97,7 +97,6 @@ struct PatchPromptRequest {
 /// All models, enabled or not, and whether they can generate builds.
 #[utoipa::path(
     get, path = "/api/admin/models", tag = "Admin", operation_id = "adminModels",
-    security(("adminToken" = [])),
     responses((status = OK, description = "All models, by name.", body = AdminModelsResponse)),
 )]
 async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminModelsResponse>, Error> {
@@ -111,7 +110,6 @@ async fn models(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Adm
 /// All prompts, active or not.
 #[utoipa::path(
     get, path = "/api/admin/prompts", tag = "Admin", operation_id = "adminPrompts",
-    security(("adminToken" = [])),
     responses((status = OK, description = "All prompts, by slug.", body = AdminPromptsResponse)),
 )]
 async fn prompts(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<AdminPromptsResponse>, Error> {
@@ -124,7 +122,6 @@ async fn prompts(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Ad
 /// Seeding does not overwrite it.
 #[utoipa::path(
     put, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "putModel",
-    security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
     request_body = PutModelRequest,
     responses(
@@ -166,13 +163,10 @@ async fn put_model(
 /// Missing fields stay as they are. Seeding does not overwrite the changes.
 #[utoipa::path(
     patch, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "patchModel",
-    security(("adminToken" = [])),
     params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
     request_body = PatchModelRequest,
-    responses(
-        (status = OK, description = "The edited model.", body = AdminModelView),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoModel])),
-    ),
+    responses((status = OK, description = "The edited model.", body = AdminModelView)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoModel])))),
 )]
 async fn patch_model(
     State(app): State<App>,
@@ -205,14 +199,13 @@ async fn patch_model(
 /// The text of a prompt with builds cannot be changed.
 #[utoipa::path(
     put, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "putPrompt",
-    security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
     request_body = PutPromptRequest,
     responses(
         (status = OK, description = "It was replaced.", body = AdminPromptView),
         (status = CREATED, description = "It was added.", body = AdminPromptView),
-        (status = CONFLICT, description = codes([ErrorCode::TextIsFixed])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::TextIsFixed])))),
 )]
 async fn put_prompt(
     State(app): State<App>,
@@ -243,14 +236,10 @@ async fn put_prompt(
 /// Missing fields stay as they are. An inactive prompt is not in the arena.
 #[utoipa::path(
     patch, path = "/api/admin/prompts/{id}", tag = "Admin", operation_id = "patchPrompt",
-    security(("adminToken" = [])),
     params(("id" = String, Path, description = "The prompt's slug.", example = "steam-locomotive")),
     request_body = PatchPromptRequest,
-    responses(
-        (status = OK, description = "The edited prompt.", body = AdminPromptView),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoPrompt])),
-        (status = CONFLICT, description = codes([ErrorCode::TextIsFixed])),
-    ),
+    responses((status = OK, description = "The edited prompt.", body = AdminPromptView)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoPrompt, ErrorCode::TextIsFixed])))),
 )]
 async fn patch_prompt(
     State(app): State<App>,

@@ -108,7 +108,6 @@ pub(in crate::web) struct CoverageMatrix {
 /// Prompts by models at the arena's settings: builds, jobs in progress, and failures.
 #[utoipa::path(
     get, path = "/api/admin/coverage", tag = "Admin", operation_id = "coverage",
-    security(("adminToken" = [])),
     responses((status = OK, description = "The coverage.", body = CoverageResponse)),
 )]
 async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<CoverageResponse>, Error> {

@@ -43,7 +43,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// cells that have changed.
 #[utoipa::path(
     get, path = "/api/admin/events", tag = "Admin", operation_id = "adminEvents",
-    security(("adminToken" = [])),
     responses((status = OK, description = "Events, for up to ten minutes.", body = String, content_type = "text/event-stream")),
 )]
 async fn events(

@@ -94,7 +94,6 @@ struct ImportedModelView {
 /// rules apply as to any other build.
 #[utoipa::path(
     post, path = "/api/admin/import-build", tag = "Admin", operation_id = "importBuild",
-    security(("adminToken" = [])),
     params(ImportQuery),
     request_body(
         description = "The text or the file. The content type is ignored; the first bytes decide.",
@@ -103,16 +102,14 @@ struct ImportedModelView {
             ("application/octet-stream"),
         ),
     ),
-    responses(
-        (status = OK, description = "The build is imported.", body = ImportResponse),
-        (status = BAD_REQUEST, description = codes([ErrorCode::BadRequest, ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile, ErrorCode::DoesNotFit, ErrorCode::TooMuchWork, ErrorCode::BodyCutOff])),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoModel, ErrorCode::NoPrompt])),
-        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
-        (status = CONFLICT, description = codes([ErrorCode::Exists])),
-        (status = PAYLOAD_TOO_LARGE, description = codes([ErrorCode::TooLarge])),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
-        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NoBlocks, ErrorCode::TooManyBlocks, ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall])),
-    ),
+    responses((status = OK, description = "The build is imported.", body = ImportResponse)),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BadRequest, ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile,
+        ErrorCode::DoesNotFit, ErrorCode::TooMuchWork, ErrorCode::BodyCutOff, ErrorCode::NoModel,
+        ErrorCode::NoPrompt, ErrorCode::BodyStalled, ErrorCode::Exists, ErrorCode::TooLarge,
+        ErrorCode::UnsupportedEncoding, ErrorCode::NoBlocks, ErrorCode::TooManyBlocks,
+        ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall,
+    ])))),
 )]
 async fn import(
     State(app): State<App>,

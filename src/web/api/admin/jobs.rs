@@ -131,13 +131,11 @@ struct ReparseResponse {
 /// Queues a job. It starts when a slot is free at the model's provider.
 #[utoipa::path(
     post, path = "/api/admin/jobs", tag = "Admin", operation_id = "wantBuild",
-    security(("adminToken" = [])),
     request_body = EnqueueRequest,
-    responses(
-        (status = ACCEPTED, description = "The job is queued.", body = JobView),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoModel, ErrorCode::NoPrompt])),
-        (status = CONFLICT, description = codes([ErrorCode::Exists, ErrorCode::UnderWay, ErrorCode::NoKey])),
-    ),
+    responses((status = ACCEPTED, description = "The job is queued.", body = JobView)),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoModel, ErrorCode::NoPrompt, ErrorCode::Exists, ErrorCode::UnderWay, ErrorCode::NoKey,
+    ])))),
 )]
 async fn enqueue(
     State(app): State<App>,
@@ -171,12 +169,9 @@ async fn enqueue(
 /// Its state, and every attempt.
 #[utoipa::path(
     get, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "job",
-    security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
-    responses(
-        (status = OK, description = "The job.", body = JobView),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
-    ),
+    responses((status = OK, description = "The job.", body = JobView)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoJob])))),
 )]
 async fn show(
     State(app): State<App>,
@@ -191,13 +186,9 @@ async fn show(
 /// Ends the request to the provider. The part of the answer that has arrived is kept.
 #[utoipa::path(
     delete, path = "/api/admin/jobs/{id}", tag = "Admin", operation_id = "cancelJob",
-    security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
-    responses(
-        (status = NO_CONTENT, description = "The job is cancelled."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
-        (status = CONFLICT, description = codes([ErrorCode::Ended])),
-    ),
+    responses((status = NO_CONTENT, description = "The job is cancelled.")),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoJob, ErrorCode::Ended])))),
 )]
 async fn cancel(
     State(app): State<App>,
@@ -225,7 +216,6 @@ async fn cancel(
 /// may still bill them.
 #[utoipa::path(
     delete, path = "/api/admin/jobs", tag = "Admin", operation_id = "cancelAllJobs",
-    security(("adminToken" = [])),
     responses((status = OK, description = "The jobs are cancelled.", body = CancelAllResponse)),
 )]
 async fn cancel_all(
@@ -248,12 +238,9 @@ async fn cancel_all(
 /// The text of a model's answer, or the part of it that has arrived.
 #[utoipa::path(
     get, path = "/api/admin/jobs/{id}/attempts/{number}", tag = "Admin", operation_id = "answer",
-    security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job."), ("number" = i32, Path, description = "The number of the attempt, from 1.")),
-    responses(
-        (status = OK, description = "The text.", body = String, content_type = "text/plain"),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoJob, ErrorCode::NotFound])),
-    ),
+    responses((status = OK, description = "The text.", body = String, content_type = "text/plain")),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoJob, ErrorCode::NotFound])))),
 )]
 async fn answer(
     State(app): State<App>,
@@ -271,7 +258,6 @@ async fn answer(
 /// Failed and cancelled jobs, at any settings, that have an answer and whose build is still missing.
 #[utoipa::path(
     get, path = "/api/admin/jobs/unread", tag = "Admin", operation_id = "unreadJobs",
-    security(("adminToken" = [])),
     responses((status = OK, description = "The jobs.", body = UnreadJobsResponse)),
 )]
 async fn list_unread(
@@ -294,13 +280,9 @@ async fn list_unread(
 /// Sends no request to the model. If an answer contains a build after all, the build is stored.
 #[utoipa::path(
     post, path = "/api/admin/jobs/{id}/reparse", tag = "Admin", operation_id = "reparse",
-    security(("adminToken" = [])),
     params(("id" = Uuid, Path, description = "The job.")),
-    responses(
-        (status = OK, description = "Whether a build was found.", body = ReparseResponse),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoJob])),
-        (status = CONFLICT, description = codes([ErrorCode::NothingToRead])),
-    ),
+    responses((status = OK, description = "Whether a build was found.", body = ReparseResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoJob, ErrorCode::NothingToRead])))),
 )]
 async fn reparse(
     State(app): State<App>,

@@ -110,7 +110,6 @@ pub struct MissingBuildView {
 /// continues if the client disconnects, and the next call waits for it again. Repeat the call until `done` is true.
 #[utoipa::path(
     post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
-    security(("adminToken" = [])),
     params(SeedQuery),
     responses((status = OK, description = "The progress.", body = SeedResponse)),
 )]

@@ -79,7 +79,6 @@ struct ProviderStatusView {
 /// Counts, coverage, queued and running jobs, and which providers can be used.
 #[utoipa::path(
     get, path = "/api/admin/status", tag = "Admin", operation_id = "adminStatus",
-    security(("adminToken" = [])),
     responses((status = OK, description = "The status.", body = AdminStatusResponse)),
 )]
 async fn status_now(

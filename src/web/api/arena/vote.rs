@@ -44,14 +44,14 @@ struct VoteRequest {
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
         (status = OK, description = "The vote was counted.", body = VoteResponse),
-        (status = BAD_REQUEST, description = codes([ErrorCode::BadChoice])),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoSuchMatchup])),
         (status = CONFLICT, description = "You have already voted on this matchup (`already_voted`). That vote stands, \
             and its reveal is repeated.", body = inline(VoteRejectedResponse<RevealView>)),
-        (status = GONE, description = codes([ErrorCode::MatchupOver])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited]) + ": Or it is too soon to vote \
+        (status = TOO_MANY_REQUESTS, description = "Or it is too soon to vote \
             (`too_soon`): look at both builds for a moment first.", body = inline(VoteRejectedResponse<RetryAfterView>)),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BadChoice, ErrorCode::NoSuchMatchup, ErrorCode::MatchupOver, ErrorCode::RateLimited,
+    ])))),
     security(("session" = [])),
 )]
 async fn vote(

@@ -79,15 +79,14 @@ struct DraftResponse {
         description = "The text, or a schem, litematic or vox file. The content type is ignored; the first bytes decide.",
         content((shapes::SpecSchema = "application/json"), (String = "text/plain"), ("application/octet-stream")),
     ),
-    responses(
-        (status = OK, description = "The imported build.", body = DraftResponse),
-        (status = BAD_REQUEST, description = codes([ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile, ErrorCode::DoesNotFit, ErrorCode::TooMuchWork, ErrorCode::BodyCutOff])),
-        (status = REQUEST_TIMEOUT, description = codes([ErrorCode::BodyStalled])),
-        (status = PAYLOAD_TOO_LARGE, description = codes([ErrorCode::TooLarge])),
-        (status = UNSUPPORTED_MEDIA_TYPE, description = codes([ErrorCode::UnsupportedEncoding])),
-        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NoBlocks, ErrorCode::TooManyBlocks, ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The imported build.", body = DraftResponse)),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BadJson, ErrorCode::BadSpec, ErrorCode::BadFile, ErrorCode::DoesNotFit,
+        ErrorCode::TooMuchWork, ErrorCode::BodyCutOff, ErrorCode::BodyStalled, ErrorCode::TooLarge,
+        ErrorCode::UnsupportedEncoding, ErrorCode::NoBlocks, ErrorCode::TooManyBlocks,
+        ErrorCode::TooFewBlocks, ErrorCode::FootprintTooSmall, ErrorCode::HeightTooSmall,
+        ErrorCode::RateLimited,
+    ])))),
 )]
 async fn upload(
     State(app): State<App>,
@@ -131,12 +130,10 @@ impl DraftQuery {
 #[utoipa::path(
     get, path = "/api/sandbox/drafts/{id}/grid", tag = "Sandbox", operation_id = "draftGrid",
     params(("id" = Uuid, Path, description = "The `draftId` of a run’s `result`.")),
-    responses(
-        (status = OK, description = "The encoded grid.", content_type = "application/octet-stream"),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
-        (status = INTERNAL_SERVER_ERROR, description = codes([ErrorCode::BuildDamaged])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The encoded grid.", content_type = "application/octet-stream")),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoDraft, ErrorCode::BuildDamaged, ErrorCode::RateLimited,
+    ])))),
 )]
 async fn grid(
     State(app): State<App>,
@@ -158,9 +155,8 @@ async fn grid(
     responses(
         (status = OK, description = "The picture.", content(("image/webp"), ("image/png"))),
         (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoDraft, ErrorCode::RateLimited])))),
 )]
 async fn image(
     State(app): State<App>,
@@ -188,10 +184,10 @@ async fn image(
             (shapes::SpecSchema = "application/json"),
         )),
         (status = NOT_MODIFIED, description = "You have it already."),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoDraft])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-        (status = UNPROCESSABLE_ENTITY, description = codes([ErrorCode::NotExported])),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NoDraft, ErrorCode::RateLimited, ErrorCode::NotExported,
+    ])))),
 )]
 async fn export(
     State(app): State<App>,

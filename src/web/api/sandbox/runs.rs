@@ -80,14 +80,11 @@ struct KeptSideView {
 #[utoipa::path(
     post, path = "/api/sandbox/runs", tag = "Sandbox", operation_id = "keepRun",
     request_body = KeepRunRequest,
-    responses(
-        (status = OK, description = "The kept run.", body = KeptRunResponse),
-        (status = BAD_REQUEST, description = codes([ErrorCode::NotOneRun])),
-        (status = NOT_FOUND, description = codes([ErrorCode::Gone])),
-        (status = FORBIDDEN, description = codes([ErrorCode::NotYours])),
-        (status = CONFLICT, description = codes([ErrorCode::TooManyKept])),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
-    ),
+    responses((status = OK, description = "The kept run.", body = KeptRunResponse)),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::NotOneRun, ErrorCode::Gone, ErrorCode::NotYours, ErrorCode::TooManyKept,
+        ErrorCode::RateLimited,
+    ])))),
 )]
 async fn keep(
     State(app): State<App>,
@@ -106,10 +103,8 @@ async fn keep(
 #[utoipa::path(
     get, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "keptRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),
-    responses(
-        (status = OK, description = "The run.", body = KeptRunResponse),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoRun])),
-    ),
+    responses((status = OK, description = "The run.", body = KeptRunResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoRun])))),
 )]
 async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Json<KeptRunResponse>, Error> {
     Ok(Json(find_run(&app, parse_run_id(&id)?).await?.into()))
@@ -121,11 +116,8 @@ async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Kept
 #[utoipa::path(
     delete, path = "/api/sandbox/runs/{id}", tag = "Sandbox", operation_id = "forgetRun",
     params(("id" = Uuid, Path, description = "The run’s id.")),
-    responses(
-        (status = NO_CONTENT, description = "The run is deleted."),
-        (status = FORBIDDEN, description = codes([ErrorCode::NotYours])),
-        (status = NOT_FOUND, description = codes([ErrorCode::NoRun])),
-    ),
+    responses((status = NO_CONTENT, description = "The run is deleted.")),
+    extensions(("x-errors" = json!(codes([ErrorCode::NotYours, ErrorCode::NoRun])))),
 )]
 async fn forget(
     State(app): State<App>,
