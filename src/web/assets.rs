@@ -7,12 +7,11 @@ mod comments;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Extension, Path, State};
-use axum::http::HeaderMap;
+use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use flate2::write::GzEncoder;
@@ -22,7 +21,7 @@ use tokio::sync::OnceCell;
 
 use self::comments::strip_comments;
 use super::Error;
-use super::derived::{IMMUTABLE, Representation};
+use super::derived::{ContentRequest, IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
 use crate::work::{WorkClient, WorkPool};
@@ -39,7 +38,7 @@ static ASSETS: LazyLock<AssetStore> = LazyLock::new(AssetStore::new);
 
 struct AssetStore {
     hash: String,
-    files: HashMap<String, Arc<Asset>>,
+    files: HashMap<String, Asset>,
 }
 
 struct Asset {
@@ -58,50 +57,27 @@ pub fn url(path: &str) -> String {
 pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/static/{hash}/{*path}", get(versioned))
-        .route("/favicon.ico", get(favicon))
-        .route("/robots.txt", get(robots))
+        .route("/favicon.ico", get(|request| answer(request, "favicon.ico".to_owned(), ONE_DAY)))
+        .route("/robots.txt", get(|request| answer(request, "robots.txt".to_owned(), ONE_DAY)))
 }
 
 async fn versioned(
     Path((hash, path)): Path<(String, String)>,
-    State(app): State<App>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
+    request: ContentRequest,
 ) -> Result<Response, Error> {
     let cache_control = if hash == ASSETS.hash { IMMUTABLE } else { REVALIDATE };
-    answer(&app.work, &path, cache_control, encoding, &headers).await
-}
-
-async fn favicon(
-    State(app): State<App>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
-    answer(&app.work, "favicon.ico", ONE_DAY, encoding, &headers).await
-}
-
-async fn robots(
-    State(app): State<App>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
-    answer(&app.work, "robots.txt", ONE_DAY, encoding, &headers).await
+    answer(request, path, cache_control).await
 }
 
 async fn answer(
-    work: &WorkPool,
-    path: &str,
+    ContentRequest { app, encoding, headers, .. }: ContentRequest,
+    path: String,
     cache_control: &'static str,
-    encoding: Encoding,
-    headers: &HeaderMap,
 ) -> Result<Response, Error> {
-    let file = ASSETS.files.get(path).ok_or_else(|| Error::not_found("This file does not exist."))?;
+    let file = ASSETS.files.get(&path).ok_or_else(|| Error::not_found("This file does not exist."))?;
     let encoding = if file.is_compressible() { encoding } else { Encoding::Identity };
     let representation = Representation { kind: file.kind, name: &file.name, encoding, cache_control };
-    if let Some(known) = representation.not_modified(headers) {
-        return Ok(known);
-    }
-    Ok(representation.answer(file.encoded(work, encoding).await?))
+    representation.respond(&headers, file.encoded(&app.work, encoding)).await
 }
 
 impl AssetStore {
@@ -122,7 +98,7 @@ impl AssetStore {
             whole.update(name.as_bytes());
             whole.update([0]);
             whole.update(digest);
-            files.insert(name.to_string(), Arc::new(Asset::new(&name, &digest, data.into())));
+            files.insert(name.to_string(), Asset::new(&name, &digest, data.into()));
         }
         Self { hash: short(&whole.finalize()), files }
     }
@@ -137,7 +113,7 @@ impl Asset {
         self.kind.starts_with("text/") || matches!(self.kind, "image/svg+xml" | "application/json")
     }
 
-    async fn encoded(self: &Arc<Self>, work: &WorkPool, encoding: Encoding) -> Result<Bytes, Error> {
+    async fn encoded(&self, work: &WorkPool, encoding: Encoding) -> Result<Bytes, Error> {
         let cell = match encoding {
             Encoding::Brotli => &self.brotli,
             Encoding::Gzip => &self.gzip,

@@ -8,8 +8,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use uuid::Uuid;
@@ -18,15 +17,13 @@ use self::layouts::{CardSide, CardStanding, PictureSource};
 use self::poster::Poster;
 use super::Error;
 use super::api::builds::{find_build, find_grid, parse_id};
-use super::derived::Representation;
+use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
 use super::pictures::damaged_build;
-use super::voter::ClientAddress;
 use crate::app::App;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::arena::{ModelKey, gallery, shipped_builds};
-use crate::work::WorkClient;
 use voxel::codec::Digest;
 use voxel::{self, Grid, GridSize, Palette};
 
@@ -48,79 +45,58 @@ pub(super) fn routes() -> Router<App> {
         .route("/cards/buildoff.png", get(site))
 }
 
-async fn build(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(file): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+async fn build(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let id = parse_id(stem(&file)?)?;
-    let build = find_build(&app, id).await?;
+    let build = find_build(&request.app, id).await?;
     let poster = layouts::build(&build.prompt_text, &build.model_name, id);
-    answer(&app, address.client(), poster, ONE_DAY, &headers).await
+    answer(&request, poster, ONE_DAY).await
 }
 
-async fn prompt(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(file): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+async fn prompt(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let id = stem(&file)?;
-    let prompt = gallery::prompt(&app.pool, id).await?;
+    let prompt = gallery::prompt(&request.app.pool, id).await?;
     let prompt = prompt.ok_or_else(|| Error::not_found("This prompt does not exist."))?;
-    let covers: Vec<_> = gallery::of_prompt(&app.pool, id).await?.iter().map(|card| card.id).collect();
+    let covers: Vec<_> =
+        gallery::of_prompt(&request.app.pool, id).await?.iter().map(|card| card.id).collect();
     let poster = layouts::prompt(&prompt.text, prompt.builds, &covers);
-    answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
+    answer(&request, poster, FIVE_MINUTES).await
 }
 
-async fn model(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(file): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+async fn model(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
+    let app = &request.app;
     let missing = || Error::not_found("This model does not exist.");
     let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
     let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
     let board = app.arena.leaderboard().await?;
-    let build = representative_build(&app, &board, &key).await?;
+    let build = representative_build(app, &board, &key).await?;
     let standing = board.row(&key).map(|row| standing(row, build));
     let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
-    answer(&app, address.client(), poster, FIVE_MINUTES, &headers).await
+    answer(&request, poster, FIVE_MINUTES).await
 }
 
 /// Exists only after the vote, because it reveals who built what.
-async fn matchup(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(file): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+async fn matchup(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let missing = || Error::not_found("This matchup does not exist, or nobody has voted on it yet.");
     let id = Uuid::try_parse(stem(&file)?).map_err(|_| missing())?;
-    let reveal = app.arena.reveal(id).await?.ok_or_else(missing)?;
-    let build = builds::find(&app.pool, reveal.a.build).await?.ok_or_else(missing)?;
+    let reveal = request.app.arena.reveal(id).await?.ok_or_else(missing)?;
+    let build = builds::find(&request.app.pool, reveal.a.build).await?.ok_or_else(missing)?;
     let sides = [&reveal.a, &reveal.b].map(|side| CardSide { name: &side.display_name, build: side.build });
     let poster = layouts::matchup(&build.prompt_text, sides, reveal.choice);
-    answer(&app, address.client(), poster, ONE_DAY, &headers).await
+    answer(&request, poster, ONE_DAY).await
 }
 
-async fn leaderboard(
-    State(app): State<App>,
-    address: ClientAddress,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
+async fn leaderboard(request: ContentRequest) -> Result<Response, Error> {
+    let app = &request.app;
     let board = app.arena.leaderboard().await?;
     let mut leaders = Vec::new();
     for row in board.rows.iter().take(if board.votes == 0 { 0 } else { 3 }) {
-        leaders.push(standing(row, representative_build(&app, &board, &row.model.key).await?));
+        leaders.push(standing(row, representative_build(app, &board, &row.model.key).await?));
     }
-    answer(&app, address.client(), layouts::leaderboard(&leaders), FIVE_MINUTES, &headers).await
+    answer(&request, layouts::leaderboard(&leaders), FIVE_MINUTES).await
 }
 
-async fn site(State(app): State<App>, address: ClientAddress, headers: HeaderMap) -> Result<Response, Error> {
-    answer(&app, address.client(), layouts::site(), ONE_DAY, &headers).await
+async fn site(request: ContentRequest) -> Result<Response, Error> {
+    answer(&request, layouts::site(), ONE_DAY).await
 }
 
 /// The name of a file without `.png`.
@@ -144,20 +120,15 @@ fn standing(row: &LadderEntry, build: Option<Uuid>) -> CardStanding {
 
 /// Answers with a card. It is drawn once for all visitors, until its content changes.
 async fn answer(
-    app: &App,
-    client: WorkClient,
+    ContentRequest { app, client, headers, .. }: &ContentRequest,
     poster: Poster<PictureSource>,
     cache_control: &'static str,
-    headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let name = name(&poster);
     let representation =
         Representation { kind: "image/png", name: &name, encoding: Encoding::Identity, cache_control };
-    if let Some(known) = representation.not_modified(headers) {
-        return Ok(known);
-    }
-    let drawn = app.pictures.get(client, Arc::clone(&name), load(app, poster)).await?;
-    Ok(representation.answer(drawn))
+    let drawn = app.pictures.get(*client, Arc::clone(&name), load(app, poster));
+    representation.respond(headers, drawn).await
 }
 
 /// Raised whenever the same card is drawn differently than before.

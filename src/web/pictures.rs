@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::derived::Representation;
+use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
 use super::filters::capitalised;
 use super::{Error, ErrorCode};
@@ -64,21 +63,16 @@ enum PictureBackground {
 
 /// Answers with a picture of the grid of this digest, which is loaded only if it has to be drawn.
 pub(super) async fn answer(
-    app: &App,
-    client: WorkClient,
+    ContentRequest { app, client, headers, .. }: &ContentRequest,
     digest: &[u8],
     load: impl Future<Output = Result<StoredGrid, Error>>,
     query: PictureQuery,
     cache_control: &'static str,
-    headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let name = name(digest, query);
     let representation =
         Representation { kind: query.kind(), name: &name, encoding: Encoding::Identity, cache_control };
-    if let Some(known) = representation.not_modified(headers) {
-        return Ok(known);
-    }
-    Ok(representation.answer(make(app, client, &name, query, load).await?))
+    representation.respond(headers, make(app, *client, &name, query, load)).await
 }
 
 /// A picture of this grid.

@@ -4,14 +4,13 @@ use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Extension, Path};
-use axum::http::HeaderMap;
+use axum::extract::Path;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Serialize;
 
 use super::Error;
-use super::derived::{IMMUTABLE, Representation};
+use super::derived::{ContentRequest, IMMUTABLE, Representation};
 use super::encoding::Encoding;
 use crate::app::App;
 use voxel::codec::{CompressionLevel, Digest, pack};
@@ -126,8 +125,7 @@ impl TextureFile {
 
 async fn texture(
     Path((hash, name)): Path<(String, String)>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
+    ContentRequest { encoding, headers, .. }: ContentRequest,
 ) -> Result<Response, Error> {
     let file = TEXTURE_SET.files.iter().find(|file| file.name == name);
     let file = file.ok_or_else(|| Error::not_found("This texture does not exist."))?;

@@ -1,8 +1,7 @@
 //! `/api/builds/{id}`: a build, its grid, picture and spec.
 
 use axum::Json;
-use axum::extract::{Extension, Path, Query, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -13,7 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
-use crate::web::derived::{IMMUTABLE, Representation};
+use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::{self, PictureQuery, damaged_build};
@@ -183,38 +182,27 @@ pub(in crate::web) async fn with_stats(
     ),
     extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
-async fn grid(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(build): Path<String>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
-    let grid = find_grid(&app, parse_id(&build)?).await?;
-    grid_response(&app, address.client(), grid, encoding, IMMUTABLE, &headers).await
+async fn grid(request: ContentRequest, Path(build): Path<String>) -> Result<Response, Error> {
+    let grid = find_grid(&request.app, parse_id(&build)?).await?;
+    grid_response(&request, grid, IMMUTABLE).await
 }
 
 /// The encoded grid. It is stored compressed with brotli, and unpacked here for clients that do not accept it.
 pub(in crate::web) async fn grid_response(
-    app: &App,
-    client: WorkClient,
+    ContentRequest { app, client, encoding, headers }: &ContentRequest,
     grid: StoredGrid,
-    encoding: Encoding,
     cache_control: &'static str,
-    headers: &HeaderMap,
 ) -> Result<Response, Error> {
     let encoding = encoding.brotli_or_plain();
     let name = hex::encode(&grid.digest);
-    let representation =
-        Representation { kind: "application/octet-stream", name: &name, encoding, cache_control };
-    if let Some(known) = representation.not_modified(headers) {
-        return Ok(known);
-    }
-    let bytes = match encoding {
-        Encoding::Brotli => grid.packed,
-        _ => app.work.run(client, move || grid.encoding()).await?.map_err(damaged_build)?,
+    let bytes = async {
+        match encoding {
+            Encoding::Brotli => Ok(grid.packed),
+            _ => app.work.run(*client, move || grid.encoding()).await?.map_err(damaged_build),
+        }
     };
-    Ok(representation.answer(bytes.into()))
+    let kind = "application/octet-stream";
+    Representation { kind, name: &name, encoding, cache_control }.respond(headers, bytes).await
 }
 
 /// Get a picture of a build
@@ -230,16 +218,14 @@ pub(in crate::web) async fn grid_response(
     extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn image(
-    State(app): State<App>,
-    address: ClientAddress,
+    request: ContentRequest,
     Path(build): Path<String>,
     Query(query): Query<PictureQuery>,
-    headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check()?;
     let id = parse_id(&build)?;
-    let digest = builds::digest(&app.pool, id).await?.ok_or_else(no_build)?;
-    pictures::answer(&app, address.client(), &digest, find_grid(&app, id), query, IMMUTABLE, &headers).await
+    let digest = builds::digest(&request.app.pool, id).await?.ok_or_else(no_build)?;
+    pictures::answer(&request, &digest, find_grid(&request.app, id), query, IMMUTABLE).await
 }
 
 /// Get a build’s spec
@@ -255,29 +241,21 @@ async fn image(
     extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
 async fn spec(
-    State(app): State<App>,
-    address: ClientAddress,
+    ContentRequest { app, client, encoding, headers }: ContentRequest,
     Path(build): Path<String>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
 ) -> Result<Response, Error> {
     let id = parse_id(&build)?;
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
     let encoding = encoding.brotli_or_plain();
     // The spec of a build never changes, so the id is enough.
     let name = format!("spec-{id}");
+    let bytes = async {
+        match encoding {
+            Encoding::Brotli => Ok(packed),
+            _ => app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged_build),
+        }
+    };
     let representation =
         Representation { kind: "application/json", name: &name, encoding, cache_control: IMMUTABLE };
-    if let Some(known) = representation.not_modified(&headers) {
-        return Ok(known);
-    }
-    let bytes = match encoding {
-        Encoding::Brotli => packed,
-        _ => app
-            .work
-            .run(address.client(), move || builds::unpack_spec(&packed))
-            .await?
-            .map_err(damaged_build)?,
-    };
-    Ok(representation.answer(bytes.into()))
+    representation.respond(&headers, bytes).await
 }

@@ -1,8 +1,7 @@
 //! `/api/builds/{id}/export`: builds as files for other tools.
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, Query};
 use axum::http::header::CONTENT_DISPOSITION;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Deserializer, de};
@@ -14,14 +13,12 @@ use crate::app::App;
 use crate::arena::builds::{Build, StoredGrid};
 use crate::web::api::builds::{find_build, find_grid, parse_id};
 use crate::web::body::MeteredBody;
-use crate::web::derived::{IMMUTABLE, Representation};
+use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::filters::capitalised;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::damaged_build;
-use crate::web::voter::ClientAddress;
 use crate::web::{Error, ErrorCode};
-use crate::work::WorkClient;
 use voxel::{self, ExportError, Format};
 
 /// Raised whenever the same grid is written differently than before.
@@ -64,17 +61,15 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
     ])))),
 )]
 async fn export(
-    State(app): State<App>,
-    address: ClientAddress,
+    request: ContentRequest,
     Path(build): Path<String>,
     Query(ExportQuery { format }): Query<ExportQuery>,
-    headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let Build { id, prompt_id, model_key, digest, .. } = find_build(&app, parse_id(&build)?).await?;
-    let load = find_grid(&app, id);
+    let Build { id, prompt_id, model_key, digest, .. } = find_build(&request.app, parse_id(&build)?).await?;
+    let load = find_grid(&request.app, id);
     let name = format!("{prompt_id}-{model_key}");
     let file = ExportedFile { digest: &digest, name, format, cache_control: IMMUTABLE };
-    answer(&app, address.client(), file, load, &headers).await
+    answer(&request, file, load).await
 }
 
 /// What to export, and how long browsers may keep it.
@@ -88,11 +83,9 @@ pub(in crate::web) struct ExportedFile<'a> {
 }
 
 pub(in crate::web) async fn answer(
-    app: &App,
-    client: WorkClient,
+    ContentRequest { app, client, headers, .. }: &ContentRequest,
     ExportedFile { digest, name, format, cache_control }: ExportedFile<'_>,
     load: impl Future<Output = Result<StoredGrid, Error>>,
-    headers: &HeaderMap,
 ) -> Result<Response, Error> {
     // The name is part of the file's content in some formats.
     let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex::encode(digest));
@@ -107,9 +100,9 @@ pub(in crate::web) async fn answer(
         let grid = grid.open().map_err(damaged_build)?;
         voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))
     };
-    let bytes = app.work.run(client, make).await??;
+    let bytes = app.work.run(*client, make).await??;
     let body = Body::new(MeteredBody::new(&app.memory, bytes.into()).await?);
-    Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer_with(body)).into_response())
+    Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer(body)).into_response())
 }
 
 fn export_failed(reason: &ExportError) -> Error {

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Extension, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use serde_json::{Value, json};
@@ -13,14 +11,14 @@ use tokio::sync::OnceCell;
 
 use crate::app::App;
 use crate::web::Error;
-use crate::web::derived::Representation;
+use crate::web::derived::{ContentRequest, Representation};
 use crate::web::encoding::Encoding;
 use crate::work::WorkClient;
 use voxel::codec::{CompressionLevel, Digest, pack};
 
 pub(super) fn routes(document: Arc<Value>) -> Router<App> {
     let written = Arc::new(OnceCell::new());
-    let answer = move |app, encoding, headers| answer(app, encoding, headers, document, written);
+    let answer = move |request| answer(request, document, written);
     Router::new().route("/openapi.json", get(answer))
 }
 
@@ -32,9 +30,7 @@ struct DocumentBytes {
 }
 
 async fn answer(
-    State(app): State<App>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
+    ContentRequest { app, encoding, headers, .. }: ContentRequest,
     document: Arc<Value>,
     written: Arc<OnceCell<DocumentBytes>>,
 ) -> Result<Response, Error> {

@@ -29,7 +29,6 @@ pub(super) fn routes(document: &Value) -> Router<App> {
 
 /// The whole document, prepared for the template once.
 struct ApiReference {
-    common_errors: [(&'static str, ErrorCode); 7],
     groups: Vec<OperationGroup>,
 }
 
@@ -121,10 +120,7 @@ impl ApiReference {
                 name,
             }
         });
-        Self {
-            common_errors: COMMON_ERRORS,
-            groups: groups.filter(|group| !group.operations.is_empty()).collect(),
-        }
+        Self { groups: groups.filter(|group| !group.operations.is_empty()).collect() }
     }
 }
 

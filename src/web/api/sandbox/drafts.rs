@@ -1,8 +1,7 @@
 //! `/api/sandbox/drafts`: builds of the sandbox. They expire after an hour, or with the run that keeps them.
 
 use axum::Json;
-use axum::extract::{Extension, Path, Query, Request, State};
-use axum::http::HeaderMap;
+use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -19,11 +18,11 @@ use crate::limits::LimitedAction;
 use crate::web::api::builds::grid_response;
 use crate::web::api::exports;
 use crate::web::body::{self, read_build};
-use crate::web::encoding::Encoding;
+use crate::web::derived::ContentRequest;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::{self, PictureQuery};
 use crate::web::query::settings;
-use crate::web::voter::{ClientAddress, Visitor};
+use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode, layers};
 use crate::work::WorkClient;
 use voxel::{GridSize, Palette, Warning};
@@ -135,15 +134,9 @@ impl DraftQuery {
         ErrorCode::NoDraft, ErrorCode::BuildDamaged, ErrorCode::RateLimited,
     ])))),
 )]
-async fn grid(
-    State(app): State<App>,
-    address: ClientAddress,
-    Path(id): Path<String>,
-    Extension(encoding): Extension<Encoding>,
-    headers: HeaderMap,
-) -> Result<Response, Error> {
-    let grid = find_grid(&app, parse_id(&id)?).await?;
-    grid_response(&app, address.client(), grid, encoding, DRAFT_CACHE_CONTROL, &headers).await
+async fn grid(request: ContentRequest, Path(id): Path<String>) -> Result<Response, Error> {
+    let grid = find_grid(&request.app, parse_id(&id)?).await?;
+    grid_response(&request, grid, DRAFT_CACHE_CONTROL).await
 }
 
 /// Get a picture of a sandbox build
@@ -159,17 +152,15 @@ async fn grid(
     extensions(("x-errors" = json!(codes([ErrorCode::NoDraft, ErrorCode::RateLimited])))),
 )]
 async fn image(
-    State(app): State<App>,
-    address: ClientAddress,
+    request: ContentRequest,
     Path(id): Path<String>,
     Query(query): Query<PictureQuery>,
-    headers: HeaderMap,
 ) -> Result<Response, Error> {
     query.check()?;
-    let grid = find_grid(&app, parse_id(&id)?).await?;
+    let grid = find_grid(&request.app, parse_id(&id)?).await?;
     let digest = grid.digest.clone();
     let load = async { Ok(grid) };
-    pictures::answer(&app, address.client(), &digest, load, query, DRAFT_CACHE_CONTROL, &headers).await
+    pictures::answer(&request, &digest, load, query, DRAFT_CACHE_CONTROL).await
 }
 
 /// Export a sandbox build
@@ -190,23 +181,15 @@ async fn image(
     ])))),
 )]
 async fn export(
-    State(app): State<App>,
-    address: ClientAddress,
+    request: ContentRequest,
     Path(id): Path<String>,
-    Query(query): Query<exports::ExportQuery>,
-    headers: HeaderMap,
+    Query(exports::ExportQuery { format }): Query<exports::ExportQuery>,
 ) -> Result<Response, Error> {
-    let id = parse_id(&id)?;
+    let (app, id) = (&request.app, parse_id(&id)?);
     let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or(ErrorCode::NoDraft)?;
     let name = format!("{}-{}", file_name_slug(&prompt), file_name_slug(&model));
-    let load = find_grid(&app, id);
-    let file = exports::ExportedFile {
-        digest: &digest,
-        name,
-        format: query.format,
-        cache_control: DRAFT_CACHE_CONTROL,
-    };
-    exports::answer(&app, address.client(), file, load, &headers).await
+    let file = exports::ExportedFile { digest: &digest, name, format, cache_control: DRAFT_CACHE_CONTROL };
+    exports::answer(&request, file, find_grid(app, id)).await
 }
 
 async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
