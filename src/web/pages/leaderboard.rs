@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
 use moka::future::Cache;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
@@ -42,7 +42,7 @@ struct LeaderboardPageQuery {
     order: Option<SortOrder>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum LadderSort {
     Elo,
@@ -57,25 +57,25 @@ enum LadderSort {
     Shown,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum SortOrder {
     Asc,
     Desc,
 }
 
-/// The sortable columns, from left to right.
-const COLUMNS: [(LadderSort, &str); 10] = [
-    (LadderSort::Model, "Model"),
-    (LadderSort::Elo, "Elo"),
-    (LadderSort::Change, "24 h"),
-    (LadderSort::Skill, "Skill"),
-    (LadderSort::Votes, "Votes"),
-    (LadderSort::Won, "Won"),
-    (LadderSort::Lost, "Lost"),
-    (LadderSort::Tied, "Tied"),
-    (LadderSort::BothBad, "Both bad"),
-    (LadderSort::Shown, "Shown"),
+/// The sortable columns, from left to right: the name in addresses, and the heading.
+const COLUMNS: [(LadderSort, &str, &str); 10] = [
+    (LadderSort::Model, "model", "Model"),
+    (LadderSort::Elo, "elo", "Elo"),
+    (LadderSort::Change, "change", "24 h"),
+    (LadderSort::Skill, "skill", "Skill"),
+    (LadderSort::Votes, "votes", "Votes"),
+    (LadderSort::Won, "won", "Won"),
+    (LadderSort::Lost, "lost", "Lost"),
+    (LadderSort::Tied, "tied", "Tied"),
+    (LadderSort::BothBad, "both-bad", "Both bad"),
+    (LadderSort::Shown, "shown", "Shown"),
 ];
 
 #[derive(Template, WebTemplate)]
@@ -208,14 +208,14 @@ impl LeaderboardPageQuery {
     }
 
     fn heads(&self) -> [SortHeader; 10] {
-        COLUMNS.map(|(sort, word)| self.head(sort, word))
+        COLUMNS.map(|(sort, name, word)| self.head(sort, name, word))
     }
 
     /// The link of a column sorts by it; that of the current column reverses the order.
-    fn head(&self, sort: LadderSort, word: &'static str) -> SortHeader {
+    fn head(&self, sort: LadderSort, name: &str, word: &'static str) -> SortHeader {
         let current = self.sort_by() == sort;
         let order = if current { self.order().reversed() } else { sort.usual_order() };
-        let mut address = format!("/leaderboard?sort={}", sort.name());
+        let mut address = format!("/leaderboard?sort={name}");
         if order != sort.usual_order() {
             address.push_str("&order=");
             address.push_str(order.name());
@@ -276,21 +276,6 @@ impl LadderRow {
 }
 
 impl LadderSort {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Elo => "elo",
-            Self::Model => "model",
-            Self::Change => "change",
-            Self::Skill => "skill",
-            Self::Votes => "votes",
-            Self::Won => "won",
-            Self::Lost => "lost",
-            Self::Tied => "tied",
-            Self::BothBad => "both-bad",
-            Self::Shown => "shown",
-        }
-    }
-
     /// Whether the column is missing for a tag: Elo depends on the order of all votes.
     fn needs_all_votes(self) -> bool {
         matches!(self, Self::Elo | Self::Change)
