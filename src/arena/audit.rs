@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
+use serde::Serialize;
 use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 
 /// How an admin made a change, and from which address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +25,19 @@ pub enum AdminChannel {
     CommandLine,
 }
 
-#[derive(Clone, Debug)]
+/// A change made by an admin.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = AuditEntry)]
 pub struct AuditLogEntry {
     pub id: i64,
+    #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
+    /// api, console or cli.
     pub via: String,
     pub address: Option<String>,
     pub action: String,
     pub subject: String,
+    #[schema(value_type = Value)]
     pub detail: Json<Value>,
 }
 

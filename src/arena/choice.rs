@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Choice {
     A,
@@ -23,8 +24,10 @@ pub enum Side {
     B,
 }
 
-/// How often each choice was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// How often each choice was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Verdicts)]
 pub struct ChoiceCounts {
     pub a: i64,
     pub b: i64,

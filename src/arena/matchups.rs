@@ -5,9 +5,11 @@ pub(super) mod batches;
 use std::sync::Arc;
 
 use rand::rngs::StdRng;
+use serde::Serialize;
 use sqlx::PgPool;
 use sqlx::error::DatabaseError;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::batches::{FetchRequest, NewMatchup, StateRequest};
@@ -44,13 +46,19 @@ pub struct ServedMatchup {
     pub over: bool,
 }
 
-/// A prompt that a voter may ask for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+// A prompt that a voter may ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Prompt)]
 pub struct MatchupPrompt {
+    /// The prompt’s slug.
+    #[schema(value_type = String, example = "steam-locomotive")]
     pub id: PromptId,
+    /// What models build.
+    #[schema(example = "a steam locomotive")]
     pub text: String,
+    #[schema(example = json!(["vehicle"]))]
     pub tags: Vec<String>,
-    /// Whether there is something to compare.
+    /// Whether at least two models in the arena have built it, so that it has matchups.
     pub eligible: bool,
 }
 

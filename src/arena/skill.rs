@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use self::{graph::ComparisonGraph, graph::Duel, likelihood::Likelihood, uncertainty::Uncertainty};
 use super::{ChoiceCounts, ModelKey, PromptId};
@@ -56,15 +57,21 @@ pub struct Fit {
     pub fragility: Option<Fragility>,
 }
 
-/// A rating with its 95 % interval, and the ranks that are possible. Without enough prompts there is no interval, and
-/// any rank is possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A rating with its 95 % interval, and the ranks that are possible within it.
+// Without enough prompts there is no interval, and any rank is possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Skill {
+    #[schema(example = 1520.0)]
     pub rating: f64,
+    /// Null with fewer than five prompts, like `high`.
+    #[schema(required, example = 1470.0)]
     pub low: Option<f64>,
+    #[schema(required, example = 1570.0)]
     pub high: Option<f64>,
+    #[schema(example = 1)]
     pub rank_best: u32,
+    #[schema(example = 2)]
     pub rank_worst: u32,
 }
 

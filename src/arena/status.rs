@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use sqlx::PgPool;
+use utoipa::ToSchema;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AdminCounts)]
 pub struct InstallationCounts {
     pub prompts: i64,
     pub active_prompts: i64,

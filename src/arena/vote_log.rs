@@ -12,6 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sqlx::PgExecutor;
 use time::OffsetDateTime;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{Choice, ModelKey, PromptId};
@@ -19,27 +20,45 @@ use super::{Choice, ModelKey, PromptId};
 /// Votes per page, some 150 kB as text.
 const PAGE: i64 = 400;
 
-/// A line of the log. Names and order of the fields are the log's format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A vote, with everything needed to recompute the leaderboard.
+// Names and order of the fields are the log's format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoggedVote {
+    /// Votes are counted in this order. Numbers can be missing.
+    #[schema(example = 17)]
     pub id: i64,
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
     pub matchup_id: Uuid,
+    #[schema(value_type = String, example = "steam-locomotive")]
     pub prompt_id: PromptId,
+    #[schema(value_type = String, example = "reference_architect")]
     pub model_a: ModelKey,
+    #[schema(value_type = String, example = "reference_sculptor")]
     pub model_b: ModelKey,
-    /// The digests of the builds, in hexadecimal.
+    /// The SHA-256 of the build’s encoded grid, in hexadecimal.
     pub build_a: String,
     pub build_b: String,
+    #[schema(inline)]
     pub choice: Choice,
+    /// The side of model A, which is always `left`.
+    #[schema(value_type = String, example = "left")]
     pub side: LoggedSide,
+    #[schema(example = "32-simple-precise")]
     pub settings: String,
+    #[schema(example = 1500.0)]
     pub elo_a_before: f64,
+    #[schema(example = 1508.0)]
     pub elo_a_after: f64,
+    #[schema(example = 1500.0)]
     pub elo_b_before: f64,
+    #[schema(example = 1492.0)]
     pub elo_b_after: f64,
+    /// The probability of this pair, given its prompt.
+    #[schema(example = 0.2)]
     pub probability: f64,
+    /// The time from when both builds had been sent until the vote, in milliseconds.
+    #[schema(required, example = 8200)]
     pub dwell_ms: Option<i64>,
 }
 

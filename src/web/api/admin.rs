@@ -1,6 +1,6 @@
 //! The admin's API, which the console uses, too.
 
-pub(in crate::web) mod audit;
+mod audit;
 mod builds;
 pub(in crate::web) mod catalog;
 pub(in crate::web) mod coverage;

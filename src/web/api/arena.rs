@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
-use crate::arena::{Matchup, MatchupError, PromptId, Side, SkipError};
+use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
 use crate::limits::LimitedAction;
 use crate::web::derived::NO_STORE;
 use crate::web::encoding::Encoding;
@@ -46,22 +46,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Prompts)]
 struct PromptsResponse {
-    prompts: Vec<PromptView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Prompt)]
-struct PromptView {
-    /// The prompt’s slug.
-    #[schema(example = "steam-locomotive")]
-    id: String,
-    /// What models build.
-    #[schema(example = "a steam locomotive")]
-    text: String,
-    #[schema(example = json!(["vehicle"]))]
-    tags: Vec<String>,
-    /// Whether at least two models in the arena have built it, so that it has matchups.
-    eligible: bool,
+    prompts: Vec<MatchupPrompt>,
 }
 
 /// List prompts
@@ -72,13 +57,7 @@ struct PromptView {
     responses((status = OK, description = "The prompts.", body = PromptsResponse)),
 )]
 async fn prompts(State(app): State<App>) -> Result<Json<PromptsResponse>, Error> {
-    let prompts = app.arena.prompts().await?.into_iter().map(|prompt| PromptView {
-        id: prompt.id.to_string(),
-        text: prompt.text,
-        tags: prompt.tags,
-        eligible: prompt.eligible,
-    });
-    Ok(Json(PromptsResponse { prompts: prompts.collect() }))
+    Ok(Json(PromptsResponse { prompts: app.arena.prompts().await? }))
 }
 
 #[derive(Deserialize, IntoParams)]

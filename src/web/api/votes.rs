@@ -17,7 +17,6 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::arena::vote_log::{LoggedVote, VoteLog};
 use crate::web::Error;
-use crate::web::openapi::shapes;
 
 /// Bounds how many pages are read at once, for all visitors together. A visitor holds a permit only while a page is
 /// read from the database, and nothing while it is sent.
@@ -53,7 +52,7 @@ async fn csv(State(app): State<App>) -> Result<Response, Error> {
 #[utoipa::path(
     get, path = "/api/votes.jsonl", tag = "Results", operation_id = "votesJsonLines",
     responses((status = OK, description = "One JSON object per line and vote, as a stream.",
-        content((shapes::LoggedVoteSchema = "application/jsonl")))),
+        content((LoggedVote = "application/jsonl")))),
 )]
 async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
     answer(app, VoteLogFormat::JsonLines).await

@@ -3,27 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use time::OffsetDateTime;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
-use uuid::Uuid;
 
-use crate::arena::{Choice, Side};
+use crate::arena::Side;
 use crate::sandbox::SandboxSlot;
 use voxel::{GridSize, Palette};
 
 fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(kind).enum_values(Some(values)).into()
 }
-
-impl PartialSchema for Choice {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::String, Self::ALL.map(Self::name))
-    }
-}
-
-impl ToSchema for Choice {}
 
 impl PartialSchema for Side {
     fn schema() -> RefOr<Schema> {
@@ -190,101 +180,4 @@ struct BlockSchema {
     z: i64,
     #[schema(example = "glowstone")]
     r#type: String,
-}
-
-/// A rating with its 95 % interval, and the ranks that are possible within it.
-#[derive(ToSchema)]
-#[schema(as = Skill, rename_all = "camelCase")]
-pub(in crate::web) struct SkillSchema {
-    #[schema(example = 1520.0)]
-    rating: f64,
-    /// Null with fewer than five prompts, like `high`.
-    #[schema(required, example = 1470.0)]
-    low: Option<f64>,
-    #[schema(required, example = 1570.0)]
-    high: Option<f64>,
-    #[schema(example = 1)]
-    rank_best: u32,
-    #[schema(example = 2)]
-    rank_worst: u32,
-}
-
-/// A vote, with everything needed to recompute the leaderboard.
-#[derive(ToSchema)]
-#[schema(as = LoggedVote)]
-pub(in crate::web) struct LoggedVoteSchema {
-    /// Votes are counted in this order. Numbers can be missing.
-    #[schema(example = 17)]
-    id: i64,
-    at: OffsetDateTime,
-    matchup_id: Uuid,
-    #[schema(example = "steam-locomotive")]
-    prompt_id: String,
-    #[schema(example = "reference_architect")]
-    model_a: String,
-    #[schema(example = "reference_sculptor")]
-    model_b: String,
-    /// The SHA-256 of the build’s encoded grid, in hexadecimal.
-    build_a: String,
-    build_b: String,
-    #[schema(inline)]
-    choice: Choice,
-    /// The side of model A, which is always `left`.
-    #[schema(example = "left")]
-    side: String,
-    #[schema(example = "32-simple-precise")]
-    settings: String,
-    #[schema(example = 1500.0)]
-    elo_a_before: f64,
-    #[schema(example = 1508.0)]
-    elo_a_after: f64,
-    #[schema(example = 1500.0)]
-    elo_b_before: f64,
-    #[schema(example = 1492.0)]
-    elo_b_after: f64,
-    /// The probability of this pair, given its prompt.
-    #[schema(example = 0.2)]
-    probability: f64,
-    /// The time from when both builds had been sent until the vote, in milliseconds.
-    #[schema(required, example = 8200)]
-    dwell_ms: Option<i64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arena::{skill, vote_log as log};
-
-    fn fields<T: PartialSchema>() -> Vec<String> {
-        let schema = serde_json::to_value(T::schema()).unwrap();
-        schema["properties"].as_object().unwrap().keys().cloned().collect()
-    }
-
-    #[test]
-    fn schemas_have_the_fields_of_their_types() {
-        let skill = skill::Skill { rating: 1500.0, low: None, high: None, rank_best: 1, rank_worst: 2 };
-        let json = serde_json::to_value(skill).unwrap();
-        assert_eq!(fields::<SkillSchema>(), json.as_object().unwrap().keys().cloned().collect::<Vec<_>>());
-        assert_eq!(fields::<LoggedVoteSchema>(), log::LoggedVote::COLUMNS);
-    }
-}
-
-/// In dollars for a million tokens. Reasoning is output.
-#[derive(ToSchema)]
-#[schema(as = Prices)]
-pub(in crate::web) struct PricesSchema {
-    #[schema(example = 2.5)]
-    input: f64,
-    #[schema(example = 15.0)]
-    output: f64,
-}
-
-/// Options that differ from the provider's defaults.
-#[derive(ToSchema)]
-#[schema(as = ModelOptions, rename_all = "camelCase")]
-pub(in crate::web) struct OptionsSchema {
-    /// none, minimal, low, medium, high, xhigh or max.
-    effort: Option<String>,
-    temperature: Option<f64>,
-    max_output_tokens: Option<u32>,
 }

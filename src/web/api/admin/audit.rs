@@ -3,15 +3,13 @@
 use axum::Json;
 use axum::extract::{Query, State};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
 use crate::app::App;
-use crate::arena::audit;
+use crate::arena::audit::{self, AuditLogEntry};
 use crate::web::Error;
 
 const PAGE_SIZE: i64 = 100;
@@ -30,23 +28,7 @@ struct AuditQuery {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Audit)]
 struct AuditResponse {
-    entries: Vec<AuditEntryView>,
-}
-
-/// A change made by an admin.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AuditEntry)]
-pub(in crate::web) struct AuditEntryView {
-    pub id: i64,
-    #[serde(with = "time::serde::rfc3339")]
-    pub at: OffsetDateTime,
-    /// api, console or cli.
-    pub via: String,
-    pub address: Option<String>,
-    pub action: String,
-    pub subject: String,
-    pub detail: Value,
+    entries: Vec<AuditLogEntry>,
 }
 
 /// List changes
@@ -62,13 +44,5 @@ async fn entries(
     _admin: RequireAdmin,
     Query(AuditQuery { before }): Query<AuditQuery>,
 ) -> Result<Json<AuditResponse>, Error> {
-    let entries = audit::entries(&app.pool, before, PAGE_SIZE).await?;
-    Ok(Json(AuditResponse { entries: entries.into_iter().map(AuditEntryView::from).collect() }))
-}
-
-impl From<audit::AuditLogEntry> for AuditEntryView {
-    fn from(entry: audit::AuditLogEntry) -> Self {
-        let audit::AuditLogEntry { id, at, via, address, action, subject, detail } = entry;
-        Self { id, at, via, address, action, subject, detail: detail.0 }
-    }
+    Ok(Json(AuditResponse { entries: audit::entries(&app.pool, before, PAGE_SIZE).await? }))
 }

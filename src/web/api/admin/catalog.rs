@@ -19,7 +19,7 @@ use crate::arena::catalog::{
 };
 use crate::arena::{ModelKey, PromptId};
 use crate::arena::{audit, jobs};
-use crate::web::openapi::{codes, shapes};
+use crate::web::openapi::codes;
 use crate::web::views::{AdminModelView, AdminPromptView};
 use crate::web::{Error, ErrorCode};
 
@@ -56,10 +56,8 @@ struct PutModelRequest {
     #[serde(default)]
     via: BTreeMap<String, String>,
     #[serde(default)]
-    #[schema(value_type = Option<shapes::PricesSchema>)]
     prices: Option<Prices>,
     #[serde(default)]
-    #[schema(value_type = shapes::OptionsSchema)]
     options: ModelOptions,
     enabled: Option<bool>,
 }

@@ -12,7 +12,7 @@ use super::RequireAdmin;
 use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
 use crate::app::App;
 use crate::arena::catalog::Provider;
-use crate::arena::status;
+use crate::arena::status::{self, InstallationCounts};
 use crate::web::Error;
 use crate::web::views::SettingsView;
 
@@ -26,25 +26,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 struct AdminStatusResponse {
     settings: SettingsView,
     version: &'static str,
-    counts: AdminCountsView,
+    counts: InstallationCounts,
     coverage: CoverageSumView,
     /// Jobs that are queued or running at the arena's settings.
     queue: Vec<QueuedBuildView>,
     providers: Vec<ProviderStatusView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AdminCounts)]
-struct AdminCountsView {
-    prompts: i64,
-    active_prompts: i64,
-    models: i64,
-    enabled_models: i64,
-    builds: i64,
-    retired_builds: i64,
-    matchups: i64,
-    votes: i64,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -86,7 +72,6 @@ async fn status_now(
     _admin: RequireAdmin,
 ) -> Result<Json<AdminStatusResponse>, Error> {
     let matrix = CoverageMatrix::read(&app).await?;
-    let counts = status::counts(&app.pool).await?;
     let running = status::running_jobs(&app.pool).await?;
     let queue = matrix.cells().into_iter().filter(|cell| matches!(cell.state, "queued" | "running"));
     let provider = |known: &Provider| ProviderStatusView {
@@ -99,27 +84,11 @@ async fn status_now(
     Ok(Json(AdminStatusResponse {
         settings: SettingsView::of(&app.config.arena),
         version: env!("CARGO_PKG_VERSION"),
-        counts: counts.into(),
+        counts: status::counts(&app.pool).await?,
         queue: queue.map(QueuedBuildView::from).collect(),
         providers: app.worker.providers().known().iter().map(provider).collect(),
         coverage: matrix.sum,
     }))
-}
-
-impl From<status::InstallationCounts> for AdminCountsView {
-    fn from(counts: status::InstallationCounts) -> Self {
-        let status::InstallationCounts {
-            prompts,
-            active_prompts,
-            models,
-            enabled_models,
-            builds,
-            retired_builds,
-            matchups,
-            votes,
-        } = counts;
-        Self { prompts, active_prompts, models, enabled_models, builds, retired_builds, matchups, votes }
-    }
 }
 
 impl From<CoverageCellView> for QueuedBuildView {

@@ -149,7 +149,7 @@ struct RevealView {
     choice: Choice,
     reveal: RevealedSidesView,
     /// Other people’s votes on the same two builds.
-    others: VerdictsView,
+    others: ChoiceCounts,
     /// The page of this vote, for sharing.
     #[schema(example = "/matchups/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70")]
     share_url: String,
@@ -202,23 +202,12 @@ struct RevealedBuildView {
     warnings: Vec<Warning>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Verdicts)]
-struct VerdictsView {
-    a: i64,
-    b: i64,
-    tie: i64,
-    both_bad: i64,
-}
-
 impl From<Reveal> for RevealView {
     fn from(reveal: Reveal) -> Self {
-        let ChoiceCounts { a, b, tie, both_bad } = reveal.others;
         Self {
             choice: reveal.choice,
             reveal: RevealedSidesView { a: reveal.a.into(), b: reveal.b.into() },
-            others: VerdictsView { a, b, tie, both_bad },
+            others: reveal.others,
             share_url: format!("/matchups/{}", reveal.matchup),
         }
     }

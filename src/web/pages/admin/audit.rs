@@ -11,8 +11,7 @@ use uuid::Uuid;
 
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::audit;
-use crate::web::api::admin::audit::AuditEntryView;
+use crate::arena::audit::{self, AuditLogEntry};
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, filters};
 
@@ -34,7 +33,7 @@ struct AuditPageQuery {
 #[template(path = "admin/audit.html")]
 struct AuditPage {
     page: Page,
-    entries: Vec<AuditEntryView>,
+    entries: Vec<AuditLogEntry>,
     /// Where this page starts; none for the first.
     before: Option<i64>,
     /// Where the next page starts.
@@ -57,11 +56,10 @@ async fn show(
     let is_more = entries.len() > PAGE_SIZE;
     entries.truncate(PAGE_SIZE);
     let older = entries.last().filter(|_| is_more).map(|entry| entry.id);
-    let entries = entries.into_iter().map(AuditEntryView::from).collect();
     Ok(AuditPage { page: Page::at("/admin/audit"), entries, before, older })
 }
 
-impl AuditEntryView {
+impl AuditLogEntry {
     fn details(&self) -> Vec<AuditDetail<'_>> {
         let fields = self.detail.as_object().into_iter().flatten();
         let known = fields.filter(|(_, value)| !value.is_null());
