@@ -13,8 +13,8 @@ use axum::response::Response;
 use axum::routing::get;
 use uuid::Uuid;
 
-use self::layouts::{CardSide, CardStanding, PictureSource};
-use self::poster::Poster;
+use self::layouts::{CardSide, CardStanding};
+use self::poster::{PictureSource, Poster};
 use super::Error;
 use super::api::builds::{find_build, find_grid, parse_id};
 use super::derived::{ContentRequest, Representation};
@@ -121,7 +121,7 @@ fn standing(row: &LadderEntry, build: Option<Uuid>) -> CardStanding {
 /// Answers with a card. It is drawn once for all visitors, until its content changes.
 async fn answer(
     ContentRequest { app, client, headers, .. }: &ContentRequest,
-    poster: Poster<PictureSource>,
+    poster: Poster,
     cache_control: &'static str,
 ) -> Result<Response, Error> {
     let name = name(&poster);
@@ -143,7 +143,7 @@ fn name(poster: &impl Debug) -> Arc<str> {
 /// Loads the builds of a card, and returns a closure that draws it.
 async fn load(
     app: &App,
-    poster: Poster<PictureSource>,
+    poster: Poster,
 ) -> Result<impl FnOnce() -> Result<Vec<u8>, Error> + Send + use<>, Error> {
     let mut found = Vec::new();
     for placed in &poster.pictures {
@@ -155,7 +155,7 @@ async fn load(
     Ok(move || {
         let grids =
             found.iter().map(LoadedPicture::open).collect::<Result<Vec<_>, _>>().map_err(damaged_build)?;
-        poster.with_pictures(grids).draw().map_err(Error::internal)
+        poster.draw(&grids).map_err(Error::internal)
     })
 }
 

@@ -3,17 +3,9 @@
 use uuid::Uuid;
 
 use super::lettering::Weight::{self, Medium, SemiBold};
-use super::poster::{ACCENT, Anchor, HEIGHT, INK, Poster, SOFT, TextStyle, WIDTH};
+use super::poster::{ACCENT, Anchor, HEIGHT, INK, PictureSource, Poster, SOFT, TextStyle, WIDTH};
 use crate::arena::Choice;
 use crate::web::filters::capitalised;
-
-/// The source of a picture on a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureSource {
-    Stored(Uuid),
-    /// A build that comes with the program, by its file.
-    Shipped(&'static str),
-}
 
 /// A model's place on the leaderboard.
 #[derive(Clone, Debug)]
@@ -46,7 +38,7 @@ fn text_style<'a>(weight: Weight, colour: &'static str, lines: usize, sizes: &'a
 }
 
 /// A card with a large picture on the right.
-fn with_large_picture(picture: Option<PictureSource>) -> Poster<PictureSource> {
+fn with_large_picture(picture: Option<PictureSource>) -> Poster {
     let mut poster = Poster::new();
     if let Some(picture) = picture {
         poster.place(picture, WIDTH - HEIGHT, 0, HEIGHT as u16);
@@ -54,7 +46,7 @@ fn with_large_picture(picture: Option<PictureSource>) -> Poster<PictureSource> {
     poster
 }
 
-pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster<PictureSource> {
+pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster {
     let mut poster = with_large_picture(Some(PictureSource::Stored(id)));
     let end =
         poster.set_text(&capitalised(prompt), [MARGIN, 64.0], text_style(SemiBold, INK, 4, &TITLE_SIZES));
@@ -67,7 +59,7 @@ pub fn build(prompt: &str, model: &str, id: Uuid) -> Poster<PictureSource> {
 }
 
 /// `covers` are some of its builds.
-pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<PictureSource> {
+pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster {
     let mut poster = with_large_picture(None);
     match covers {
         [a, b, c, d, ..] => {
@@ -90,12 +82,7 @@ pub fn prompt(prompt: &str, builds: i64, covers: &[Uuid]) -> Poster<PictureSourc
     poster
 }
 
-pub fn model(
-    name: &str,
-    standing: Option<&CardStanding>,
-    models: usize,
-    build: Option<Uuid>,
-) -> Poster<PictureSource> {
+pub fn model(name: &str, standing: Option<&CardStanding>, models: usize, build: Option<Uuid>) -> Poster {
     let mut poster = with_large_picture(build.map(PictureSource::Stored));
     let end = poster.set_text(name, [MARGIN, 64.0], text_style(SemiBold, INK, 3, &TITLE_SIZES));
     match standing {
@@ -114,7 +101,7 @@ pub fn model(
     poster
 }
 
-pub fn matchup(prompt: &str, [a, b]: [CardSide<'_>; 2], choice: Choice) -> Poster<PictureSource> {
+pub fn matchup(prompt: &str, [a, b]: [CardSide<'_>; 2], choice: Choice) -> Poster {
     let mut poster = Poster::new();
     poster.brand = None;
     let middle = WIDTH as f32 / 2.0;
@@ -150,7 +137,7 @@ pub fn matchup(prompt: &str, [a, b]: [CardSide<'_>; 2], choice: Choice) -> Poste
     poster
 }
 
-pub fn leaderboard(leaders: &[CardStanding]) -> Poster<PictureSource> {
+pub fn leaderboard(leaders: &[CardStanding]) -> Poster {
     let mut poster = Poster::new();
     poster.set_text(
         "Leaderboard",
@@ -190,7 +177,7 @@ pub fn leaderboard(leaders: &[CardStanding]) -> Poster<PictureSource> {
 }
 
 /// For every page without a card of its own.
-pub fn site() -> Poster<PictureSource> {
+pub fn site() -> Poster {
     let mut poster = Poster::new();
     poster.brand = None;
     let middle = WIDTH as f32 / 2.0;
@@ -229,7 +216,7 @@ mod tests {
          jumps over the lazy dog, again and again, until nobody is looking any more.",
     ];
 
-    fn every(words: &str) -> Vec<(&'static str, Poster<PictureSource>)> {
+    fn every(words: &str) -> Vec<(&'static str, Poster)> {
         let id = Uuid::nil();
         let standing = |rank| CardStanding { name: words.to_owned(), rank, elo: 1532.4, build: Some(id) };
         let sides = || [CardSide { name: words, build: id }, CardSide { name: "B", build: id }];

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use askama::Template;
 use resvg::tiny_skia::{IntSize, Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
+use uuid::Uuid;
 
 use super::lettering::{FittedText, Weight, fit_text};
 use voxel::Grid;
@@ -19,10 +20,11 @@ pub const INK: &str = "#1b1a17";
 pub const SOFT: &str = "#59564d";
 pub const ACCENT: &str = "#2b44bd";
 
-/// The content of a card, in pixels from the top left. `P` is what a picture shows.
-#[derive(Clone, Debug)]
-pub struct Poster<P> {
-    pub pictures: Vec<PlacedPicture<P>>,
+/// The content of a card, in pixels from the top left.
+#[derive(Clone, Debug, Template)]
+#[template(path = "card.svg", escape = "html")]
+pub struct Poster {
+    pub pictures: Vec<PlacedPicture>,
     pub lines: Vec<TextLine>,
     pub rules: Vec<CardRule>,
     /// The position of the site's name, if it is shown.
@@ -30,11 +32,19 @@ pub struct Poster<P> {
 }
 
 #[derive(Clone, Debug)]
-pub struct PlacedPicture<P> {
-    pub source: P,
+pub struct PlacedPicture {
+    pub source: PictureSource,
     pub left: u32,
     pub top: u32,
     pub size: u16,
+}
+
+/// The build that a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureSource {
+    Stored(Uuid),
+    /// A build that comes with the program, by its file.
+    Shipped(&'static str),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,12 +96,12 @@ impl Anchor {
     }
 }
 
-impl<P> Poster<P> {
+impl Poster {
     pub fn new() -> Self {
         Self { pictures: Vec::new(), lines: Vec::new(), rules: Vec::new(), brand: Some([64.0, 558.0]) }
     }
 
-    pub fn place(&mut self, source: P, left: u32, top: u32, size: u16) {
+    pub fn place(&mut self, source: PictureSource, left: u32, top: u32, size: u16) {
         self.pictures.push(PlacedPicture { source, left, top, size });
     }
 
@@ -112,26 +122,6 @@ impl<P> Poster<P> {
     pub fn rule(&mut self, [x, y]: [f32; 2], [width, height]: [f32; 2], colour: &'static str) {
         self.rules.push(CardRule { x, y, width, height, colour });
     }
-
-    /// The same card, with other values for its pictures.
-    pub fn with_pictures<Q>(self, found: impl IntoIterator<Item = Q>) -> Poster<Q> {
-        let placed = |(placed, source): (PlacedPicture<P>, Q)| PlacedPicture {
-            source,
-            left: placed.left,
-            top: placed.top,
-            size: placed.size,
-        };
-        let pictures = self.pictures.into_iter().zip(found).map(placed).collect();
-        Poster { pictures, lines: self.lines, rules: self.rules, brand: self.brand }
-    }
-}
-
-#[derive(Template)]
-#[template(path = "card.svg", escape = "html")]
-struct CardSvg<'a> {
-    lines: &'a [TextLine],
-    rules: &'a [CardRule],
-    brand: Option<[f32; 2]>,
 }
 
 /// A bug in a layout or in the template.
@@ -139,22 +129,20 @@ struct CardSvg<'a> {
 #[error("a card could not be drawn: {0}")]
 pub struct CardError(String);
 
-impl Poster<Grid> {
-    /// Draws a PNG, which is heavy work.
-    pub fn draw(&self) -> Result<Vec<u8>, CardError> {
+impl Poster {
+    /// Draws a PNG, which is heavy work. `grids` are those of the pictures.
+    pub fn draw(&self, grids: &[Grid]) -> Result<Vec<u8>, CardError> {
         let mut rgba = BACKGROUND.repeat((WIDTH * HEIGHT) as usize);
-        for placed in &self.pictures {
+        for (placed, grid) in self.pictures.iter().zip(grids) {
             let view = View::new(0, placed.size, Background::Wall).map_err(CardError)?;
-            paste(&mut rgba, &image::render(&placed.source, &view, 1), placed.left, placed.top);
+            paste(&mut rgba, &image::render(grid, &view, 1), placed.left, placed.top);
         }
         let size = IntSize::from_wh(WIDTH, HEIGHT).ok_or_else(|| CardError("no size".to_owned()))?;
         let mut canvas = Pixmap::from_vec(rgba, size).ok_or_else(|| CardError("no canvas".to_owned()))?;
         resvg::render(&self.tree()?, Transform::identity(), &mut canvas.as_mut());
         Ok(Picture { width: WIDTH, height: HEIGHT, rgba: canvas.take() }.opaque_png())
     }
-}
 
-impl<P> Poster<P> {
     fn tree(&self) -> Result<usvg::Tree, CardError> {
         static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
             let mut fonts = fontdb::Database::new();
@@ -163,8 +151,7 @@ impl<P> Poster<P> {
             }
             Arc::new(fonts)
         });
-        let sheet = CardSvg { lines: &self.lines, rules: &self.rules, brand: self.brand };
-        let svg = sheet.render().map_err(|error| CardError(error.to_string()))?;
+        let svg = self.render().map_err(|error| CardError(error.to_string()))?;
         let options = usvg::Options { fontdb: Arc::clone(&FONTS), ..usvg::Options::default() };
         usvg::Tree::from_str(&svg, &options).map_err(|error| CardError(error.to_string()))
     }
@@ -182,7 +169,7 @@ fn paste(canvas: &mut [u8], picture: &Picture, left: u32, top: u32) {
 }
 
 #[cfg(test)]
-impl<P> Poster<P> {
+impl Poster {
     /// The boxes of its texts as they are really set: left, top, right, bottom.
     pub fn boxes(&self) -> Vec<(String, [f32; 4])> {
         fn gather(group: &usvg::Group, found: &mut Vec<(String, [f32; 4])>) {
