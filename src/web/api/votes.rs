@@ -22,11 +22,8 @@ use crate::web::Error;
 /// read from the database, and nothing while it is sent.
 static PAGE_READERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
-#[derive(Clone, Copy)]
-enum VoteLogFormat {
-    Csv,
-    JsonLines,
-}
+/// Writes a vote as a line.
+type VoteWriter = fn(&mut Vec<u8>, &LoggedVote) -> anyhow::Result<()>;
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(csv)).routes(routes!(json_lines))
@@ -42,7 +39,12 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         content(("text/csv")))),
 )]
 async fn csv(State(app): State<App>) -> Result<Response, Error> {
-    answer(app, VoteLogFormat::Csv).await
+    let columns = format!("{}\n", LoggedVote::COLUMNS.join(","));
+    let headers = [
+        (CONTENT_TYPE, "text/csv; charset=utf-8; header=present"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"votes.csv\""),
+    ];
+    Ok((headers, body(app.replica.clone(), Some(columns.into()), write_csv_row).await?).into_response())
 }
 
 /// Download the vote log as JSON Lines
@@ -55,60 +57,38 @@ async fn csv(State(app): State<App>) -> Result<Response, Error> {
         content((LoggedVote = "application/jsonl")))),
 )]
 async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
-    answer(app, VoteLogFormat::JsonLines).await
+    let headers =
+        [(CONTENT_TYPE, "application/jsonl"), (CONTENT_DISPOSITION, "attachment; filename=\"votes.jsonl\"")];
+    Ok((headers, body(app.replica.clone(), None, write_json_line).await?).into_response())
 }
 
-async fn answer(app: App, format: VoteLogFormat) -> Result<Response, Error> {
-    let log = VoteLog::open(&app.replica).await?;
-    let (kind, name) = match format {
-        VoteLogFormat::Csv => {
-            ("text/csv; charset=utf-8; header=present", "attachment; filename=\"votes.csv\"")
-        }
-        VoteLogFormat::JsonLines => ("application/jsonl", "attachment; filename=\"votes.jsonl\""),
-    };
-    Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], body(app.replica.clone(), log, format))
-        .into_response())
-}
-
-/// When reading fails, the response is aborted, so that a client sees that it is incomplete.
-fn body(pool: PgPool, log: VoteLog, format: VoteLogFormat) -> Body {
+/// The log, after a first line. When reading fails, the response is aborted, so that a client sees that it is
+/// incomplete.
+async fn body(pool: PgPool, head: Option<Bytes>, write: VoteWriter) -> Result<Body, Error> {
+    let log = VoteLog::open(&pool).await?;
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
         async move {
             let permit = PAGE_READERS.acquire().await?;
             let votes = log.next(&pool).await?;
             drop(permit);
-            let page = (!votes.is_empty()).then(|| format.page(&votes)).transpose()?;
-            anyhow::Ok(page.map(|page| (page, log)))
+            let mut page = Vec::new();
+            for vote in &votes {
+                write(&mut page, vote)?;
+            }
+            anyhow::Ok((!votes.is_empty()).then(|| (Bytes::from(page), log)))
         }
     });
     let pages = pages.inspect_err(|error: &anyhow::Error| {
         tracing::warn!("the download of the vote log was cut off: {error:#}");
     });
-    Body::from_stream(stream::iter(format.head().map(Ok)).chain(pages))
+    Ok(Body::from_stream(stream::iter(head.map(Ok)).chain(pages)))
 }
 
-impl VoteLogFormat {
-    fn head(self) -> Option<Bytes> {
-        match self {
-            Self::Csv => Some(format!("{}\n", LoggedVote::COLUMNS.join(",")).into()),
-            Self::JsonLines => None,
-        }
-    }
-
-    fn page(self, votes: &[LoggedVote]) -> anyhow::Result<Bytes> {
-        let mut page = Vec::new();
-        for vote in votes {
-            match self {
-                Self::Csv => write_csv_row(&mut page, vote)?,
-                Self::JsonLines => {
-                    serde_json::to_writer(&mut page, vote)?;
-                    page.push(b'\n');
-                }
-            }
-        }
-        Ok(page.into())
-    }
+fn write_json_line(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
+    serde_json::to_writer(&mut *out, vote)?;
+    out.push(b'\n');
+    Ok(())
 }
 
 /// No value needs quotes: all are slugs, digests, ids and numbers. Numbers have the fewest digits that
