@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use utoipa::ToSchema;
 
 pub use self::events::RunEvent;
 pub use self::queue::{QueueFull, SandboxQueue, Ticket};
@@ -32,8 +33,8 @@ const SIDE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// How many events wait for a slow reader. What streams in meanwhile becomes one event.
 const EVENT_BUFFER: usize = 8;
 
-/// A side of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+// A side of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxSlot {
     A,

@@ -15,8 +15,8 @@ pub enum Choice {
     BothBad,
 }
 
-/// A side of a matchup. A is shown on the left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+// A side of a matchup. A is shown on the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub enum Side {
     #[serde(rename = "a")]
     A,

@@ -62,6 +62,11 @@ impl Error {
         Self::new(ErrorCode::BadRequest, message)
     }
 
+    /// Refuses a request in which something has a problem.
+    pub fn bad_request_if(problem: Option<String>) -> Result<(), Self> {
+        problem.map_or(Ok(()), |problem| Err(Self::bad_request(problem)))
+    }
+
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }

@@ -72,8 +72,7 @@ struct MatchupQuery {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Matchup)]
 struct MatchupResponse {
-    #[schema(format = Uuid)]
-    id: String,
+    id: Uuid,
     prompt: PromptTextView,
     a: HiddenBuildView,
     #[schema(example = json!({ "build": { "url": "/api/arena/matchup/0190b6f2-0a4e-7c11-9f5e-3b8f6c1d2e70/b" } }))]
@@ -141,14 +140,8 @@ async fn matchup(
     };
     let (a, b) = (build("a"), build("b"));
     let Matchup { id, prompt, text, expires_at, only_references: house_only } = matchup;
-    let response = MatchupResponse {
-        id: id.to_string(),
-        prompt: PromptTextView { id: prompt, text },
-        a,
-        b,
-        expires_at,
-        house_only,
-    };
+    let response =
+        MatchupResponse { id, prompt: PromptTextView { id: prompt, text }, a, b, expires_at, house_only };
     Ok(([NO_STORE], Json(response)).into_response())
 }
 

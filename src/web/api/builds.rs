@@ -51,8 +51,7 @@ pub(in crate::web) fn no_build() -> Error {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Build)]
 struct BuildResponse {
-    #[schema(format = Uuid)]
-    id: String,
+    id: Uuid,
     prompt: BuildPromptView,
     model: BuildModelView,
     settings: BuildSettingsView,
@@ -132,7 +131,7 @@ async fn show(
     let (build, stats) = with_stats(&app, address.client(), parse_id(&build)?).await?;
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     Ok(Json(BuildResponse {
-        id: build.id.to_string(),
+        id: build.id,
         prompt: BuildPromptView { id: build.prompt_id.to_string(), text: build.prompt_text },
         model: BuildModelView {
             key: build.model_key.to_string(),

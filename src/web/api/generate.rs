@@ -53,9 +53,7 @@ async fn generate(
     Json(request): Json<GenerateRequest>,
 ) -> Result<Response, Error> {
     let prompt = request.prompt.trim().to_owned();
-    if let Some(problem) = catalog::prompt_problem(&prompt) {
-        return Err(Error::bad_request(problem));
-    }
+    Error::bad_request_if(catalog::prompt_problem(&prompt))?;
     let choices = request.choices()?;
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
     let resolver = ContestantResolver { app: &app, lends_keys: lends_keys(&app, &headers) };

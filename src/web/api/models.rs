@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::gallery::BuildCard;
@@ -124,8 +125,8 @@ struct PromptScoreView {
     #[schema(example = "a steam locomotive")]
     text: String,
     /// The build in the arena; null if the model no longer has a build of this prompt there.
-    #[schema(required, format = Uuid)]
-    build_id: Option<String>,
+    #[schema(required)]
+    build_id: Option<Uuid>,
     #[serde(flatten)]
     score: ScoreView,
 }
@@ -134,8 +135,7 @@ struct PromptScoreView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = BuildOfModel)]
 struct ModelBuildView {
-    #[schema(format = Uuid)]
-    id: String,
+    id: Uuid,
     #[schema(example = "steam-locomotive")]
     prompt_id: String,
     #[schema(example = 32)]
@@ -167,7 +167,7 @@ async fn show(State(app): State<App>, Path(key): Path<String>) -> Result<Json<Mo
     let prompt = |prompt: &PromptRecord| PromptScoreView {
         id: prompt.id.to_string(),
         text: prompt.text.clone(),
-        build_id: prompt.build.map(|build| build.to_string()),
+        build_id: prompt.build,
         score: ScoreView::of(prompt.record),
     };
     Ok(Json(ModelApiResponse {
@@ -205,7 +205,7 @@ impl ScoreView {
 impl ModelBuildView {
     fn of(card: &BuildCard) -> Self {
         Self {
-            id: card.id.to_string(),
+            id: card.id,
             prompt_id: card.prompt_id.to_string(),
             grid_size: card.settings.grid.get() as i16,
             palette: card.settings.palette.name().to_owned(),

@@ -1,35 +1,9 @@
-//! Schemas of types from outside `web`. Those types know nothing about OpenAPI, so their JSON is described here. Tests
-//! compare real responses with the document.
+//! Schemas of types of the task format that write their JSON by hand. Tests compare real responses with the document.
 
 use std::collections::BTreeMap;
 
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
-
-use crate::arena::Side;
-use crate::sandbox::SandboxSlot;
+use utoipa::ToSchema;
 use voxel::{GridSize, Palette};
-
-fn one_of<T: Into<serde_json::Value>, const N: usize>(kind: Type, values: [T; N]) -> RefOr<Schema> {
-    ObjectBuilder::new().schema_type(kind).enum_values(Some(values)).into()
-}
-
-impl PartialSchema for Side {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::String, ["a", "b"])
-    }
-}
-
-impl ToSchema for Side {}
-
-impl PartialSchema for SandboxSlot {
-    fn schema() -> RefOr<Schema> {
-        one_of(Type::String, ["a", "b"])
-    }
-}
-
-impl ToSchema for SandboxSlot {}
 
 /// Two opposite corners, both included; null for an empty build.
 #[derive(ToSchema)]

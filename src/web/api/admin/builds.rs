@@ -3,7 +3,6 @@
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde_json::json;
-use sqlx::Connection;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
@@ -33,8 +32,7 @@ async fn retire(
     Path(id): Path<String>,
 ) -> Result<StatusCode, Error> {
     let id = Uuid::try_parse(&id).map_err(|_| ErrorCode::NoBuild)?;
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     let Some((prompt, model)) = builds::retire(&mut transaction, id).await? else {
         drop(transaction);
         let known = builds::find(&app.pool, id).await?.is_some();

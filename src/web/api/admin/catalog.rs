@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sqlx::Connection;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -136,11 +135,8 @@ async fn put_model(
     let key: ModelKey = key.parse().map_err(Error::bad_request)?;
     let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
     let model = catalog::Model { key, provider, model_id, display_name, about, via, prices, options };
-    if let Some(problem) = model.problem() {
-        return Err(Error::bad_request(problem));
-    }
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    Error::bad_request_if(model.problem())?;
+    let mut transaction = app.pool.begin().await?;
     let is_new = catalog::put_model(&mut transaction, &model, enabled).await?;
     let detail = json!({
         "provider": model.provider, "modelId": model.model_id, "displayName": model.display_name,
@@ -177,12 +173,9 @@ async fn patch_model(
     let mut changed = model(&app, &key).await?.model;
     changed.display_name.clone_from(display_name.as_ref().unwrap_or(&changed.display_name.clone()));
     changed.about.clone_from(about.as_ref().unwrap_or(&changed.about.clone()));
-    if let Some(problem) = changed.problem() {
-        return Err(Error::bad_request(problem));
-    }
+    Error::bad_request_if(changed.problem())?;
     let detail = json!({ "enabled": enabled, "displayName": display_name, "about": about });
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     catalog::patch_model(&mut transaction, &key, &ModelPatch { enabled, display_name, about }).await?;
     if enabled == Some(false) {
         jobs::cancel_queued(&mut transaction, Some(&key), None).await?;
@@ -213,11 +206,8 @@ async fn put_prompt(
 ) -> Result<(StatusCode, Json<AdminPromptView>), Error> {
     let prompt =
         catalog::Prompt { id: id.parse().map_err(Error::bad_request)?, text: text.trim().to_owned(), tags };
-    if let Some(problem) = prompt.problem() {
-        return Err(Error::bad_request(problem));
-    }
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    Error::bad_request_if(prompt.problem())?;
+    let mut transaction = app.pool.begin().await?;
     let is_new = catalog::put_prompt(&mut transaction, &prompt, active).await?;
     let detail = json!({ "text": prompt.text, "tags": prompt.tags, "active": active });
     if active == Some(false) {
@@ -250,12 +240,9 @@ async fn patch_prompt(
     let text = text.map(|text| text.trim().to_owned());
     changed.text.clone_from(text.as_ref().unwrap_or(&changed.text.clone()));
     changed.tags.clone_from(tags.as_ref().unwrap_or(&changed.tags.clone()));
-    if let Some(problem) = changed.problem() {
-        return Err(Error::bad_request(problem));
-    }
+    Error::bad_request_if(changed.problem())?;
     let detail = json!({ "active": active, "text": text, "tags": tags });
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, text, tags }).await?;
     if active == Some(false) {
         jobs::cancel_queued(&mut transaction, None, Some(&id)).await?;

@@ -35,7 +35,7 @@ struct CoverageResponse {
 }
 
 /// The build of a prompt by a model, or its latest job.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CoverageCell)]
 pub(in crate::web) struct CoverageCellView {
@@ -79,15 +79,7 @@ impl CoverageCellView {
             prompt_id: prompt.to_owned(),
             model_key: model.to_owned(),
             state: "missing",
-            job_id: None,
-            build_id: None,
-            block_count: None,
-            since: None,
-            attempts: 0,
-            chars: 0,
-            note: None,
-            code: None,
-            error: None,
+            ..Self::default()
         }
     }
 

@@ -8,7 +8,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sqlx::Connection;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -154,8 +153,7 @@ async fn enqueue(
         return Err(Error::new(ErrorCode::NoKey, message));
     }
     let slot = BuildSlot { prompt, model: key, settings: app.config.arena.clone() };
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     let id = jobs::enqueue(&mut transaction, &slot).await?;
     let subject = format!("{} by {}", slot.prompt, slot.model);
     audit::record(&mut transaction, admin, "generate", &subject, json!({ "job": id })).await?;
@@ -197,8 +195,7 @@ async fn cancel(
 ) -> Result<StatusCode, Error> {
     let id = parse_id(&id)?;
     let job = JobView::read(&app, id).await?;
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     if !jobs::cancel(&mut transaction, id).await? {
         let ended = JobView::read(&app, id).await?.state;
         return Err(Error::new(ErrorCode::Ended, format!("This job has already ended: it is {ended}.")));
@@ -222,8 +219,7 @@ async fn cancel_all(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
 ) -> Result<Json<CancelAllResponse>, Error> {
-    let mut connection = app.pool.acquire().await?;
-    let mut transaction = connection.begin().await?;
+    let mut transaction = app.pool.begin().await?;
     let cancelled = jobs::cancel_all(&mut transaction).await?;
     if cancelled > 0 {
         audit::record(&mut transaction, admin, "cancel", "all jobs", json!({ "jobs": cancelled })).await?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use super::parse_id;
 use crate::app::App;
@@ -190,8 +191,7 @@ struct EloChangeView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = RevealedBuild)]
 struct RevealedBuildView {
-    #[schema(format = Uuid)]
-    id: String,
+    id: Uuid,
     #[schema(example = 1320)]
     block_count: i32,
     /// How long the model took; null for an imported build.
@@ -221,7 +221,7 @@ impl From<RevealedSide> for RevealedModelView {
             display_name: side.display_name,
             elo: EloChangeView { before: side.elo_before, after: side.elo_after },
             build: RevealedBuildView {
-                id: side.build.to_string(),
+                id: side.build,
                 block_count: side.block_count,
                 generation_time_ms: side.generation_time_ms,
                 warnings: side.warnings,

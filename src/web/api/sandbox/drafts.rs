@@ -111,9 +111,7 @@ impl DraftQuery {
     fn origin(self, arena: &Settings) -> Result<DraftOrigin, Error> {
         let prompt = self.prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty());
         let prompt = prompt.unwrap_or("an imported build").to_owned();
-        if let Some(problem) = prompt_problem(&prompt) {
-            return Err(Error::bad_request(problem));
-        }
+        Error::bad_request_if(prompt_problem(&prompt))?;
         Ok(DraftOrigin {
             prompt,
             settings: settings(arena, self.grid_size, self.palette),
