@@ -17,6 +17,7 @@ use self::layouts::{CardSide, CardStanding};
 use self::poster::{PictureSource, Poster};
 use super::Error;
 use super::api::builds::{find_build, find_grid, parse_id};
+use super::api::models::{find_profile, no_model};
 use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
 use super::pictures::damaged_build;
@@ -64,12 +65,10 @@ async fn prompt(request: ContentRequest, Path(file): Path<String>) -> Result<Res
 
 async fn model(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let app = &request.app;
-    let missing = || Error::not_found("This model does not exist.");
-    let key: ModelKey = stem(&file)?.parse().map_err(|_| missing())?;
-    let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
+    let facts = find_profile(app, stem(&file)?).await?.ok_or_else(no_model)?;
     let board = app.arena.leaderboard().await?;
-    let build = representative_build(app, &board, &key).await?;
-    let standing = board.row(&key).map(|row| standing(row, build));
+    let build = representative_build(app, &board, &facts.key).await?;
+    let standing = board.row(&facts.key).map(|row| standing(row, build));
     let poster = layouts::model(&facts.display_name, standing.as_ref(), board.rows.len(), build);
     answer(&request, poster, FIVE_MINUTES).await
 }

@@ -116,6 +116,13 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
+/// An address with those of the fields in its query that have a value.
+pub(super) fn address(path: &str, fields: &[(&str, &str)]) -> String {
+    let given = fields.iter().filter(|(_, value)| !value.is_empty());
+    let query: Vec<_> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+}
+
 /// A value, escaped for a query string.
 pub(super) fn escaped(value: &str) -> String {
     let keep = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);

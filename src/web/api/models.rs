@@ -32,15 +32,23 @@ pub(in crate::web) struct ModelDetails {
     pub builds: Vec<BuildCard>,
 }
 
+/// None if there is no such model.
+pub(in crate::web) async fn find_profile(app: &App, key: &str) -> Result<Option<ModelProfile>, Error> {
+    let Ok(key) = key.parse() else { return Ok(None) };
+    Ok(app.arena.model(&key).await?)
+}
+
+pub(in crate::web) fn no_model() -> Error {
+    Error::not_found("This model does not exist.")
+}
+
 pub(in crate::web) async fn find(app: &App, key: &str) -> Result<ModelDetails, Error> {
-    let missing = || Error::not_found("This model does not exist.");
-    let key = key.parse().map_err(|_| missing())?;
-    let facts = app.arena.model(&key).await?.ok_or_else(missing)?;
+    let facts = find_profile(app, key).await?.ok_or_else(no_model)?;
     let board = app.arena.leaderboard().await?;
     Ok(ModelDetails {
-        row: board.row(&key).cloned(),
-        record: app.arena.record(&key, &board.stats).await?,
-        builds: app.arena.builds_of(&key).await?,
+        row: board.row(&facts.key).cloned(),
+        record: app.arena.record(&facts.key, &board.stats).await?,
+        builds: app.arena.builds_of(&facts.key).await?,
         board,
         facts,
     })

@@ -13,10 +13,11 @@ use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
 use crate::web::api::builds::{no_build, parse_id, with_stats};
+use crate::web::api::models::find_profile;
 use crate::web::filters::capitalised;
 use crate::web::pager::{PageLink, page_count, page_links};
 use crate::web::pictures::damaged_build;
-use crate::web::query::{PageNumber, PageQuery, escaped};
+use crate::web::query::{self, PageNumber, PageQuery};
 use crate::web::voter::ClientAddress;
 use crate::web::{Error, Page, ShareCard, filters};
 use crate::work::WorkClient;
@@ -82,11 +83,7 @@ impl GalleryQuery {
         if !self.prompt.is_empty() && gallery::prompt(&app.pool, &self.prompt).await?.is_none() {
             self.prompt.clear();
         }
-        let is_known = match self.model.parse() {
-            Ok(key) => app.arena.model(&key).await?.is_some(),
-            Err(_) => false,
-        };
-        if !is_known {
+        if find_profile(app, &self.model).await?.is_none() {
             self.model.clear();
         }
         Ok(self)
@@ -109,19 +106,15 @@ impl GalleryQuery {
     }
 
     fn address(&self, page: i64) -> String {
-        let mut fields = vec![
-            ("prompt", self.prompt.clone()),
-            ("model", self.model.clone()),
-            ("grid", self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
-            ("palette", self.palette.map(|palette| palette.name().to_owned()).unwrap_or_default()),
+        let fields = [
+            ("prompt", self.prompt.as_str()),
+            ("model", &self.model),
+            ("grid", &self.grid.map(|grid| grid.to_string()).unwrap_or_default()),
+            ("palette", self.palette.map(Palette::name).unwrap_or_default()),
+            ("sort", if self.sort == GallerySort::default() { "" } else { self.sort.name() }),
+            ("page", &page.to_string()),
         ];
-        if self.sort != GallerySort::default() {
-            fields.push(("sort", self.sort.name().to_owned()));
-        }
-        fields.push(("page", page.to_string()));
-        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
-        let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
-        format!("/builds?{}", query.join("&"))
+        query::address("/builds", &fields)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::arena::ModelKey;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
 use crate::web::api::leaderboard::board;
 use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
-use crate::web::query::{PageQuery, escaped};
+use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, ShareCard, filters};
 
 /// For the template, in the type of a count of votes.
@@ -215,16 +215,13 @@ impl LeaderboardPageQuery {
     fn head(&self, sort: LadderSort, name: &str, word: &'static str) -> SortHeader {
         let current = self.sort_by() == sort;
         let order = if current { self.order().reversed() } else { sort.usual_order() };
-        let mut address = format!("/leaderboard?sort={name}");
-        if order != sort.usual_order() {
-            address.push_str("&order=");
-            address.push_str(order.name());
-        }
-        for (name, value) in [("provider", &self.provider), ("tag", &self.tag)] {
-            if !value.is_empty() {
-                address.push_str(&format!("&{name}={}", escaped(value)));
-            }
-        }
+        let fields = [
+            ("sort", name),
+            ("order", if order == sort.usual_order() { "" } else { order.name() }),
+            ("provider", &self.provider),
+            ("tag", &self.tag),
+        ];
+        let address = query::address("/leaderboard", &fields);
         SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
     }
 

@@ -6,11 +6,12 @@ use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
 use crate::app::App;
+use crate::arena::Choice;
 use crate::arena::leaderboard::{JudgedVote, ModelProfile, PAGE, Record};
-use crate::arena::{Choice, ModelKey};
 use crate::web::api::leaderboard::board;
+use crate::web::api::models::find_profile;
 use crate::web::pager::{PageLink, page_count, page_links};
-use crate::web::query::{PageNumber, PageQuery, escaped};
+use crate::web::query::{self, PageNumber, PageQuery};
 use crate::web::{Error, Page, filters};
 
 #[derive(Debug, Default, Deserialize)]
@@ -72,7 +73,7 @@ async fn pair(
     if query.a.is_empty() && query.b.is_empty() {
         return Ok(Err(None));
     }
-    Ok(match (model(app, &query.a).await?, model(app, &query.b).await?) {
+    Ok(match (find_profile(app, &query.a).await?, find_profile(app, &query.b).await?) {
         (Some(a), Some(b)) if a.key == b.key => Err(Some("A model cannot be compared with itself.")),
         (Some(a), Some(b)) => Ok([a, b]),
         _ => Err(Some("This pair is not on the leaderboard.")),
@@ -115,25 +116,11 @@ async fn one(app: &App, [a, b]: [ModelProfile; 2], query: PairsQuery) -> Result<
     })
 }
 
-async fn model(app: &App, key: &str) -> Result<Option<ModelProfile>, Error> {
-    let Ok(key) = key.parse::<ModelKey>() else { return Ok(None) };
-    Ok(app.arena.model(&key).await?)
-}
-
 /// The address of the votes on a pair, or of all pairs.
 pub(super) fn address(pair: Option<(&str, &str)>, tag: &str, page: i64) -> String {
-    let mut fields = Vec::new();
-    if let Some((a, b)) = pair {
-        fields.extend([format!("a={a}"), format!("b={b}")]);
-    }
-    if !tag.is_empty() {
-        fields.push(format!("tag={}", escaped(tag)));
-    }
-    if page > 1 {
-        fields.push(format!("page={page}"));
-    }
-    let question = if fields.is_empty() { "" } else { "?" };
-    format!("/leaderboard/pairs{question}{}", fields.join("&"))
+    let (a, b) = pair.unwrap_or_default();
+    let page = if page > 1 { page.to_string() } else { String::new() };
+    query::address("/leaderboard/pairs", &[("a", a), ("b", b), ("tag", tag), ("page", &page)])
 }
 
 impl PairPage {
