@@ -96,31 +96,29 @@ async fn check(
             Some(LargeBody { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
             None => Verdict::too_large(limit),
         };
-        let mut report = report(&verdict, size, palette, cells)?;
+        let mut json = report(&verdict, size, palette, cells)?;
         if let Some(grid) = verdict.grid().filter(|_| encoded) {
-            add_grid(&mut report.json, grid);
+            add_grid(&mut json, grid);
         }
-        Ok::<_, Error>(report.compressed(encoding))
+        // On a worker thread, because the report may be large.
+        let is_packed = encoding == Encoding::Brotli && json.len() > COMPRESSION_MIN_BYTES;
+        if is_packed {
+            json = codec::pack(&json, CompressionLevel::Fast);
+        }
+        Ok::<_, Error>((status(&verdict), json, is_packed))
     };
-    let report = app.work.run(address.client(), judge).await??;
-    let mut response = Body::new(MeteredBody::new(&app.memory, report.json.into()).await?).into_response();
-    *response.status_mut() = report.status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(name) = report.encoding.name() {
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(name));
+    let (status, json, is_packed) = app.work.run(address.client(), judge).await??;
+    let body = Body::new(MeteredBody::new(&app.memory, json.into()).await?);
+    let headers = [(CONTENT_TYPE, "application/json"), (VARY, "accept-encoding")];
+    let mut response = (status, headers, body).into_response();
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("br"));
     }
-    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
     response.extensions_mut().insert(NoTransform);
     Ok(response)
 }
 
-struct CheckResponse {
-    status: StatusCode,
-    json: Vec<u8>,
-    encoding: Encoding,
-}
-
-fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<CheckResponse, Error> {
+fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> Result<Vec<u8>, Error> {
     let block_count = verdict.stats().map_or(0, |stats| stats.block_count);
     if cells && block_count > MAX_CELLS {
         let message = format!(
@@ -129,8 +127,7 @@ fn report(verdict: &Verdict, size: GridSize, palette: Palette, cells: bool) -> R
         );
         return Err(Error::new(ErrorCode::TooManyCells, message));
     }
-    let json = serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)?;
-    Ok(CheckResponse { status: status(verdict), json, encoding: Encoding::Identity })
+    serde_json::to_vec(&Report::new(verdict, size, palette, cells)).map_err(Error::internal)
 }
 
 /// Adds the encoded grid as the last field of a JSON object.
@@ -139,18 +136,6 @@ fn add_grid(json: &mut Vec<u8>, grid: &Grid) {
     json.extend(br#","grid":""#);
     json.extend(STANDARD.encode(codec::encode(grid)).into_bytes());
     json.extend(br#""}"#);
-}
-
-impl CheckResponse {
-    /// Runs on a worker thread, because the report may be large.
-    fn compressed(self, encoding: Encoding) -> Self {
-        match encoding {
-            Encoding::Brotli if self.json.len() > COMPRESSION_MIN_BYTES => {
-                Self { json: codec::pack(&self.json, CompressionLevel::Fast), encoding, ..self }
-            }
-            _ => self,
-        }
-    }
 }
 
 /// A report on what could be read is a success, even if the build is invalid.

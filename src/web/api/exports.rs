@@ -68,24 +68,17 @@ async fn export(
     let Build { id, prompt_id, model_key, digest, .. } = find_build(&request.app, parse_id(&build)?).await?;
     let load = find_grid(&request.app, id);
     let name = format!("{prompt_id}-{model_key}");
-    let file = ExportedFile { digest: &digest, name, format, cache_control: IMMUTABLE };
-    answer(&request, file, load).await
+    answer(&request, &digest, load, name, format, IMMUTABLE).await
 }
 
-/// What to export, and how long browsers may keep it.
-pub(in crate::web) struct ExportedFile<'a> {
-    /// The digest of the grid.
-    pub digest: &'a [u8],
-    /// Without the extension.
-    pub name: String,
-    pub format: Format,
-    pub cache_control: &'static str,
-}
-
+/// The grid of this digest as a file. `name` is without the extension.
 pub(in crate::web) async fn answer(
     ContentRequest { app, client, headers, .. }: &ContentRequest,
-    ExportedFile { digest, name, format, cache_control }: ExportedFile<'_>,
+    digest: &[u8],
     load: impl Future<Output = Result<StoredGrid, Error>>,
+    name: String,
+    format: Format,
+    cache_control: &'static str,
 ) -> Result<Response, Error> {
     // The name is part of the file's content in some formats.
     let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex::encode(digest));

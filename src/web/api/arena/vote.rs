@@ -63,7 +63,17 @@ async fn vote(
     let choice = request.choice.parse().map_err(|_| ErrorCode::BadChoice)?;
     match cast_vote(&app, &visitor, &request.matchup_id, choice).await? {
         Ok(reveal) => Ok(Json(VoteResponse { ok: true, body: RevealView::from(*reveal) }).into_response()),
-        Err(rejection) => Ok(rejection_response(rejection)),
+        Err(VoteRejection::Already(reveal)) => {
+            let body = VoteRejectedResponse::new(ErrorCode::AlreadyVoted, RevealView::from(*reveal));
+            Ok((StatusCode::CONFLICT, [NO_STORE], Json(body)).into_response())
+        }
+        Err(VoteRejection::TooSoon(wait)) => {
+            let body = RetryAfterView { retry_after_ms: wait.as_millis() };
+            let body = VoteRejectedResponse::new(ErrorCode::TooSoon, body);
+            let seconds = HeaderValue::from(wait.as_millis().div_ceil(1000).max(1) as u64);
+            let retry_after = [(RETRY_AFTER, seconds)];
+            Ok((StatusCode::TOO_MANY_REQUESTS, [NO_STORE], retry_after, Json(body)).into_response())
+        }
     }
 }
 
@@ -90,21 +100,6 @@ pub(in crate::web) async fn cast_vote(
 pub(in crate::web) enum VoteRejection {
     Already(Box<Reveal>),
     TooSoon(Duration),
-}
-
-fn rejection_response(rejection: VoteRejection) -> Response {
-    match rejection {
-        VoteRejection::Already(reveal) => {
-            let body = VoteRejectedResponse::new(ErrorCode::AlreadyVoted, RevealView::from(*reveal));
-            (StatusCode::CONFLICT, [NO_STORE], Json(body)).into_response()
-        }
-        VoteRejection::TooSoon(wait) => {
-            let body = RetryAfterView { retry_after_ms: wait.as_millis() };
-            let body = VoteRejectedResponse::new(ErrorCode::TooSoon, body);
-            let seconds = HeaderValue::from(wait.as_millis().div_ceil(1000).max(1) as u64);
-            (StatusCode::TOO_MANY_REQUESTS, [NO_STORE], [(RETRY_AFTER, seconds)], Json(body)).into_response()
-        }
-    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -186,8 +186,7 @@ async fn export(
     let (app, id) = (&request.app, parse_id(&id)?);
     let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or(ErrorCode::NoDraft)?;
     let name = format!("{}-{}", file_name_slug(&prompt), file_name_slug(&model));
-    let file = exports::ExportedFile { digest: &digest, name, format, cache_control: DRAFT_CACHE_CONTROL };
-    exports::answer(&request, file, find_grid(app, id)).await
+    exports::answer(&request, &digest, find_grid(app, id), name, format, DRAFT_CACHE_CONTROL).await
 }
 
 async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
