@@ -52,7 +52,8 @@ pub(super) async fn read(
     refuse_other_encodings(request.headers())?;
     let announced = announced_length(request.headers()).unwrap_or(limit);
     if announced > limit {
-        if !expects_continue(request.headers()) {
+        // A client that expects a `100 Continue` has not begun to send its body.
+        if !request.headers().contains_key(EXPECT) {
             drain(request.into_body()).await?;
         }
         return Ok(None);
@@ -93,11 +94,6 @@ async fn next(body: &mut Body) -> Result<Option<Bytes>, Error> {
     let frame = timeout(IDLE_TIMEOUT, body.frame()).await.map_err(|_| ErrorCode::BodyStalled)?;
     let frame = frame.transpose().map_err(|_| ErrorCode::BodyCutOff)?;
     Ok(frame.map(|frame| frame.into_data().unwrap_or_default()))
-}
-
-/// Whether the client sends its body only after a `100 Continue`.
-fn expects_continue(headers: &HeaderMap) -> bool {
-    headers.contains_key(EXPECT)
 }
 
 /// Reads a body as a build, and checks it.

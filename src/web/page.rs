@@ -70,7 +70,7 @@ const CONSOLE: [(&str, &str); 4] = [
 pub struct Page {
     menu_path: &'static str,
     location: PageLocation,
-    card: ShareCard,
+    pub card: ShareCard,
 }
 
 /// The picture of a page where its link is shared.
@@ -110,10 +110,6 @@ impl Page {
 
     pub fn card_address(&self) -> String {
         format!("{}{}", self.location.site, self.card.path)
-    }
-
-    pub fn card(&self) -> &ShareCard {
-        &self.card
     }
 
     pub fn menu(&self) -> impl Iterator<Item = MenuItem> {

@@ -87,10 +87,10 @@ impl HistoryChart {
     /// `models` are keys and names, best first. None if no rating has moved yet.
     pub fn of<'a>(
         history: &BTreeMap<ModelKey, Vec<RatingPoint>>,
-        models: impl Iterator<Item = (&'a ModelKey, &'a str)>,
+        models: impl IntoIterator<Item = (&'a ModelKey, &'a str)>,
     ) -> Option<Self> {
         let rated = |(key, name)| Some(RatedModel { key, name, points: history.get(key)? });
-        let models: Vec<_> = models.filter_map(rated).collect();
+        let models: Vec<_> = models.into_iter().filter_map(rated).collect();
         let points = || models.iter().flat_map(|model| model.points);
         let ratings = || points().map(|point| point.elo);
         let steps = round_steps(ratings().min_by(f64::total_cmp)?, ratings().max_by(f64::total_cmp)?, 5);

@@ -58,23 +58,16 @@ async fn page(State(app): State<App>, Path(key): Path<String>) -> Result<ModelPa
     let total = builds.len();
     builds.truncate(MAX_BUILDS);
     let alt = format!("{}: its place on the leaderboard, and one of its builds.", facts.display_name);
+    let card = ShareCard::of("models", &facts.key, facts.display_name.clone(), alt);
     Ok(ModelPage {
-        page: Page::at("/leaderboard").with_card(ShareCard::of(
-            "models",
-            &facts.key,
-            facts.display_name.clone(),
-            alt,
-        )),
+        page: Page::at("/leaderboard").with_card(card),
         settings: app.arena.settings.to_string(),
         references: about::reference_policy(app.config.references),
         is_off: facts.is_reference() && app.config.references == ReferencePolicy::Off,
         field: board.rows.len(),
         change: row.as_ref().and_then(|row| changes.get(row.rank - 1).copied()),
         interval: axis.as_ref().zip(skill).map(|(axis, skill)| axis.interval(skill)),
-        history: HistoryChart::of(
-            &board.stats.history.lines,
-            [(&facts.key, facts.display_name.as_str())].into_iter(),
-        ),
+        history: HistoryChart::of(&board.stats.history.lines, [(&facts.key, facts.display_name.as_str())]),
         cards: builds,
         builds: total,
         facts,

@@ -165,15 +165,10 @@ impl CoverageCellView {
     pub(super) fn detail(&self) -> String {
         match self.state {
             "running" => {
-                let again = if self.attempts > 1 { format!("try {}", self.attempts) } else { String::new() };
-                let note = self.note.clone().unwrap_or_default();
-                let chars =
-                    if self.chars > 0 { format!("{} chars", short(self.chars)) } else { String::new() };
-                [note, chars, again]
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join(", ")
+                let note = self.note.clone().filter(|note| !note.is_empty());
+                let chars = (self.chars > 0).then(|| format!("{} chars", short(self.chars)));
+                let again = (self.attempts > 1).then(|| format!("try {}", self.attempts));
+                [note, chars, again].into_iter().flatten().collect::<Vec<_>>().join(", ")
             }
             "queued" => self.note.clone().unwrap_or_default(),
             "failed" => self.code.as_deref().unwrap_or_default().replace('_', " "),
