@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::openapi::shapes;
 use crate::arena;
 use crate::arena::catalog::{ListedModel, ListedPrompt, ModelOptions, Prices};
 use crate::arena::leaderboard::LadderEntry;
@@ -92,7 +93,9 @@ pub(in crate::web) struct AdminModelView {
     /// The provider that requests go to.
     pub asked_at: Option<String>,
     pub via: BTreeMap<String, String>,
+    #[schema(value_type = Option<shapes::PricesSchema>)]
     pub prices: Option<Prices>,
+    #[schema(value_type = shapes::OptionsSchema)]
     pub options: ModelOptions,
     pub builds: i64,
 }

@@ -1,7 +1,6 @@
 //! Providers of models, prices, and options of requests.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A service that offers models.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -28,22 +27,18 @@ pub enum ProviderKind {
     Compatible,
 }
 
-/// In dollars for a million tokens. Reasoning is output.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+/// In dollars per million tokens. Reasoning counts as output.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    #[schema(example = 2.5)]
     pub input: f64,
-    #[schema(example = 15.0)]
     pub output: f64,
 }
 
-/// Options that differ from the provider's defaults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+/// Options of requests that differ from the provider's defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct ModelOptions {
-    /// none, minimal, low, medium, high, xhigh or max.
-    #[schema(value_type = Option<String>)]
     pub effort: Option<ThinkingEffort>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,

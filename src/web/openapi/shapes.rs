@@ -1,9 +1,23 @@
-//! Schemas of types of the task format that write their JSON by hand. Tests compare real responses with the document.
+//! Schemas of types from outside `web` that cannot derive them: the document says less than their attributes, or in
+//! another order. Tests compare real responses with the document.
 
 use std::collections::BTreeMap;
 
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::arena::Choice;
 use voxel::{GridSize, Palette};
+
+impl PartialSchema for Choice {
+    fn schema() -> RefOr<Schema> {
+        let names = Self::ALL.map(Self::name);
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
+    }
+}
+
+impl ToSchema for Choice {}
 
 /// Two opposite corners, both included; null for an empty build.
 #[derive(ToSchema)]
@@ -154,4 +168,24 @@ struct BlockSchema {
     z: i64,
     #[schema(example = "glowstone")]
     r#type: String,
+}
+
+/// In dollars for a million tokens. Reasoning is output.
+#[derive(ToSchema)]
+#[schema(as = Prices)]
+pub(in crate::web) struct PricesSchema {
+    #[schema(example = 2.5)]
+    input: f64,
+    #[schema(example = 15.0)]
+    output: f64,
+}
+
+/// Options that differ from the provider's defaults.
+#[derive(ToSchema)]
+#[schema(as = ModelOptions, rename_all = "camelCase")]
+pub(in crate::web) struct OptionsSchema {
+    /// none, minimal, low, medium, high, xhigh or max.
+    effort: Option<String>,
+    temperature: Option<f64>,
+    max_output_tokens: Option<u32>,
 }

@@ -18,7 +18,7 @@ use crate::arena::catalog::{
 };
 use crate::arena::{ModelKey, PromptId};
 use crate::arena::{audit, jobs};
-use crate::web::openapi::codes;
+use crate::web::openapi::{codes, shapes};
 use crate::web::views::{AdminModelView, AdminPromptView};
 use crate::web::{Error, ErrorCode};
 
@@ -55,8 +55,10 @@ struct PutModelRequest {
     #[serde(default)]
     via: BTreeMap<String, String>,
     #[serde(default)]
+    #[schema(value_type = Option<shapes::PricesSchema>)]
     prices: Option<Prices>,
     #[serde(default)]
+    #[schema(value_type = shapes::OptionsSchema)]
     options: ModelOptions,
     enabled: Option<bool>,
 }
