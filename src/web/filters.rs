@@ -1,5 +1,6 @@
 //! Filters for templates.
 
+use serde::Serialize;
 use time::OffsetDateTime;
 
 /// A count with separators: 12,582,912.
@@ -56,6 +57,22 @@ pub fn moment(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<Str
     let month = date.month().to_string();
     let month = month.get(..3).unwrap_or(&month);
     Ok(format!("{} {month} {}, {:02}:{:02}", date.day(), date.year(), time.hour(), time.minute()))
+}
+
+/// 21 November 2026
+#[askama::filter_fn]
+pub fn day(at: &OffsetDateTime, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(format_day(*at))
+}
+
+pub fn format_day(at: OffsetDateTime) -> String {
+    format!("{} {} {}", at.day(), at.month(), at.year())
+}
+
+/// For the scripts of a page.
+#[askama::filter_fn]
+pub fn json_text(value: impl Serialize, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(serde_json::to_string(&value).unwrap_or_default())
 }
 
 /// Milliseconds in readable units: 4.2 s, 48 s, 3 min 12 s.

@@ -285,25 +285,16 @@ impl LadderSort {
 
 impl SortOrder {
     fn name(self) -> &'static str {
-        match self {
-            Self::Asc => "asc",
-            Self::Desc => "desc",
-        }
+        if self == Self::Asc { "asc" } else { "desc" }
     }
 
     /// The value of `aria-sort`.
     fn word(self) -> &'static str {
-        match self {
-            Self::Asc => "ascending",
-            Self::Desc => "descending",
-        }
+        if self == Self::Asc { "ascending" } else { "descending" }
     }
 
     fn reversed(self) -> Self {
-        match self {
-            Self::Asc => Self::Desc,
-            Self::Desc => Self::Asc,
-        }
+        if self == Self::Asc { Self::Desc } else { Self::Asc }
     }
 }
 

@@ -80,10 +80,6 @@ impl OwnVotes {
         }))
     }
 
-    fn since(&self) -> String {
-        day(self.since)
-    }
-
     /// How many votes the agreement is based on, if not all.
     fn latest(&self) -> Option<i64> {
         (self.count > MAX_COMPARED).then_some(MAX_COMPARED)
@@ -107,11 +103,6 @@ impl PastVote {
 
     /// 21 November 2026, 14:05
     fn moment(&self) -> String {
-        format!("{}, {:02}:{:02}", day(self.at), self.at.hour(), self.at.minute())
+        format!("{}, {:02}:{:02}", filters::format_day(self.at), self.at.hour(), self.at.minute())
     }
-}
-
-/// 21 November 2026
-fn day(at: OffsetDateTime) -> String {
-    format!("{} {} {}", at.day(), at.month(), at.year())
 }

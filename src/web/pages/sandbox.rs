@@ -214,9 +214,4 @@ impl RunPage {
     fn sides(&self) -> impl Iterator<Item = (&'static str, &Draft)> {
         SIDES.into_iter().zip(&self.run.sides).filter_map(|((_, name), side)| Some((name, side.as_ref()?)))
     }
-
-    fn expires(&self) -> String {
-        let at = self.run.expires_at;
-        format!("{} {} {}", at.day(), at.month(), at.year())
-    }
 }

@@ -149,10 +149,6 @@ impl CoverageCellView {
         self.state == "missing" && self.job_id.is_none()
     }
 
-    fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     /// The state, or the time that a running job has taken.
     fn state_label(&self, now: &i64) -> String {
         match (self.state, self.since) {

@@ -9,20 +9,13 @@ use axum::routing::get;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::ReferencePolicy;
-use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE, ThinkingEffort};
+use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE};
 use crate::generate::Providers;
 use crate::web::views::AdminModelView;
 use crate::web::{Error, Page, filters};
 
-const EFFORTS: [ThinkingEffort; 7] = [
-    ThinkingEffort::None,
-    ThinkingEffort::Minimal,
-    ThinkingEffort::Low,
-    ThinkingEffort::Medium,
-    ThinkingEffort::High,
-    ThinkingEffort::Xhigh,
-    ThinkingEffort::Max,
-];
+/// The levels of thinking, as in the API.
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 pub(super) fn routes() -> Router<App> {
     Router::new().route("/admin/models", get(models))
@@ -96,10 +89,6 @@ pub(super) fn unavailable_reason(model: &catalog::Model, providers: &Providers) 
 }
 
 impl ModelsPageRow {
-    fn json(&self) -> String {
-        serde_json::to_string(&self.model).unwrap_or_default()
-    }
-
     fn is_reference(&self) -> bool {
         self.model.provider == REFERENCE
     }
@@ -130,9 +119,5 @@ impl ModelsPage {
                 "Reference models do not take part, even if they are enabled (REFERENCE_MODELS is off)."
             }
         }
-    }
-
-    fn efforts(&self) -> impl Iterator<Item = String> {
-        EFFORTS.iter().map(|effort| format!("{effort:?}").to_lowercase())
     }
 }

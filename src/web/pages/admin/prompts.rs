@@ -27,9 +27,3 @@ async fn prompts(State(app): State<App>, _: SignedIn) -> Result<AdminPromptsPage
     let prompts = catalog::prompts(&app.pool).await?.iter().map(AdminPromptView::of).collect();
     Ok(AdminPromptsPage { page: Page::at("/admin/prompts"), prompts })
 }
-
-impl AdminPromptView {
-    fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-}
