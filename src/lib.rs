@@ -4,6 +4,7 @@ pub mod app;
 pub mod arena;
 pub mod background;
 pub mod cli;
+pub mod client_network;
 pub mod config;
 pub mod db;
 pub mod generate;
