@@ -8,6 +8,7 @@ mod env;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use self::env::{EnvReader, process_env};
 use crate::arena::catalog::{self, Catalog};
-use crate::arena::{Mode, ReferencePolicy, Settings};
+use crate::arena::{Mode, ReferencePolicy, Settings, VoteBudgets};
 use crate::db::{self, DatabaseSource};
 use crate::generate::{Secret, attempts};
 use voxel::{GridSize, Palette};
@@ -46,6 +47,7 @@ pub struct Config {
     pub references: ReferencePolicy,
     /// How long a voter must have a matchup before a vote on it counts.
     pub min_dwell: Duration,
+    pub vote_budgets: VoteBudgets,
     pub rate_limits: bool,
     /// Proxies that are trusted to name the address of a visitor.
     pub trusted_proxies: Vec<IpNet>,
@@ -116,6 +118,7 @@ impl Config {
         let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
         let catalog = read.catalog(data_dir.as_deref());
         let bind = read.bind();
+        let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
         let config = Self {
             database: read.database(),
             sandbox: read.sandbox(bind),
@@ -134,9 +137,10 @@ impl Config {
             },
             references: read.references(),
             min_dwell: read.min_dwell(),
+            vote_budgets: read.vote_budgets(public_url.is_some()),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies: read.trusted_proxies(),
-            public_url: read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin),
+            public_url,
         };
         read.finish(config)
     }
@@ -260,6 +264,20 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         let within = |text: &str| text.parse().ok().filter(|ms| *ms <= 600_000);
         let ms = self.parse("MIN_DWELL_MS", "a number of milliseconds up to 600000", within);
         Duration::from_millis(ms.unwrap_or(DEFAULT_MIN_DWELL_MS))
+    }
+
+    /// An installation on the internet has limits unless they are switched off with 0; on one's own machine or network,
+    /// all votes may well come from the same network.
+    fn vote_budgets(&mut self, is_public: bool) -> VoteBudgets {
+        let mut budget = |name: &str, default: u32, range: RangeInclusive<u32>| {
+            let default = if is_public { default } else { 0 };
+            Some(self.number(name, default, range)).filter(|budget| *budget > 0)
+        };
+        VoteBudgets {
+            voter_per_day: budget("VOTER_VOTES_PER_DAY", 300, 0..=1_000_000),
+            network_per_day: budget("NETWORK_VOTES_PER_DAY", 2000, 0..=10_000_000),
+            network_points: budget("NETWORK_ELO_POINTS", 10, 0..=1000).map(f64::from),
+        }
     }
 
     fn trusted_proxies(&mut self) -> Vec<IpNet> {

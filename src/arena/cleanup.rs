@@ -1,8 +1,11 @@
-//! Deleting matchups without a vote after a day. That their voters have seen the pairs is kept.
+//! Deleting what has served its purpose: matchups without a vote after a day, though not that their voters have seen the
+//! pairs; what budgets of votes remember of earlier days; the keys of old network digests.
 
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
+
+use super::votes::{budgets, network_keys};
 
 /// How long a matchup without a vote is kept, so that its voter can still ask for it.
 const UNVOTED_RETENTION: Duration = Duration::DAY;
@@ -21,7 +24,8 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
         .execute(pool)
         .await?;
     sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTER_RETENTION).execute(pool).await?;
-    Ok(())
+    budgets::purge(pool, now.date()).await?;
+    network_keys::purge(pool, now.date()).await
 }
 
 /// Returns whether there is more to do.

@@ -7,8 +7,9 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
+use super::decisions::Verdict;
 use super::elo::Standing;
-use super::{Choice, Mode, ModelKey, PromptId, Settings};
+use super::{Choice, Exclusion, Mode, ModelKey, PromptId, Settings};
 
 /// Stores a type as the text that `$text` makes of it and [`std::str::FromStr`] reads.
 macro_rules! text_column {
@@ -44,6 +45,8 @@ text_column!(PromptId, PromptId::as_str);
 text_column!(Mode, Mode::as_str);
 text_column!(Settings, Settings::slug);
 text_column!(Choice, |choice: &Choice| choice.name());
+text_column!(Exclusion, |exclusion: &Exclusion| exclusion.name());
+text_column!(Verdict, |verdict: &Verdict| verdict.name());
 
 /// `(elo, wins, losses, ties, both_bad)`, as a query selects it from the ratings.
 type StandingRow = (f64, i64, i64, i64, i64);

@@ -53,6 +53,7 @@ mod choice;
 pub mod cleanup;
 mod columns;
 pub mod coverage;
+pub mod decisions;
 pub mod drafts;
 pub mod elo;
 pub mod gallery;
@@ -81,7 +82,7 @@ pub use lineup::{Lineup, ReferencePolicy};
 pub use matchups::{Matchup, MatchupError, MatchupPrompt, ServedMatchup, SkipError, Voter};
 pub use names::{ModelKey, PromptId};
 pub use settings::{Mode, Settings};
-pub use votes::{Reveal, RevealedSide, VoteError};
+pub use votes::{Exclusion, Reveal, RevealedSide, VoteBudgets, VoteError};
 
 pub use tallies::TallyMismatch;
 
@@ -100,6 +101,7 @@ use lineup::LineupCache;
 use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
 use shown::ShownCache;
 use votes::counting::CountVotes;
+use votes::network_keys::NetworkKeys;
 use votes::reveals::ReadReveals;
 
 /// Statistics that are computed at a time. Voters keep the other connections to the database, and a core.
@@ -144,7 +146,7 @@ impl Arena {
             read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), settings: settings.clone() }, 1),
             serve: Batcher::new(ServeMatchups { pool: pool.clone(), settings: settings.clone() }, 1),
             fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
-            count_votes: Batcher::new(CountVotes { pool: pool.clone(), min_dwell }, MAX_VOTE_BATCHES),
+            count_votes: vote_counter(pool.clone(), min_dwell, VoteBudgets::default()),
             read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
             grids: Cache::builder()
                 .weigher(|_, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX))
@@ -162,8 +164,19 @@ impl Arena {
         }
     }
 
+    /// Limits how much a voter and a network can count for.
+    #[must_use]
+    pub fn with_vote_budgets(self, budgets: VoteBudgets) -> Self {
+        Self { count_votes: vote_counter(self.pool.clone(), self.min_dwell, budgets), ..self }
+    }
+
     #[must_use]
     pub fn with_replica(self, replica: PgPool) -> Self {
         Self { replica, ..self }
     }
+}
+
+fn vote_counter(pool: PgPool, min_dwell: Duration, budgets: VoteBudgets) -> Batcher<CountVotes> {
+    let job = CountVotes { pool, min_dwell, budgets, network_keys: NetworkKeys::default() };
+    Batcher::new(job, MAX_VOTE_BATCHES)
 }

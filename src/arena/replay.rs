@@ -1,14 +1,15 @@
-//! Replaying votes: the ratings that follow from them, compared with the stored ones.
+//! Replaying votes: the ratings that follow from those that count, compared with the stored ones.
+
+mod stored;
+
+pub(super) use self::stored::{correct, lock_ratings, replay_before};
+pub use self::stored::{repair, verify};
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-use sqlx::{PgConnection, PgPool};
-
-use super::audit::{self, Admin};
 use super::elo::{Standing, apply_vote};
-use super::vote_log::{LoggedVote, VoteLog};
-use super::{ModelKey, TallyMismatch, tallies};
+use super::vote_log::LoggedVote;
+use super::{ModelKey, TallyMismatch};
 
 /// The standings of all models, by settings.
 pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
@@ -17,7 +18,9 @@ pub type Ladders = BTreeMap<String, BTreeMap<ModelKey, Standing>>;
 #[derive(Debug, Default)]
 pub struct Replay {
     pub ladders: Ladders,
+    /// The votes that count, and those that do not.
     pub votes: u64,
+    pub excluded: u64,
     latest: Option<i64>,
 }
 
@@ -64,14 +67,19 @@ pub enum Difference {
 }
 
 impl Replay {
-    /// What the next vote changes, by the votes before it.
-    pub fn next(&mut self, vote: &LoggedVote) -> Result<RatingChange, ReplayError> {
+    /// What the next vote changes, by the votes before it. Nothing if it does not count.
+    pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<RatingChange>, ReplayError> {
         let LoggedVote { id, model_a, model_b, .. } = vote;
         if let Some(latest) = self.latest.filter(|latest| id <= latest) {
             return Err(ReplayError::OutOfOrder { id: *id, latest });
         }
         if model_a == model_b {
             return Err(ReplayError::SameModel { id: *id, model: model_a.clone() });
+        }
+        self.latest = Some(*id);
+        if vote.exclusion.is_some() {
+            self.excluded += 1;
+            return Ok(None);
         }
         let ladder = self.ladders.entry(vote.settings.clone()).or_default();
         let of = |model| ladder.get(model).copied().unwrap_or(Standing::NEW);
@@ -80,15 +88,16 @@ impl Replay {
         ladder.insert(model_a.clone(), after.0);
         ladder.insert(model_b.clone(), after.1);
         self.votes += 1;
-        self.latest = Some(*id);
-        Ok(RatingChange { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] })
+        let change = RatingChange { before: [before.0.elo, before.1.elo], after: [after.0.elo, after.1.elo] };
+        Ok(Some(change))
     }
 
     pub fn models(&self) -> usize {
         self.ladders.values().map(BTreeMap::len).sum()
     }
 
-    /// How the stored ladders differ, model by model.
+    /// How the stored ladders differ, model by model. A model none of whose votes count may have a rating all the same,
+    /// that of a new one.
     pub fn differences(&self, stored: &Ladders) -> Vec<Difference> {
         let replayed = self.ladders.iter().flat_map(|(settings, ladder)| {
             let stored = stored.get(settings);
@@ -104,9 +113,13 @@ impl Replay {
         });
         let voteless = stored.iter().flat_map(|(settings, ladder)| {
             let replayed = self.ladders.get(settings);
-            let voteless =
-                ladder.keys().filter(move |model| !replayed.is_some_and(|l| l.contains_key(*model)));
-            voteless.map(|model| Difference::NoVotes { settings: settings.clone(), model: model.clone() })
+            let has_no_votes =
+                move |model: &ModelKey| !replayed.is_some_and(|ladder| ladder.contains_key(model));
+            let voteless = ladder
+                .iter()
+                .filter(move |(model, standing)| has_no_votes(model) && **standing != Standing::NEW);
+            voteless
+                .map(|(model, _)| Difference::NoVotes { settings: settings.clone(), model: model.clone() })
         });
         replayed.chain(voteless).collect()
     }
@@ -161,163 +174,23 @@ impl ReplayReport {
 
     /// Replays the next vote. Returns what it changes, if that is stored differently.
     pub fn next(&mut self, vote: &LoggedVote) -> Result<Option<RatingChange>, ReplayError> {
-        let change = self.replay.next(vote)?;
+        let Some(change) = self.replay.next(vote)? else { return Ok(None) };
         let Some(difference) = change.difference(vote) else { return Ok(None) };
         self.differing_votes += 1;
         self.first.get_or_insert(difference);
         Ok(Some(change))
     }
 
-    fn close(&mut self, stored: &Ladders, tallies: Vec<TallyMismatch>) {
+    fn add_ratings(&mut self, stored: &Ladders) {
         let differences = self.replay.differences(stored);
         self.differing_ratings = differences.len() as u64;
-        self.differing_tallies = tallies.len() as u64;
-        let mut all = differences.into_iter().chain(tallies.into_iter().map(Difference::Tally));
-        self.first = self.first.take().or_else(|| all.next());
+        self.first = self.first.take().or_else(|| differences.into_iter().next());
     }
-}
 
-/// Compares all votes, ratings and tallies of one moment with a replay.
-pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
-    let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    compare(&mut snapshot, false).await
-}
-
-/// Does the same, and corrects what differs. Votes wait meanwhile.
-pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
-    let mut transaction = pool.begin().await?;
-    let report = compare(&mut transaction, true).await?;
-    if report.differing_ratings > 0 {
-        rewrite_ratings(&mut transaction, &report.replay.ladders).await?;
+    fn add_tallies(&mut self, mismatches: Vec<TallyMismatch>) {
+        self.differing_tallies = mismatches.len() as u64;
+        self.first = self.first.take().or_else(|| mismatches.into_iter().next().map(Difference::Tally));
     }
-    if report.differing_tallies > 0 {
-        tallies::rewrite(&mut transaction).await?;
-    }
-    if !report.is_clean() {
-        // The statistics were computed from what was wrong.
-        sqlx::query!("DELETE FROM ladder_stats").execute(&mut *transaction).await?;
-        let detail = json!({
-            "votes": report.differing_votes,
-            "ratings": report.differing_ratings,
-            "tallies": report.differing_tallies,
-        });
-        audit::record(&mut transaction, admin, "recompute", "ladders", detail).await?;
-    }
-    transaction.commit().await?;
-    Ok(report)
-}
-
-/// Replays the stored votes. With `rewrites`, votes that differ are corrected, and new ones wait.
-async fn compare(connection: &mut PgConnection, rewrites: bool) -> sqlx::Result<ReplayReport> {
-    // Counting all votes may take longer than statements are usually allowed to.
-    sqlx::query!("SET LOCAL statement_timeout = 0").execute(&mut *connection).await?;
-    if rewrites {
-        // A vote in progress has locked its models' rows, so this waits for it; the next vote waits for this.
-        sqlx::query!("LOCK TABLE ratings IN EXCLUSIVE MODE").execute(&mut *connection).await?;
-    }
-    let mut report = ReplayReport::default();
-    let mut log = VoteLog::open(&mut *connection).await?;
-    loop {
-        let votes = log.next(&mut *connection).await?;
-        if votes.is_empty() {
-            break;
-        }
-        let mut wrong = Vec::new();
-        for vote in &votes {
-            wrong.extend(report.next(vote)?.map(|change| (vote.id, change)));
-        }
-        if rewrites {
-            rewrite_votes(connection, &wrong).await?;
-        }
-    }
-    report.close(&stored(connection).await?, tallies::mismatches(connection).await?);
-    Ok(report)
-}
-
-async fn stored(connection: &mut PgConnection) -> sqlx::Result<Ladders> {
-    let rows = sqlx::query!(
-        r#"
-        SELECT
-            settings, model_key AS "model_key: ModelKey",
-            (elo, wins, losses, ties, both_bad) AS "standing!: Standing"
-        FROM ratings
-        "#
-    )
-    .fetch_all(connection)
-    .await?;
-    let mut ladders = Ladders::new();
-    for row in rows {
-        ladders.entry(row.settings).or_default().insert(row.model_key, row.standing);
-    }
-    Ok(ladders)
-}
-
-async fn rewrite_votes(connection: &mut PgConnection, wrong: &[(i64, RatingChange)]) -> sqlx::Result<()> {
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    let column =
-        |of: fn(&RatingChange) -> f64| wrong.iter().map(|(_, change)| of(change)).collect::<Vec<_>>();
-    sqlx::query!(
-        "
-        UPDATE votes
-        SET elo_a_before = right_one.a_before, elo_a_after = right_one.a_after,
-            elo_b_before = right_one.b_before, elo_b_after = right_one.b_after
-        FROM unnest($1::bigint[], $2::float8[], $3::float8[], $4::float8[], $5::float8[])
-            AS right_one (id, a_before, a_after, b_before, b_after)
-        WHERE votes.id = right_one.id
-        ",
-        &wrong.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
-        &column(|change| change.before[0]),
-        &column(|change| change.after[0]),
-        &column(|change| change.before[1]),
-        &column(|change| change.after[1]),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-async fn rewrite_ratings(connection: &mut PgConnection, ladders: &Ladders) -> sqlx::Result<()> {
-    let rows: Vec<_> = ladders
-        .iter()
-        .flat_map(|(settings, ladder)| {
-            ladder.iter().map(move |(model, standing)| (settings, model, standing))
-        })
-        .collect();
-    let column = |of: fn(&Standing) -> i64| rows.iter().map(|row| of(row.2)).collect::<Vec<_>>();
-    let (settings, models): (Vec<_>, Vec<_>) =
-        rows.iter().map(|(settings, model, _)| ((*settings).clone(), *model)).unzip();
-    sqlx::query!(
-        "
-        DELETE FROM ratings
-        WHERE (settings, model_key) NOT IN (SELECT * FROM unnest($1::text[], $2::text[]))
-        ",
-        &settings,
-        models as _,
-    )
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query!(
-        "
-        INSERT INTO ratings (settings, model_key, elo, wins, losses, ties, both_bad)
-        SELECT *
-        FROM unnest($1::text[], $2::text[], $3::float8[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-        ON CONFLICT (settings, model_key) DO UPDATE
-        SET elo = excluded.elo, wins = excluded.wins, losses = excluded.losses,
-            ties = excluded.ties, both_bad = excluded.both_bad
-        ",
-        &settings,
-        models as _,
-        &rows.iter().map(|row| row.2.elo).collect::<Vec<_>>(),
-        &column(|standing| standing.wins),
-        &column(|standing| standing.losses),
-        &column(|standing| standing.ties),
-        &column(|standing| standing.both_bad),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 #[cfg(test)]

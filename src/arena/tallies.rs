@@ -168,6 +168,69 @@ pub(super) async fn mismatches(connection: &mut PgConnection) -> sqlx::Result<Ve
     .await
 }
 
+/// Removes from the tallies what the counted votes of these voters add to them. Together with [`add_voters`] it lets the
+/// votes of some voters change without reading those of others.
+pub(super) async fn subtract_voters(connection: &mut PgConnection, voters: &[Uuid]) -> sqlx::Result<()> {
+    change_voters(connection, voters, -1).await?;
+    sqlx::query!("DELETE FROM voter_totals WHERE voter_id = ANY($1)", voters).execute(connection).await?;
+    Ok(())
+}
+
+/// Adds to the tallies what the counted votes of these voters add to them, and drops those that are empty.
+pub(super) async fn add_voters(connection: &mut PgConnection, voters: &[Uuid]) -> sqlx::Result<()> {
+    change_voters(&mut *connection, voters, 1).await?;
+    sqlx::query!("DELETE FROM tallies WHERE (a, b, tie, both_bad) = (0, 0, 0, 0)")
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query!(
+        "
+        INSERT INTO voter_totals (settings, voter_id, votes)
+        SELECT settings, voter_id, count(*)
+        FROM matchups
+        JOIN votes ON matchup_id = matchups.id
+        WHERE voter_id = ANY($1) AND exclusion IS NULL
+        GROUP BY settings, voter_id
+        ",
+        voters,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn change_voters(connection: &mut PgConnection, voters: &[Uuid], sign: i64) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
+        SELECT
+            build_a, build_b,
+            $2 * count(*) FILTER (WHERE choice = 'A'),
+            $2 * count(*) FILTER (WHERE choice = 'B'),
+            $2 * count(*) FILTER (WHERE choice = 'TIE'),
+            $2 * count(*) FILTER (WHERE choice = 'BOTH_BAD'),
+            $2 * count(*) FILTER (WHERE is_first)
+        FROM (
+            SELECT
+                build_a, build_b, choice,
+                votes.id = min(votes.id) OVER (PARTITION BY voter_id, settings) AS is_first
+            FROM matchups
+            JOIN votes ON matchup_id = matchups.id
+            WHERE voter_id = ANY($1) AND exclusion IS NULL
+        ) voted
+        GROUP BY build_a, build_b
+        ON CONFLICT (build_a, build_b) DO UPDATE
+        SET a = tallies.a + excluded.a, b = tallies.b + excluded.b, tie = tallies.tie + excluded.tie,
+            both_bad = tallies.both_bad + excluded.both_bad,
+            first_votes = tallies.first_votes + excluded.first_votes
+        ",
+        voters,
+        sign,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// Computes all tallies again from the votes.
 pub(super) async fn rewrite(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query!("DELETE FROM tallies").execute(&mut *connection).await?;
@@ -176,6 +239,19 @@ pub(super) async fn rewrite(connection: &mut PgConnection) -> sqlx::Result<()> {
         INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
         SELECT build_a, build_b, a, b, tie, both_bad, first_votes
         FROM counted_votes
+        "
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!("DELETE FROM voter_totals").execute(&mut *connection).await?;
+    sqlx::query!(
+        "
+        INSERT INTO voter_totals (settings, voter_id, votes)
+        SELECT settings, voter_id, count(*)
+        FROM votes
+        JOIN matchups ON matchups.id = matchup_id
+        WHERE exclusion IS NULL
+        GROUP BY settings, voter_id
         "
     )
     .execute(connection)

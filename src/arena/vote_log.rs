@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Choice, ModelKey, PromptId};
+use super::{Choice, Exclusion, ModelKey, PromptId};
 
 /// Votes per page, some 150 kB as text.
 const PAGE: i64 = 400;
@@ -36,7 +36,7 @@ pub struct LoggedVote {
     pub model_a: ModelKey,
     #[schema(value_type = String, example = "reference_sculptor")]
     pub model_b: ModelKey,
-    /// The SHA-256 of the build’s encoded grid, in hexadecimal.
+    /// An id that only this log uses for the build, so that whoever has seen a build cannot find it here.
     pub build_a: String,
     pub build_b: String,
     #[schema(inline)]
@@ -60,6 +60,11 @@ pub struct LoggedVote {
     /// The time from when both builds had been sent until the vote, in milliseconds.
     #[schema(required, example = 8200)]
     pub dwell_ms: Option<i64>,
+    /// Why the vote does not count; null if it does.
+    // Logs from before there were exclusions do not have the field.
+    #[serde(default)]
+    #[schema(required, inline, example = json!(null))]
+    pub exclusion: Option<Exclusion>,
 }
 
 /// The side of the first model. Models are logged as they were shown, and A is shown on the left.
@@ -77,7 +82,7 @@ impl fmt::Display for LoggedSide {
 }
 
 impl LoggedVote {
-    pub const COLUMNS: [&str; 17] = [
+    pub const COLUMNS: [&str; 18] = [
         "id",
         "at",
         "matchup_id",
@@ -95,6 +100,7 @@ impl LoggedVote {
         "elo_b_after",
         "probability",
         "dwell_ms",
+        "exclusion",
     ];
 }
 
@@ -107,10 +113,15 @@ pub struct VoteLog {
 
 impl VoteLog {
     pub async fn open(executor: impl PgExecutor<'_>) -> sqlx::Result<Self> {
+        Self::open_after(executor, 0).await
+    }
+
+    /// Without the votes up to that id.
+    pub async fn open_after(executor: impl PgExecutor<'_>, after: i64) -> sqlx::Result<Self> {
         let latest = sqlx::query_scalar!(r#"SELECT coalesce(max(id), 0) AS "latest!" FROM votes"#)
             .fetch_one(executor)
             .await?;
-        Ok(Self { after: 0, latest })
+        Ok(Self { after, latest })
     }
 
     /// The next page; empty at the end.
@@ -121,10 +132,10 @@ impl VoteLog {
             SELECT
                 votes.id, at, matchup_id, matchups.prompt_id AS "prompt_id: PromptId",
                 model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey",
-                encode(left_build.digest, 'hex') AS "build_a!",
-                encode(right_build.digest, 'hex') AS "build_b!",
+                left_build.log_id::text AS "build_a!", right_build.log_id::text AS "build_b!",
                 choice AS "choice: Choice", 'left' AS "side!: LoggedSide",
-                matchups.settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms
+                matchups.settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms,
+                exclusion AS "exclusion: Exclusion"
             FROM votes
             JOIN matchups ON matchups.id = matchup_id
             JOIN builds left_build ON left_build.id = matchups.build_a

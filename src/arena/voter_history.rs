@@ -133,7 +133,7 @@ pub async fn agreement(arena: &Arena, voter: Voter) -> sqlx::Result<Agreement> {
             SELECT build_a, build_b, choice
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
-            WHERE voter_id = $1 AND settings = $3
+            WHERE voter_id = $1 AND settings = $3 AND exclusion IS NULL
             ORDER BY votes.id DESC
             LIMIT $2
         ),

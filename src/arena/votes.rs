@@ -1,8 +1,15 @@
 //! Votes: casting them, and what they reveal.
 
+pub(super) mod budgets;
 pub(super) mod counting;
+mod exclusion;
+pub(super) mod network_keys;
 pub(super) mod reveals;
 
+pub use self::budgets::VoteBudgets;
+pub use self::exclusion::Exclusion;
+
+use std::net::IpAddr;
 use std::time::Duration;
 
 use uuid::Uuid;
@@ -18,7 +25,7 @@ pub struct Reveal {
     pub choice: Choice,
     pub a: RevealedSide,
     pub b: RevealedSide,
-    /// All other votes on these two builds, as if the builds had been on these sides.
+    /// All other votes on these two builds that count, as if the builds had been on these sides.
     pub others: ChoiceCounts,
 }
 
@@ -52,8 +59,15 @@ pub enum VoteError {
 }
 
 impl Arena {
-    pub async fn vote(&self, voter: Voter, matchup: Uuid, choice: Choice) -> Result<Reveal, VoteError> {
-        if !self.count_votes.submit(Ballot { voter, matchup, choice }).await? {
+    /// Casts a vote. The answer is the same whether or not the vote counts.
+    pub async fn vote(
+        &self,
+        voter: Voter,
+        matchup: Uuid,
+        choice: Choice,
+        address: IpAddr,
+    ) -> Result<Reveal, VoteError> {
+        if !self.count_votes.submit(Ballot { voter, matchup, choice, address }).await? {
             return Err(self.vote_error(voter, matchup).await?);
         }
         self.reveal(matchup).await?.ok_or(VoteError::Unknown)

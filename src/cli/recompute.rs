@@ -207,7 +207,11 @@ fn replayed(replay: &Replay) -> String {
     let votes = plural(replay.votes, "vote");
     let models = plural(replay.models() as u64, "rating");
     let ladders = plural(replay.ladders.len() as u64, "leaderboard");
-    format!("{votes} replayed, {models} on {ladders}")
+    let replayed = format!("{votes} replayed, {models} on {ladders}");
+    match replay.excluded {
+        0 => replayed,
+        excluded => format!("{replayed}; {excluded} more do not count"),
+    }
 }
 
 /// How much differed.

@@ -23,6 +23,8 @@ const HISTORY_BATCHES: usize = 10;
 pub(in crate::arena) struct StatsVersion {
     votes: i64,
     catalog: i64,
+    /// The latest decision about votes.
+    decision: i64,
 }
 
 impl Arena {
@@ -60,7 +62,8 @@ impl Arena {
             r#"
             SELECT
                 coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!",
-                (SELECT catalog_revision FROM installation) AS "catalog!"
+                (SELECT catalog_revision FROM installation) AS "catalog!",
+                (SELECT coalesce(max(id), 0) FROM vote_decisions) AS "decision!"
             FROM ratings
             WHERE settings = $1
             "#,
@@ -85,6 +88,7 @@ impl Arena {
             None => RatingHistory::default(),
         };
         let pace = if is_first { Pace::AtOnce } else { Pace::Background };
+        history.follow_decisions(&mut snapshot).await?;
         self.read_new_votes(&mut snapshot, &mut history, now).await?;
         let (entries, _) = self.entries(&mut *snapshot, &lineup.builders, &TimesShown::new()).await?;
         if history.is_whole {
@@ -142,7 +146,11 @@ impl Arena {
     /// The stored statistics; none if there are none or another version of the program has stored them.
     async fn stored_stats(&self) -> sqlx::Result<Option<Computed<StatsVersion, LadderStats>>> {
         let row = sqlx::query!(
-            "SELECT votes, catalog, took_ms, computed_at, stats::text FROM ladder_stats WHERE settings = $1",
+            "
+            SELECT votes, catalog, decision, took_ms, computed_at, stats::text
+            FROM ladder_stats
+            WHERE settings = $1
+            ",
             self.settings as _,
         )
         .fetch_optional(&self.pool)
@@ -152,7 +160,7 @@ impl Arena {
         let read: Option<LadderStats> = run_blocking(move || serde_json::from_str(&text).ok()).await?;
         let age = (OffsetDateTime::now_utc() - row.computed_at).unsigned_abs();
         let took = Duration::from_millis(row.took_ms.unsigned_abs());
-        let version = StatsVersion { votes: row.votes, catalog: row.catalog };
+        let version = StatsVersion { votes: row.votes, catalog: row.catalog, decision: row.decision };
         let made = |value: LadderStats| Computed {
             version: value.history.is_whole.then_some(version),
             value,
@@ -161,7 +169,7 @@ impl Arena {
         Ok(read.map(made))
     }
 
-    /// Stores the statistics, unless the stored ones are of more votes.
+    /// Stores the statistics, unless the stored ones follow a later decision or more votes.
     async fn store_stats(
         &self,
         version: StatsVersion,
@@ -170,12 +178,12 @@ impl Arena {
     ) -> sqlx::Result<()> {
         sqlx::query!(
             "
-            INSERT INTO ladder_stats (settings, votes, catalog, took_ms, computed_at, stats)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO ladder_stats (settings, votes, catalog, took_ms, computed_at, stats, decision)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT (settings) DO UPDATE
-            SET votes = excluded.votes, catalog = excluded.catalog, took_ms = excluded.took_ms,
+            SET votes = excluded.votes, catalog = excluded.catalog, decision = excluded.decision, took_ms = excluded.took_ms,
                 computed_at = excluded.computed_at, stats = excluded.stats
-            WHERE ladder_stats.votes <= excluded.votes
+            WHERE (ladder_stats.decision, ladder_stats.votes) <= (excluded.decision, excluded.votes)
             ",
             self.settings as _,
             version.votes,
@@ -183,6 +191,7 @@ impl Arena {
             i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             stats.computed_at,
             Json(stats) as _,
+            version.decision,
         )
         .execute(&self.pool)
         .await?;

@@ -34,6 +34,9 @@ const FINE_PART: Duration = Duration::hours(25);
 pub struct RatingHistory {
     /// The id of the latest vote that was read.
     through: i64,
+    /// The latest decision about votes that the history follows.
+    #[serde(default)]
+    decision: i64,
     /// Whether all votes were read by then.
     pub is_whole: bool,
     pub lines: BTreeMap<ModelKey, Vec<RatingPoint>>,
@@ -86,6 +89,38 @@ impl RatingHistory {
         }
     }
 
+    /// Forgets what later decisions have changed: everything since the first vote that one was about.
+    pub(super) async fn follow_decisions(&mut self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        let row = sqlx::query!(
+            "
+            SELECT max(id) AS latest, min(first_vote) AS first_vote, min(first_at) AS first_at
+            FROM vote_decisions
+            WHERE id > $1
+            ",
+            self.decision,
+        )
+        .fetch_one(connection)
+        .await?;
+        let (Some(latest), Some(vote), Some(at)) = (row.latest, row.first_vote, row.first_at) else {
+            return Ok(());
+        };
+        self.decision = latest;
+        if vote <= self.through {
+            self.rewind(vote, at);
+        }
+        Ok(())
+    }
+
+    fn rewind(&mut self, vote: i64, at: OffsetDateTime) {
+        // Stored points are exact to the millisecond.
+        let at = at.truncate_to_millisecond();
+        (self.through, self.is_whole) = (vote - 1, false);
+        for line in self.lines.values_mut() {
+            line.truncate(line.partition_point(|point| point.at < at));
+        }
+        self.lines.retain(|_, line| !line.is_empty());
+    }
+
     /// Makes every line end at its model's current rating. Only correct once all votes are read.
     pub(super) fn align_with_ratings<'a>(
         &mut self,
@@ -109,9 +144,9 @@ impl RatingHistory {
             r#"
             SELECT
                 votes.id, at, model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey",
-                elo_a_after, elo_b_after, settings AS "settings: Settings"
+                elo_a_after, elo_b_after, exclusion IS NULL AS "counts!", settings AS "settings: Settings"
             FROM (
-                SELECT id, at, matchup_id, elo_a_after, elo_b_after
+                SELECT id, at, matchup_id, elo_a_after, elo_b_after, exclusion
                 FROM votes
                 WHERE id > $1
                 ORDER BY id
@@ -127,9 +162,8 @@ impl RatingHistory {
         .await?;
         let is_all = rows.len() < BATCH as usize;
         let through = rows.last().map_or(self.through, |row| row.id);
-        let votes = rows.into_iter().filter(|row| row.settings == *settings).map(|row| RatedVote {
-            at: row.at,
-            models: [(row.model_a, row.elo_a_after), (row.model_b, row.elo_b_after)],
+        let votes = rows.into_iter().filter(|row| row.counts && row.settings == *settings).map(|row| {
+            RatedVote { at: row.at, models: [(row.model_a, row.elo_a_after), (row.model_b, row.elo_b_after)] }
         });
         Ok(UnreadVotes { votes: votes.collect(), through, is_all })
     }
@@ -213,6 +247,17 @@ mod tests {
         assert_eq!(history.through, 300);
         assert_eq!(history.rating_at(&model(), NOON + Duration::seconds(7)), Some(1507.0));
         assert_eq!(history.rating_at(&model(), NOON - Duration::SECOND), None);
+    }
+
+    #[test]
+    fn a_decision_about_votes_takes_a_history_back_to_before_the_first_of_them() {
+        let mut history = RatingHistory::default();
+        history.extend(votes(300, Duration::SECOND), NOON + Duration::HOUR);
+        history.rewind(101, NOON + Duration::seconds(100));
+        assert_eq!(history.latest(&model()), Some(1599.0));
+        assert_eq!((history.through, history.is_whole), (100, false));
+        history.rewind(1, NOON);
+        assert_eq!(history.latest(&model()), None);
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Arena {
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
             JOIN prompts ON prompts.id = prompt_id
-            WHERE settings = $1
+            WHERE settings = $1 AND exclusion IS NULL
               AND least(model_a, model_b) = least($2::text, $3::text)
               AND greatest(model_a, model_b) = greatest($2::text, $3::text)
               AND ($4::text IS NULL OR $4 = ANY(tags))

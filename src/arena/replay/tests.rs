@@ -3,8 +3,8 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::*;
-use crate::arena::Choice;
 use crate::arena::vote_log::LoggedSide;
+use crate::arena::{Choice, Exclusion};
 
 const LADDERS: [&str; 2] = ["32-simple-precise", "64-advanced-precise"];
 
@@ -44,6 +44,7 @@ fn history(votes: &[(usize, usize, usize, usize)]) -> (Vec<LoggedVote>, Ladders)
             elo_b_after: after_b.elo,
             probability: 1.0,
             dwell_ms: None,
+            exclusion: None,
         });
     }
     (log, ladders)
@@ -54,7 +55,7 @@ fn report(log: &[LoggedVote], stored: &Ladders) -> ReplayReport {
     for vote in log {
         report.next(vote).unwrap();
     }
-    report.close(stored, Vec::new());
+    report.add_ratings(stored);
     report
 }
 
@@ -133,7 +134,7 @@ fn differences_are_told_in_words() {
     let mut without = ladders.clone();
     without.get_mut(LADDERS[0]).unwrap().remove(&m1);
     let mut beyond = ladders.clone();
-    beyond.entry(LADDERS[1].to_owned()).or_default().insert(m1, Standing::NEW);
+    beyond.entry(LADDERS[1].to_owned()).or_default().insert(m1, Standing { ties: 1, ..Standing::NEW });
     for (stored, words) in [
         (
             changed(|standing| standing.elo = standing.elo.next_up()),
@@ -157,6 +158,16 @@ fn differences_are_told_in_words() {
         report(&wrong, &ladders).first.unwrap().to_string(),
         "vote 3 is stored with an Elo of 1507.5 for m0 after it; by the votes up to it, that is 1508.0"
     );
+}
+
+#[test]
+fn votes_that_do_not_count_change_nothing() {
+    let (mut log, ladders) = history(&[(0, 0, 0, 0)]);
+    let excluded = LoggedVote { id: 7, exclusion: Some(Exclusion::Withdrawn), ..log[0].clone() };
+    log.push(excluded);
+    let report = report(&log, &ladders);
+    assert!(report.is_clean(), "{:?}", report.first);
+    assert_eq!((report.replay.votes, report.replay.excluded), (1, 1));
 }
 
 #[test]

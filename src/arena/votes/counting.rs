@@ -6,47 +6,63 @@
 //! numbers.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::arena::batcher::BatchJob;
 use crate::arena::elo::{self, Standing};
 use crate::arena::{Choice, ModelKey, Settings, Voter};
+use crate::client_network::ClientNetwork;
+
+use super::budgets::{BudgetUse, RatingShift, VoteBudgets, VoteOrigin};
+use super::exclusion::Exclusion;
+use super::network_keys::{NetworkKey, NetworkKeys};
 
 pub struct CountVotes {
     pub pool: PgPool,
     pub min_dwell: Duration,
+    pub budgets: VoteBudgets,
+    pub network_keys: NetworkKeys,
 }
 
 pub struct Ballot {
     pub voter: Voter,
     pub matchup: Uuid,
     pub choice: Choice,
+    pub address: IpAddr,
 }
 
 impl BatchJob for CountVotes {
     type Request = Ballot;
-    /// Whether the vote counts.
+    /// Whether the vote was stored.
     type Answer = bool;
 
     /// Longer than it may have to wait for other servers that count votes on the same models.
     const TIMEOUT: Duration = Duration::from_secs(20);
 
     async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
+        let now = OffsetDateTime::now_utc();
+        let key = self.network_keys.of_day(&self.pool, now.date()).await?;
         let mut transaction = self.pool.begin().await?;
-        let claims = claim(&mut transaction, ballots, self.min_dwell).await?;
-        let mut counts = vec![false; ballots.len()];
+        let claims = claim(&mut transaction, ballots, self.min_dwell, key).await?;
+        let mut is_stored = vec![false; ballots.len()];
         if claims.is_empty() {
-            return Ok(counts);
+            return Ok(is_stored);
         }
         let mut standings = lock_standings(&mut transaction, &claims).await?;
-        let votes: Vec<_> = claims.iter().map(|claim| apply_vote(claim, &mut standings)).collect();
+        let origins = claims.iter().map(|claim| &claim.origin);
+        let mut budgets = BudgetUse::read(&mut transaction, self.budgets, origins, now).await?;
+        let votes: Vec<_> =
+            claims.iter().map(|claim| apply_vote(claim, &mut standings, &mut budgets)).collect();
         record(&mut transaction, &votes, &standings).await?;
+        budgets.store(&mut transaction).await?;
         transaction.commit().await?;
-        claims.iter().for_each(|claim| counts[claim.ballot] = true);
-        Ok(counts)
+        claims.iter().for_each(|claim| is_stored[claim.ballot] = true);
+        Ok(is_stored)
     }
 }
 
@@ -60,17 +76,17 @@ struct ClaimedVote {
     models: [ModelKey; 2],
     builds: [Uuid; 2],
     dwell_ms: Option<i64>,
-    /// Whether it is the voter's first vote on this ladder.
-    is_first: bool,
+    origin: VoteOrigin,
 }
 
-/// Closes the matchups of valid ballots. This statement alone decides which votes count: of two votes on a matchup, the
+/// Closes the matchups of valid ballots. This statement alone decides which votes are stored: of two votes on a matchup, the
 /// second one finds it closed. It uses the time of the claim, not of the transaction's beginning, since a transaction
 /// that began earlier may have waited for another's claim.
 async fn claim(
     connection: &mut PgConnection,
     ballots: &[Ballot],
     min_dwell: Duration,
+    key: NetworkKey,
 ) -> sqlx::Result<Vec<ClaimedVote>> {
     let voters: Vec<_> = ballots.iter().map(|ballot| ballot.voter.0).collect();
     let matchups: Vec<_> = ballots.iter().map(|ballot| ballot.matchup).collect();
@@ -97,12 +113,7 @@ async fn claim(
         )
         SELECT
             number AS "number!", settings AS "settings: Settings",
-            model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey", build_a, build_b, dwell_ms,
-            NOT EXISTS (
-                SELECT FROM matchups earlier
-                JOIN votes ON matchup_id = earlier.id
-                WHERE earlier.voter_id = matchups.voter_id AND earlier.settings = matchups.settings
-            ) AS "is_first!"
+            model_a AS "model_a: ModelKey", model_b AS "model_b: ModelKey", build_a, build_b, dwell_ms
         FROM claimed
         CROSS JOIN LATERAL (SELECT * FROM matchups WHERE id = matchup OFFSET 0) matchups
         ORDER BY number
@@ -114,16 +125,18 @@ async fn claim(
     .fetch_all(connection)
     .await?;
     let claims = rows.into_iter().map(|row| {
-        let ballot = usize::try_from(row.number - 1).unwrap_or_default();
+        let index = usize::try_from(row.number - 1).unwrap_or_default();
+        let ballot = &ballots[index];
+        let networks = ClientNetwork::all(ballot.address).map(|network| key.digest(network)).collect();
         ClaimedVote {
-            ballot,
-            matchup: ballots[ballot].matchup,
-            choice: ballots[ballot].choice,
+            ballot: index,
+            matchup: ballot.matchup,
+            choice: ballot.choice,
+            origin: VoteOrigin { voter: ballot.voter, networks },
             settings: row.settings,
             models: [row.model_a, row.model_b],
             builds: [row.build_a, row.build_b],
             dwell_ms: row.dwell_ms,
-            is_first: row.is_first,
         }
     });
     Ok(claims.collect())
@@ -182,9 +195,10 @@ async fn insert_standings(
     Ok(())
 }
 
-/// A vote, and both ratings before and after it.
-struct CountedVote<'a> {
+/// A vote, and both ratings before and after it. If the vote does not count, they are what its voter is told.
+struct JudgedBallot<'a> {
     claim: &'a ClaimedVote,
+    exclusion: Option<Exclusion>,
     before: [f64; 2],
     after: [f64; 2],
 }
@@ -196,28 +210,45 @@ impl ClaimedVote {
 }
 
 /// Applies one vote after another, as a replay does.
-fn apply_vote<'a>(claim: &'a ClaimedVote, standings: &mut Standings) -> CountedVote<'a> {
+fn apply_vote<'a>(
+    claim: &'a ClaimedVote,
+    standings: &mut Standings,
+    budgets: &mut BudgetUse,
+) -> JudgedBallot<'a> {
     let keys = claim.standings();
     let [a, b] = [0, 1].map(|side| standings.get(&keys[side]).copied().unwrap_or(Standing::NEW));
     let after = elo::apply_vote(a, b, claim.choice);
-    let [key_a, key_b] = keys;
-    standings.insert(key_a, after.0);
-    standings.insert(key_b, after.1);
-    CountedVote { claim, before: [a.elo, b.elo], after: [after.0.elo, after.1.elo] }
+    let (before, after_elo) = ([a.elo, b.elo], [after.0.elo, after.1.elo]);
+    let shifts = [0, 1].map(|side| RatingShift {
+        settings: &claim.settings,
+        model: &claim.models[side],
+        points: after_elo[side] - before[side],
+    });
+    let exclusion = budgets.judge(&claim.origin, &shifts);
+    if exclusion.is_none() {
+        let [key_a, key_b] = keys;
+        standings.insert(key_a, after.0);
+        standings.insert(key_b, after.1);
+    }
+    JudgedBallot { claim, exclusion, before, after: after_elo }
 }
 
 async fn record(
     connection: &mut PgConnection,
-    votes: &[CountedVote<'_>],
+    votes: &[JudgedBallot<'_>],
     standings: &Standings,
 ) -> sqlx::Result<()> {
     let claims = || votes.iter().map(|vote| vote.claim);
     let matchups: Vec<_> = claims().map(|claim| claim.matchup).collect();
     let choices: Vec<_> = claims().map(|claim| claim.choice).collect();
-    let elo = |of: fn(&CountedVote<'_>) -> f64| -> Vec<f64> { votes.iter().map(of).collect() };
+    let elo = |of: fn(&JudgedBallot<'_>) -> f64| -> Vec<f64> { votes.iter().map(of).collect() };
     let dwells: Vec<_> = claims().map(|claim| claim.dwell_ms).collect();
     let builds = |side: usize| -> Vec<Uuid> { claims().map(|claim| claim.builds[side]).collect() };
-    let first: Vec<_> = claims().map(|claim| claim.is_first).collect();
+    let exclusions: Vec<_> = votes.iter().map(|vote| vote.exclusion).collect();
+    let networks: Vec<_> =
+        claims().map(|claim| claim.origin.network().map(|network| network.0.to_vec())).collect();
+    let voters: Vec<_> = claims().map(|claim| claim.origin.voter.0).collect();
+    let ladders: Vec<_> = claims().map(|claim| &claim.settings).collect();
     let (settings, models): (Vec<_>, Vec<_>) =
         standings.keys().map(|(settings, model)| (settings, model)).unzip();
     let elos: Vec<_> = standings.values().map(|standing| standing.elo).collect();
@@ -227,25 +258,42 @@ async fn record(
         WITH block AS MATERIALIZED (
             SELECT nextval('vote_ids') AS first_id
         ),
-        counted AS (
+        cast_votes AS (
             SELECT *
             FROM unnest(
                 (SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $3::float8[]), (SELECT $4::float8[]),
                 (SELECT $5::float8[]), (SELECT $6::float8[]), (SELECT $7::bigint[]),
-                (SELECT $8::uuid[]), (SELECT $9::uuid[]), (SELECT $10::bool[])
-            ) WITH ORDINALITY AS counted (
+                (SELECT $8::uuid[]), (SELECT $9::uuid[]), (SELECT $10::text[]), (SELECT $18::bytea[]),
+                (SELECT $19::uuid[]), (SELECT $20::text[])
+            ) WITH ORDINALITY AS cast_votes (
                 matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms,
-                build_a, build_b, is_first, number
+                build_a, build_b, exclusion, network, voter_id, settings, number
             )
         ),
         vote AS (
-            INSERT INTO votes
-                (id, matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms)
+            INSERT INTO votes (
+                id, matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms,
+                exclusion, network
+            )
             SELECT
                 first_id + number - 1,
-                matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms
-            FROM counted
+                matchup_id, choice, elo_a_before, elo_a_after, elo_b_before, elo_b_after, dwell_ms,
+                exclusion, network
+            FROM cast_votes
             CROSS JOIN block
+        ),
+        totals AS (
+            INSERT INTO voter_totals (settings, voter_id, votes)
+            SELECT settings, voter_id, 1
+            FROM cast_votes
+            WHERE exclusion IS NULL
+            ON CONFLICT (settings, voter_id) DO UPDATE SET votes = voter_totals.votes + 1
+            RETURNING settings, voter_id, votes = 1 AS is_first
+        ),
+        counted AS (
+            SELECT cast_votes.*, is_first
+            FROM cast_votes
+            JOIN totals USING (settings, voter_id)
         ),
         tally AS (
             INSERT INTO tallies (build_a, build_b, a, b, tie, both_bad, first_votes)
@@ -280,7 +328,7 @@ async fn record(
         dwells as _,
         &builds(0),
         &builds(1),
-        &first,
+        exclusions as _,
         settings as _,
         models as _,
         &elos,
@@ -288,6 +336,9 @@ async fn record(
         &count(|standing| standing.losses),
         &count(|standing| standing.ties),
         &count(|standing| standing.both_bad),
+        networks as _,
+        &voters,
+        ladders as _,
     )
     .execute(connection)
     .await?;

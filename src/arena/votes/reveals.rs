@@ -35,10 +35,10 @@ impl BatchJob for ReadReveals {
                     left_build.warnings AS "warnings_a: Json<Vec<Warning>>",
                     right_build.block_count AS blocks_b, right_build.generation_time_ms AS time_b,
                     right_build.warnings AS "warnings_b: Json<Vec<Warning>>",
-                    straight.a + coalesce(turned.b, 0) - (choice = 'A')::int AS "others_a!",
-                    straight.b + coalesce(turned.a, 0) - (choice = 'B')::int AS "others_b!",
-                    straight.tie + coalesce(turned.tie, 0) - (choice = 'TIE')::int AS "others_tie!",
-                    straight.both_bad + coalesce(turned.both_bad, 0) - (choice = 'BOTH_BAD')::int
+                    coalesce(straight.a, 0) + coalesce(turned.b, 0) - (own = 'A')::int AS "others_a!",
+                    coalesce(straight.b, 0) + coalesce(turned.a, 0) - (own = 'B')::int AS "others_b!",
+                    coalesce(straight.tie, 0) + coalesce(turned.tie, 0) - (own = 'TIE')::int AS "others_tie!",
+                    coalesce(straight.both_bad, 0) + coalesce(turned.both_bad, 0) - (own = 'BOTH_BAD')::int
                         AS "others_both_bad!"
                 FROM votes
                 JOIN matchups here ON here.id = matchup_id
@@ -46,7 +46,9 @@ impl BatchJob for ReadReveals {
                 JOIN models b ON b.key = model_b
                 JOIN builds left_build ON left_build.id = here.build_a
                 JOIN builds right_build ON right_build.id = here.build_b
-                JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
+                -- The vote is in the tallies only if it counts.
+                CROSS JOIN LATERAL (SELECT CASE WHEN exclusion IS NULL THEN choice ELSE '' END AS own) counted
+                LEFT JOIN tallies straight ON straight.build_a = here.build_a AND straight.build_b = here.build_b
                 LEFT JOIN tallies turned ON turned.build_a = here.build_b AND turned.build_b = here.build_a
                 WHERE matchup_id = asked.matchup
                 OFFSET 0

@@ -15,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::arena::Exclusion;
 use crate::arena::vote_log::{LoggedVote, VoteLog};
 use crate::web::Error;
 
@@ -112,6 +113,7 @@ fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
         elo_b_after,
         probability,
         dwell_ms,
+        exclusion,
     } = vote;
     let at = at.format(&Rfc3339)?;
     let dwell_ms = dwell_ms.map(|ms| ms.to_string()).unwrap_or_default();
@@ -120,6 +122,7 @@ fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
         "{id},{at},{matchup_id},{prompt_id},{model_a},{model_b},{build_a},{build_b},{choice},{side},"
     )?;
     write!(out, "{settings},{elo_a_before},{elo_a_after},{elo_b_before},{elo_b_after},")?;
-    writeln!(out, "{probability},{dwell_ms}")?;
+    let exclusion = exclusion.map(Exclusion::name).unwrap_or_default();
+    writeln!(out, "{probability},{dwell_ms},{exclusion}")?;
     Ok(())
 }

@@ -72,7 +72,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
     assert_eq!(
         rows.next().unwrap(),
         "id,at,matchup_id,prompt_id,model_a,model_b,build_a,build_b,choice,side,settings,\
-         elo_a_before,elo_a_after,elo_b_before,elo_b_after,probability,dwell_ms"
+         elo_a_before,elo_a_after,elo_b_before,elo_b_after,probability,dwell_ms,exclusion"
     );
     let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
     let votes: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -84,6 +84,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
         for (cell, value) in row.iter().zip(vote.values()) {
             match value {
                 Value::String(text) => assert_eq!(cell, text),
+                Value::Null => assert_eq!(*cell, ""),
                 number => {
                     assert_eq!(cell.parse::<f64>().unwrap().to_bits(), number.as_f64().unwrap().to_bits());
                 }
@@ -92,7 +93,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
     }
     let kept: Vec<Value> = sqlx::query_scalar(
         "SELECT jsonb_build_array(votes.id, matchup_id, matchups.prompt_id, model_a, model_b,
-                encode(a.digest, 'hex'), encode(b.digest, 'hex'), choice, matchups.settings, dwell_ms)
+                a.log_id, b.log_id, choice, matchups.settings, dwell_ms)
          FROM votes JOIN matchups ON matchups.id = matchup_id
          JOIN builds a ON a.id = build_a JOIN builds b ON b.id = build_b ORDER BY votes.id",
     )
@@ -295,7 +296,7 @@ async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
             "reference_architect (32-simple-precise) has votes, but no stored rating",
         ),
         (
-            "INSERT INTO ratings (settings, model_key) VALUES ('64-simple-precise', 'reference_architect')",
+            "INSERT INTO ratings (settings, model_key, wins) VALUES ('64-simple-precise', 'reference_architect', 1)",
             "reference_architect (64-simple-precise) has a stored rating, but no votes",
         ),
         (
@@ -352,7 +353,10 @@ async fn vote_concurrently(arena: Arc<Arena>, voters: usize, votes: usize) {
         let voter = Voter(Uuid::new_v4());
         for number in 0..votes {
             let matchup = arena.matchup(voter, None).await.unwrap();
-            arena.vote(voter, matchup.id, Choice::ALL[number % 4]).await.unwrap();
+            arena
+                .vote(voter, matchup.id, Choice::ALL[number % 4], std::net::Ipv4Addr::LOCALHOST.into())
+                .await
+                .unwrap();
         }
     };
     let tasks: Vec<_> = (0..voters).map(|_| tokio::spawn(vote(Arc::clone(&arena)))).collect();

@@ -6,6 +6,7 @@ mod log;
 mod matchups;
 mod me;
 mod sessions;
+mod vote_budgets;
 mod vote_limits;
 mod votes;
 

@@ -1,5 +1,6 @@
 //! The ladder and its pages, with a small set of models.
 
+mod decisions;
 mod pages;
 mod ratings;
 
@@ -113,7 +114,7 @@ impl LadderFixture {
 
     async fn vote(&self, prompt: &str, a: &str, b: &str, choice: Choice) -> Uuid {
         let (voter, matchup) = self.serve(prompt, a, b).await;
-        self.arena.vote(voter, matchup, choice).await.unwrap();
+        self.arena.vote(voter, matchup, choice, std::net::Ipv4Addr::LOCALHOST.into()).await.unwrap();
         matchup
     }
 

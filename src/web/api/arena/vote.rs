@@ -86,7 +86,7 @@ pub(in crate::web) async fn cast_vote(
 ) -> Result<Result<Box<Reveal>, VoteRejection>, Error> {
     let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(app, LimitedAction::Vote, Some(voter))?;
-    match app.arena.vote(voter, parse_id(matchup)?, choice).await {
+    match app.arena.vote(voter, parse_id(matchup)?, choice, visitor.address()).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
         Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(VoteRejection::Already(reveal))),
         Err(VoteError::TooSoon(wait)) => Ok(Err(VoteRejection::TooSoon(wait))),

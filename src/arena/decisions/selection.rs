@@ -1,0 +1,110 @@
+//! Which votes a decision is about.
+
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::Verdict;
+use crate::arena::ModelKey;
+
+/// Votes that meet every condition that is set. The time is always bounded, so that nothing older is hit by accident.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VoteSelection {
+    #[serde(with = "time::serde::rfc3339")]
+    pub from: OffsetDateTime,
+    #[serde(with = "time::serde::rfc3339")]
+    pub until: OffsetDateTime,
+    /// Networks by the ids that alerts show; none stands for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 1000)]
+    pub networks: Vec<String>,
+    /// Voters by the ids that alerts show; none stands for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 1000)]
+    pub voters: Vec<Uuid>,
+    /// Only votes on this model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub model: Option<ModelKey>,
+    /// Only votes of voters who looked for no longer than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_dwell_ms: Option<i64>,
+}
+
+/// What a decision would be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectedVotes {
+    pub votes: i64,
+    pub voters: i64,
+    pub networks: i64,
+}
+
+impl VoteSelection {
+    /// The ids of votes that the verdict would change, in order. Suspicion falls only on votes that count.
+    pub(super) async fn votes(
+        &self,
+        connection: &mut PgConnection,
+        verdict: Verdict,
+        limit: usize,
+    ) -> sqlx::Result<Vec<i64>> {
+        sqlx::query_scalar!(
+            "
+            SELECT votes.id
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE at >= $1 AND at < $2
+              AND ($3::bytea[] = '{}' OR network = ANY($3))
+              AND ($4::uuid[] = '{}' OR voter_id = ANY($4))
+              AND ($5::text IS NULL OR $5 IN (model_a, model_b))
+              AND ($6::bigint IS NULL OR dwell_ms <= $6)
+              AND CASE $7::text
+                    WHEN 'withdrawn' THEN exclusion IS DISTINCT FROM 'withdrawn'
+                    WHEN 'suspect' THEN exclusion IS NULL
+                    ELSE exclusion IS NOT NULL
+                  END
+            ORDER BY votes.id
+            LIMIT $8
+            ",
+            self.from,
+            self.until,
+            &self.network_digests(),
+            &self.voters,
+            self.model.as_ref() as _,
+            self.max_dwell_ms,
+            verdict as _,
+            limit as i64,
+        )
+        .fetch_all(connection)
+        .await
+    }
+
+    /// How many votes a decision would be about.
+    pub async fn count(
+        &self,
+        connection: &mut PgConnection,
+        verdict: Verdict,
+    ) -> sqlx::Result<SelectedVotes> {
+        let votes = self.votes(&mut *connection, verdict, super::MAX_VOTES + 1).await?;
+        sqlx::query_as!(
+            SelectedVotes,
+            r#"
+            SELECT
+                count(*) AS "votes!", count(DISTINCT voter_id) AS "voters!", count(DISTINCT network) AS "networks!"
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE votes.id = ANY($1)
+            "#,
+            &votes,
+        )
+        .fetch_one(connection)
+        .await
+    }
+
+    /// An id that is none matches no vote.
+    fn network_digests(&self) -> Vec<Vec<u8>> {
+        self.networks.iter().map(|id| hex::decode(id).unwrap_or_default()).collect()
+    }
+}
