@@ -66,7 +66,8 @@ impl App {
             MemoryBudget::new(LARGE_BODY_MEMORY.max(config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone())
-            .with_vote_budgets(config.vote_budgets);
+            .with_vote_budgets(config.vote_budgets)
+            .with_results_delay(config.results_delay);
         let limits = RateLimits::new(config.rate_limits);
         let work = WorkPool::per_core();
         let shutdown = CancellationToken::new();

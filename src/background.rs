@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::{builds, cleanup, drafts};
+use crate::arena::{builds, cleanup, drafts, leaderboard};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
@@ -17,6 +17,9 @@ const REPACK_INTERVAL: Duration = Duration::from_secs(30);
 /// How often new votes are looked for. Statistics that take long to compute are renewed less often.
 const STATS_INTERVAL: Duration = Duration::from_secs(3);
 
+/// How often late counts are looked at.
+const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
+
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Starts all tasks. They end when the set is dropped.
@@ -24,8 +27,20 @@ pub fn start(app: &App) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     tasks.spawn(repack(app.clone()));
     tasks.spawn(refresh_stats(app.clone()));
+    tasks.spawn(publish_shown_counts(app.clone()));
     tasks.spawn(purge_expired(app.clone()));
     tasks
+}
+
+/// Where results are delayed, the counts of how often models were shown are too.
+async fn publish_shown_counts(app: App) {
+    let delay = app.arena.results_delay;
+    while !delay.is_zero() {
+        if let Err(error) = leaderboard::publish_shown_counts(&app.pool, delay).await {
+            tracing::warn!(%error, "how often models were shown could not be published");
+        }
+        sleep(PUBLISH_INTERVAL).await;
+    }
 }
 
 /// Keeps the leaderboard's statistics up to date, so that no visitor has to wait for them. Several servers may do this at

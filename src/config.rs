@@ -48,6 +48,9 @@ pub struct Config {
     /// How long a voter must have a matchup before a vote on it counts.
     pub min_dwell: Duration,
     pub vote_budgets: VoteBudgets,
+    /// How late results are shown.
+    pub results_delay: Duration,
+    pub voting: Voting,
     pub rate_limits: bool,
     /// Proxies that are trusted to name the address of a visitor.
     pub trusted_proxies: Vec<IpNet>,
@@ -71,6 +74,16 @@ pub struct SandboxConfig {
     pub local: bool,
     /// Runs at the same time.
     pub max_concurrent: usize,
+}
+
+/// Whether votes are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Voting {
+    Open,
+    /// Every page stays, with a sentence that says why nobody can vote.
+    Closed {
+        notice: String,
+    },
 }
 
 /// How models are asked for builds.
@@ -138,6 +151,8 @@ impl Config {
             references: read.references(),
             min_dwell: read.min_dwell(),
             vote_budgets: read.vote_budgets(public_url.is_some()),
+            results_delay: read.results_delay(public_url.is_some()),
+            voting: read.voting(),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies: read.trusted_proxies(),
             public_url,
@@ -277,6 +292,24 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             voter_per_day: budget("VOTER_VOTES_PER_DAY", 300, 0..=1_000_000),
             network_per_day: budget("NETWORK_VOTES_PER_DAY", 2000, 0..=10_000_000),
             network_points: budget("NETWORK_ELO_POINTS", 10, 0..=1000).map(f64::from),
+        }
+    }
+
+    fn results_delay(&mut self, is_public: bool) -> Duration {
+        let minutes = self.number("RESULTS_DELAY_MINUTES", if is_public { 60 } else { 0 }, 0..=10_080);
+        Duration::from_secs(60 * minutes)
+    }
+
+    fn voting(&mut self) -> Voting {
+        let is_open = self.parse("ARENA", "open or closed", |text| match text {
+            "open" => Some(true),
+            "closed" => Some(false),
+            _ => None,
+        });
+        let notice = self.text("ARENA_NOTICE");
+        match is_open {
+            Some(false) => Voting::Closed { notice },
+            _ => Voting::Open,
         }
     }
 

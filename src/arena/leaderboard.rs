@@ -6,12 +6,15 @@
 
 mod computation;
 mod history;
+mod published;
 mod record;
 mod refreshing_cache;
 mod stats;
 
 pub(super) use computation::StatsVersion;
 pub use history::{RatingHistory, RatingPoint, last_per_slot};
+pub(super) use published::LadderStandings;
+pub use published::{Published, publish_shown_counts};
 pub use record::{JudgedVote, ModelProfile, ModelRecord, OpponentRecord, PAGE, PromptRecord};
 pub(super) use refreshing_cache::RefreshingCache;
 pub use stats::{LadderStats, PairRecords, Record};
@@ -20,7 +23,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use sqlx::{PgExecutor, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, Transaction};
 use time::OffsetDateTime;
 
 use self::history::DAY;
@@ -176,7 +179,10 @@ impl Arena {
         let lineup = self.lineup().await?;
         let stats = self.stats().await?;
         let shown = self.shown.latest(&self.pool, &self.settings).await?;
-        let (entries, votes) = self.entries(&self.replica, &lineup.builders, &shown.closed).await?;
+        let mut connection = self.replica.acquire().await?;
+        let published = self.published(&mut *connection).await?;
+        let (entries, votes) =
+            self.entries(&mut connection, published, &lineup.builders, shown.to_show(published)).await?;
         let entries = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry)).collect();
         Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
     }
@@ -190,25 +196,19 @@ impl Arena {
     /// two models, so the sum over models is halved. `builders` and `shown` may be limited to one tag's prompts.
     async fn entries(
         &self,
-        executor: impl PgExecutor<'_>,
+        connection: &mut PgConnection,
+        published: Published,
         builders: &HashSet<ModelKey>,
         shown: &TimesShown,
     ) -> sqlx::Result<(Vec<LadderCandidate>, i64)> {
-        let rows = sqlx::query!(
-            r#"
-            SELECT
-                key AS "key: ModelKey", provider, display_name, enabled,
-                CASE WHEN model_key IS NOT NULL THEN (elo, wins, losses, ties, both_bad) END AS "standing: Standing"
-            FROM models
-            LEFT JOIN ratings ON ratings.settings = $1 AND ratings.model_key = key
-            "#,
-            self.settings as _,
-        )
-        .fetch_all(executor)
-        .await?;
+        let standings = self.standings(&mut *connection, published).await?;
+        let rows =
+            sqlx::query!(r#"SELECT key AS "key: ModelKey", provider, display_name, enabled FROM models"#)
+                .fetch_all(connection)
+                .await?;
         let (mut entries, mut votes) = (Vec::new(), 0);
         for row in rows {
-            let standing = row.standing.unwrap_or(Standing::NEW);
+            let standing = standings.get(&row.key).copied().unwrap_or(Standing::NEW);
             votes += standing.votes();
             if !row.enabled {
                 continue;

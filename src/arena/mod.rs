@@ -96,7 +96,7 @@ use uuid::Uuid;
 
 use batcher::Batcher;
 use builds::StoredGrid;
-use leaderboard::{LadderStats, Leaderboard, RefreshingCache, StatsVersion};
+use leaderboard::{LadderStandings, LadderStats, Leaderboard, Published, RefreshingCache, StatsVersion};
 use lineup::LineupCache;
 use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
 use shown::ShownCache;
@@ -109,6 +109,9 @@ const MAX_REFRESHES: usize = 1;
 
 /// Tags whose ladders are cached.
 const MAX_TAG_LADDERS: u64 = 64;
+
+/// States of the votes whose late standings are cached. There is a new one each minute at most.
+const MAX_LATE_STANDINGS: u64 = 4;
 
 /// Two, so that the next batch of votes is prepared while one waits for the disk.
 const MAX_VOTE_BATCHES: usize = 2;
@@ -125,6 +128,8 @@ pub struct Arena {
     pub settings: Settings,
     /// A vote that comes sooner than this after both builds were fetched is rejected.
     pub min_dwell: Duration,
+    /// How late results are shown.
+    pub results_delay: Duration,
     lineup: Arc<LineupCache>,
     shown: Arc<ShownCache>,
     read_voters: Batcher<ReadVoterStates>,
@@ -136,6 +141,8 @@ pub struct Arena {
     grids: Cache<Uuid, Arc<StoredGrid>>,
     refresh_permits: Arc<Semaphore>,
     stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,
+    /// Late standings by the state of the votes that they follow from.
+    standings: Cache<Published, LadderStandings>,
     tag_ladders: Cache<String, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
 }
 
@@ -156,6 +163,8 @@ impl Arena {
             pool,
             settings,
             min_dwell,
+            results_delay: Duration::ZERO,
+            standings: Cache::new(MAX_LATE_STANDINGS),
             lineup: Arc::new(LineupCache::new(references)),
             shown: Arc::default(),
             stats: Arc::new(RefreshingCache::new(&refresh_permits)),
@@ -168,6 +177,12 @@ impl Arena {
     #[must_use]
     pub fn with_vote_budgets(self, budgets: VoteBudgets) -> Self {
         Self { count_votes: vote_counter(self.pool.clone(), self.min_dwell, budgets), ..self }
+    }
+
+    /// Shows results this much later. A voter's own reveal is not delayed.
+    #[must_use]
+    pub fn with_results_delay(self, results_delay: Duration) -> Self {
+        Self { results_delay, ..self }
     }
 
     #[must_use]

@@ -7,6 +7,7 @@ use sqlx::{PgExecutor, PgPool};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::leaderboard::Published;
 use super::sampling::TimesShown;
 use super::{ModelKey, Settings};
 
@@ -30,7 +31,16 @@ pub(super) struct ShownCounts {
     /// The counts that the draw uses.
     pub all: TimesShown,
     /// Without open matchups, so that watching the leaderboard does not reveal who is in one.
-    pub closed: TimesShown,
+    closed: TimesShown,
+    /// As they were when results of that time were published.
+    late: TimesShown,
+}
+
+impl ShownCounts {
+    /// The counts that visitors may see.
+    pub fn to_show(&self, published: Published) -> &TimesShown {
+        if published.is_all() { &self.closed } else { &self.late }
+    }
 }
 
 impl ShownCache {
@@ -65,13 +75,15 @@ pub(super) async fn read(
 ) -> sqlx::Result<ShownCounts> {
     let rows = sqlx::query!(
         r#"
-        SELECT model_key AS "model!: ModelKey", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!"
+        SELECT
+            model_key AS "model!: ModelKey", sum(times)::bigint AS "times!", sum(open)::bigint AS "open!",
+            sum(public)::bigint AS "public!"
         FROM (
-            SELECT prompt_id, model_key, times, 0 AS open
+            SELECT prompt_id, model_key, times, 0 AS open, public
             FROM shown
             WHERE settings = $1
             UNION ALL
-            SELECT prompt_id, side.model_key, 0, 1
+            SELECT prompt_id, side.model_key, 0, 1, 0
             FROM open_matchups
             JOIN matchups ON matchups.id = matchup_id
             CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
@@ -88,6 +100,7 @@ pub(super) async fn read(
     let mut counts = ShownCounts::default();
     for row in rows {
         counts.closed.insert(row.model.clone(), row.times - row.open);
+        counts.late.insert(row.model.clone(), row.public);
         counts.all.insert(row.model, row.times);
     }
     Ok(counts)

@@ -12,6 +12,7 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use super::leaderboard::Published;
 use super::skill::PairTally;
 use super::{ChoiceCounts, ModelKey, PromptId, Settings};
 
@@ -50,12 +51,17 @@ pub(super) async fn read(
     settings: &Settings,
     tag: Option<&str>,
     pace: Pace,
+    published: Published,
 ) -> sqlx::Result<LadderTallies> {
     if pace == Pace::Background {
         // The pauses would count towards the statement's timeout.
         sqlx::query!("SET LOCAL statement_timeout = 0").execute(&mut *connection).await?;
     }
     let builds = builds(&mut *connection, settings).await?;
+    let unpublished = match published.is_all() {
+        true => HashMap::new(),
+        false => unpublished(&mut *connection, settings, published).await?,
+    };
     let mut rows = sqlx::query!(
         "
         SELECT build_a, build_b, a, b, tie, both_bad, first_votes
@@ -74,14 +80,18 @@ pub(super) async fn read(
         let (Some((prompt, a)), Some((_, b))) = (builds.get(&row.build_a), builds.get(&row.build_b)) else {
             continue;
         };
+        let (hidden, hidden_voters) =
+            unpublished.get(&(row.build_a, row.build_b)).copied().unwrap_or_default();
         let counts = ChoiceCounts {
-            a: row.a.into(),
-            b: row.b.into(),
-            tie: row.tie.into(),
-            both_bad: row.both_bad.into(),
+            a: i64::from(row.a) - hidden.a,
+            b: i64::from(row.b) - hidden.b,
+            tie: i64::from(row.tie) - hidden.tie,
+            both_bad: i64::from(row.both_bad) - hidden.both_bad,
         };
-        read.tallies.push(PairTally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), counts });
-        read.voters += i64::from(row.first_votes);
+        read.voters += i64::from(row.first_votes) - hidden_voters;
+        if counts.sum() > 0 {
+            read.tallies.push(PairTally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), counts });
+        }
         if read.tallies.len().is_multiple_of(ROWS_PER_PAUSE) {
             match pace {
                 Pace::AtOnce => yield_now().await,
@@ -91,6 +101,49 @@ pub(super) async fn read(
         }
     }
     Ok(read)
+}
+
+/// What votes that are not published yet have added to the tallies: of each pair of builds, the votes and how many were
+/// their voters' first.
+async fn unpublished(
+    connection: &mut PgConnection,
+    settings: &Settings,
+    published: Published,
+) -> sqlx::Result<HashMap<(Uuid, Uuid), (ChoiceCounts, i64)>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            build_a, build_b,
+            count(*) FILTER (WHERE choice = 'A') AS "a!",
+            count(*) FILTER (WHERE choice = 'B') AS "b!",
+            count(*) FILTER (WHERE choice = 'TIE') AS "tie!",
+            count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!",
+            count(*) FILTER (WHERE is_first AND NOT EXISTS (
+                SELECT FROM matchups earlier
+                JOIN votes ON votes.matchup_id = earlier.id
+                WHERE earlier.voter_id = late.voter_id AND earlier.settings = $1
+                  AND votes.id <= $2 AND votes.exclusion IS NULL
+            )) AS "first_votes!"
+        FROM (
+            SELECT
+                build_a, build_b, choice, voter_id,
+                votes.id = min(votes.id) OVER (PARTITION BY voter_id) AS is_first
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE votes.id > $2 AND exclusion IS NULL AND settings = $1
+        ) late
+        GROUP BY build_a, build_b
+        "#,
+        settings as _,
+        published.through,
+    )
+    .fetch_all(connection)
+    .await?;
+    let counts = rows.into_iter().map(|row| {
+        let counts = ChoiceCounts { a: row.a, b: row.b, tie: row.tie, both_bad: row.both_bad };
+        ((row.build_a, row.build_b), (counts, row.first_votes))
+    });
+    Ok(counts.collect())
 }
 
 /// The prompt and the model of each build of a ladder.
@@ -117,6 +170,7 @@ pub(super) async fn on_pair(
     settings: &Settings,
     [a, b]: [&ModelKey; 2],
     tag: Option<&str>,
+    published: Published,
 ) -> sqlx::Result<ChoiceCounts> {
     let row = sqlx::query!(
         r#"
@@ -132,6 +186,18 @@ pub(super) async fn on_pair(
             SELECT a, b, tie, both_bad FROM met JOIN tallies ON build_a = one AND build_b = other
             UNION ALL
             SELECT b, a, tie, both_bad FROM met JOIN tallies ON build_a = other AND build_b = one
+            UNION ALL
+            SELECT
+                -(choice = CASE model_a WHEN $1 THEN 'A' ELSE 'B' END)::int,
+                -(choice = CASE model_a WHEN $1 THEN 'B' ELSE 'A' END)::int,
+                -(choice = 'TIE')::int, -(choice = 'BOTH_BAD')::int
+            FROM matchups
+            JOIN votes ON matchup_id = matchups.id
+            JOIN prompts ON prompts.id = prompt_id
+            WHERE settings = $3 AND votes.id > $5 AND exclusion IS NULL
+              AND least(model_a, model_b) = least($1, $2)
+              AND greatest(model_a, model_b) = greatest($1, $2)
+              AND ($4::text IS NULL OR $4 = ANY(tags))
         )
         SELECT
             coalesce(sum(a), 0) AS "a!", coalesce(sum(b), 0) AS "b!",
@@ -142,6 +208,7 @@ pub(super) async fn on_pair(
         b as _,
         settings as _,
         tag,
+        published.through,
     )
     .fetch_one(connection)
     .await?;

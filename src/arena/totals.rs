@@ -48,8 +48,13 @@ impl Arena {
 
     async fn matchups_served(&self) -> sqlx::Result<i64> {
         let shown = sqlx::query_scalar!(
-            r#"SELECT coalesce(sum(times), 0)::bigint AS "served!" FROM shown WHERE settings = $1"#,
+            r#"
+            SELECT coalesce(sum(CASE WHEN $2 THEN public ELSE times END), 0)::bigint AS "served!"
+            FROM shown
+            WHERE settings = $1
+            "#,
             self.settings as _,
+            !self.results_delay.is_zero(),
         )
         .fetch_one(&self.replica)
         .await?;

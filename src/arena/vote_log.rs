@@ -112,16 +112,12 @@ pub struct VoteLog {
 }
 
 impl VoteLog {
-    pub async fn open(executor: impl PgExecutor<'_>) -> sqlx::Result<Self> {
-        Self::open_after(executor, 0).await
-    }
-
-    /// Without the votes up to that id.
-    pub async fn open_after(executor: impl PgExecutor<'_>, after: i64) -> sqlx::Result<Self> {
+    /// The votes after an id, up to another.
+    pub async fn open(executor: impl PgExecutor<'_>, after: i64, through: i64) -> sqlx::Result<Self> {
         let latest = sqlx::query_scalar!(r#"SELECT coalesce(max(id), 0) AS "latest!" FROM votes"#)
             .fetch_one(executor)
             .await?;
-        Ok(Self { after, latest })
+        Ok(Self { after, latest: latest.min(through) })
     }
 
     /// The next page; empty at the end.

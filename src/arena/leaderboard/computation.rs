@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sqlx::PgConnection;
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgExecutor};
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 
+use super::super::elo::Standing;
 use super::super::sampling::TimesShown;
 use super::super::tallies::{self, LadderTallies, Pace};
 use super::super::{Arena, ModelKey, lineup, shown};
 use super::refreshing_cache::{Computed, RefreshingCache};
-use super::{LadderStats, Leaderboard, RatingHistory};
+use super::{LadderStats, Leaderboard, Published, RatingHistory};
 
 /// How many batches of votes one computation reads for the history; the next one reads on.
 const HISTORY_BATCHES: usize = 10;
@@ -23,14 +24,13 @@ const HISTORY_BATCHES: usize = 10;
 pub(in crate::arena) struct StatsVersion {
     votes: i64,
     catalog: i64,
-    /// The latest decision about votes.
-    decision: i64,
+    published: Published,
 }
 
 impl Arena {
     /// The statistics of all votes; a moment late where there are many.
     pub async fn stats(&self) -> sqlx::Result<Arc<LadderStats>> {
-        let now = self.stats_version(&self.replica).await?;
+        let now = self.stats_version(&mut *self.replica.acquire().await?).await?;
         let make = |is_first| {
             let arena = self.clone();
             async move { arena.compute_stats(is_first).await }
@@ -43,7 +43,7 @@ impl Arena {
         if !self.lineup().await?.tags.iter().any(|known| known == tag) {
             return Ok(Arc::new(Leaderboard::empty()));
         }
-        let now = self.stats_version(&self.replica).await?;
+        let now = self.stats_version(&mut *self.replica.acquire().await?).await?;
         let ladder = self
             .tag_ladders
             .get_with(tag.to_owned(), async { Arc::new(RefreshingCache::new(&self.refresh_permits)) })
@@ -56,21 +56,12 @@ impl Arena {
     }
 
     /// Each vote counts for two models, hence the division.
-    async fn stats_version(&self, executor: impl PgExecutor<'_>) -> sqlx::Result<StatsVersion> {
-        sqlx::query_as!(
-            StatsVersion,
-            r#"
-            SELECT
-                coalesce(sum(wins + losses + ties) / 2, 0)::bigint AS "votes!",
-                (SELECT catalog_revision FROM installation) AS "catalog!",
-                (SELECT coalesce(max(id), 0) FROM vote_decisions) AS "decision!"
-            FROM ratings
-            WHERE settings = $1
-            "#,
-            self.settings as _,
-        )
-        .fetch_one(executor)
-        .await
+    async fn stats_version(&self, connection: &mut PgConnection) -> sqlx::Result<StatsVersion> {
+        let published = self.published(&mut *connection).await?;
+        let standings = self.standings(&mut *connection, published).await?;
+        let votes = standings.values().map(Standing::votes).sum::<i64>() / 2;
+        let catalog = lineup::revision(connection).await?;
+        Ok(StatsVersion { votes, catalog, published })
     }
 
     /// Starts from what this or another server has stored. The first computation of this server returns the stored
@@ -89,29 +80,36 @@ impl Arena {
         };
         let pace = if is_first { Pace::AtOnce } else { Pace::Background };
         history.follow_decisions(&mut snapshot).await?;
-        self.read_new_votes(&mut snapshot, &mut history, now).await?;
-        let (entries, _) = self.entries(&mut *snapshot, &lineup.builders, &TimesShown::new()).await?;
+        let published = stats_version.published;
+        self.read_new_votes(&mut snapshot, &mut history, published, now).await?;
+        let (entries, _) =
+            self.entries(&mut snapshot, published, &lineup.builders, &TimesShown::new()).await?;
         if history.is_whole {
             let rated = entries.iter().filter(|entry| entry.standing.votes() > 0);
             history.align_with_ratings(rated.map(|entry| (&entry.model.key, entry.standing.elo)), now);
         }
         let on_ladder = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry));
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
-        let tallies = tallies::read(&mut snapshot, &self.settings, None, pace).await?;
+        let tallies = tallies::read(&mut snapshot, &self.settings, None, pace, published).await?;
         snapshot.commit().await?;
         let stats = run_blocking(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
         self.store_stats(stats_version, &stats, started.elapsed()).await?;
         Ok(Computed { version: stats.history.is_whole.then_some(stats_version), value: stats, stored: None })
     }
 
+    fn delay_minutes(&self) -> i32 {
+        i32::try_from(self.results_delay.as_secs() / 60).unwrap_or(i32::MAX)
+    }
+
     async fn read_new_votes(
         &self,
         connection: &mut PgConnection,
         history: &mut RatingHistory,
+        published: Published,
         now: OffsetDateTime,
     ) -> sqlx::Result<()> {
         for _ in 0..HISTORY_BATCHES {
-            let unread = history.unread(connection, &self.settings).await?;
+            let unread = history.unread(connection, &self.settings, published).await?;
             history.extend(unread, now);
             if history.is_whole {
                 break;
@@ -125,10 +123,13 @@ impl Arena {
         let lineup = self.lineup().await?;
         let mut snapshot = self.snapshot().await?;
         let stats_version = self.stats_version(&mut *snapshot).await?;
-        let shown = shown::read(&mut *snapshot, &self.settings, Some(tag)).await?.closed;
+        let published = stats_version.published;
+        let shown = shown::read(&mut *snapshot, &self.settings, Some(tag)).await?;
         let builders = lineup::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
-        let (mut entries, _) = self.entries(&mut *snapshot, &builders, &shown).await?;
-        let tallies = tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce).await?;
+        let (mut entries, _) =
+            self.entries(&mut snapshot, published, &builders, shown.to_show(published)).await?;
+        let tallies =
+            tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce, published).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         let mut stats =
@@ -147,11 +148,12 @@ impl Arena {
     async fn stored_stats(&self) -> sqlx::Result<Option<Computed<StatsVersion, LadderStats>>> {
         let row = sqlx::query!(
             "
-            SELECT votes, catalog, decision, took_ms, computed_at, stats::text
+            SELECT votes, catalog, decision, through, took_ms, computed_at, stats::text
             FROM ladder_stats
-            WHERE settings = $1
+            WHERE settings = $1 AND delay_minutes = $2
             ",
             self.settings as _,
+            self.delay_minutes(),
         )
         .fetch_optional(&self.pool)
         .await?;
@@ -160,7 +162,8 @@ impl Arena {
         let read: Option<LadderStats> = run_blocking(move || serde_json::from_str(&text).ok()).await?;
         let age = (OffsetDateTime::now_utc() - row.computed_at).unsigned_abs();
         let took = Duration::from_millis(row.took_ms.unsigned_abs());
-        let version = StatsVersion { votes: row.votes, catalog: row.catalog, decision: row.decision };
+        let published = Published { through: row.through, decision: row.decision };
+        let version = StatsVersion { votes: row.votes, catalog: row.catalog, published };
         let made = |value: LadderStats| Computed {
             version: value.history.is_whole.then_some(version),
             value,
@@ -178,12 +181,15 @@ impl Arena {
     ) -> sqlx::Result<()> {
         sqlx::query!(
             "
-            INSERT INTO ladder_stats (settings, votes, catalog, took_ms, computed_at, stats, decision)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            INSERT INTO ladder_stats
+                (settings, votes, catalog, took_ms, computed_at, stats, decision, through, delay_minutes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             ON CONFLICT (settings) DO UPDATE
-            SET votes = excluded.votes, catalog = excluded.catalog, decision = excluded.decision, took_ms = excluded.took_ms,
-                computed_at = excluded.computed_at, stats = excluded.stats
+            SET votes = excluded.votes, catalog = excluded.catalog, took_ms = excluded.took_ms,
+                computed_at = excluded.computed_at, stats = excluded.stats, decision = excluded.decision,
+                through = excluded.through, delay_minutes = excluded.delay_minutes
             WHERE (ladder_stats.decision, ladder_stats.votes) <= (excluded.decision, excluded.votes)
+               OR ladder_stats.delay_minutes <> excluded.delay_minutes
             ",
             self.settings as _,
             version.votes,
@@ -191,7 +197,9 @@ impl Arena {
             i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             stats.computed_at,
             Json(stats) as _,
-            version.decision,
+            version.published.decision,
+            version.published.through,
+            self.delay_minutes(),
         )
         .execute(&self.pool)
         .await?;

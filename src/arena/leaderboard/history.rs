@@ -12,6 +12,7 @@ use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 
 use super::super::{ModelKey, Settings};
+use super::Published;
 
 /// The span over which changes are shown.
 pub(super) const DAY: Duration = Duration::DAY;
@@ -139,6 +140,7 @@ impl RatingHistory {
         &self,
         connection: &mut PgConnection,
         settings: &Settings,
+        published: Published,
     ) -> sqlx::Result<UnreadVotes> {
         let rows = sqlx::query!(
             r#"
@@ -148,7 +150,7 @@ impl RatingHistory {
             FROM (
                 SELECT id, at, matchup_id, elo_a_after, elo_b_after, exclusion
                 FROM votes
-                WHERE id > $1
+                WHERE id > $1 AND id <= $3
                 ORDER BY id
                 LIMIT $2
             ) votes
@@ -157,6 +159,7 @@ impl RatingHistory {
             "#,
             self.through,
             BATCH,
+            published.through,
         )
         .fetch_all(connection)
         .await?;

@@ -143,7 +143,8 @@ impl Arena {
     /// The record of the first model against the second, on all prompts or those of a tag.
     pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
         let mut connection = self.replica.acquire().await?;
-        Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag).await?.into())
+        let published = self.published(&mut *connection).await?;
+        Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag, published).await?.into())
     }
 
     /// One page, counted from 0, of the votes behind [`Self::duel`], the newest first.
@@ -154,6 +155,7 @@ impl Arena {
         tag: Option<&str>,
         page: i64,
     ) -> sqlx::Result<Vec<JudgedVote>> {
+        let published = self.published(&self.replica).await?;
         let rows = sqlx::query!(
             r#"
             SELECT
@@ -163,7 +165,7 @@ impl Arena {
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
             JOIN prompts ON prompts.id = prompt_id
-            WHERE settings = $1 AND exclusion IS NULL
+            WHERE settings = $1 AND exclusion IS NULL AND votes.id <= $7
               AND least(model_a, model_b) = least($2::text, $3::text)
               AND greatest(model_a, model_b) = greatest($2::text, $3::text)
               AND ($4::text IS NULL OR $4 = ANY(tags))
@@ -177,6 +179,7 @@ impl Arena {
             tag,
             PAGE,
             page.saturating_mul(PAGE),
+            published.through,
         )
         .fetch_all(&self.replica)
         .await?;

@@ -67,7 +67,7 @@ async fn compare(
     replay: Replay,
     rewrites: bool,
 ) -> sqlx::Result<ReplayReport> {
-    let mut log = VoteLog::open_after(&mut *connection, replay.latest.unwrap_or(0)).await?;
+    let mut log = VoteLog::open(&mut *connection, replay.latest.unwrap_or(0), i64::MAX).await?;
     let mut report = ReplayReport { replay, ..ReplayReport::default() };
     loop {
         let votes = log.next(&mut *connection).await?;
@@ -86,40 +86,17 @@ async fn compare(
     Ok(report)
 }
 
-/// The ladders as they were before a vote. Of each model it takes the rating from its first vote since then, and
-/// subtracts its results since then.
+/// The ladders as they were before a vote.
 pub(in crate::arena) async fn replay_before(
     connection: &mut PgConnection,
     vote: i64,
 ) -> sqlx::Result<Replay> {
     let rows = sqlx::query!(
         r#"
-        WITH since AS (
-            SELECT
-                settings, model,
-                (array_agg(elo ORDER BY votes.id))[1] AS elo,
-                count(*) FILTER (WHERE choice = side) AS wins,
-                count(*) FILTER (WHERE choice NOT IN (side, 'TIE')) AS losses,
-                count(*) FILTER (WHERE choice = 'TIE') AS ties,
-                count(*) FILTER (WHERE choice = 'BOTH_BAD') AS both_bad
-            FROM votes
-            JOIN matchups ON matchups.id = matchup_id
-            CROSS JOIN LATERAL (VALUES ('A', model_a, elo_a_before), ('B', model_b, elo_b_before))
-                AS shown (side, model, elo)
-            WHERE votes.id >= $1 AND exclusion IS NULL
-            GROUP BY settings, model
-        )
         SELECT
-            ratings.settings, model_key AS "model: ModelKey",
-            (
-                coalesce(since.elo, ratings.elo),
-                ratings.wins - coalesce(since.wins, 0),
-                ratings.losses - coalesce(since.losses, 0),
-                ratings.ties - coalesce(since.ties, 0),
-                ratings.both_bad - coalesce(since.both_bad, 0)
-            ) AS "standing!: Standing"
-        FROM ratings
-        LEFT JOIN since ON since.settings = ratings.settings AND since.model = model_key
+            settings AS "settings!", model_key AS "model!: ModelKey",
+            (elo, wins, losses, ties, both_bad) AS "standing!: Standing"
+        FROM standings_before($1)
         "#,
         vote,
     )

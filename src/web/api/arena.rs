@@ -21,6 +21,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::config::Voting;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
 use crate::limits::LimitedAction;
@@ -151,6 +152,7 @@ pub(in crate::web) async fn open_matchup(
     visitor: &Visitor,
     prompt: Option<&str>,
 ) -> Result<Matchup, Error> {
+    check_voting(app)?;
     let prompt = prompt.map(PromptId::from_str).transpose().map_err(|_| ErrorCode::NoSuchPrompt)?;
     let voter = visitor.voter_or_new(app).await?;
     visitor.check_limit(app, LimitedAction::Matchup, Some(voter))?;
@@ -161,6 +163,15 @@ pub(in crate::web) async fn open_matchup(
         visitor.check_limit(app, LimitedAction::Skip, Some(voter))?;
     }
     Ok(app.arena.matchup(voter, prompt.as_ref()).await?)
+}
+
+/// Fails while the arena takes no votes.
+pub(in crate::web) fn check_voting(app: &App) -> Result<(), Error> {
+    match &app.config.voting {
+        Voting::Open => Ok(()),
+        Voting::Closed { notice: None } => Err(ErrorCode::ArenaClosed.into()),
+        Voting::Closed { notice: Some(notice) } => Err(Error::new(ErrorCode::ArenaClosed, notice.clone())),
+    }
 }
 
 /// The address of a build of a matchup.
@@ -273,6 +284,7 @@ async fn skip(
     visitor: Visitor,
     Json(request): Json<SkipRequest>,
 ) -> Result<StatusCode, Error> {
+    check_voting(&app)?;
     let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(&app, LimitedAction::Skip, Some(voter))?;
     app.arena.skip(voter, parse_id(&request.matchup_id)?).await?;

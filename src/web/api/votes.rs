@@ -45,7 +45,7 @@ async fn csv(State(app): State<App>) -> Result<Response, Error> {
         (CONTENT_TYPE, "text/csv; charset=utf-8; header=present"),
         (CONTENT_DISPOSITION, "attachment; filename=\"votes.csv\""),
     ];
-    Ok((headers, body(app.replica.clone(), Some(columns.into()), write_csv_row).await?).into_response())
+    Ok((headers, body(&app, Some(columns.into()), write_csv_row).await?).into_response())
 }
 
 /// Download the vote log as JSON Lines
@@ -60,13 +60,15 @@ async fn csv(State(app): State<App>) -> Result<Response, Error> {
 async fn json_lines(State(app): State<App>) -> Result<Response, Error> {
     let headers =
         [(CONTENT_TYPE, "application/jsonl"), (CONTENT_DISPOSITION, "attachment; filename=\"votes.jsonl\"")];
-    Ok((headers, body(app.replica.clone(), None, write_json_line).await?).into_response())
+    Ok((headers, body(&app, None, write_json_line).await?).into_response())
 }
 
 /// The log, after a first line. When reading fails, the response is aborted, so that a client sees that it is
 /// incomplete.
-async fn body(pool: PgPool, head: Option<Bytes>, write: VoteWriter) -> Result<Body, Error> {
-    let log = VoteLog::open(&pool).await?;
+async fn body(app: &App, head: Option<Bytes>, write: VoteWriter) -> Result<Body, Error> {
+    let pool = app.replica.clone();
+    let published = app.arena.published(&pool).await?;
+    let log = VoteLog::open(&pool, 0, published.through).await?;
     let pages = stream::try_unfold(log, move |mut log| {
         let pool = pool.clone();
         async move {

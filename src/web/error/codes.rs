@@ -40,6 +40,8 @@ error_codes! {
         "You have seen all pairs. Come back when there are new builds.");
     AlreadyVoted("already_voted", CONFLICT, Arena, "You have already voted",
         "You have already voted on this matchup. That vote stands.");
+    ArenaClosed("arena_closed", SERVICE_UNAVAILABLE, Leaderboard, "Voting is closed",
+        "Voting is closed for now. All results stay available.");
     BadChoice("bad_choice", BAD_REQUEST, Arena, "Vote not understood",
         "Choose A, B, TIE or BOTH_BAD.");
     BadFile("bad_file", BAD_REQUEST, Sandbox, "File not readable",

@@ -376,7 +376,7 @@ async fn a_log_read_during_voting_can_be_replayed() {
     let mut readings = 0;
     while readings < 3 || !voting.is_finished() {
         let committed = db.number("SELECT count(*) FROM votes").await;
-        let mut log = VoteLog::open(&db.pool).await.unwrap();
+        let mut log = VoteLog::open(&db.pool, 0, i64::MAX).await.unwrap();
         let mut report = ReplayReport::default();
         let mut pages = 0;
         loop {

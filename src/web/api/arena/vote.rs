@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::parse_id;
+use super::{check_voting, parse_id};
 use crate::app::App;
 use crate::arena::{Choice, ChoiceCounts, Reveal, RevealedSide, VoteError};
 use crate::limits::LimitedAction;
@@ -84,6 +84,7 @@ pub(in crate::web) async fn cast_vote(
     matchup: &str,
     choice: Choice,
 ) -> Result<Result<Box<Reveal>, VoteRejection>, Error> {
+    check_voting(app)?;
     let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(app, LimitedAction::Vote, Some(voter))?;
     match app.arena.vote(voter, parse_id(matchup)?, choice, visitor.address()).await {
