@@ -80,9 +80,9 @@ pub struct SandboxConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Voting {
     Open,
-    /// Every page stays, with a sentence that says why nobody can vote.
+    /// Every page stays. The notice says why nobody can vote.
     Closed {
-        notice: String,
+        notice: Option<String>,
     },
 }
 

@@ -184,7 +184,8 @@ impl Arena {
         let (entries, votes) =
             self.entries(&mut connection, published, &lineup.builders, shown.to_show(published)).await?;
         let entries = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry)).collect();
-        Ok(Leaderboard::by_elo(OffsetDateTime::now_utc(), votes, entries, stats))
+        let as_of = OffsetDateTime::now_utc() - self.results_delay;
+        Ok(Leaderboard::by_elo(as_of, votes, entries, stats))
     }
 
     /// A transaction that reads the state of one moment.

@@ -1,5 +1,7 @@
 //! Filters for templates.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -79,6 +81,17 @@ pub fn json_text(value: impl Serialize, _: &dyn askama::Values) -> askama::Resul
 #[askama::filter_fn]
 pub fn duration(ms: &i64, _: &dyn askama::Values) -> askama::Result<String> {
     Ok(format_ms(*ms))
+}
+
+/// Whole minutes in words: a minute, 45 minutes, an hour.
+#[askama::filter_fn]
+pub fn minutes(duration: &Duration, _: &dyn askama::Values) -> askama::Result<String> {
+    Ok(match duration.as_secs() / 60 {
+        1 => "a minute".to_owned(),
+        60 => "an hour".to_owned(),
+        minutes if minutes % 60 == 0 => format!("{} hours", minutes / 60),
+        minutes => format!("{minutes} minutes"),
+    })
 }
 
 #[askama::filter_fn]

@@ -21,9 +21,9 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::config::Voting;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
+use crate::config::Voting;
 use crate::limits::LimitedAction;
 use crate::web::derived::NO_STORE;
 use crate::web::encoding::Encoding;

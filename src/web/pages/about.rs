@@ -16,7 +16,7 @@ use crate::arena::elo::{self, BASELINE, K, START, Standing};
 use crate::arena::skill::MIN_VOTES_FOR_SKILL;
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
-use crate::arena::{Choice, ReferencePolicy, Settings};
+use crate::arena::{Choice, ReferencePolicy, Settings, VoteBudgets};
 use crate::web::{Page, filters};
 
 /// Counting gets slower with the number of votes, and numbers may be a minute old.
@@ -41,6 +41,9 @@ struct AboutPage {
     examples: Vec<RatingExample>,
     min_dwell: Option<String>,
     limited: bool,
+    budgets: VoteBudgets,
+    /// How late results are shown.
+    delay: Duration,
     /// The end of a sentence about references.
     references: &'static str,
 }
@@ -60,6 +63,8 @@ async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
         examples: examples(),
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
         limited: app.limits.is_enabled(),
+        budgets: app.config.vote_budgets,
+        delay: app.arena.results_delay,
         references: reference_policy(app.config.references),
     }
 }

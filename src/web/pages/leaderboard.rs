@@ -4,6 +4,7 @@ mod pairs;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use askama_web::WebTemplate;
@@ -91,6 +92,8 @@ struct LeaderboardPage {
     axis: Option<RatingAxis>,
     /// Rendered HTML.
     charts: Arc<str>,
+    /// How late results are shown.
+    delay: Duration,
 }
 
 /// The part of the page that depends only on the statistics and the names of models.
@@ -140,6 +143,7 @@ async fn page(
         page: Page::at("/leaderboard").with_card(ShareCard::for_leaderboard()),
         settings: app.arena.settings.to_string(),
         charts: charts(&cache, &board, &chosen).await?,
+        delay: app.arena.results_delay,
         providers: providers.into_iter().collect(),
         tags,
         chosen,
@@ -301,7 +305,7 @@ impl SortOrder {
 impl LeaderboardPage {
     /// The age of the statistics, in words.
     fn counted_ago(&self) -> String {
-        let ago = (self.board.as_of - self.board.stats.computed_at).whole_seconds().max(0);
+        let ago = (OffsetDateTime::now_utc() - self.board.stats.computed_at).whole_seconds().max(0);
         match ago {
             0..=1 => "a moment ago".to_owned(),
             2..=119 => format!("{ago} seconds ago"),

@@ -1,6 +1,7 @@
 //! The ladder and its pages, with a small set of models.
 
 mod decisions;
+mod delay;
 mod pages;
 mod ratings;
 
