@@ -8,7 +8,6 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use sqlx::PgPool;
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
