@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arena::Arena;
 use crate::config::Config;
-use crate::db::Sessions;
+use crate::db::{DatabaseHealth, Sessions};
 use crate::generate::{Providers, RequestLimits};
 use crate::limits::RateLimits;
 use crate::metrics::HttpMetrics;
@@ -31,6 +31,7 @@ pub struct AppInner {
     pub pool: PgPool,
     /// For reads that may lag behind.
     pub replica: PgPool,
+    pub database_health: DatabaseHealth,
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
     pub limits: Arc<RateLimits>,
@@ -75,6 +76,7 @@ impl App {
             sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
             worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
             config,
+            database_health: DatabaseHealth::default(),
             sessions: Sessions::new(pool.clone()),
             pool,
             replica,

@@ -47,7 +47,9 @@ async fn publish_shown_counts(app: App) {
 /// once: the second finds what the first has stored.
 async fn refresh_stats(app: App) {
     loop {
-        if let Err(error) = app.arena.stats().await {
+        if let Err(error) = app.arena.stats().await
+            && !app.database_health.note(&error)
+        {
             tracing::warn!(%error, "the leaderboard's statistics could not be computed");
         }
         sleep(STATS_INTERVAL).await;
@@ -62,7 +64,8 @@ async fn purge_expired(app: App) {
             app.sessions.purge(),
             cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
             drafts::purge(&app.pool)
-        ) {
+        ) && !app.database_health.note(&error)
+        {
             tracing::warn!(%error, "expired rows could not be removed");
         }
         sleep(PURGE_INTERVAL).await;

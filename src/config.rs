@@ -34,6 +34,8 @@ pub struct Config {
     /// A folder with files that replace built-in ones.
     pub data_dir: Option<PathBuf>,
     pub bind: SocketAddr,
+    /// Where the metrics are, if not at `bind`.
+    pub metrics_bind: Option<SocketAddr>,
     pub logging: LoggingConfig,
     pub check_max_bytes: usize,
     pub import_max_bytes: usize,
@@ -140,6 +142,7 @@ impl Config {
             data_dir,
             admin_token: read.secret("ADMIN_TOKEN"),
             bind,
+            metrics_bind: read.metrics_bind(),
             logging: LoggingConfig { filter: read.log_filter(), format: read.log_format() },
             check_max_bytes: read.mebibytes("CHECK_MAX_MIB", 32, 2048),
             import_max_bytes: read.import_max_bytes(),
@@ -195,6 +198,11 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             address.set_port(port);
         }
         address
+    }
+
+    fn metrics_bind(&mut self) -> Option<SocketAddr> {
+        // Without a default port: that of the site would only look right.
+        self.parse("METRICS_BIND", "an address with a port such as 127.0.0.1:9464", |text| text.parse().ok())
     }
 
     fn log_filter(&mut self) -> Targets {

@@ -2,10 +2,12 @@
 
 mod access;
 mod account;
+pub mod backup;
 mod binaries;
 mod cluster;
 mod data_dir;
 mod npm;
+mod outage;
 mod schema;
 mod server;
 mod sessions;
@@ -14,20 +16,22 @@ use std::{env, fmt, future::pending, path::PathBuf, sync::Arc, time::Instant};
 
 use anyhow::{Context, Result};
 use rustix::process::geteuid;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 use tokio::{
+    sync::Notify,
     task::spawn_blocking,
     time::{Duration, sleep, timeout},
 };
 
 use self::access::Access;
 pub use self::{
-    access::{duplicate_error, has_sqlstate, is_transient, pool_options},
+    access::{has_sqlstate, pool_options},
     binaries::PostgresSearch,
     cluster::Cluster,
+    outage::{DatabaseHealth, DatabaseOutage, duplicate_error},
     schema::{MIGRATOR, ReadinessError, check_ready},
     server::Durability,
-    sessions::Sessions,
+    sessions::{Sessions, with_session_error},
 };
 
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -163,7 +167,11 @@ pub async fn empty(pool: &PgPool) -> sqlx::Result<()> {
 pub struct Database {
     pool: PgPool,
     replica: Option<PgPool>,
+    /// Not through a pooler, and without limits on the time that statements take.
+    direct: Access,
     cluster: Option<Arc<Cluster>>,
+    /// Told whenever a connection of the pool turns out to be lost.
+    lost_connection: Arc<Notify>,
 }
 
 impl Database {
@@ -195,13 +203,21 @@ impl Database {
         self.replica.as_ref().unwrap_or(&self.pool)
     }
 
+    /// A connection for commands whose statements may take any time.
+    pub async fn connect_directly(&self) -> Result<PgConnection> {
+        self.direct.connect().await.map_err(|error| self.direct.explain(&error))
+    }
+
     /// Starts the embedded server again whenever it is gone. Never returns.
     pub async fn supervise(&self) {
         let Some(cluster) = &self.cluster else { return pending().await };
         for poll in (0..FULL_CHECK_EVERY).cycle() {
-            sleep(POLL_INTERVAL).await;
+            let is_quick = tokio::select! {
+                () = self.lost_connection.notified() => false,
+                () = sleep(POLL_INTERVAL) => poll > 0,
+            };
             let cluster = Arc::clone(cluster);
-            match spawn_blocking(move || cluster.revive(poll > 0)).await {
+            match spawn_blocking(move || cluster.revive(is_quick)).await {
                 Ok(Ok(true)) => tracing::warn!("the database was gone and was started again"),
                 Ok(Err(error)) => {
                     tracing::error!(error = format!("{error:#}"), "the database is gone and does not start");
@@ -232,9 +248,11 @@ impl Database {
             None => (access.clone().with_session_settings(), access),
         };
         migrate(&direct).await?;
+        let lost_connection = Arc::default();
         let replica = replica_url.map(|url| Access::by_url("DATABASE_REPLICA_URL", url)).transpose()?;
-        let replica = replica.map(|access| access.with_session_settings().pool());
-        Ok(Self { pool: access.pool(), replica, cluster: None })
+        let replica = replica.map(|access| access.with_session_settings().pool(&lost_connection));
+        let pool = access.pool(&lost_connection);
+        Ok(Self { pool, replica, direct, cluster: None, lost_connection })
     }
 
     async fn embedded(data_dir: Option<PathBuf>, pg_bin: Option<PathBuf>) -> Result<Self> {
@@ -248,8 +266,9 @@ impl Database {
             leave(cluster).await;
             return Err(error);
         }
-        let pool = access.with_session_settings().pool();
-        Ok(Self { pool, replica: None, cluster: Some(Arc::new(cluster)) })
+        let lost_connection = Arc::default();
+        let pool = access.clone().with_session_settings().pool(&lost_connection);
+        Ok(Self { pool, replica: None, direct: access, cluster: Some(Arc::new(cluster)), lost_connection })
     }
 
     async fn announce(&self, begun: Instant) -> Result<()> {

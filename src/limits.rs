@@ -1,6 +1,7 @@
 //! Rate limits for each voter, and for all visitors from one address.
 //!
-//! Each server counts by itself, in memory. That is exact enough to keep the leaderboard from being flooded.
+//! Each server counts by itself, in memory: these limits slow a flood down. What must hold over all servers is in the
+//! database's constraints; docs/scale.md lists which is which.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;

@@ -5,11 +5,14 @@ use std::panic::{self, PanicHookInfo};
 
 use anyhow::Context;
 use tracing::Level;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt};
 
 use crate::config::{LogFormat, LoggingConfig};
+
+const SILENT: [&str; 2] = ["tower_sessions", "tower_sessions_core"];
 
 pub fn start(logging: &LoggingConfig) -> anyhow::Result<()> {
     let json = match logging.format {
@@ -17,9 +20,11 @@ pub fn start(logging: &LoggingConfig) -> anyhow::Result<()> {
         LogFormat::Pretty => false,
         LogFormat::Json => true,
     };
+    // Errors of the session store are answered and logged with the request; its own lines would come for each one.
+    let filter = logging.filter.clone().with_targets(SILENT.map(|target| (target, LevelFilter::OFF)));
     let lines = if json { json_lines() } else { pretty_lines() };
     tracing_subscriber::registry()
-        .with(lines.with_filter(logging.filter.clone()))
+        .with(lines.with_filter(filter))
         .try_init()
         .context("logging is already set up")?;
     panic::set_hook(Box::new(log_panic));

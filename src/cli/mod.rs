@@ -1,6 +1,7 @@
 //! The command line, one file per command. `serve` is the default.
 
 mod api;
+mod backup;
 mod catalog;
 mod check;
 mod doctor;
@@ -13,6 +14,7 @@ mod recompute;
 mod render;
 mod reparse;
 mod reset;
+mod restore;
 mod schema;
 mod seed;
 mod serve;
@@ -75,6 +77,16 @@ enum CliCommand {
     Reparse(reparse::ReparseArgs),
     /// Delete all data of this installation, after asking.
     Reset(reset::ResetArgs),
+    /// Write all data of this installation into one file, also while it is in use.
+    ///
+    /// The file holds voters, digests of sessions and all answers of models: keep it private. Exit codes: 0 if the file
+    /// is complete and verified, 2 if there is none, 130 if the command was stopped.
+    Backup(backup::BackupArgs),
+    /// Read a backup into an empty or new database, after comparing it with its checksum.
+    ///
+    /// A backup of an older version is brought up to date. Whatever goes wrong, the database stays as it was. Exit codes:
+    /// 0 if everything was restored, 2 if nothing was, 130 if the command was stopped.
+    Restore(restore::RestoreArgs),
     /// Import builds from files.
     ///
     /// A bad file does not stop the others. Exit codes: 0 if all files were imported, 1 if some were not, 2 on any
@@ -110,6 +122,8 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
         CliCommand::Reparse(arguments) => reparse::run(&arguments),
         CliCommand::Reset(arguments) => reset::run(&arguments),
+        CliCommand::Backup(arguments) => backup::run(&arguments),
+        CliCommand::Restore(arguments) => restore::run(&arguments),
         CliCommand::Import(arguments) => import::run(&arguments),
         CliCommand::Doctor => doctor::run(),
         CliCommand::Recompute(arguments) => recompute::run(&arguments),
@@ -136,6 +150,15 @@ fn open_database(
 
 fn runtime() -> anyhow::Result<Runtime> {
     Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")
+}
+
+/// Runs until `work` is done, or gives it up at the first SIGINT or SIGTERM.
+async fn until_stopped(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let stop = stop_signal()?;
+    tokio::select! {
+        done = work => done,
+        _ = stop => Ok(ExitCode::from(130)),
+    }
 }
 
 /// Resolves at the first SIGINT or SIGTERM. The second signal ends the process immediately.

@@ -30,11 +30,15 @@ async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
     let mut stop = super::stop_signal()?;
     // The port is bound before the database is opened, so that a port in use is reported at once.
     let listener = server::bind(config.bind).await?;
+    let metrics_listener = match config.metrics_bind {
+        Some(address) => Some(server::bind(address).await?),
+        None => None,
+    };
     let database = tokio::select! {
         opened = Database::open(&config.database) => opened?,
         _ = &mut stop => return Ok(()),
     };
-    let result = site(config, listener, &database, stop, started).await;
+    let result = site(config, listener, metrics_listener, &database, stop, started).await;
     database.close().await;
     info!("stopped");
     result
@@ -43,6 +47,7 @@ async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
 async fn site(
     config: Config,
     listener: TcpListener,
+    metrics_listener: Option<TcpListener>,
     database: &Database,
     stop: oneshot::Receiver<()>,
     started: Instant,
@@ -54,6 +59,11 @@ async fn site(
     let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone())?;
 
     announce(&server::url(&listener)?, started);
+    if let Some(listener) = metrics_listener {
+        info!(metrics = server::url(&listener)?, "metrics have an address of their own");
+        let (router, stop) = (web::metrics_router(app.clone()), app.shutdown.clone().cancelled_owned());
+        tokio::spawn(server::serve(listener, router, ServerTimeouts::default(), stop));
+    }
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);
     let (worker, closing) = (app.worker.clone(), app.shutdown.clone());

@@ -38,6 +38,16 @@ fn nothing_needs_to_be_set() {
     assert!(config.rate_limits);
     assert_eq!(config.trusted_proxies, []);
     assert_eq!(config.public_url, None);
+    assert_eq!(config.metrics_bind, None);
+}
+
+#[test]
+fn the_metrics_address_needs_a_port() {
+    let config = accepted(&[("METRICS_BIND", "[::1]:9464")]);
+    assert_eq!(config.metrics_bind, Some("[::1]:9464".parse().unwrap()));
+    assert!(
+        refused(&[("METRICS_BIND", "127.0.0.1")]).contains("METRICS_BIND must be an address with a port")
+    );
 }
 
 #[test]

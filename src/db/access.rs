@@ -1,6 +1,6 @@
 //! Connections to a database. Its URL may hold a password, so no error message repeats it.
 
-use std::{io, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow, ensure};
 use sqlx::{
@@ -8,7 +8,10 @@ use sqlx::{
     error::DatabaseError,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use tokio::time::{Instant, sleep, timeout};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep, timeout},
+};
 use tracing::subscriber::{NoSubscriber, with_default};
 
 use super::cluster::Cluster;
@@ -45,6 +48,13 @@ pub struct Access {
     options: PgConnectOptions,
 }
 
+/// Hides the options, which may hold a password.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Access {
     /// `variable` is the environment variable that holds the URL.
     pub fn by_url(variable: &str, url: &str) -> Result<Self> {
@@ -75,8 +85,9 @@ impl Access {
         self
     }
 
-    pub fn pool(&self) -> PgPool {
-        pool_options().connect_lazy_with(self.options.clone())
+    /// A pool that tells `lost_connection` about each connection that turns out to be lost.
+    pub fn pool(&self, lost_connection: &Arc<Notify>) -> PgPool {
+        pool_options_with(lost_connection).connect_lazy_with(self.options.clone())
     }
 
     /// Connects, and waits for a server that is still starting.
@@ -121,15 +132,32 @@ impl Access {
 /// reset also tests whether the server is still there, in place of sqlx's own test. A connection that cannot be reset
 /// is closed.
 pub fn pool_options() -> PgPoolOptions {
+    pool_options_with(&Arc::default())
+}
+
+fn pool_options_with(lost_connection: &Arc<Notify>) -> PgPoolOptions {
+    let (released, acquired) = (Arc::clone(lost_connection), Arc::clone(lost_connection));
     PgPoolOptions::new()
         .max_connections(MAX_CONNECTIONS)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
         // Returning the error closes the connection without a goodbye message, which a server that is gone would never
         // accept.
-        .after_release(|connection, _| Box::pin(async { reset(connection).await.map(|()| true) }))
-        .before_acquire(|connection, state| {
-            Box::pin(async move { Ok(state.idle_for < RESET_AFTER_IDLE || reset(connection).await.is_ok()) })
+        .after_release(move |connection, _| {
+            let lost_connection = Arc::clone(&released);
+            Box::pin(async move {
+                reset(connection).await.inspect_err(|_| lost_connection.notify_one()).map(|()| true)
+            })
+        })
+        .before_acquire(move |connection, state| {
+            let lost_connection = Arc::clone(&acquired);
+            Box::pin(async move {
+                let is_usable = state.idle_for < RESET_AFTER_IDLE || reset(connection).await.is_ok();
+                if !is_usable {
+                    lost_connection.notify_one();
+                }
+                Ok(is_usable)
+            })
         })
 }
 
@@ -167,19 +195,4 @@ fn reason(error: &sqlx::Error) -> String {
 pub fn has_sqlstate(error: &sqlx::Error, codes: &[&str]) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
     code.is_some_and(|code| codes.contains(&&*code))
-}
-
-/// Whether another try may succeed: no connection was free, another transaction was in the way, or the server was too
-/// slow.
-pub fn is_transient(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::PoolTimedOut)
-        || has_sqlstate(error, &["40001", "40P01", "55P03", "57014", "25P03"])
-}
-
-/// A copy of an error for each of several waiters. It preserves only whether another try may succeed.
-pub fn duplicate_error(error: &sqlx::Error) -> sqlx::Error {
-    match is_transient(error) {
-        true => sqlx::Error::PoolTimedOut,
-        false => sqlx::Error::Protocol(error.to_string()),
-    }
 }

@@ -148,8 +148,8 @@ impl Account {
         set_mode(dir, mode)
     }
 
-    /// Opens a log file of this account for appending.
-    pub fn create_log(self, path: &Path) -> Result<()> {
+    /// Creates a file of this account that only it can read, unless the file exists.
+    pub fn create_file(self, path: &Path) -> Result<()> {
         File::options()
             .create(true)
             .append(true)

@@ -41,6 +41,10 @@ pub enum ReadinessError {
     MissingMigrations,
     #[error("The database was migrated by another version of Buildoff.")]
     OtherMigrations,
+    #[error("The last write to the database failed because its disk is full.")]
+    DiskFull,
+    #[error("The last write to the database failed because it is read-only.")]
+    ReadOnly,
 }
 
 /// Whether the database answers in time and has exactly the migrations of this program.

@@ -54,6 +54,9 @@ impl PostgresServer {
         }
         if !self.is_running() {
             self.stop_orphan()?;
+            for lock in [self.data_dir.pid_file(), self.data_dir.socket_lock()] {
+                self.disown_zombie(&lock)?;
+            }
             self.launch(durability)?;
         }
         Ok(())
@@ -65,10 +68,26 @@ impl PostgresServer {
     }
 
     /// Whether its process has ended. This is cheap, whereas every connection costs the server a process. It may miss
-    /// an end: another process may have got the same number, or the process is a zombie.
+    /// an end, since another process may have got the same number.
     pub fn has_died(&self) -> bool {
         let pid = process_in(&self.data_dir.pid_file());
-        pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+        pid.is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH) || is_zombie(pid))
+    }
+
+    /// Makes Postgres start although a lock file names a server that was killed and whose parent does not collect it,
+    /// as in a container whose first process collects nothing. Postgres would take it for a running server. It knows,
+    /// however, that the process that runs pg_ctl is none, so the lock file names this process in its place. Everything
+    /// else in the file stays, above all the shared memory that children of the killed server may still use.
+    fn disown_zombie(&self, lock: &Path) -> Result<()> {
+        if !process_in(lock).is_some_and(is_zombie) {
+            return Ok(());
+        }
+        let text = fs::read_to_string(lock)?;
+        let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+        let new = lock.with_extension("new");
+        self.data_dir.account.create_file(&new)?;
+        fs::write(&new, format!("{}\n{rest}", std::process::id()))?;
+        fs::rename(&new, lock).with_context(|| format!("Cannot replace {}", lock.display()))
     }
 
     /// Creates the data directory under another name first, so that what an interrupted `initdb` leaves behind is not
@@ -115,7 +134,7 @@ impl PostgresServer {
     fn launch(&self, durability: Durability) -> Result<()> {
         let log = self.data_dir.file("server.log");
         rotate_log(&log)?;
-        self.data_dir.account.create_log(&log)?;
+        self.data_dir.account.create_file(&log)?;
         let mut start = self.tool("pg_ctl");
         // The names are relative, since pg_ctl passes them to a shell, which would expand special characters in the
         // path of a folder.
@@ -223,6 +242,13 @@ impl PostgresServer {
 fn process_in(lock: &Path) -> Option<Pid> {
     let number: i32 = fs::read_to_string(lock).ok()?.lines().next()?.parse().ok()?;
     Pid::from_raw(number.max(0))
+}
+
+/// Whether a process has ended and only its parent's notice is missing. Only Linux tells; elsewhere, parents notice.
+fn is_zombie(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // The name before the state may itself contain parentheses.
+    stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('Z'))
 }
 
 /// Rotates a large log; the previous one is kept.

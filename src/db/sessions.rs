@@ -1,5 +1,6 @@
 //! Sessions in Postgres, under a digest of their ids, so that reading the table is not enough to take one over.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -123,6 +124,23 @@ fn hashed_id(id: &Id) -> Vec<u8> {
     Sha256::digest(id.0.to_be_bytes()).to_vec()
 }
 
-fn backend(error: impl std::error::Error) -> Error {
-    Error::Backend(error.to_string())
+tokio::task_local! {
+    /// The last error of the store in a task. The trait of the store passes on only its text.
+    static SESSION_ERROR: RefCell<Option<sqlx::Error>>;
+}
+
+/// Does some work, and returns with its result the last error that its sessions met.
+pub async fn with_session_error<T>(work: impl Future<Output = T>) -> (T, Option<sqlx::Error>) {
+    let work = async {
+        let result = work.await;
+        (result, SESSION_ERROR.with(RefCell::take))
+    };
+    SESSION_ERROR.scope(RefCell::default(), work).await
+}
+
+fn backend(error: sqlx::Error) -> Error {
+    let text = error.to_string();
+    // Outside of a request, nobody asks for it.
+    let _ = SESSION_ERROR.try_with(|last| last.replace(Some(error)));
+    Error::Backend(text)
 }

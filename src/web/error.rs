@@ -12,7 +12,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Extension, Request};
+use axum::extract::{Extension, Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 pub use self::codes::ErrorCode;
 use super::Page;
 use super::layers::{ErrorCodeLabel, RequestId};
-use crate::db;
+use crate::db::{DatabaseHealth, DatabaseOutage};
 use crate::work::WorkError;
 
 /// In bytes. No message of axum is longer.
@@ -119,8 +119,10 @@ impl Error {
         Ok(error)
     }
 
-    fn log(&self) {
+    /// An outage of the database is noted, which logs it as well.
+    fn log(&self, database: &DatabaseHealth) {
         match &self.cause {
+            Some(cause) if cause.downcast_ref().is_some_and(|error| database.note(error)) => {}
             Some(cause) => tracing::error!(code = self.code.name(), "failed: {cause:#}"),
             None if self.status.is_server_error() => {
                 tracing::warn!(code = self.code.name(), "{}", self.message);
@@ -176,6 +178,7 @@ struct ErrorPage<'a> {
 
 /// The layer that turns errors into answers.
 pub(super) async fn render(
+    State(database): State<DatabaseHealth>,
     Extension(request_id): Extension<RequestId>,
     request: Request,
     next: Next,
@@ -186,7 +189,7 @@ pub(super) async fn render(
         Ok(error) => error,
         Err(response) => return response,
     };
-    error.log();
+    error.log(&database);
     let mut response = match wants_json {
         true => error.as_json(),
         false => error.as_page(&request_id, &method, uri.path()),
@@ -237,10 +240,13 @@ impl IntoResponse for Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
-        if db::is_transient(&error) {
-            return Self::from(ErrorCode::Busy).with_retry_after(2).with_cause(error);
-        }
-        Self::internal(error)
+        let (code, seconds) = match DatabaseOutage::of(&error) {
+            None => return Self::internal(error),
+            Some(DatabaseOutage::Busy) => (ErrorCode::Busy, 2),
+            Some(DatabaseOutage::Unavailable) => (ErrorCode::DatabaseUnavailable, 2),
+            Some(DatabaseOutage::DiskFull | DatabaseOutage::ReadOnly) => (ErrorCode::NotWritable, 30),
+        };
+        Self::from(code).with_retry_after(seconds).with_cause(error)
     }
 }
 

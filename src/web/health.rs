@@ -12,7 +12,7 @@ use super::derived::NO_STORE;
 use super::openapi::codes;
 use super::{Error, ErrorCode};
 use crate::app::App;
-use crate::db;
+use crate::db::{self, DatabaseOutage, ReadinessError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz))
@@ -38,16 +38,26 @@ async fn healthz() -> impl IntoResponse {
 
 /// Check whether the server is ready
 ///
-/// The server is ready when its database answers and has the right version.
+/// The server is ready when its database answers, has the right version, and the last write to it did not fail.
 #[utoipa::path(
     get, path = "/readyz", tag = "Service", operation_id = "readyz",
     responses((status = OK, description = "The server is ready.", body = Health)),
     extensions(("x-errors" = json!(codes([ErrorCode::NotReady])))),
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
-    match db::check_ready(&app.pool).await {
+    match check_ready(&app).await {
         Ok(()) => Ok(health_response("ready")),
-        Err(not_ready) => Err(Error::new(ErrorCode::NotReady, not_ready.to_string())),
+        Err(not_ready) => Err(Error::new(ErrorCode::NotReady, not_ready.to_string()).with_retry_after(2)),
+    }
+}
+
+async fn check_ready(app: &App) -> Result<(), ReadinessError> {
+    db::check_ready(&app.pool).await?;
+    match app.database_health.write_failure(&app.pool).await {
+        None => Ok(()),
+        Some(DatabaseOutage::DiskFull) => Err(ReadinessError::DiskFull),
+        Some(DatabaseOutage::ReadOnly) => Err(ReadinessError::ReadOnly),
+        Some(DatabaseOutage::Busy | DatabaseOutage::Unavailable) => Err(ReadinessError::Unreachable),
     }
 }
 

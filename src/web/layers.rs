@@ -28,6 +28,7 @@ use uuid::Uuid;
 use self::run_to_end::Deadline;
 use super::encoding::NoTransform;
 use super::{Error, ErrorCode};
+use crate::db;
 use crate::metrics::{HttpMetrics, ResponseLabels};
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
@@ -97,6 +98,15 @@ pub(super) async fn observe(
     }
     .instrument(span)
     .await
+}
+
+/// Gives a request whose session could not be read or saved the answer that fits the database's error. The layer of
+/// sessions knows only the error's text, and answers 500.
+pub(super) async fn report_session_errors(request: Request, next: Next) -> Response {
+    match db::with_session_error(next.run(request)).await {
+        (response, Some(error)) if response.status().is_server_error() => Error::from(error).into_response(),
+        (response, _) => response,
+    }
 }
 
 /// Clients can make up any number of others, so those share a label.

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use axum::response::IntoResponse;
+use axum::routing::get;
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Error;
 use super::derived::NO_STORE;
+use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
@@ -26,19 +28,34 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(metrics))
 }
 
+/// For a listener that serves nothing else.
+pub(super) fn own_routes() -> Router<App> {
+    Router::new().route("/metrics", get(answer))
+}
+
 /// Get metrics
 ///
 /// Responses and their durations by route, status and error code, work in progress, and the size of the installation,
 /// for Prometheus and other readers of OpenMetrics. Votes, matchups, builds and jobs are those of all servers, and are
-/// missing while the database does not answer; everything else is about this server. No label names a model.
+/// missing while the database does not answer; everything else is about this server. No label names a model. If
+/// `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
 #[utoipa::path(
     get, path = "/metrics", tag = "Service", operation_id = "metrics",
     responses((status = OK, description = "The metrics, as text.", content(
         (String = "application/openmetrics-text"), (String = "text/plain")))),
 )]
-async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
+async fn metrics(app: State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
+    if app.config.metrics_bind.is_some() {
+        return Err(ErrorCode::NotFound.into());
+    }
+    answer(app, headers).await
+}
+
+async fn answer(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
     let tally = timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool)).await.ok().and_then(Result::ok);
     let mut readings = server_readings(&app);
+    let writable = usize::from(app.database_health.is_writable());
+    readings.push(gauge("database_writable", "Whether this server's last write did not fail", writable));
     readings.push(gauge("database_up", "Whether the database answers", usize::from(tally.is_some())));
     readings.extend(tally.into_iter().flat_map(installation_readings));
     let text = app.metrics.encode(readings).map_err(Error::internal)?;

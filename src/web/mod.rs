@@ -61,6 +61,11 @@ pub fn router(app: App) -> Router {
     with_layers(routes(), app)
 }
 
+/// The address of the metrics alone, for a listener of its own.
+pub fn metrics_router(app: App) -> Router {
+    with_layers(metrics::own_routes(), app)
+}
+
 /// Every page and every address of the API, without the layers around them.
 pub fn routes() -> Router<App> {
     let documented_routes =
@@ -119,15 +124,17 @@ pub fn with_layers(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
     let site = app.config.public_url.clone();
     let metrics = app.metrics.clone();
+    let database = app.database_health.clone();
     routes
         .fallback(page_not_found)
         .with_state(app)
         .layer(sessions)
+        .layer(from_fn(layers::report_session_errors))
         .layer(from_fn(layers::run_to_end))
         .layer(CsrfLayer::new())
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(layers::catch_panics())
-        .layer(from_fn(error::render))
+        .layer(from_fn_with_state(database, error::render))
         .layer(from_fn(move |request, next| page::provide_location(site.clone(), request, next)))
         .layer(layers::compress())
         .layer(map_request(encoding::settle))

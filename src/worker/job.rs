@@ -190,7 +190,7 @@ where
 }
 
 /// Whether the same write must fail again: the data does not fit, a constraint is broken, or the query is wrong. Unlike
-/// for [`crate::db::is_transient`], a server that is gone counts as passing, as there are minutes to wait for it.
+/// for a visitor, a server that is gone counts as passing, as there are minutes to wait for it.
 fn is_permanent(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
     matches!(error, sqlx::Error::Decode(_) | sqlx::Error::Encode(_) | sqlx::Error::RowNotFound)

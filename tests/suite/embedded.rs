@@ -250,6 +250,43 @@ async fn a_server_that_dies_under_the_program_is_started_again() {
     process.wait_for_log("started again");
 }
 
+/// A server that was started by this process stays a zombie until this process asks for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_whose_parent_does_not_collect_it_is_started_again() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("only Linux tells which processes are zombies");
+        return;
+    }
+    let test_dir = TestDataDir::new();
+    let database = test_dir.open().await;
+    insert_row(database.pool()).await;
+    let server = test_dir.postmaster().unwrap();
+    kill_process(server, Signal::KILL).unwrap();
+    // Stands for the killed server, whose real parent may collect it at any time.
+    let mut zombie = Command::new("/bin/true").spawn().unwrap();
+    let state = || fs::read_to_string(format!("/proc/{}/stat", zombie.id())).unwrap();
+    wait_for("the process is a zombie", || state().contains(") Z ").then_some(()));
+    for lock in lock_files(&test_dir, database.pool()) {
+        let text = fs::read_to_string(&lock).unwrap();
+        let (_, rest) = text.split_once('\n').unwrap();
+        fs::write(&lock, format!("{}\n{rest}", zombie.id())).unwrap();
+    }
+
+    let next = test_dir.open().await;
+    assert_eq!(rows_of_test_table(next.pool()).await, ["committed"]);
+    assert_ne!(test_dir.postmaster(), Some(Pid::from_child(&zombie)));
+    next.close().await;
+    database.close().await;
+    zombie.wait().unwrap();
+}
+
+/// The lock files of a server, which name its process.
+fn lock_files(test_dir: &TestDataDir, pool: &PgPool) -> [PathBuf; 2] {
+    let options = pool.connect_options();
+    let socket = options.get_socket().unwrap().join(".s.PGSQL.5432.lock");
+    [test_dir.path().join("postgres/data/postmaster.pid"), socket]
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn shutdown_works_after_the_database_server_was_killed() {
     let test_dir = TestDataDir::new();

@@ -5,6 +5,7 @@
 mod admin;
 mod arena;
 mod arena_page;
+mod backups;
 mod builds;
 mod cards;
 mod chat;
@@ -21,6 +22,7 @@ mod jobs;
 mod ladder;
 mod naming;
 mod openapi;
+mod outages;
 mod pages;
 mod providers;
 mod sandbox;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant as Deadline, sleep_until, timeout_at};
 
-use crate::db::duplicate_error;
+use crate::db::{DatabaseOutage, duplicate_error};
 
 /// A value that is computed faster than this is waited for.
 const QUICK_REFRESH: Duration = Duration::from_millis(250);
@@ -131,7 +131,10 @@ where
                 match made {
                     Ok(made) => state.latest = Some(CachedValue::new(made, started)),
                     Err(error) => {
-                        tracing::warn!(%error, "the statistics could not be computed");
+                        // Every request may meet an outage; those who answer requests log it once a second.
+                        if DatabaseOutage::of(&error).is_none() {
+                            tracing::warn!(%error, "the statistics could not be computed");
+                        }
                         state.failure = Some((started, Arc::new(error)));
                     }
                 }

@@ -64,6 +64,8 @@ error_codes! {
         "The server is busy. Try again in a moment.");
     CrossSite("cross_site", FORBIDDEN, Arena, "Request blocked",
         "The request came from another site, so it was blocked.");
+    DatabaseUnavailable("database_unavailable", SERVICE_UNAVAILABLE, TryAgain, "Back in a moment",
+        "The database is not available right now. Try again in a moment.");
     DoesNotFit("does_not_fit", BAD_REQUEST, Sandbox, "This build does not fit",
         "The build in this file is larger than the grid.");
     Ended("ended", CONFLICT, Console, "This job has ended",
@@ -116,6 +118,8 @@ error_codes! {
         "The database is not responding, or has a different version.");
     NotSeeded("not_seeded", CONFLICT, Builds, "Nothing to compare yet",
         "A matchup needs builds of the same prompt by two models.");
+    NotWritable("not_writable", SERVICE_UNAVAILABLE, TryAgain, "Nothing can be saved right now",
+        "Nothing can be saved right now. Try again in a minute.");
     NotYours("not_yours", FORBIDDEN, Sandbox, "This run belongs to another browser",
         "Only the browser that keeps this run can change it.");
     NothingToRead("nothing_to_read", CONFLICT, Console, "Nothing to parse again",
@@ -182,6 +186,12 @@ impl ErrorCode {
             Self::RateLimited => "You sent too many requests. `Retry-After` says when to try again.",
             Self::TooLarge => "The body is larger than this address accepts.",
             Self::UnsupportedMediaType => "Send the body as application/json.",
+            Self::DatabaseUnavailable => {
+                "The database is restarting or cannot be reached. `Retry-After` says when to try again."
+            }
+            Self::NotWritable => {
+                "The database's disk is full, or it is read-only. `Retry-After` says when to try again."
+            }
             other => other.sentence(),
         }
     }

@@ -45,6 +45,7 @@ pub(super) fn add_failures(path: &str, method: &str, operation: &mut Value) {
 /// The errors that follow from the method, the parameters and the body of an operation.
 fn implied(method: &str, operation: &Value) -> Vec<(u16, ErrorCode)> {
     let mut codes = vec![(500, ErrorCode::Internal), (503, ErrorCode::Busy), (503, ErrorCode::TimedOut)];
+    codes.extend([(503, ErrorCode::DatabaseUnavailable), (503, ErrorCode::NotWritable)]);
     let mut parameters = operation["parameters"].as_array().into_iter().flatten();
     if parameters.any(|parameter| parameter["in"] == "query") {
         codes.push((400, ErrorCode::BadRequest));

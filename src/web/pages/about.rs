@@ -53,7 +53,12 @@ async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
     // In a task of its own, which fills the cache even if it takes longer than this visitor waits.
     let count = tokio::spawn(async move { cache.try_get_with((), arena.totals()).await });
     let totals = timeout(TOTALS_TIMEOUT, count).await.ok().and_then(Result::ok).and_then(|totals| {
-        totals.inspect_err(|error| tracing::warn!(%error, "/about is shown without its numbers")).ok()
+        let is_noted = |error: &sqlx::Error| app.database_health.note(error);
+        let failed = totals.as_ref().err().filter(|error| !is_noted(error));
+        if let Some(error) = failed {
+            tracing::warn!(%error, "/about is shown without its numbers");
+        }
+        totals.ok()
     });
     let dwell = app.arena.min_dwell;
     AboutPage {

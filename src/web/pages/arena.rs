@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use crate::app::App;
-use crate::arena::{Arena, Choice, MatchupPrompt};
+use crate::arena::{Choice, MatchupPrompt};
 use crate::web::pages::builds::formats_of_grid;
 use crate::web::query::PageQuery;
 use crate::web::{Page, filters};
@@ -72,16 +72,18 @@ async fn arena(
     State(app): State<App>,
     PageQuery(ArenaPageQuery { prompt: chosen }): PageQuery<ArenaPageQuery>,
 ) -> ArenaPage {
-    let (eligible, waiting) = prompts(&app.arena).await.into_iter().partition(|prompt| prompt.eligible);
+    let (eligible, waiting) = prompts(&app).await.into_iter().partition(|prompt| prompt.eligible);
     let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
     ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }
 }
 
 /// Empty if the database does not answer.
-async fn prompts(arena: &Arena) -> Vec<MatchupPrompt> {
-    let prompts = timeout(PROMPTS_TIMEOUT, arena.prompts()).await;
+async fn prompts(app: &App) -> Vec<MatchupPrompt> {
+    let prompts = timeout(PROMPTS_TIMEOUT, app.arena.prompts()).await;
     prompts.unwrap_or(Err(sqlx::Error::PoolTimedOut)).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the arena is shown without a choice of prompts");
+        if !app.database_health.note(&error) {
+            tracing::warn!(%error, "the arena is shown without a choice of prompts");
+        }
         Vec::new()
     })
 }

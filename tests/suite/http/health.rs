@@ -57,3 +57,30 @@ async fn open_metrics_is_served_if_the_accept_header_asks_for_it() {
     let kind = header(metrics.headers(), "content-type");
     assert_eq!(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
+
+#[tokio::test]
+async fn metrics_with_an_address_of_their_own_are_nowhere_else() {
+    let db = TestDb::new().await;
+    let server = TestServerProcess::start(&db, &[("METRICS_BIND", "127.0.0.1:0")]);
+    let metrics_url = server.metrics_url.as_deref().unwrap();
+    let status = async |base_url: &str, path: &str| {
+        let answer = reqwest::get(format!("{base_url}{path}")).await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let (code, text) = status(&server.url, "/metrics").await;
+    assert_eq!((code, text.contains("not_found"), text.contains("buildoff_")), (404, true, false), "{text}");
+    let (code, text) = status(metrics_url, "/metrics").await;
+    assert_eq!(code, 200);
+    let counted =
+        r#"buildoff_http_answers_total{method="GET",route="/metrics",status="404",code="not_found"} 1"#;
+    for line in [counted, "buildoff_database_up 1", "buildoff_database_writable 1"] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    for path in ["/", "/healthz", "/api/leaderboard", "/admin"] {
+        assert_eq!(
+            status(metrics_url, path).await.0,
+            404,
+            "{path} must not be at the address of the metrics"
+        );
+    }
+}

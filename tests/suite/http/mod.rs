@@ -28,7 +28,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-use crate::support::{TestLogBuffer, TestServer};
+use crate::support::db::TestDb;
+use crate::support::{TestLogBuffer, TestServer, TestServerProcess};
 
 fn header(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()

@@ -11,6 +11,8 @@ use super::db::TestDb;
 pub struct TestServerProcess {
     process: Child,
     pub url: String,
+    /// Where the metrics are, if they have an address of their own.
+    pub metrics_url: Option<String>,
     output: Arc<Mutex<String>>,
 }
 
@@ -31,18 +33,23 @@ impl TestServerProcess {
             .unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
         let mut before = String::new();
-        let url = lines.find_map(|line| {
-            let entry: Value = serde_json::from_str(&line).unwrap_or_default();
-            before += &line;
-            entry["url"].as_str().map(str::to_owned)
-        });
+        let mut logged = |name: &str| {
+            lines.find_map(|line| {
+                let entry: Value = serde_json::from_str(&line).unwrap_or_default();
+                before += &line;
+                entry[name].as_str().map(str::to_owned)
+            })
+        };
+        let url = logged("url");
+        let has_own_metrics = variables.iter().any(|(name, _)| *name == "METRICS_BIND");
+        let metrics_url = if has_own_metrics { logged("metrics") } else { None };
         let output = Arc::new(Mutex::new(before));
         let log = Arc::clone(&output);
         // The output is read to its end, since a full pipe would block the program.
         std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
         let url =
             url.unwrap_or_else(|| panic!("the program did not log its URL: {}", output.lock().unwrap()));
-        Self { process, url, output }
+        Self { process, url, metrics_url, output }
     }
 
     /// Everything that the program has logged so far.
