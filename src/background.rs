@@ -78,6 +78,7 @@ async fn repack(app: App) {
         match repack_next(&app).await {
             Ok(true) => continue,
             Ok(false) => {}
+            Err(error) if error.downcast_ref().is_some_and(|error| app.database_health.note(error)) => {}
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "a grid could not be compressed again");
             }

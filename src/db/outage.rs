@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
+use std::fmt::Display;
 use std::io;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -73,24 +74,28 @@ struct OutageMemory {
 }
 
 impl DatabaseHealth {
-    /// Remembers and logs an outage, at most one line a second, because every request may meet it. False if the error
-    /// is none.
+    /// Remembers and logs an outage. False if the error is none.
     pub fn note(&self, error: &sqlx::Error) -> bool {
         let Some(outage) = DatabaseOutage::of(error) else { return false };
+        if outage.prevents_writing() {
+            self.memory().failed_write = Some((outage, Instant::now() + INTERVAL));
+        }
+        self.log(format_args!("{}: {error}", outage.description()));
+        true
+    }
+
+    /// Logs one line a second at most, because every request may meet an outage.
+    pub fn log(&self, reason: impl Display) {
         let now = Instant::now();
         let mut memory = self.memory();
-        if outage.prevents_writing() {
-            memory.failed_write = Some((outage, now + INTERVAL));
-        }
         if memory.last_logged.is_some_and(|last| now - last < INTERVAL) {
             memory.unlogged += 1;
-            return true;
+            return;
         }
         memory.last_logged = Some(now);
         let unlogged = mem::take(&mut memory.unlogged);
         drop(memory);
-        tracing::error!(%error, unlogged, "{}", outage.description());
-        true
+        tracing::error!(unlogged, "{reason}");
     }
 
     /// Why the last write failed. After a second, a write is tried that leaves nothing behind.

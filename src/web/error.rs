@@ -124,6 +124,8 @@ impl Error {
         match &self.cause {
             Some(cause) if cause.downcast_ref().is_some_and(|error| database.note(error)) => {}
             Some(cause) => tracing::error!(code = self.code.name(), "failed: {cause:#}"),
+            // Logged with the state of the database.
+            None if self.code == ErrorCode::NotReady => {}
             None if self.status.is_server_error() => {
                 tracing::warn!(code = self.code.name(), "{}", self.message);
             }

@@ -47,7 +47,10 @@ async fn healthz() -> impl IntoResponse {
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
     match check_ready(&app).await {
         Ok(()) => Ok(health_response("ready")),
-        Err(not_ready) => Err(Error::new(ErrorCode::NotReady, not_ready.to_string()).with_retry_after(2)),
+        Err(not_ready) => {
+            app.database_health.log(not_ready);
+            Err(Error::new(ErrorCode::NotReady, not_ready.to_string()).with_retry_after(2))
+        }
     }
 }
 

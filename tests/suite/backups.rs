@@ -1,7 +1,7 @@
 //! Backups: whatever was stored is in the file, and comes back from it.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -218,9 +218,10 @@ async fn only_its_owner_can_read_a_backup_and_an_existing_file_stays() {
 
     let (code, printed) = run(&db, &["backup", backup.path()]).await;
     assert!(code == 2 && printed.contains("exists already"), "{printed}");
-    assert_eq!(fs::read(&backup.file).unwrap(), first);
+    assert!(fs::read(&backup.file).unwrap() == first, "the existing file must not change");
+    db.run("UPDATE models SET about = 'changed'").await;
     run_successfully(&db, &["backup", backup.path(), "--overwrite"]).await;
-    assert_ne!(fs::read(&backup.file).unwrap(), first);
+    assert!(fs::read(&backup.file).unwrap() != first, "the file must be replaced");
     assert_eq!(backup.files(), 1);
     let printed = run_successfully(&db, &["restore", "--check", backup.path()]).await;
     assert!(printed.contains("0 votes, 10 builds") && printed.contains("undamaged"), "{printed}");
@@ -251,7 +252,7 @@ async fn a_database_that_holds_something_is_only_replaced_on_request() {
 /// Restores the bytes of a file, and returns why that failed.
 async fn refusal(database: &TestDb, file: &[u8]) -> String {
     let mut connection = database.pool.acquire().await.unwrap();
-    let restored = backup::restore(&mut connection, file, RestoreMode::IntoFresh).await;
+    let restored = backup::restore(&mut connection, Cursor::new(file), RestoreMode::IntoFresh).await;
     format!("{:#}", restored.expect_err("it was to fail"))
 }
 
@@ -300,7 +301,8 @@ async fn a_damaged_file_or_one_of_another_version_is_refused_and_changes_nothing
     }
     let summary: BackupSummary = backup::verify(bytes.as_slice()).unwrap();
     let mut connection = target.pool.acquire().await.unwrap();
-    let restored = backup::restore(&mut connection, bytes.as_slice(), RestoreMode::IntoFresh).await.unwrap();
+    let restored =
+        backup::restore(&mut connection, Cursor::new(&bytes), RestoreMode::IntoFresh).await.unwrap();
     assert_eq!(restored, summary);
 }
 
@@ -339,7 +341,7 @@ async fn a_backup_of_an_older_version_is_brought_up_to_date() {
     let mut file = Vec::new();
     backup::dump(&mut connection, &mut file).await.unwrap();
     let mut into = fresh.pool.acquire().await.unwrap();
-    backup::restore(&mut into, file.as_slice(), RestoreMode::IntoFresh).await.unwrap();
+    backup::restore(&mut into, Cursor::new(&file), RestoreMode::IntoFresh).await.unwrap();
 
     // The same as if the old database had been migrated where it is.
     MIGRATOR.run(&mut *connection).await.unwrap();

@@ -13,6 +13,8 @@ use crate::support::{TestServer, TestServerProcess, server_with_builds};
 
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
+const FORM: &str = "application/x-www-form-urlencoded";
+
 /// Has Postgres refuse all rows of these tables as it does when a disk is full, or for another reason.
 async fn refuse_rows(db: &TestDb, tables: &[&str], reason: &str) {
     db.run(&format!(
@@ -66,7 +68,7 @@ async fn while_nothing_can_be_saved_reading_works_and_writing_is_answered_503_wi
             "error": "Nothing can be saved right now. Try again in a minute.", "code": "not_writable",
         });
         assert_eq!(answer.json::<Value>().await.unwrap(), expected);
-        let page = server.post("/matchup").send().await.unwrap();
+        let page = server.post("/matchup").header("content-type", FORM).send().await.unwrap();
         assert_eq!((page.status().as_u16(), header(&page, "retry-after").as_str()), (503, "30"));
         let html = page.text().await.unwrap();
         assert!(html.contains(">Nothing can be saved right now</h1>"), "{html}");
@@ -149,8 +151,8 @@ async fn a_lost_database_is_answered_503_with_retry_after_everywhere_until_it_is
         (Method::GET, "/api/arena/matchup"),
         (Method::GET, "/readyz"),
     ] {
-        let answer = server.request(method, path).header("cookie", "session=AAAAAAAAAAAAAAAAAAAAAA");
-        let answer = answer.send().await.unwrap();
+        let request = server.request(method, path).header("content-type", FORM);
+        let answer = request.header("cookie", "session=AAAAAAAAAAAAAAAAAAAAAA").send().await.unwrap();
         let retry_after = header(&answer, "retry-after");
         assert_eq!((answer.status().as_u16(), retry_after.as_str()), (503, "2"), "{path}");
     }
@@ -169,11 +171,13 @@ async fn an_outage_that_every_request_meets_is_logged_once_a_second() {
     let server = TestServerProcess::start(&db, &[]);
     let begun = Instant::now();
     let mut requests = JoinSet::new();
-    for _ in 0..200 {
-        requests.spawn(reqwest::get(format!("{}/api/arena/matchup", server.url)));
-    }
-    while let Some(answer) = requests.join_next().await {
-        assert_eq!(answer.unwrap().unwrap().status(), 503);
+    for path in ["/api/arena/matchup", "/readyz"] {
+        for _ in 0..200 {
+            requests.spawn(reqwest::get(format!("{}{path}", server.url)));
+        }
+        while let Some(answer) = requests.join_next().await {
+            assert_eq!(answer.unwrap().unwrap().status(), 503, "{path}");
+        }
     }
     let (seconds, log) = (begun.elapsed().as_secs() as usize, server.log());
     let lines = log.matches("\"level\":\"ERROR\"").count() + log.matches("\"level\":\"WARN\"").count();

@@ -4,7 +4,7 @@
 //! buildoff-backup 1
 //! {"header":{"createdAt":"…","migrations":[{"version":1,"checksum":"…"}]}}
 //! {"table":{"name":"models","columns":["key","provider"]}}
-//! oak	north
+//! oak\tnorth
 //! \.
 //! {"rows":1}
 //! {"sequence":{"table":"votes","column":"id","lastValue":640}}

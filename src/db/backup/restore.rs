@@ -5,14 +5,14 @@
 //! nothing but rows and sequences of Buildoff's own tables changes, and nothing at all unless the whole file is sound.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
-use super::BackupSummary;
 use super::dump::{COPY_SETTINGS, columns, sequences, tables_in_order, with_columns};
 use super::file::{BackupEntry, BackupHeader, BackupReader, BackupSequence, BackupTable, identifier};
+use super::{BackupSummary, verify};
 use crate::db::{MIGRATOR, has_sqlstate};
 
 /// The schema that an older backup is read into.
@@ -27,12 +27,15 @@ pub enum RestoreMode {
     Replace,
 }
 
-/// Reads a backup into the tables of the connection's database, which has all migrations.
+/// Reads a backup into the tables of the connection's database, which has all migrations. The file is read twice: a
+/// damaged one is refused before anything is locked.
 pub async fn restore(
     connection: &mut PgConnection,
-    input: impl Read,
+    mut input: impl Read + Seek,
     mode: RestoreMode,
 ) -> Result<BackupSummary> {
+    verify(&mut input)?;
+    input.rewind()?;
     let (mut reader, header) = BackupReader::open(input)?;
     let older_version = older_version(&header)?;
     let mut transaction = connection.begin().await?;
