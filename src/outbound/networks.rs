@@ -22,12 +22,14 @@ const fn v6(first: u16, second: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), length)
 }
 
-/// All networks of IANA's special-purpose registry that are not globally reachable, and multicast.
-const NON_PUBLIC_V4: [Ipv4Net; 15] = [
+/// All networks of IANA's special-purpose registry that are not globally reachable, multicast, and the address at which
+/// every machine in Azure reaches its platform: it looks public, and answers from inside.
+const NON_PUBLIC_V4: [Ipv4Net; 16] = [
     v4(0, 0, 0, 0, 8),
     v4(10, 0, 0, 0, 8),
     v4(100, 64, 0, 0, 10),
     v4(127, 0, 0, 0, 8),
+    v4(168, 63, 129, 16, 32),
     v4(169, 254, 0, 0, 16),
     v4(172, 16, 0, 0, 12),
     v4(192, 0, 0, 0, 24),
@@ -55,13 +57,15 @@ mod tests {
     #[test]
     fn only_addresses_of_the_public_internet_are_public() {
         let public_addresses = "
-            1.1.1.1 93.184.216.34 172.32.0.1 100.128.0.1 2606:4700:4700::1111 ::ffff:8.8.8.8
+            1.1.1.1 93.184.216.34 172.32.0.1 100.128.0.1 168.63.129.15 168.63.129.17 2606:4700:4700::1111
+            ::ffff:8.8.8.8
         ";
         for public in public_addresses.split_whitespace() {
             assert!(is_public(public.parse().unwrap()), "{public}");
         }
         let hidden_addresses = "
-            0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255
+            0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 168.63.129.16 ::ffff:168.63.129.16
+            169.254.169.254 172.16.0.1 172.31.255.255
             192.0.0.8 192.168.1.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1
             ::ffff:10.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1 fc00::1 fd00:ec2::254 fe80::1
             fec0::1 ff02::1 2001:db8::1 2001::1 2002:7f00:1::1 3fff::1
