@@ -1,7 +1,7 @@
 //! What every handler can reach.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
@@ -35,6 +35,8 @@ pub struct AppInner {
     pub sessions: Sessions,
     pub arena: Arc<Arena>,
     pub limits: Arc<RateLimits>,
+    /// Logged at the first request of a proxy that is not trusted.
+    pub untrusted_proxy_warning: Once,
     pub metrics: HttpMetrics,
     pub work: WorkPool,
     pub worker: Worker,
@@ -82,6 +84,7 @@ impl App {
             replica,
             arena: Arc::new(arena),
             limits: Arc::new(limits),
+            untrusted_proxy_warning: Once::new(),
             metrics: HttpMetrics::default(),
             turntables: Turntables::new(work.clone(), shutdown.clone()),
             pictures: Pictures::new(work.clone()),

@@ -134,13 +134,14 @@ impl Config {
         let catalog = read.catalog(data_dir.as_deref());
         let bind = read.bind();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
+        let is_private = bind.ip().is_loopback() && public_url.is_none();
         let config = Self {
             database: read.database(),
             sandbox: read.sandbox(bind),
             generation: read.generation(&catalog),
             catalog,
             data_dir,
-            admin_token: read.secret("ADMIN_TOKEN"),
+            admin_token: read.admin_token(is_private),
             bind,
             metrics_bind: read.metrics_bind(),
             logging: LoggingConfig { filter: read.log_filter(), format: read.log_format() },
@@ -161,6 +162,14 @@ impl Config {
             public_url,
         };
         read.finish(config)
+    }
+}
+
+impl Config {
+    /// Whether visitors reach the site over TLS.
+    pub fn is_https(&self) -> bool {
+        let scheme = self.public_url.as_ref().and_then(|url| url.get(..6));
+        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     }
 }
 
@@ -281,6 +290,19 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             );
         }
         Some(address.to_owned())
+    }
+
+    /// A short token can be guessed. That is for people to decide who are alone with their server.
+    fn admin_token(&mut self, is_private: bool) -> Option<Secret> {
+        let token = self.secret("ADMIN_TOKEN");
+        if !is_private && token.as_ref().is_some_and(Secret::is_short) {
+            self.report(
+                "ADMIN_TOKEN",
+                "needs at least 16 characters, because BIND or PUBLIC_URL lets others reach this server; create one \
+                 with `openssl rand -hex 32` (its value is not shown here)",
+            );
+        }
+        token
     }
 
     fn min_dwell(&mut self) -> Duration {

@@ -3,6 +3,8 @@
 //! Each server counts by itself, in memory: these limits slow a flood down. What must hold over all servers is in the
 //! database's constraints; docs/scale.md lists which is which.
 
+mod guesses;
+
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use self::guesses::GuessLimiter;
 use crate::arena::Voter;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -23,8 +26,6 @@ pub enum LimitedAction {
     /// To get the next matchup without a vote.
     Skip,
     Vote,
-    /// To sign in as an admin.
-    Token,
     /// To start a run in the sandbox.
     Generate,
     /// To start one with this server's own keys.
@@ -33,10 +34,18 @@ pub enum LimitedAction {
     Turntable,
 }
 
+/// Where the admin token can be guessed. Each counts by itself, so that guesses at the API do not close the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenUse {
+    Bearer,
+    SignIn,
+}
+
 pub struct RateLimits {
     /// None if rate limits are switched off.
-    limiters: Option<[ActionLimiters; 8]>,
+    limiters: Option<[ActionLimiters; 7]>,
     clock: DefaultClock,
+    token_guesses: [GuessLimiter; 2],
 }
 
 struct ActionLimiters {
@@ -46,12 +55,11 @@ struct ActionLimiters {
 
 /// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
 /// voting stays below the first, and a class of thirty behind one address below the second.
-const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
+const PER_MINUTE: [(LimitedAction, [u32; 2]); 7] = [
     (LimitedAction::Visit, [60, 60]),
     (LimitedAction::Matchup, [60, 900]),
     (LimitedAction::Skip, [20, 120]),
     (LimitedAction::Vote, [40, 600]),
-    (LimitedAction::Token, [40, 40]),
     (LimitedAction::Generate, [20, 20]),
     (LimitedAction::UseServerKey, [10, 10]),
     (LimitedAction::Turntable, [8, 8]),
@@ -60,7 +68,7 @@ const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
 impl RateLimits {
     pub fn new(on: bool) -> Self {
         let limiters = on.then(|| PER_MINUTE.map(|(_, per_minute)| ActionLimiters::new(per_minute)));
-        Self { limiters, clock: DefaultClock::default() }
+        Self { limiters, clock: DefaultClock::default(), token_guesses: Default::default() }
     }
 
     pub fn is_enabled(&self) -> bool {
@@ -86,12 +94,29 @@ impl RateLimits {
         limiters.addresses.check_key(&network(address)).map_err(wait)
     }
 
+    /// Whether somebody knows the admin token, as `is_right` finds out.
+    ///
+    /// # Errors
+    /// The time to wait, if there were too many wrong ones from that network. This one was not looked at then.
+    pub fn guess_token(
+        &self,
+        token_use: TokenUse,
+        address: IpAddr,
+        is_right: impl FnOnce() -> bool,
+    ) -> Result<bool, Duration> {
+        if !self.is_enabled() {
+            return Ok(is_right());
+        }
+        self.token_guesses[token_use as usize].guess(address, is_right)
+    }
+
     /// Forgets voters and addresses whose limits have fully recovered, so that memory does not grow.
     pub fn drop_idle(&self) {
         for limiters in self.limiters.iter().flatten() {
             limiters.voters.retain_recent();
             limiters.addresses.retain_recent();
         }
+        self.token_guesses.iter().for_each(GuessLimiter::drop_idle);
     }
 }
 

@@ -199,6 +199,19 @@ fn the_servers_keys_are_lent_where_nobody_else_comes_or_where_one_says_so() {
 }
 
 #[test]
+fn a_short_admin_token_is_refused_where_others_can_reach_the_server() {
+    let (short, long) = (("ADMIN_TOKEN", "fifteen letters"), ("ADMIN_TOKEN", "sixteen letters!"));
+    let places =
+        [("BIND", "0.0.0.0:3000"), ("BIND", "[::]:3000"), ("PUBLIC_URL", "https://buildoff.example")];
+    for place in places {
+        let error = refused(&[short, place]);
+        assert!(error.contains("ADMIN_TOKEN needs at least 16 characters"), "{place:?}: {error}");
+        assert!(!error.contains("fifteen"), "{error}");
+        assert!(accepted(&[long, place]).admin_token.is_some());
+    }
+}
+
+#[test]
 fn all_problems_are_told_at_once() {
     let error = refused(&[("PORT", "many"), ("ARENA_GRID", "1"), ("LOG_FORMAT", "xml")]);
 

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::{FromFnLayer, Next, from_fn};
@@ -46,6 +47,9 @@ const SECURITY_HEADERS: [(HeaderName, &str); 6] = [
         "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
     ),
 ];
+
+/// Browsers that have seen a site with https use nothing else for it during a year. Its subdomains are not ours to decide about.
+const HSTS: &str = "max-age=31536000";
 
 /// Always generated here: an id that a visitor sends could stand in the logs already.
 #[derive(Clone, Copy, Debug)]
@@ -124,10 +128,13 @@ fn is_background_noise(path: &str) -> bool {
 }
 
 /// Restricts what pages may do in a browser, and keeps caches from guessing.
-pub(super) async fn add_security_headers(mut response: Response) -> Response {
+pub(super) fn add_security_headers(mut response: Response, is_https: bool) -> Response {
     let headers = response.headers_mut();
     for (name, value) in SECURITY_HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if is_https {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     response

@@ -122,6 +122,7 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
 /// Puts the layers around any routes, from the inside out. They hold for errors, too.
 pub fn with_layers(routes: Router<App>, app: App) -> Router {
     let sessions = voter::sessions(&app);
+    let is_https = app.config.is_https();
     let site = app.config.public_url.clone();
     let metrics = app.metrics.clone();
     let database = app.database_health.clone();
@@ -130,6 +131,9 @@ pub fn with_layers(routes: Router<App>, app: App) -> Router {
         .with_state(app)
         .layer(sessions)
         .layer(from_fn(layers::report_session_errors))
+        .layer(map_request(move |request| async move {
+            if is_https { voter::accept_old_cookie_name(request) } else { request }
+        }))
         .layer(from_fn(layers::run_to_end))
         .layer(CsrfLayer::new())
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
@@ -138,7 +142,7 @@ pub fn with_layers(routes: Router<App>, app: App) -> Router {
         .layer(from_fn(move |request, next| page::provide_location(site.clone(), request, next)))
         .layer(layers::compress())
         .layer(map_request(encoding::settle))
-        .layer(map_response(layers::add_security_headers))
+        .layer(map_response(move |response| async move { layers::add_security_headers(response, is_https) }))
         .layer(from_fn_with_state(metrics, layers::observe))
 }
 

@@ -53,9 +53,9 @@ struct SecuritySchemes;
 impl Modify for SecuritySchemes {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let session = ApiKeyValue::with_description(
-            voter::COOKIE,
+            voter::COOKIE_NAME,
             "A random number that stands for an anonymous voter. The first matchup sets it. Send it with all later \
-             requests.",
+             requests. On a site with https it is called `__Host-session`.",
         );
         let admin = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
             "The `ADMIN_TOKEN` of this installation, as `Authorization: Bearer …`. On a server without an \

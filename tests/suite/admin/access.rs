@@ -111,18 +111,78 @@ async fn another_site_cannot_act_for_an_admin() {
     assert_eq!(db.number("SELECT count(*) FROM prompts").await, 0);
 }
 
-#[tokio::test]
-async fn wrong_tokens_are_rate_limited_and_the_right_one_is_not() {
-    let db = TestDb::new().await;
-    let server = TestServer::start_with_env(db.pool.clone(), &[("ADMIN_TOKEN", TOKEN)]).await;
-    let ask = async |token: &str| {
-        server.get("/api/admin/models").bearer_auth(token).send().await.unwrap().status().as_u16()
-    };
-    let mut guesses = 0;
-    while ask("guess").await == 401 {
-        guesses += 1;
+/// A client of the admin API behind a trusted proxy, from this address.
+async fn ask_from(server: &TestServer, address: &str, token: &str) -> u16 {
+    let request = server.get("/api/admin/models").header("x-forwarded-for", address).bearer_auth(token);
+    request.send().await.unwrap().status().as_u16()
+}
+
+async fn guess_until_limited(server: &TestServer, address: impl Fn(usize) -> String) -> usize {
+    for guess in 0..200 {
+        if ask_from(server, &address(guess), "guess").await == 429 {
+            return guess;
+        }
     }
-    assert_eq!(ask("guess").await, 429);
-    assert!((10..40).contains(&guesses), "{guesses} guesses at once");
-    assert_eq!(ask(TOKEN).await, 200);
+    panic!("200 wrong tokens were looked at");
+}
+
+async fn proxied_server(db: &TestDb) -> TestServer {
+    let variables = [("ADMIN_TOKEN", TOKEN), ("TRUSTED_PROXIES", "127.0.0.0/8")];
+    TestServer::start_with_env(db.pool.clone(), &variables).await
+}
+
+#[tokio::test]
+async fn a_network_that_guesses_is_limited_even_with_the_right_token_and_others_are_not() {
+    let db = TestDb::new().await;
+    let server = proxied_server(&db).await;
+    let guesses = guess_until_limited(&server, |guess| format!("198.51.100.{guess}")).await;
+    assert!((20..40).contains(&guesses), "{guesses} guesses at once");
+    let refused =
+        server.get("/api/admin/models").header("x-forwarded-for", "198.51.100.250").bearer_auth(TOKEN);
+    let refused = refused.send().await.unwrap();
+    assert_eq!(refused.status(), 429, "the right token must not pass while its network is limited");
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(ask_from(&server, "198.51.101.1", TOKEN).await, 200);
+}
+
+#[tokio::test]
+async fn guesses_from_an_ipv6_network_count_by_its_64_and_by_its_48() {
+    let db = TestDb::new().await;
+    let server = proxied_server(&db).await;
+    let in_one_64 = guess_until_limited(&server, |guess| format!("2001:db8:1:1::{guess:x}")).await;
+    assert!((20..40).contains(&in_one_64), "{in_one_64} guesses at once from a /64");
+    assert_eq!(ask_from(&server, "2001:db8:1:2::1", TOKEN).await, 200, "another /64 is not limited yet");
+    let in_one_48 = guess_until_limited(&server, |guess| format!("2001:db8:1:{:x}::1", guess + 0x100)).await;
+    assert!((40..120).contains(&in_one_48), "{in_one_48} more guesses at once from the /48");
+    assert_eq!(ask_from(&server, "2001:db8:1:ffff::1", TOKEN).await, 429);
+    assert_eq!(ask_from(&server, "2001:db8:2:1::1", TOKEN).await, 200);
+}
+
+#[tokio::test]
+async fn guesses_at_the_api_and_at_the_console_count_apart() {
+    let db = TestDb::new().await;
+    let server = proxied_server(&db).await;
+    let sign_in = async |token: &str| {
+        let form = server.post("/admin/session").header("x-forwarded-for", "198.51.100.1");
+        let form = form.header("content-type", "application/x-www-form-urlencoded");
+        form.body(format!("token={token}")).send().await.unwrap().status().as_u16()
+    };
+    guess_until_limited(&server, |_| "198.51.100.1".to_owned()).await;
+    assert_eq!(sign_in(TOKEN).await, 303, "guesses at the API must not close the console");
+    let mut wrong = 0;
+    while sign_in("guess").await != 429 {
+        wrong += 1;
+        assert!(wrong < 200, "200 wrong tokens were looked at");
+    }
+    assert_eq!(sign_in(TOKEN).await, 429);
+    assert_eq!(ask_from(&server, "203.0.113.1", TOKEN).await, 200);
+}
+
+#[tokio::test]
+async fn the_right_token_may_be_used_as_often_as_one_likes() {
+    let db = TestDb::new().await;
+    let server = proxied_server(&db).await;
+    for _ in 0..100 {
+        assert_eq!(ask_from(&server, "198.51.100.1", TOKEN).await, 200);
+    }
 }

@@ -379,12 +379,17 @@ async fn a_session_cookie_is_stored_only_as_a_hash() {
 }
 
 #[tokio::test]
-async fn behind_tls_the_cookie_is_secure() {
+async fn behind_tls_the_cookie_is_secure_and_belongs_to_the_host() {
     let db = TestDb::seeded().await;
     let server =
         TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
     let answer = server.voter().get("/api/arena/matchup").await;
-    assert!(answer.header("set-cookie").contains("; Secure;"), "{}", answer.header("set-cookie"));
+    let cookie = answer.header("set-cookie");
+    let (name, attributes) = (cookie.split('=').next().unwrap(), cookie.split("; ").skip(1));
+    // Browsers take a cookie with this prefix only if it is secure, has no domain, and is for every path.
+    assert_eq!(name, "__Host-session");
+    let attributes: Vec<_> = attributes.collect();
+    assert_eq!(attributes, ["HttpOnly", "SameSite=Lax", "Secure", "Path=/", "Max-Age=31536000"]);
 }
 
 #[tokio::test]

@@ -96,3 +96,51 @@ async fn unknown_sessions_write_nothing_and_admin_sessions_are_not_prolonged() {
     let late = server.get("/api/admin/status").header(COOKIE, &cookie).send().await.unwrap();
     assert_eq!(late.status(), 401);
 }
+
+#[tokio::test]
+async fn a_session_goes_on_under_the_new_name_of_its_cookie_when_the_site_gets_https() {
+    let db = TestDb::seeded().await;
+    let before = voter(&db).await;
+    let old = before.cookie().unwrap();
+    let id = old.strip_prefix("session=").unwrap().to_owned();
+    let secure =
+        TestServer::start_with_env(db.pool.clone(), &[("PUBLIC_URL", "https://buildoff.example")]).await;
+    let visit = async |cookie: &str| {
+        let answer = secure.get("/me").header(COOKIE, cookie).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer
+            .headers()
+            .get(SET_COOKIE)
+            .map(|set| set.to_str().unwrap().split(';').next().unwrap().to_owned())
+    };
+    assert_eq!(visit(&old).await, Some(format!("__Host-session={id}")));
+    assert_eq!(visit(&old).await, None, "once a minute is enough");
+    assert_eq!(visit(&format!("{old}; __Host-session={id}")).await, None);
+    let planted = format!("session=AAAAAAAAAAAAAAAAAAAAAA; __Host-session={id}");
+    let matchup = secure.get("/api/arena/matchup").header(COOKIE, &planted).send().await.unwrap();
+    assert_eq!((matchup.status().as_u16(), matchup.headers().get(SET_COOKIE)), (200, None));
+    assert_eq!(db.number("SELECT count(*) FROM sessions").await, 1, "it must still be the same voter");
+    assert_eq!(db.number("SELECT count(DISTINCT voter_id) FROM matchups").await, 1);
+}
+
+#[tokio::test]
+async fn an_admin_session_under_the_old_name_stays_and_signing_in_again_replaces_it() {
+    let db = TestDb::new().await;
+    let sign_in = async |server: &TestServer, cookie: &str| {
+        let form = server.post("/admin/session").header(COOKIE, cookie);
+        let form = form.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let answer = form.body(format!("token={TOKEN}")).send().await.unwrap();
+        answer.headers()[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned()
+    };
+    let old = sign_in(&start_server(&db).await, "").await;
+    let variables = [("ADMIN_TOKEN", TOKEN), ("PUBLIC_URL", "https://buildoff.example")];
+    let secure = TestServer::start_with_env(db.pool.clone(), &variables).await;
+    let status = async |cookie: &str| {
+        secure.get("/api/admin/status").header(COOKIE, cookie).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(&old).await, 200);
+    let new = sign_in(&secure, &old).await;
+    assert!(new.starts_with("__Host-session="), "{new}");
+    assert_eq!(status(&new).await, 200);
+    assert_eq!(status(&old).await, 401, "whoever planted or knew the old session must not be an admin");
+}

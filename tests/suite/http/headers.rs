@@ -25,6 +25,54 @@ async fn every_response_has_the_security_headers_including_errors() {
 }
 
 #[tokio::test]
+async fn browsers_are_held_to_tls_exactly_where_the_public_address_has_https() {
+    for (variables, expected) in [
+        (&[][..], ""),
+        (&[("PUBLIC_URL", "http://buildoff.example")], ""),
+        (&[("PUBLIC_URL", "https://buildoff.example")], "max-age=31536000"),
+        (&[("PUBLIC_URL", "HTTPS://buildoff.example")], "max-age=31536000"),
+    ] {
+        let server = TestServer::start_with_env(TestDb::new().await.pool.clone(), variables).await;
+        for path in ["/healthz", "/nothing", "/about"] {
+            let response = server.get(path).send().await.unwrap();
+            assert_eq!(
+                header(response.headers(), "strict-transport-security"),
+                expected,
+                "{variables:?} {path}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_not_trusted_is_logged_once() {
+    let db = TestDb::seeded().await;
+    for (variables, forwarded, logged) in [
+        (&[][..], true, 1),
+        (&[("TRUSTED_PROXIES", "10.0.0.0/8")], true, 1),
+        (&[("TRUSTED_PROXIES", "127.0.0.0/8")], true, 0),
+        (&[], false, 0),
+    ] {
+        let mut process = TestServerProcess::start(&db, variables);
+        let client = reqwest::Client::new();
+        for n in 0..5 {
+            let mut request = client.get(format!("{}/api/arena/matchup", process.url));
+            if forwarded {
+                request = request.header("x-forwarded-for", format!("198.51.100.{n}"));
+            }
+            assert_eq!(request.send().await.unwrap().status(), 200);
+        }
+        process.stop();
+        let log = process.log();
+        assert_eq!(
+            log.matches("outside TRUSTED_PROXIES").count(),
+            logged,
+            "{variables:?} {forwarded}: {log}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_request_id_is_always_generated_by_the_server() {
     let server = TestServer::start().await;
     let theirs = "0190b5a0-0000-7000-8000-000000000000";

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ pub struct TestServerProcess {
     /// Where the metrics are, if they have an address of their own.
     pub metrics_url: Option<String>,
     output: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl TestServerProcess {
@@ -46,10 +48,10 @@ impl TestServerProcess {
         let output = Arc::new(Mutex::new(before));
         let log = Arc::clone(&output);
         // The output is read to its end, since a full pipe would block the program.
-        std::thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
+        let reader = thread::spawn(move || lines.for_each(|line| log.lock().unwrap().push_str(&line)));
         let url =
             url.unwrap_or_else(|| panic!("the program did not log its URL: {}", output.lock().unwrap()));
-        Self { process, url, metrics_url, output }
+        Self { process, url, metrics_url, output, reader: Some(reader) }
     }
 
     /// Everything that the program has logged so far.
@@ -57,11 +59,14 @@ impl TestServerProcess {
         self.output.lock().unwrap().clone()
     }
 
-    /// Stops the program with Ctrl-C's signal, and waits for its orderly shutdown.
+    /// Stops the program with Ctrl-C's signal, and waits for its orderly shutdown. Then its log is complete.
     pub fn stop(&mut self) {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         let _ = self.process.wait();
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
     }
 
     /// Kills the program, so that it cannot clean up.

@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 
 use crate::app::App;
 use crate::arena::audit::{Admin, AdminChannel};
-use crate::limits::LimitedAction;
+use crate::limits::TokenUse;
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode};
 
@@ -26,11 +26,8 @@ impl FromRequestParts<App> for RequireAdmin {
         let visitor = Visitor::from_request_parts(parts, app).await?;
         // Other schemes than bearer are meant for a proxy in front.
         let via = match parts.headers.get(AUTHORIZATION).and_then(bearer) {
-            Some(sent) if token.matches(sent) => AdminChannel::Api,
-            Some(_) => {
-                visitor.check_limit(app, LimitedAction::Token, None)?;
-                return Err(unauthorized(ErrorCode::BadToken));
-            }
+            Some(sent) if visitor.knows_token(app, TokenUse::Bearer, token, sent)? => AdminChannel::Api,
+            Some(_) => return Err(unauthorized(ErrorCode::BadToken)),
             None if visitor.is_admin(token).await? => AdminChannel::Console,
             None => return Err(unauthorized(ErrorCode::NoToken)),
         };

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::arena::audit::{self, Admin, AdminChannel};
-use crate::limits::LimitedAction;
+use crate::limits::TokenUse;
 use crate::web::query::{self, escaped};
 use crate::web::voter::Visitor;
 use crate::web::{Error, Page};
@@ -70,15 +70,14 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-/// Attempts are counted before the token is compared.
 async fn sign_in(
     State(app): State<App>,
     visitor: Visitor,
     Form(form): Form<SignInForm>,
 ) -> Result<Response, Response> {
     let token = app.config.admin_token.as_ref().ok_or_else(admin_disabled)?;
-    visitor.check_limit(&app, LimitedAction::Token, None).map_err(Error::into_response)?;
-    if !token.matches(&form.token) {
+    let knows_token = visitor.knows_token(&app, TokenUse::SignIn, token, &form.token);
+    if !knows_token.map_err(Error::into_response)? {
         let problem = match form.token.trim() {
             "" => "Enter the value of ADMIN_TOKEN.",
             _ => "Wrong token. Enter the value of ADMIN_TOKEN.",
