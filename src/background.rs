@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::{builds, cleanup, drafts, leaderboard};
+use crate::arena::{builds, cleanup, drafts, leaderboard, lent_keys};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
@@ -63,7 +63,8 @@ async fn purge_expired(app: App) {
         if let Err(error) = tokio::try_join!(
             app.sessions.purge(),
             cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
-            drafts::purge(&app.pool)
+            drafts::purge(&app.pool),
+            lent_keys::purge(&app.pool)
         ) && !app.database_health.note(&error)
         {
             tracing::warn!(%error, "expired rows could not be removed");

@@ -4,6 +4,7 @@
 //! by the names of their variables, before anything starts. The value of a secret is never repeated.
 
 mod env;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use self::env::{EnvReader, process_env};
+pub use self::sandbox::{LoanLimits, SandboxConfig, ServerKeyAccess};
 use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, ReferencePolicy, Settings, VoteBudgets};
 use crate::db::{self, DatabaseSource};
@@ -58,24 +60,6 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// The address of the site for visitors, without a slash at its end.
     pub public_url: Option<String>,
-}
-
-/// Who can use this server's own keys in the sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerKeyAccess {
-    Nobody,
-    /// Visitors on the same machine.
-    ThisMachine,
-    Everybody,
-}
-
-/// What visitors can do in the sandbox.
-pub struct SandboxConfig {
-    pub server_keys: ServerKeyAccess,
-    /// Whether visitors can name endpoints in the local network, and endpoints without encryption.
-    pub local: bool,
-    /// Runs at the same time.
-    pub max_concurrent: usize,
 }
 
 /// Whether votes are taken.
@@ -133,11 +117,12 @@ impl Config {
         let data_dir = read.path("DATA_DIR").or_else(|| db::default_data_dir().ok());
         let catalog = read.catalog(data_dir.as_deref());
         let bind = read.bind();
+        let trusted_proxies = read.trusted_proxies();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
         let is_private = bind.ip().is_loopback() && public_url.is_none();
         let config = Self {
             database: read.database(),
-            sandbox: read.sandbox(bind),
+            sandbox: read.sandbox(is_private && trusted_proxies.is_empty()),
             generation: read.generation(&catalog),
             catalog,
             data_dir,
@@ -158,7 +143,7 @@ impl Config {
             results_delay: read.results_delay(public_url.is_some()),
             voting: read.voting(),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
-            trusted_proxies: read.trusted_proxies(),
+            trusted_proxies,
             public_url,
         };
         read.finish(config)
@@ -170,6 +155,30 @@ impl Config {
     pub fn is_https(&self) -> bool {
         let scheme = self.public_url.as_ref().and_then(|url| url.get(..6));
         scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+    }
+
+    /// What somebody who starts a server should think about. None of it is wrong.
+    pub fn warnings(&self) -> Vec<&'static str> {
+        let mut warnings = Vec::new();
+        if self.admin_token.as_ref().is_some_and(Secret::is_short) {
+            warnings.push(
+                "ADMIN_TOKEN is short enough to be guessed; create a longer one with `openssl rand -hex 32`",
+            );
+        }
+        if !self.generation.keys.is_empty() && !self.sandbox.server_keys_decided {
+            warnings.push(match self.sandbox.server_keys {
+                ServerKeyAccess::ThisMachine => {
+                    "API keys are set, and whoever seems to be at this machine can use them in the sandbox. Set \
+                     SANDBOX_SERVER_KEYS to off before putting a proxy in front of this server, or to on if everybody \
+                     may use them"
+                }
+                _ => {
+                    "API keys are set, and nobody can use them in the sandbox. Set SANDBOX_SERVER_KEYS to on if \
+                     everybody may, or to off if that is what you want"
+                }
+            });
+        }
+        warnings
     }
 }
 
@@ -263,18 +272,6 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             max_concurrent: self.number("AI_AT_ONCE", DEFAULT_AT_ONCE, 1..=1000),
             answer_max_bytes: self.mebibytes("AI_ANSWER_MAX_MIB", 64, 512),
             log_raw: self.switch("AI_DEBUG").unwrap_or(false),
-        }
-    }
-
-    fn sandbox(&mut self, bind: SocketAddr) -> SandboxConfig {
-        SandboxConfig {
-            server_keys: match self.switch("SANDBOX_SERVER_KEYS") {
-                Some(true) => ServerKeyAccess::Everybody,
-                None if bind.ip().is_loopback() => ServerKeyAccess::ThisMachine,
-                _ => ServerKeyAccess::Nobody,
-            },
-            local: self.switch("SANDBOX_LOCAL").unwrap_or(false),
-            max_concurrent: self.number("SANDBOX_AT_ONCE", 8, 1..=1000),
         }
     }
 

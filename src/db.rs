@@ -124,7 +124,7 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 19] = [
+pub const TABLES: [&str; 21] = [
     "answer_parts",
     "attempts",
     "audit",
@@ -134,6 +134,8 @@ pub const TABLES: [&str; 19] = [
     "jobs",
     "kept_runs",
     "ladder_stats",
+    "lent_key_days",
+    "lent_key_runs",
     "matchups",
     "models",
     "open_matchups",

@@ -5,6 +5,7 @@
 //! ones wait in the [`SandboxQueue`] and know their place.
 
 mod events;
+mod key_loan;
 pub mod queue;
 mod side;
 
@@ -18,6 +19,7 @@ use tokio::task::JoinSet;
 use utoipa::ToSchema;
 
 pub use self::events::RunEvent;
+pub use self::key_loan::KeyLoan;
 pub use self::queue::{QueueFull, SandboxQueue, Ticket};
 use crate::arena::Settings;
 use crate::arena::catalog::ModelOptions;
@@ -29,6 +31,9 @@ pub const READER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A side that takes longer has failed.
 const SIDE_TIMEOUT: Duration = Duration::from_secs(20 * 60);
+
+/// Estimates tokens until the provider reports them.
+const CHARS_PER_TOKEN: usize = 3;
 
 /// How many events wait for a slow reader. What streams in meanwhile becomes one event.
 const EVENT_BUFFER: usize = 8;

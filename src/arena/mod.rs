@@ -61,6 +61,7 @@ pub mod imports;
 pub mod jobs;
 pub mod kept_runs;
 pub mod leaderboard;
+pub mod lent_keys;
 mod lineup;
 mod matchups;
 mod names;

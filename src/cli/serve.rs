@@ -14,7 +14,6 @@ use crate::arena::shipped_builds::{self, ProgressFn};
 use crate::background;
 use crate::config::Config;
 use crate::db::Database;
-use crate::generate::Secret;
 use crate::logging;
 use crate::web;
 use crate::web::server::{self, ServerTimeouts};
@@ -53,8 +52,8 @@ async fn site(
     started: Instant,
 ) -> anyhow::Result<()> {
     import_shipped_builds(&config, database).await?;
-    if config.admin_token.as_ref().is_some_and(Secret::is_short) {
-        warn!("ADMIN_TOKEN is short enough to be guessed; create a longer one with `openssl rand -hex 32`");
+    for warning in config.warnings() {
+        warn!("{warning}");
     }
     let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone())?;
 

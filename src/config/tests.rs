@@ -185,17 +185,36 @@ fn a_provider_is_asked_only_with_its_key_and_where_one_says() {
 }
 
 #[test]
-fn the_servers_keys_are_lent_where_nobody_else_comes_or_where_one_says_so() {
+fn the_servers_keys_are_lent_only_where_nobody_else_comes_or_where_somebody_says_so() {
+    let (public_url, proxies) = (("PUBLIC_URL", "http://localhost:3000"), ("TRUSTED_PROXIES", "127.0.0.1"));
     for (variables, lent) in [
         (&[][..], ServerKeyAccess::ThisMachine),
         (&[("BIND", "[::1]:3000")], ServerKeyAccess::ThisMachine),
         (&[("BIND", "0.0.0.0:3000")], ServerKeyAccess::Nobody),
+        (&[public_url], ServerKeyAccess::Nobody),
+        (&[proxies], ServerKeyAccess::Nobody),
         (&[("BIND", "0.0.0.0:3000"), ("SANDBOX_SERVER_KEYS", "on")], ServerKeyAccess::Everybody),
+        (&[public_url, proxies, ("SANDBOX_SERVER_KEYS", "on")], ServerKeyAccess::Everybody),
         (&[("SANDBOX_SERVER_KEYS", "off")], ServerKeyAccess::Nobody),
     ] {
         assert_eq!(accepted(variables).sandbox.server_keys, lent, "{variables:?}");
     }
     assert!(!accepted(&[]).sandbox.local);
+}
+
+#[test]
+fn lent_keys_have_a_budget_of_money_and_of_runs() {
+    let limits = |variables: &[(&str, &str)]| {
+        let LoanLimits { budget, runs_per_network } = accepted(variables).sandbox.loan_limits;
+        (budget.0, runs_per_network)
+    };
+    assert_eq!(limits(&[]), (10_000_000, 60));
+    assert_eq!(limits(&[("SANDBOX_DAILY_DOLLARS", "0.25"), ("SANDBOX_DAILY_RUNS", "7")]), (250_000, 7));
+    for (name, value) in
+        [("SANDBOX_DAILY_DOLLARS", "-1"), ("SANDBOX_DAILY_DOLLARS", "NaN"), ("SANDBOX_DAILY_RUNS", "0")]
+    {
+        assert!(refused(&[(name, value)]).contains(&format!("{name} must be a number from")), "{value}");
+    }
 }
 
 #[test]
@@ -208,6 +227,27 @@ fn a_short_admin_token_is_refused_where_others_can_reach_the_server() {
         assert!(error.contains("ADMIN_TOKEN needs at least 16 characters"), "{place:?}: {error}");
         assert!(!error.contains("fifteen"), "{error}");
         assert!(accepted(&[long, place]).admin_token.is_some());
+    }
+    assert!(accepted(&[short]).warnings().iter().any(|warning| warning.contains("ADMIN_TOKEN")));
+    assert!(accepted(&[long]).warnings().is_empty());
+}
+
+#[test]
+fn keys_without_a_decision_who_may_use_them_are_warned_about() {
+    let key = ("OPENAI_API_KEY", "sk-planted");
+    for (variables, warned) in [
+        (&[key][..], true),
+        (&[key, ("PUBLIC_URL", "https://buildoff.example")], true),
+        (&[key, ("SANDBOX_SERVER_KEYS", "on")], false),
+        (&[key, ("SANDBOX_SERVER_KEYS", "off")], false),
+        (&[], false),
+    ] {
+        let warnings = accepted(variables).warnings();
+        assert_eq!(
+            warnings.iter().any(|warning| warning.contains("SANDBOX_SERVER_KEYS")),
+            warned,
+            "{variables:?}"
+        );
     }
 }
 

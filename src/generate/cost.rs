@@ -9,6 +9,9 @@ use crate::arena::catalog::Prices;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MicroDollars(pub u64);
 
+/// What a build takes as long as nothing is known of its model. Models that think at length use several times as much.
+pub const TYPICAL_USAGE: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
+
 /// The cost of what was used, if the provider reported that. Reasoning is a part of the output, also where a provider
 /// reports only the reasoning.
 pub fn cost(prices: Prices, usage: &Usage) -> Option<MicroDollars> {

@@ -61,6 +61,8 @@ pub enum GenerateErrorKind {
     Unread,
     /// The listener ended the attempt loop.
     Cancelled,
+    /// This server's own budget does not allow the request.
+    OverBudget,
 }
 
 /// Whether the provider wants the same request again.
@@ -94,6 +96,7 @@ impl GenerateErrorKind {
             Self::Rejected(code) => code,
             Self::Unread => "unread",
             Self::Cancelled => "cancelled",
+            Self::OverBudget => "over_budget",
         }
     }
 
@@ -101,7 +104,7 @@ impl GenerateErrorKind {
     pub fn is_final(self) -> bool {
         match self {
             Self::BadKey | Self::NoCredit | Self::NoSuchModel | Self::BadRequest => true,
-            Self::Refused | Self::Filtered | Self::Unread | Self::Cancelled => true,
+            Self::Refused | Self::Filtered | Self::Unread | Self::Cancelled | Self::OverBudget => true,
             Self::Truncated | Self::Empty | Self::TooLarge | Self::BadAnswer | Self::CutOff => false,
             Self::Stalled | Self::TimedOut | Self::Rejected(_) => false,
             Self::RateLimited | Self::Overloaded | Self::Unreachable => false,
@@ -157,6 +160,11 @@ impl GenerateError {
     pub(super) fn cancelled(error: anyhow::Error) -> Self {
         let message = format!("the attempt could not be recorded: {error:#}");
         Self { cancelled_by: Some(error), ..Self::new(GenerateErrorKind::Cancelled, message) }
+    }
+
+    /// For a request that was not sent because this server's budget does not allow it.
+    pub fn over_budget(message: impl Into<String>) -> Self {
+        Self::new(GenerateErrorKind::OverBudget, message)
     }
 
     /// Whether the same request would fail again.

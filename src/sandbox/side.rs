@@ -12,7 +12,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{sleep, timeout};
 
 use super::events::{BuildMetrics, RunEvent};
-use super::{READER_TIMEOUT, SIDE_TIMEOUT, SandboxSlot, SandboxTarget, SandboxTask, TargetError};
+use super::{
+    CHARS_PER_TOKEN, READER_TIMEOUT, SIDE_TIMEOUT, SandboxSlot, SandboxTarget, SandboxTask, TargetError,
+};
 use crate::arena::drafts::{self, DraftOrigin, StoreDraftError};
 use crate::arena::jobs::attempts::{Attempt, PastAttempts};
 use crate::generate::attempts::{AttemptListener, AttemptLoop, Generated};
@@ -28,9 +30,6 @@ const MAX_SPEC_BYTES: usize = 8 << 20;
 
 /// How much of a rejected answer is sent.
 const MAX_RAW_CHARS: usize = 256 << 10;
-
-/// Estimates tokens until the provider reports them.
-const CHARS_PER_TOKEN: usize = 3;
 
 pub(super) struct SideRunner {
     pub slot: SandboxSlot,

@@ -5,11 +5,7 @@ use sqlx::PgConnection;
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::{self, ListedModel};
 use crate::arena::jobs;
-use crate::generate::Usage;
-use crate::generate::cost::{MicroDollars, cost};
-
-/// For a model without earlier builds. Models that think at length use several times as much.
-const DEFAULT_USAGE: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
+use crate::generate::cost::{MicroDollars, TYPICAL_USAGE, cost};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
@@ -23,7 +19,7 @@ pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot])
     let averages = jobs::average_costs(connection).await?;
     let average = |listed: &ListedModel| {
         let known = averages.get(&listed.model.key).copied();
-        known.or_else(|| cost(listed.model.prices?, &DEFAULT_USAGE).map(|cost| cost.0))
+        known.or_else(|| cost(listed.model.prices?, &TYPICAL_USAGE).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();
     for slot in slots {

@@ -115,9 +115,9 @@ export class ModelPicker {
     return this.#kind === "endpoint" ? this.#base.value.trim() : (this.#option?.dataset.provider ?? "");
   }
 
-  /** Models of the catalog that run on the server's own key show no field for the visitor's. */
+  /** Models that run on the server's own key show no field for the visitor's. */
   get #takesKey() {
-    return this.#kind !== "catalog" || !this.#hasServerKey;
+    return !this.#hasServerKey;
   }
 
   get #apiKey() {
@@ -144,7 +144,6 @@ export class ModelPicker {
     }
     query(this.#fieldset, "[data-slot=key]").hidden = !this.#takesKey;
     query(this.#fieldset, "[data-slot=owner]").textContent = this.#providerName;
-    query(this.#fieldset, "[data-slot=lent]").hidden = !this.#hasServerKey;
     this.#loadKey();
     this.clearError();
   }

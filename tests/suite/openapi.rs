@@ -220,7 +220,9 @@ async fn call_admin_operations() -> Vec<Value> {
     let builds = |_: &_| FakeProtocol::Compatible.answer(&[FakePart::Text(&sample_spec(4)), FakePart::Done]);
     let provider = FakeProvider::with_handler(FakeProtocol::Compatible, builds).await;
     let catalog = TestCatalog::new(&provider, &["one", "two"], &["arch", "barn"]);
-    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let server =
+        TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("SANDBOX_SERVER_KEYS", "on")]))
+            .await;
     let admin = server.admin();
 
     recorded.record("seed", &admin.post("/api/admin/seed?generateBuilds=0", "").await);

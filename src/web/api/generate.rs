@@ -18,9 +18,10 @@ use self::run_stream::{RunStage, RunStream};
 use crate::app::App;
 use crate::arena::Settings;
 use crate::arena::catalog;
+use crate::client_network::ClientNetwork;
 use crate::config::ServerKeyAccess;
 use crate::limits::{self, LimitedAction};
-use crate::sandbox::{QueueFull, SandboxSlot, SandboxTask};
+use crate::sandbox::{KeyLoan, QueueFull, SandboxSlot, SandboxTask};
 use crate::web::openapi::codes;
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode};
@@ -56,8 +57,12 @@ async fn generate(
     Error::bad_request_if(catalog::prompt_problem(&prompt))?;
     let choices = request.choices()?;
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
-    let resolver = ContestantResolver { app: &app, lends_keys: lends_keys(&app, &headers) };
-    if resolver.lends_keys
+    let loan = lends_keys(&app, &headers).then(|| {
+        let network = ClientNetwork::site(visitor.address());
+        KeyLoan::new(app.pool.clone(), app.config.sandbox.loan_limits, network)
+    });
+    let resolver = ContestantResolver { app: &app, loan };
+    if resolver.loan.is_some()
         && app.config.sandbox.server_keys == ServerKeyAccess::Everybody
         && choices.iter().any(ModelChoice::uses_server_key)
     {

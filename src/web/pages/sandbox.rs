@@ -17,7 +17,7 @@ use crate::arena::catalog::{self, MAX_PROMPT_CHARS, REFERENCE};
 use crate::arena::drafts::Draft;
 use crate::arena::gallery::{self, PromptCard};
 use crate::arena::kept_runs::{self, KeptRun, KeptRunSummary};
-use crate::web::api::generate::resolver::{lends_keys, route_for_visitors, takes_visitors};
+use crate::web::api::generate::resolver::{lent_route, offers_keys, route_for_visitors, takes_visitors};
 use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
 use crate::web::derived::NO_STORE;
 use crate::web::query::{PageQuery, settings};
@@ -75,11 +75,10 @@ struct SandboxModelView {
     open: bool,
 }
 
-/// A provider at which any model can be used, by its id there.
+/// A provider at which any model can be used by its id there, with a key of the visitor.
 struct SandboxProviderView {
     key: String,
     name: String,
-    open: bool,
 }
 
 #[derive(Template, WebTemplate)]
@@ -104,7 +103,7 @@ async fn live(
     headers: HeaderMap,
     PageQuery(query): PageQuery<SandboxQuery>,
 ) -> Result<impl IntoResponse, Error> {
-    let lends_keys = lends_keys(&app, &headers);
+    let lends_keys = offers_keys(&app, &headers);
     let settings = settings(&app.config.arena, query.grid, query.palette);
     let words = query.words(&app).await?;
     let listed = catalog::models(&app.pool).await?;
@@ -118,7 +117,7 @@ async fn live(
         words,
         settings,
         model_groups: group_models(&app, &listed, lends_keys),
-        providers: providers(&app, lends_keys),
+        providers: providers(&app),
         local: app.config.sandbox.local,
         kept,
     };
@@ -127,16 +126,16 @@ async fn live(
 
 /// The models that visitors can use, by provider. Providers whose API key visitors can use come first.
 fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) -> Vec<ModelGroupView> {
-    let providers = app.worker.providers();
     let mut model_groups: Vec<ModelGroupView> = Vec::new();
     for listed in listed.iter().filter(|listed| listed.enabled && listed.model.provider != REFERENCE) {
         let model = &listed.model;
-        let Some((provider, _)) = route_for_visitors(app, model, lends_keys) else { continue };
+        let lent = lent_route(app, model).filter(|_| lends_keys);
+        let Some((provider, _)) = route_for_visitors(app, model).or(lent) else { continue };
         let model_view = SandboxModelView {
             key: model.key.to_string(),
             name: model.display_name.clone(),
             provider: provider.key.clone(),
-            open: lends_keys && providers.can_generate(model),
+            open: lent.is_some(),
         };
         match model_groups.iter_mut().find(|group| group.name == provider.display_name) {
             Some(group) => group.models.push(model_view),
@@ -148,13 +147,11 @@ fn group_models(app: &App, listed: &[catalog::ListedModel], lends_keys: bool) ->
     model_groups
 }
 
-fn providers(app: &App, lends_keys: bool) -> Vec<SandboxProviderView> {
-    let providers = app.worker.providers();
-    let known = providers.known().iter().filter(|known| takes_visitors(known, lends_keys));
+fn providers(app: &App) -> Vec<SandboxProviderView> {
+    let known = app.worker.providers().known().iter().filter(|known| takes_visitors(known));
     let provider = |known: &catalog::Provider| SandboxProviderView {
         key: known.key.clone(),
         name: known.display_name.clone(),
-        open: lends_keys && providers.can_ask(&known.key),
     };
     let mut all: Vec<_> = known.map(provider).collect();
     all.sort_by_key(|provider| provider.key != "openrouter");
@@ -200,7 +197,6 @@ impl LivePage {
     /// Whether anything can be used without an API key of the visitor.
     fn lends_keys(&self) -> bool {
         self.model_groups.iter().any(ModelGroupView::is_open)
-            || self.providers.iter().any(|provider| provider.open)
     }
 }
 

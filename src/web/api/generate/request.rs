@@ -82,7 +82,7 @@ impl GenerateRequest {
 impl ModelChoice {
     /// Whether it uses an API key of this server, if the provider needs one.
     pub fn uses_server_key(&self) -> bool {
-        self.secret.is_none() && !matches!(self.source, ModelSource::Endpoint { .. })
+        self.secret.is_none() && matches!(self.source, ModelSource::Catalog(_))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which models a visitor can use, and with whose API key.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use axum::http::header::HOST;
+use axum::http::header::{HOST, ORIGIN};
 
 use super::request::{ModelChoice, ModelSource};
 use crate::app::App;
@@ -12,24 +13,37 @@ use crate::arena::catalog::{self, ListedModel, Model, REFERENCE};
 use crate::config::ServerKeyAccess;
 use crate::generate::{Endpoint, EndpointError, ProviderKind, RequestLimits, Secret, provider};
 use crate::outbound;
-use crate::sandbox::{SandboxContestant, SandboxTarget, TargetError};
+use crate::sandbox::{KeyLoan, SandboxContestant, SandboxTarget, TargetError};
 use crate::web::filters::capitalised;
 use crate::web::{Error, ErrorCode};
 
-/// Whether this visitor may use the server's own API keys. A visitor counts as this machine if the `Host` is
-/// `localhost` or a loopback address. That excludes other machines, pages of other sites whose name was rebound to a
-/// loopback address, and visitors of a proxy.
-pub(in crate::web) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
+/// Whether a page can offer the server's own API keys. A visitor seems to be at this machine if the `Host` is `localhost`
+/// or a loopback address, and no header tells of a proxy. That excludes other machines, and pages of other sites whose
+/// name was rebound to a loopback address.
+pub(in crate::web) fn offers_keys(app: &App, headers: &HeaderMap) -> bool {
     match app.config.sandbox.server_keys {
         ServerKeyAccess::Nobody => false,
         ServerKeyAccess::Everybody => true,
         ServerKeyAccess::ThisMachine => {
-            let is_direct =
-                ["x-forwarded-for", "forwarded", "via"].iter().all(|name| !headers.contains_key(*name));
+            let is_direct = headers.keys().all(|name| !tells_of_proxy(name.as_str()));
             let host = headers.get(HOST).and_then(|host| host.to_str().ok());
             is_direct && host.is_some_and(is_this_machine)
         }
     }
+}
+
+/// Whether a request may use the server's own API keys. A proxy that passes requests on and changes nothing else makes
+/// up a `Host` of its own, but not the `Origin`: that is where the visitor's browser found the page.
+pub(super) fn lends_keys(app: &App, headers: &HeaderMap) -> bool {
+    let origin = headers.get(ORIGIN).and_then(|origin| origin.to_str().ok());
+    let host = origin.and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    offers_keys(app, headers)
+        && (app.config.sandbox.server_keys == ServerKeyAccess::Everybody || host.is_some_and(is_this_machine))
+}
+
+fn tells_of_proxy(header: &str) -> bool {
+    header.starts_with("x-forwarded")
+        || matches!(header, "forwarded" | "via" | "x-real-ip" | "cf-connecting-ip")
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -42,7 +56,8 @@ fn is_this_machine(host: &str) -> bool {
 /// Resolves the models that a visitor chooses.
 pub(super) struct ContestantResolver<'a> {
     pub app: &'a App,
-    pub lends_keys: bool,
+    /// The server's own keys, if this run may use them.
+    pub loan: Option<Arc<KeyLoan>>,
 }
 
 impl ContestantResolver<'_> {
@@ -83,7 +98,7 @@ impl ContestantResolver<'_> {
         }
         let target = match secret {
             None => self.with_server_key(model),
-            Some(secret) => match route_for_visitors(self.app, model, self.lends_keys) {
+            Some(secret) => match route_for_visitors(self.app, model) {
                 Some((known, name)) => self
                     .at_provider(known, name.to_owned(), Some(secret))
                     .map(|target| SandboxTarget { options: model.options, ..target }),
@@ -94,27 +109,29 @@ impl ContestantResolver<'_> {
     }
 
     fn with_server_key(&self, model: &Model) -> Result<SandboxTarget, TargetError> {
+        let loan = self.loan.as_ref().ok_or_else(|| self.no_key())?;
         let providers = self.app.worker.providers();
-        let route = providers.route(model).filter(|_| self.lends_keys);
-        let open =
-            route.and_then(|(provider, name)| Some((providers.get(provider)?.clone(), name.to_owned())));
-        let (provider, name) = open.ok_or_else(|| self.no_key())?;
-        Ok(SandboxTarget { provider, model: name, options: model.options })
+        let (known, name) = lent_route(self.app, model).ok_or_else(|| self.no_key())?;
+        let provider = providers.get(&known.key).ok_or_else(|| self.no_key())?.clone();
+        let provider = loan.lend(provider, model.prices, known.key_variable.is_some());
+        Ok(SandboxTarget { provider, model: name.to_owned(), options: model.options })
     }
 
+    /// Any model at a provider. The server's own keys are lent for models of the catalog alone, whose prices and limits
+    /// are known.
     fn at_provider(
         &self,
         known: &catalog::Provider,
         model: String,
         secret: Option<Secret>,
     ) -> Result<SandboxTarget, TargetError> {
-        if !takes_visitors(known, self.lends_keys) {
-            return Err(self.no_key());
-        }
-        if secret.is_none() {
-            let own = self.app.worker.providers().get(&known.key).filter(|_| self.lends_keys);
-            let provider = own.ok_or_else(|| self.no_key())?.clone();
-            return Ok(SandboxTarget { provider, model, options: catalog::ModelOptions::default() });
+        if secret.is_none() || !takes_visitors(known) {
+            return Err(match self.loan {
+                Some(_) => {
+                    no_key("This server’s API keys are for the models in the list. Enter your own key.")
+                }
+                None => self.no_key(),
+            });
         }
         let endpoint =
             Endpoint { provider: known.kind, base_url: known.base_url.clone(), key: secret, pinned: None };
@@ -143,30 +160,42 @@ impl ContestantResolver<'_> {
     }
 
     fn no_key(&self) -> TargetError {
-        let message = match self.lends_keys {
-            true => "This server has no API key for this model. Enter your own.",
-            false => "Visitors cannot use this server’s API keys. Enter your own.",
-        };
-        TargetError { code: "no_key", message: message.to_owned() }
+        no_key(match self.loan {
+            Some(_) => "This server has no API key for this model. Enter your own.",
+            None => "Visitors cannot use this server’s API keys. Enter your own.",
+        })
     }
 }
 
-/// Whether visitors can use a provider. A provider that needs no key is most likely a machine of the operator.
-pub(in crate::web) fn takes_visitors(known: &catalog::Provider, lends_keys: bool) -> bool {
-    known.key_variable.is_some() || lends_keys
+fn no_key(message: &str) -> TargetError {
+    TargetError { code: "no_key", message: message.to_owned() }
 }
 
-/// The provider that serves a model to visitors, and its model id there.
+/// Whether visitors can use a provider with a key of their own. A provider that needs no key is most likely a machine of
+/// the operator, and is lent like a key.
+pub(in crate::web) fn takes_visitors(known: &catalog::Provider) -> bool {
+    known.key_variable.is_some()
+}
+
+/// The provider that serves a model to visitors with a key of their own, and its model id there.
 pub(in crate::web) fn route_for_visitors<'a>(
     app: &'a App,
     model: &'a Model,
-    lends_keys: bool,
 ) -> Option<(&'a catalog::Provider, &'a str)> {
     let known = app.worker.providers().known();
     model.routes().find_map(|(provider, name)| {
-        let known = known.iter().find(|known| known.key == provider && takes_visitors(known, lends_keys))?;
-        Some((known, name))
+        Some((known.iter().find(|known| known.key == provider && takes_visitors(known))?, name))
     })
+}
+
+/// The provider that serves a model with the server's own key or without any, and its model id there.
+pub(in crate::web) fn lent_route<'a>(
+    app: &'a App,
+    model: &'a Model,
+) -> Option<(&'a catalog::Provider, &'a str)> {
+    let providers = app.worker.providers();
+    let (provider, name) = providers.route(model)?;
+    Some((providers.known().iter().find(|known| known.key == provider)?, name))
 }
 
 fn target(app: &App, endpoint: &Endpoint, model: String) -> Result<SandboxTarget, TargetError> {

@@ -1,0 +1,236 @@
+//! The server's own API keys, lent to a visitor for one run.
+//!
+//! Whoever has no key of their own may use the server's, within a budget: each network has so many runs a day, and all
+//! visitors together so many dollars. Both are counted in the database, so that several servers share them and a
+//! restart forgets nothing.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use sqlx::PgPool;
+use time::Date;
+use tokio::runtime::Handle;
+use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
+
+use super::CHARS_PER_TOKEN;
+use crate::arena::catalog::Prices;
+use crate::arena::lent_keys;
+use crate::client_network::ClientNetwork;
+use crate::config::LoanLimits;
+use crate::generate::cost::{TYPICAL_USAGE, cost};
+use crate::generate::{
+    CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind, ModelProvider, Usage,
+};
+
+/// For a model that costs, but nobody knows how much: as much as the most expensive one of the built-in catalog.
+const ASSUMED_PRICES: Prices = Prices { input: 10.0, output: 50.0 };
+
+const FREE: Prices = Prices { input: 0.0, output: 0.0 };
+
+/// A larger cost is a mistake in a price or a usage, and must not overflow the sum of the day.
+const MAX_COST: i64 = 1 << 50;
+
+/// The right of one run to use the server's keys.
+pub struct KeyLoan {
+    pool: PgPool,
+    limits: LoanLimits,
+    network: ClientNetwork,
+    /// Whether the run is within its network's runs. It is counted when its first request is about to be sent, so a
+    /// visitor who leaves the queue uses nothing up.
+    is_counted: OnceCell<bool>,
+}
+
+/// A provider that charges what it costs to the loan.
+struct LentProvider {
+    loan: Arc<KeyLoan>,
+    provider: Arc<dyn ModelProvider>,
+    prices: Prices,
+}
+
+/// A request that is paid for. It was charged with what it is expected to cost; dropping it corrects that. A request
+/// that was dropped in the middle is never charged less than expected, because some models think unseen for a long
+/// time before anything arrives.
+struct Charge {
+    pool: PgPool,
+    day: Date,
+    prices: Prices,
+    expected: i64,
+    /// Of the request's text, which few providers report before the end.
+    input_tokens: u64,
+    /// Characters that have streamed in.
+    chars: usize,
+    usage: Usage,
+    outcome: ChargeOutcome,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChargeOutcome {
+    UnderWay,
+    Answered,
+    /// Without an answer, or with a part of one.
+    Failed,
+    /// The provider did not take the request.
+    Declined,
+    Settled,
+}
+
+impl KeyLoan {
+    pub fn new(pool: PgPool, limits: LoanLimits, network: ClientNetwork) -> Arc<Self> {
+        Arc::new(Self { pool, limits, network, is_counted: OnceCell::new() })
+    }
+
+    /// Lends a provider for a model with these prices. A provider that needs no key costs nothing.
+    pub fn lend(
+        self: &Arc<Self>,
+        provider: Arc<dyn ModelProvider>,
+        prices: Option<Prices>,
+        needs_key: bool,
+    ) -> Arc<dyn ModelProvider> {
+        let prices = prices.unwrap_or(if needs_key { ASSUMED_PRICES } else { FREE });
+        Arc::new(LentProvider { loan: Arc::clone(self), provider, prices })
+    }
+
+    /// Fails if the budget does not allow another request.
+    async fn charge(&self, prices: Prices, request: &CompletionRequest) -> Result<Charge, GenerateError> {
+        let LoanLimits { budget, runs_per_network } = self.limits;
+        let count = || lent_keys::count_run(&self.pool, self.network, runs_per_network);
+        if !*self.is_counted.get_or_try_init(count).await.map_err(|error| unknown_budget(&error))? {
+            return Err(GenerateError::over_budget(format!(
+                "Your network has used up its {runs_per_network} runs a day with this server’s API keys. Enter your \
+                 own key, or try again tomorrow."
+            )));
+        }
+        let texts = request.messages.iter().map(|message| &message.text).chain([&request.system]);
+        let input_tokens = (texts.map(String::len).sum::<usize>() / CHARS_PER_TOKEN) as u64;
+        let output = TYPICAL_USAGE
+            .output
+            .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));
+        let expected = micros(prices, Usage { input: Some(input_tokens), output, reasoning: None });
+        let budget = i64::try_from(budget.0).unwrap_or(i64::MAX);
+        let day =
+            lent_keys::spend(&self.pool, expected, budget).await.map_err(|error| unknown_budget(&error))?;
+        let day = day.ok_or_else(|| {
+            GenerateError::over_budget(
+                "This server’s budget for its API keys is used up for today. Enter your own key, or try again tomorrow.",
+            )
+        })?;
+        Ok(Charge {
+            pool: self.pool.clone(),
+            day,
+            prices,
+            expected,
+            input_tokens,
+            chars: 0,
+            usage: Usage::default(),
+            outcome: ChargeOutcome::UnderWay,
+        })
+    }
+}
+
+impl ModelProvider for LentProvider {
+    fn ask<'a>(
+        &'a self,
+        request: &'a CompletionRequest,
+        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>> {
+        Box::pin(async move {
+            let mut charge = self.loan.charge(self.prices, request).await?;
+            let mut follow = |delta: Delta<'_>| {
+                charge.follow(&delta);
+                on_delta(delta);
+            };
+            let result = self.provider.ask(request, &mut follow).await;
+            charge.end(&result);
+            if let Some(settled) = charge.settle() {
+                let _ = settled.await;
+            }
+            result
+        })
+    }
+
+    fn log_rejected(&self, answer: &str, why: &str) {
+        self.provider.log_rejected(answer, why);
+    }
+}
+
+impl Charge {
+    fn follow(&mut self, delta: &Delta<'_>) {
+        match delta {
+            Delta::Text(text) => self.chars += text.chars().count(),
+            Delta::Thinking { chars } => self.chars += chars,
+            Delta::Usage(usage) => self.usage = **usage,
+            Delta::Sent | Delta::Waiting { .. } => {}
+        }
+    }
+
+    fn end(&mut self, result: &Result<CompletionResponse, GenerateError>) {
+        use GenerateErrorKind::*;
+        let (usage, outcome) = match result {
+            Ok(response) => (&response.usage, ChargeOutcome::Answered),
+            Err(error) => {
+                let is_declined = matches!(
+                    error.kind,
+                    BadKey | NoCredit | NoSuchModel | BadRequest | RateLimited | Overloaded | Unreachable
+                );
+                let outcome =
+                    if is_declined && !error.began { ChargeOutcome::Declined } else { ChargeOutcome::Failed };
+                (&error.partial.usage, outcome)
+            }
+        };
+        self.usage.update(*usage);
+        self.outcome = outcome;
+    }
+
+    /// What the request has cost, as far as it can be known.
+    fn amount(&self) -> i64 {
+        let reported = cost(self.prices, &self.usage).map(|_| micros(self.prices, self.usage));
+        let output = (self.chars / CHARS_PER_TOKEN) as u64;
+        let seen = micros(
+            self.prices,
+            Usage { input: Some(self.input_tokens), output: Some(output), reasoning: None },
+        );
+        match (self.outcome, reported) {
+            (ChargeOutcome::Answered, Some(reported)) => reported,
+            // Before the end, a provider may have reported only what it had counted by then.
+            (ChargeOutcome::Failed, Some(reported)) => reported.max(seen),
+            (ChargeOutcome::Declined, reported) => reported.unwrap_or(0),
+            (_, reported) => self.expected.max(seen).max(reported.unwrap_or(0)),
+        }
+    }
+
+    /// Runs in a task of its own, so that it ends although the visitor may leave.
+    fn settle(&mut self) -> Option<JoinHandle<()>> {
+        if self.outcome == ChargeOutcome::Settled {
+            return None;
+        }
+        let (pool, day, expected, amount) = (self.pool.clone(), self.day, self.expected, self.amount());
+        self.outcome = ChargeOutcome::Settled;
+        // Without a runtime the program is about to end, and the expected amount stays.
+        let runtime = Handle::try_current().ok()?;
+        Some(runtime.spawn(async move {
+            if let Err(error) = lent_keys::correct(&pool, day, expected, amount).await {
+                tracing::warn!(%error, "the cost of a request with this server's keys could not be corrected");
+            }
+        }))
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
+fn micros(prices: Prices, usage: Usage) -> i64 {
+    let micros = cost(prices, &usage).map_or(0, |micros| micros.0);
+    i64::try_from(micros).unwrap_or(i64::MAX).min(MAX_COST)
+}
+
+/// Keys are not lent while nobody can tell what is left of the budget.
+fn unknown_budget(error: &sqlx::Error) -> GenerateError {
+    tracing::error!(%error, "the budget for this server's keys could not be read");
+    GenerateError::over_budget(
+        "This server’s budget for its API keys could not be checked. Try again in a moment, or enter your own key.",
+    )
+}
