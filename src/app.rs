@@ -15,6 +15,7 @@ use crate::metrics::HttpMetrics;
 use crate::pictures::Pictures;
 use crate::sandbox::SandboxQueue;
 use crate::turntables::Turntables;
+use crate::unpacked_grids::UnpackedGrids;
 use crate::work::{MemoryBudget, WorkPool};
 use crate::worker::Worker;
 
@@ -45,6 +46,7 @@ pub struct AppInner {
     pub memory: MemoryBudget,
     pub pictures: Pictures,
     pub turntables: Turntables,
+    pub unpacked_grids: UnpackedGrids,
     /// Cancelled when the server shuts down, for responses that would not end by themselves.
     pub shutdown: CancellationToken,
 }
@@ -65,8 +67,9 @@ impl App {
             RequestLimits { max_bytes: generation.answer_max_bytes, ..RequestLimits::default() };
         let providers =
             Providers::new(&config.catalog.providers, &generation.keys, request_limits, generation.log_raw)?;
+        // A visitor's body may take half of it, and an admin's all.
         let memory =
-            MemoryBudget::new(LARGE_BODY_MEMORY.max(config.check_max_bytes).max(config.import_max_bytes));
+            MemoryBudget::new(LARGE_BODY_MEMORY.max(2 * config.check_max_bytes).max(config.import_max_bytes));
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone())
             .with_vote_budgets(config.vote_budgets)
@@ -88,6 +91,7 @@ impl App {
             metrics: HttpMetrics::default(),
             turntables: Turntables::new(work.clone(), shutdown.clone()),
             pictures: Pictures::new(work.clone()),
+            unpacked_grids: UnpackedGrids::default(),
             work,
             memory,
             shutdown,

@@ -15,6 +15,7 @@ pub mod outbound;
 pub mod pictures;
 pub mod sandbox;
 pub mod turntables;
+pub mod unpacked_grids;
 pub mod web;
 pub mod work;
 pub mod worker;

@@ -1,34 +1,35 @@
 //! CPU-heavy work, and a budget for the memory of large bodies.
 //!
 //! Checking, drawing and compressing take up to seconds of a core, and any visitor can request them. So they run off
-//! the async threads, no more at once than there are cores, each for a [`WorkClient`].
+//! the async threads, about as many at once as there are cores, each for a [`WorkClient`].
 //!
-//! - Clients take turns. A client is the network of a visitor and has a queue of its own, so 400 requests of one client
-//!   delay another client by one piece of work per core, and not by 400.
+//! - Clients take turns. A client is the network of a visitor (an IPv4 /24 or an IPv6 /48) and has a queue of its own, so
+//!   400 requests of one client delay another client by one piece of work per core, and not by 400.
 //! - Voters come first, then other visitors, then background work. A lower priority that waits still gets every ninth
-//!   turn, so that it never starves. One slot is never given to background work, whose pieces can be long and cannot be
-//!   interrupted.
+//!   turn, so that it never starves. Pieces can be long and cannot be interrupted: so one slot is never given to
+//!   background work, and one slot more than there are cores is given to voters alone.
 //! - Queues are bounded. A client with too many waiting pieces is refused, and others are not. If too many pieces wait
 //!   in all, the client with the longest queue loses its newest piece. The server's own work has at most one piece
 //!   waiting at a time and is never refused.
 //! - A caller that is dropped leaves the queue immediately. A piece that has begun keeps its slot until it ends, even
 //!   if nobody waits for the result any more.
 
+mod memory;
 mod queue;
+
+pub use self::memory::{FREE_BYTES, MemoryBudget, MemoryError, MemoryReservation};
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use tokio::time::timeout;
+use tokio::sync::oneshot;
 use tracing::Span;
 
 use self::queue::{QueueHandle, WorkQueue};
-use crate::limits;
+use crate::client_network::ClientNetwork;
 
-/// Runs CPU-heavy closures off the async threads, no more at once than there are cores. Cheap to clone.
+/// Runs CPU-heavy closures off the async threads, about as many at once as there are cores. Cheap to clone.
 #[derive(Clone)]
 pub struct WorkPool {
     queue: Arc<Mutex<WorkQueue<oneshot::Sender<WorkSlot>>>>,
@@ -39,7 +40,7 @@ pub struct WorkPool {
 pub struct WorkClient {
     priority: Priority,
     /// None for the server's own work.
-    network: Option<IpAddr>,
+    network: Option<ClientNetwork>,
 }
 
 /// The priority of a piece of work, the highest first.
@@ -63,12 +64,17 @@ impl WorkClient {
 
     /// A voter with an open matchup, for the builds of this matchup.
     pub fn voter(address: IpAddr) -> Self {
-        Self { priority: Priority::Voter, network: Some(limits::network(address)) }
+        Self { priority: Priority::Voter, network: Some(ClientNetwork::site(address)) }
     }
 
     /// A visitor who waits for anything else.
     pub fn visitor(address: IpAddr) -> Self {
-        Self { priority: Priority::Visitor, network: Some(limits::network(address)) }
+        Self { priority: Priority::Visitor, network: Some(ClientNetwork::site(address)) }
+    }
+
+    /// Whether this client waits for the builds of a matchup.
+    pub fn is_voter(self) -> bool {
+        self.priority == Priority::Voter
     }
 
     fn is_bounded(self) -> bool {
@@ -180,31 +186,6 @@ impl Drop for QueuedWork {
     }
 }
 
-/// The memory that large bodies may take together while they are read and processed.
-#[derive(Clone)]
-pub struct MemoryBudget {
-    bytes: usize,
-    kibibytes: Arc<Semaphore>,
-}
-
-impl MemoryBudget {
-    pub fn new(bytes: usize) -> Self {
-        Self { bytes, kibibytes: Arc::new(Semaphore::new(bytes >> 10)) }
-    }
-
-    /// The number of reserved bytes.
-    pub fn reserved(&self) -> usize {
-        self.bytes.saturating_sub(self.kibibytes.available_permits() << 10)
-    }
-
-    /// Reserves memory until the permit is dropped. None if not enough is free within `max_wait`.
-    pub async fn reserve(&self, bytes: usize, max_wait: Duration) -> Option<OwnedSemaphorePermit> {
-        let wanted = u32::try_from(bytes.div_ceil(1 << 10)).ok()?;
-        let reservation = Arc::clone(&self.kibibytes).acquire_many_owned(wanted);
-        timeout(max_wait, reservation).await.ok()?.ok()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -215,7 +196,7 @@ mod tests {
     use super::*;
 
     fn visitor(last: u8) -> WorkClient {
-        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
+        WorkClient::visitor(IpAddr::from([192, 0, last, 2]))
     }
 
     /// Takes a slot, and keeps it until the sender is dropped.
@@ -294,7 +275,7 @@ mod tests {
         let work = WorkPool::new(1);
         let busy = occupied(&work).await;
         let (done, order) = mpsc::channel();
-        let voter = WorkClient::voter(IpAddr::from([192, 0, 2, 1]));
+        let voter = WorkClient::voter(IpAddr::from([192, 0, 1, 2]));
         let mut tasks = Vec::new();
         for (client, number) in [
             (WorkClient::BACKGROUND, 5),
@@ -393,8 +374,10 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_network_share_a_queue() {
-        let [one, other] = ["2001:db8:1:2::5", "2001:db8:1:2:3:4:5:6"].map(|text| text.parse().unwrap());
-        assert_eq!(WorkClient::visitor(one), WorkClient::visitor(other));
-        assert_ne!(WorkClient::visitor(one), WorkClient::voter(one));
+        for pair in [["2001:db8:1:2::5", "2001:db8:1:ffff:3:4:5:6"], ["192.0.2.1", "192.0.2.255"]] {
+            let [one, other] = pair.map(|text| text.parse().unwrap());
+            assert_eq!(WorkClient::visitor(one), WorkClient::visitor(other));
+            assert_ne!(WorkClient::visitor(one), WorkClient::voter(one));
+        }
     }
 }

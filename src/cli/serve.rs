@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::db::Database;
 use crate::logging;
 use crate::web;
-use crate::web::server::{self, ServerTimeouts};
+use crate::web::server::{self, ConnectionLimits, ServerLimits, open_files};
 
 pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
@@ -55,6 +55,11 @@ async fn site(
     for warning in config.warnings() {
         warn!("{warning}");
     }
+    let connections = ConnectionLimits {
+        trusted_proxies: config.trusted_proxies.clone(),
+        ..ConnectionLimits::for_room(open_files::raise_limit())
+    };
+    let limits = ServerLimits { connections, ..ServerLimits::default() };
     let app = App::with_replica(Arc::new(config), database.pool().clone(), database.replica().clone())?;
 
     announce(&server::url(&listener)?, started);
@@ -75,7 +80,7 @@ async fn site(
         closing.cancel();
     };
     tokio::select! {
-        () = server::serve(listener, web::router(app), ServerTimeouts::default(), stopped) => {}
+        () = server::serve(listener, web::router(app), limits, stopped) => {}
         () = database.supervise() => {}
     }
     drop(background);

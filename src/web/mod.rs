@@ -11,6 +11,7 @@ pub mod assets;
 mod body;
 mod cards;
 mod charts;
+mod data_rate;
 mod derived;
 mod encoding;
 mod error;

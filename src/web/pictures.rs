@@ -95,8 +95,11 @@ async fn make(
 ) -> Result<Bytes, Error> {
     let view = query.view()?;
     let load = async {
-        let grid = load.await?;
-        Ok(move || Ok(query.format.encode(&image::render(&grid.open().map_err(damaged_build)?, &view, 1))))
+        let (grid, grids) = (load.await?, app.unpacked_grids.clone());
+        Ok(move || {
+            let grid = grids.open(client, &grid).map_err(damaged_build)?;
+            Ok(query.format.encode(&image::render(&grid, &view, 1)))
+        })
     };
     app.pictures.get(client, Arc::clone(name), load).await
 }

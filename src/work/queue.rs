@@ -14,6 +14,10 @@ pub(super) const MAX_WAITING: usize = 256;
 /// Turns of higher priorities before a lower priority that waits gets one.
 pub(super) const MAX_PASSED_OVER: usize = 8;
 
+/// Slots for voters alone, beside those for everybody. The cores are shared for a moment then, but a voter does not wait
+/// for the end of somebody else's long piece.
+pub(super) const VOTER_SLOTS: usize = 1;
+
 /// Waiting pieces of work, each as a `T`, and the number of slots in use.
 pub(super) struct WorkQueue<T> {
     slots: usize,
@@ -98,9 +102,6 @@ impl<T> WorkQueue<T> {
 
     /// Takes the piece whose turn it is, and a slot for it. None if no slot is free for any waiting piece.
     pub fn next(&mut self) -> Option<(Priority, T)> {
-        if self.running() >= self.slots {
-            return None;
-        }
         let may_begin = |priority: &Priority| {
             !self.levels[*priority as usize].clients.is_empty() && self.has_a_slot_for(*priority)
         };
@@ -121,9 +122,19 @@ impl<T> WorkQueue<T> {
         self.running[priority as usize] -= 1;
     }
 
-    /// If there are several slots, one is kept free of background work, whose pieces can be long.
+    /// Voters have a slot more than others. It counts as taken by the first of them, wherever that one began: otherwise
+    /// others would never get a slot while many voters wait. If there are several slots, one is kept free of background
+    /// work.
     fn has_a_slot_for(&self, priority: Priority) -> bool {
-        priority != Priority::Background || self.running[priority as usize] < (self.slots - 1).max(1)
+        let voters = self.running[Priority::Voter as usize];
+        let shared = self.running() - voters.min(VOTER_SLOTS);
+        match priority {
+            Priority::Voter => self.running() < self.slots + VOTER_SLOTS,
+            Priority::Visitor => shared < self.slots,
+            Priority::Background => {
+                shared < self.slots && self.running[priority as usize] < (self.slots - 1).max(1)
+            }
+        }
     }
 }
 
@@ -174,11 +185,11 @@ mod tests {
     use super::*;
 
     fn visitor(last: u8) -> WorkClient {
-        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
+        WorkClient::visitor(IpAddr::from([192, 0, last, 2]))
     }
 
     fn voter(last: u8) -> WorkClient {
-        WorkClient::voter(IpAddr::from([192, 0, 2, last]))
+        WorkClient::voter(IpAddr::from([192, 0, last, 2]))
     }
 
     /// A queue with one slot, and pieces that are called by these clients and numbers.
@@ -258,6 +269,43 @@ mod tests {
         let mut one = WorkQueue::new(1);
         one.enter(WorkClient::BACKGROUND, 0).unwrap();
         assert_eq!(one.next(), Some((Priority::Background, 0)), "where there is only one, it has to do");
+    }
+
+    #[test]
+    fn a_voter_does_not_wait_for_the_long_pieces_of_others() {
+        let mut queue = WorkQueue::new(2);
+        for piece in 0..4 {
+            queue.enter(visitor(1), piece).unwrap();
+        }
+        assert_eq!([queue.next(), queue.next()].map(Option::unwrap), [0, 1].map(|n| (Priority::Visitor, n)));
+        assert_eq!(queue.next(), None);
+        queue.enter(voter(2), 8).unwrap();
+        queue.enter(voter(2), 9).unwrap();
+        assert_eq!(queue.next(), Some((Priority::Voter, 8)));
+        assert_eq!(queue.next(), None, "there is one such slot");
+        queue.free(Priority::Visitor);
+        assert_eq!(queue.next(), Some((Priority::Voter, 9)));
+        queue.free(Priority::Voter);
+        assert_eq!(queue.next(), Some((Priority::Visitor, 2)));
+        queue.free(Priority::Voter);
+        assert_eq!(queue.next(), None, "nobody else may use the slot of voters");
+    }
+
+    #[test]
+    fn many_voters_leave_turns_to_others() {
+        let mut queue = WorkQueue::new(2);
+        queue.enter(visitor(1), 1000).unwrap();
+        let mut turns = Vec::new();
+        for number in 0..20 {
+            queue.enter(voter(1), number).unwrap();
+            queue.enter(voter(2), number).unwrap();
+            while let Some((priority, _)) = queue.next() {
+                turns.push(priority);
+            }
+            queue.free(Priority::Voter);
+        }
+        let place = turns.iter().position(|priority| *priority == Priority::Visitor);
+        assert_eq!(place, Some(MAX_PASSED_OVER + 2), "{turns:?}");
     }
 
     #[test]
@@ -349,7 +397,9 @@ mod tests {
                         queue.free(priority);
                     },
                 }
-                prop_assert!(running.len() <= slots);
+                prop_assert!(running.len() <= slots + VOTER_SLOTS);
+                let others = running.iter().filter(|priority| **priority != Priority::Voter).count();
+                prop_assert!(others <= slots);
                 prop_assert_eq!(queue.running(), running.len());
                 prop_assert_eq!(queue.waiting(), places.len());
             }

@@ -27,6 +27,7 @@ mod pages;
 mod providers;
 mod sandbox;
 mod shipped_builds;
+mod slow_clients;
 mod style_guide;
 mod support;
 mod turntables;

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -25,11 +25,12 @@ use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
 use crate::config::Voting;
 use crate::limits::LimitedAction;
+use crate::web::api::builds::unpacked_grid;
 use crate::web::derived::NO_STORE;
 use crate::web::encoding::Encoding;
 use crate::web::encoding::NoTransform;
 use crate::web::openapi::codes;
-use crate::web::pictures::{self, PictureQuery, damaged_build};
+use crate::web::pictures::{self, PictureQuery};
 use crate::web::voter::Visitor;
 use crate::web::{Error, ErrorCode};
 use crate::work::WorkClient;
@@ -208,17 +209,23 @@ async fn build(
     let grid = fetch(&app, &visitor, &path, &method).await?;
     let headers = [NO_STORE, (CONTENT_TYPE, "application/octet-stream"), (VARY, "accept-encoding")];
     let mut response = if encoding == Encoding::Brotli {
-        (headers, [(CONTENT_ENCODING, "br")], Body::from(grid.packed)).into_response()
+        let packed = Bytes::from_owner(PackedGrid(grid));
+        (headers, [(CONTENT_ENCODING, "br")], Body::from(packed)).into_response()
     } else {
-        let bytes = app
-            .work
-            .run(WorkClient::voter(visitor.address()), move || grid.encoding())
-            .await?
-            .map_err(damaged_build)?;
+        let bytes = unpacked_grid(&app, WorkClient::voter(visitor.address()), grid).await?;
         (headers, Body::from(bytes)).into_response()
     };
     response.extensions_mut().insert(NoTransform);
     Ok(response)
+}
+
+/// The bytes of a grid that all voters share, however many of them are just being sent it.
+struct PackedGrid(Arc<StoredGrid>);
+
+impl AsRef<[u8]> for PackedGrid {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.packed
+    }
 }
 
 /// Get a picture of a build of a matchup
@@ -241,7 +248,7 @@ async fn image(
     Query(query): Query<PictureQuery>,
 ) -> Result<Response, Error> {
     query.check()?;
-    let grid = fetch(&app, &visitor, &path, &method).await?;
+    let grid = Arc::unwrap_or_clone(fetch(&app, &visitor, &path, &method).await?);
     let bytes = pictures::draw(&app, WorkClient::voter(visitor.address()), grid, query).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, query.kind())], Body::from(bytes)).into_response())
 }
@@ -253,11 +260,11 @@ async fn fetch(
     visitor: &Visitor,
     path: &MatchupBuildPath,
     method: &Method,
-) -> Result<StoredGrid, Error> {
+) -> Result<Arc<StoredGrid>, Error> {
     let side: Side = path.side.parse().map_err(|_| Error::not_found("A side is a or b."))?;
     let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     let grid = app.arena.fetch(voter, parse_id(&path.id)?, side, *method == Method::GET).await?;
-    Ok(grid.map(Arc::unwrap_or_clone).ok_or(ErrorCode::NoSuchMatchup)?)
+    Ok(grid.ok_or(ErrorCode::NoSuchMatchup)?)
 }
 
 #[derive(Deserialize, ToSchema)]

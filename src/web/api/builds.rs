@@ -1,6 +1,9 @@
 //! `/api/builds/{id}`: a build, its grid, picture and spec.
 
+use std::borrow::Borrow;
+
 use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Serialize;
@@ -12,6 +15,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
+use crate::web::body::MeteredBody;
 use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::openapi::{codes, shapes};
@@ -163,7 +167,8 @@ pub(in crate::web) async fn with_stats(
 ) -> Result<(Build, voxel::GridStats), Error> {
     let build = find_build(app, id).await?;
     let grid = find_grid(app, id).await?;
-    let count = move || grid.open().map(|grid| grid.stats());
+    let grids = app.unpacked_grids.clone();
+    let count = move || grids.open(client, &grid).map(|grid| grid.stats());
     let stats = app.work.run(client, count).await?.map_err(damaged_build)?;
     Ok((build, stats))
 }
@@ -195,13 +200,27 @@ pub(in crate::web) async fn grid_response(
     let encoding = encoding.brotli_or_plain();
     let name = hex::encode(&grid.digest);
     let bytes = async {
-        match encoding {
-            Encoding::Brotli => Ok(grid.packed),
-            _ => app.work.run(*client, move || grid.encoding()).await?.map_err(damaged_build),
-        }
+        let bytes = match encoding {
+            Encoding::Brotli => grid.packed.into(),
+            _ => unpacked_grid(app, *client, grid).await?,
+        };
+        Ok(Body::new(MeteredBody::reserved(app, *client, bytes).await?))
     };
     let kind = "application/octet-stream";
     Representation { kind, name: &name, encoding, cache_control }.respond(headers, bytes).await
+}
+
+/// The encoding of a grid, for a client that does not accept brotli.
+pub(in crate::web) async fn unpacked_grid(
+    app: &App,
+    client: WorkClient,
+    grid: impl Borrow<StoredGrid> + Send + 'static,
+) -> Result<Bytes, Error> {
+    if let Some(unpacked) = app.unpacked_grids.cached(client, grid.borrow()) {
+        return Ok(unpacked);
+    }
+    let grids = app.unpacked_grids.clone();
+    app.work.run(client, move || grids.unpack(client, grid.borrow())).await?.map_err(damaged_build)
 }
 
 /// Get a picture of a build
@@ -249,10 +268,11 @@ async fn spec(
     // The spec of a build never changes, so the id is enough.
     let name = format!("spec-{id}");
     let bytes = async {
-        match encoding {
-            Encoding::Brotli => Ok(packed),
-            _ => app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged_build),
-        }
+        let bytes = match encoding {
+            Encoding::Brotli => packed,
+            _ => app.work.run(client, move || builds::unpack_spec(&packed)).await?.map_err(damaged_build)?,
+        };
+        Ok(Body::new(MeteredBody::reserved(&app, client, bytes).await?))
     };
     let representation =
         Representation { kind: "application/json", name: &name, encoding, cache_control: IMMUTABLE };

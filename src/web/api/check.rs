@@ -90,11 +90,13 @@ async fn check(
 ) -> Result<Response, Error> {
     let limit = app.config.check_max_bytes;
     let Settings { grid: size, palette, .. } = settings(&app.config.arena, grid_size, palette);
-    let large = body::read(&app.memory, request, limit).await?;
+    let client = address.client();
+    let body = body::read(app.memory.of_client(client), request, limit).await?;
+    let empty = app.memory.of_client(client);
     let judge = move || {
-        let verdict = match large {
-            Some(LargeBody { bytes, .. }) => voxel::check(&bytes, size, palette, limit),
-            None => Verdict::too_large(limit),
+        let (verdict, mut memory) = match body {
+            Some(LargeBody { bytes, memory }) => (voxel::check(&bytes, size, palette, limit), memory),
+            None => (Verdict::too_large(limit), empty),
         };
         let mut json = report(&verdict, size, palette, cells)?;
         if let Some(grid) = verdict.grid().filter(|_| encoded) {
@@ -105,10 +107,12 @@ async fn check(
         if is_packed {
             json = codec::pack(&json, CompressionLevel::Fast);
         }
-        Ok::<_, Error>((status(&verdict), json, is_packed))
+        // The body is gone by now, and its memory becomes that of the report.
+        memory.resize(json.len())?;
+        Ok::<_, Error>((status(&verdict), json, is_packed, memory))
     };
-    let (status, json, is_packed) = app.work.run(address.client(), judge).await??;
-    let body = Body::new(MeteredBody::new(&app.memory, json.into()).await?);
+    let (status, json, is_packed, memory) = app.work.run(client, judge).await??;
+    let body = Body::new(MeteredBody::new(json, memory));
     let headers = [(CONTENT_TYPE, "application/json"), (VARY, "accept-encoding")];
     let mut response = (status, headers, body).into_response();
     if is_packed {

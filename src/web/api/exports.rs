@@ -12,17 +12,21 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::arena::builds::{Build, StoredGrid};
 use crate::web::api::builds::{find_build, find_grid, parse_id};
-use crate::web::body::MeteredBody;
+use crate::web::body::{MEMORY_TIMEOUT, MeteredBody};
 use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::filters::capitalised;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::damaged_build;
 use crate::web::{Error, ErrorCode};
+use crate::work::MemoryError;
 use voxel::{self, ExportError, Format};
 
 /// Raised whenever the same grid is written differently than before.
 const EXPORT_VERSION: u8 = 2;
+
+/// The memory that is reserved for a file before its size is known.
+const EXPECTED_BYTES: usize = 1 << 20;
 
 pub(in crate::web) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export))
@@ -88,14 +92,34 @@ pub(in crate::web) async fn answer(
         return Ok(known);
     }
     let attachment = format!("attachment; filename=\"{name}.{}\"", format.extension());
+    let client = *client;
+    let mut memory = app.memory.of_client(client);
+    memory.grow(EXPECTED_BYTES, MEMORY_TIMEOUT).await?;
     let grid = load.await?;
+    let (grids, max_bytes) = (app.unpacked_grids.clone(), app.memory.max_bytes());
     let make = move || {
-        let grid = grid.open().map_err(damaged_build)?;
-        voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))
+        let grid = grids.open(client, &grid).map_err(damaged_build)?;
+        let bytes = voxel::export(&grid, format, &name).map_err(|reason| export_failed(&reason))?;
+        // The exact size is known only now. Files for which there is no memory do not wait for it: so no more of them
+        // exist than pieces of work.
+        match memory.resize(bytes.len()) {
+            Ok(()) => Ok((bytes, memory)),
+            Err(MemoryError::TooLarge) => Err(too_large(format, max_bytes)),
+            Err(busy) => Err(Error::from(busy)),
+        }
     };
-    let bytes = app.work.run(*client, make).await??;
-    let body = Body::new(MeteredBody::new(&app.memory, bytes.into()).await?);
+    let (bytes, memory) = app.work.run(client, make).await??;
+    let body = Body::new(MeteredBody::new(bytes, memory));
     Ok(([(CONTENT_DISPOSITION, attachment)], representation.answer(body)).into_response())
+}
+
+fn too_large(format: Format, max_bytes: usize) -> Error {
+    let message = format!(
+        "As {format}, the build would be larger than {} MiB, the most that this server sends. \
+         Use a schem or a litematic, or export it with the command line.",
+        max_bytes >> 20
+    );
+    Error::new(ErrorCode::NotExported, message)
 }
 
 fn export_failed(reason: &ExportError) -> Error {

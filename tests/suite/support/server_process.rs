@@ -21,7 +21,18 @@ pub struct TestServerProcess {
 impl TestServerProcess {
     /// Starts the program with these environment variables in addition to those that every test needs.
     pub fn start(db: &TestDb, variables: &[(&str, &str)]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_buildoff"))
+        Self::start_by(Command::new(env!("CARGO_BIN_EXE_buildoff")), db, variables)
+    }
+
+    /// Like [`Self::start`], with a soft limit of open files.
+    pub fn start_with_open_files(limit: usize, db: &TestDb, variables: &[(&str, &str)]) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -S -n {limit}; exec \"$0\""), env!("CARGO_BIN_EXE_buildoff")]);
+        Self::start_by(shell, db, variables)
+    }
+
+    fn start_by(mut command: Command, db: &TestDb, variables: &[(&str, &str)]) -> Self {
+        let mut process = command
             .env("DATABASE_URL", db.url())
             .env_remove("DATA_DIR")
             .env("BIND", "127.0.0.1:0")
@@ -57,6 +68,10 @@ impl TestServerProcess {
     /// Everything that the program has logged so far.
     pub fn log(&self) -> String {
         self.output.lock().unwrap().clone()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Stops the program with Ctrl-C's signal, and waits for its orderly shutdown. Then its log is complete.

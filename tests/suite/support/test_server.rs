@@ -8,7 +8,7 @@ use buildoff::app::App;
 use buildoff::config::Config;
 use buildoff::web::{
     self,
-    server::{self, ServerTimeouts},
+    server::{self, ServerLimits},
 };
 use reqwest::{Client, Method, RequestBuilder};
 use sqlx::PgPool;
@@ -30,7 +30,7 @@ pub struct TestServer {
 impl TestServer {
     /// A server without a database.
     pub async fn start() -> Self {
-        Self::serve(web::router(app_without_db()), ServerTimeouts::default()).await
+        Self::serve(web::router(app_without_db()), ServerLimits::default()).await
     }
 
     /// A server with a database, without rate limits and without a minimum dwell time.
@@ -40,13 +40,13 @@ impl TestServer {
 
     /// A server with a database, configured by exactly these environment variables.
     pub async fn start_with_env(pool: PgPool, variables: &[(&str, &str)]) -> Self {
-        Self::serve(web::router(app_with_db(pool, variables)), ServerTimeouts::default()).await
+        Self::serve(web::router(app_with_db(pool, variables)), ServerLimits::default()).await
     }
 
     /// Like [`Self::start_with_env`], and also returns the state of the handlers.
     pub async fn start_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
         let app = app_with_db(pool, variables);
-        (Self::serve(web::router(app.clone()), ServerTimeouts::default()).await, app)
+        (Self::serve(web::router(app.clone()), ServerLimits::default()).await, app)
     }
 
     /// Like [`Self::start_with_env`], with a worker that runs jobs until the server shuts down.
@@ -55,27 +55,39 @@ impl TestServer {
         let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
         tokio::spawn(async move { worker.run(closing).await });
         let closing = app.shutdown.clone();
-        Self::serve_until(web::router(app), ServerTimeouts::default(), closing).await
+        Self::serve_until(web::router(app), ServerLimits::default(), closing).await
     }
 
     /// A server without a database that has these routes behind the site's middleware.
     pub async fn start_with_routes(routes: Router<App>) -> Self {
-        Self::serve(web::with_layers(routes, app_without_db()), ServerTimeouts::default()).await
+        Self::serve(web::with_layers(routes, app_without_db()), ServerLimits::default()).await
     }
 
     /// Like [`Self::start_with_routes`], with short timeouts.
     pub async fn start_with_short_timeouts(routes: Router<App>) -> Self {
-        let short_timeouts =
-            ServerTimeouts { header: Duration::from_millis(300), drain: Duration::from_millis(300) };
-        Self::serve(web::with_layers(routes, app_without_db()), short_timeouts).await
+        let short = Duration::from_millis(300);
+        let limits = ServerLimits { header: short, drain: short, ..ServerLimits::default() };
+        Self::start_with_limits(routes, limits).await
     }
 
-    async fn serve(router: Router, timeouts: ServerTimeouts) -> Self {
+    /// Like [`Self::start_with_routes`], with these limits for clients.
+    pub async fn start_with_limits(routes: Router<App>, limits: ServerLimits) -> Self {
+        Self::serve(web::with_layers(routes, app_without_db()), limits).await
+    }
+
+    /// A server without a database that believes `X-Forwarded-For`, with these limits for clients. Also returns the
+    /// state of the handlers.
+    pub async fn start_behind_proxy(limits: ServerLimits) -> (Self, App) {
+        let app = app_without_db_with_env(&[("TRUSTED_PROXIES", "127.0.0.0/8")]);
+        (Self::serve(web::router(app.clone()), limits).await, app)
+    }
+
+    async fn serve(router: Router, timeouts: ServerLimits) -> Self {
         Self::serve_until(router, timeouts, CancellationToken::new()).await
     }
 
     /// Runs until [`Self::shut_down`], which first cancels `closing`.
-    async fn serve_until(router: Router, timeouts: ServerTimeouts, closing: CancellationToken) -> Self {
+    async fn serve_until(router: Router, timeouts: ServerLimits, closing: CancellationToken) -> Self {
         let listener = server::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
         let url = server::url(&listener).unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -140,8 +152,11 @@ fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
 }
 
 fn app_without_db() -> App {
-    let config = Config::from_lookup(|_| None).unwrap();
+    app_without_db_with_env(&[])
+}
+
+fn app_without_db_with_env(variables: &[(&str, &str)]) -> App {
     // Nothing listens on port 1, so every query fails.
     let pool = PgPoolOptions::new().connect_lazy("postgres://nobody@127.0.0.1:1/none").unwrap();
-    App::new(Arc::new(config), pool).unwrap()
+    app_with_db(pool, variables)
 }

@@ -120,7 +120,9 @@ async fn import(
     let target = query.target(&app.arena.settings)?;
     // The command line has no address.
     let client = WorkClient::visitor(admin.address.unwrap_or(Ipv4Addr::LOCALHOST.into()));
-    let build = read_build(&app, client, request, &target.settings, app.config.import_max_bytes).await?;
+    let memory = app.memory.of_admin();
+    let limit = app.config.import_max_bytes;
+    let build = read_build(&app, client, memory, request, &target.settings, limit).await?;
     let imported = imports::import(&app.pool, admin, &target, &build, query.overwrite)
         .await
         .map_err(|reason| store_error(reason, &target))?;

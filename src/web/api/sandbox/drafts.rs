@@ -96,7 +96,9 @@ async fn upload(
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
     let origin = query.origin(&app.config.arena)?;
     let client = WorkClient::visitor(visitor.address());
-    let build = read_build(&app, client, request, &origin.settings, app.config.check_max_bytes).await?;
+    let memory = app.memory.of_client(client);
+    let limit = app.config.check_max_bytes;
+    let build = read_build(&app, client, memory, request, &origin.settings, limit).await?;
     let id = drafts::store(&app.pool, &origin, &build).await.map_err(store_error)?;
     let PackedBuild { block_count, warnings, .. } = build;
     Ok(Json(DraftResponse {
