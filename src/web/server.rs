@@ -38,8 +38,8 @@ const HEADER_BYTES: usize = 32 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Between two lines of the log about the same problem.
 const LOG_PAUSE: Duration = Duration::from_secs(1);
-/// Connections that are open in all, if there are enough file descriptors.
-const MAX_CONNECTIONS: usize = 8192;
+/// Connections that are open in all, if there are enough file descriptors. One that sends nothing takes about 20 KiB.
+const MAX_CONNECTIONS: usize = 4096;
 /// The part of the connections that one network may have.
 const NETWORK_SHARE: usize = 8;
 /// What the system keeps of an answer beyond what the client's window takes. Without a bound it would keep megabytes

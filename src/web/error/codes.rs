@@ -57,7 +57,7 @@ error_codes! {
     BodyCutOff("body_cut_off", BAD_REQUEST, Section, "Upload cut off",
         "The upload ended before it was complete. Try again.");
     BodyStalled("body_stalled", REQUEST_TIMEOUT, Section, "Upload stalled",
-        "The upload stopped before it was complete. Try again.");
+        "The upload stopped, or was too slow. Try again.");
     BuildDamaged("build_damaged", INTERNAL_SERVER_ERROR, Builds, "This build is damaged",
         "The stored build cannot be read.");
     Busy("busy", SERVICE_UNAVAILABLE, TryAgain, "Too busy right now",
