@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn visitor(last: u8) -> WorkClient {
-        WorkClient::visitor(IpAddr::from([192, 0, 2, last]))
+        WorkClient::visitor(IpAddr::from([192, 0, last, 2]))
     }
 
     /// Draws only when the test allows it, and reports when it has started.
@@ -234,15 +234,14 @@ mod tests {
             waiting.push(renderer.ask(visitor(1), name));
             renderer.until(1, waiting.len()).await;
         }
-        let voter = renderer.ask(WorkClient::voter(IpAddr::from([192, 0, 2, 2])), "tower");
+        let other = renderer.ask(visitor(2), "tower");
         renderer.until(1, 5).await;
-        brush.send(()).unwrap();
-        brush.send(()).unwrap();
-        in_the_way.await.unwrap().unwrap();
-        assert_eq!(voter.await.unwrap().unwrap(), "a picture");
-        assert_eq!(renderer.drawn(), 2);
-
         (0..3).for_each(|_| brush.send(()).unwrap());
+        in_the_way.await.unwrap().unwrap();
+        assert_eq!(other.await.unwrap().unwrap(), "a picture");
+        assert_eq!(renderer.drawn(), 3, "after the wall and the first of the long queue");
+
+        (0..2).for_each(|_| brush.send(()).unwrap());
         for asked in waiting {
             asked.await.unwrap().unwrap();
         }

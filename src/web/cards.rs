@@ -25,6 +25,8 @@ use crate::app::App;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::arena::{ModelKey, gallery, shipped_builds};
+use crate::unpacked_grids::UnpackedGrids;
+use crate::work::WorkClient;
 use voxel::codec::Digest;
 use voxel::{self, Grid, GridSize, Palette};
 
@@ -126,7 +128,7 @@ async fn answer(
     let name = name(&poster);
     let representation =
         Representation { kind: "image/png", name: &name, encoding: Encoding::Identity, cache_control };
-    let drawn = app.pictures.get(*client, Arc::clone(&name), load(app, poster));
+    let drawn = app.pictures.get(*client, Arc::clone(&name), load(app, *client, poster));
     representation.respond(headers, drawn).await
 }
 
@@ -142,6 +144,7 @@ fn name(poster: &impl Debug) -> Arc<str> {
 /// Loads the builds of a card, and returns a closure that draws it.
 async fn load(
     app: &App,
+    client: WorkClient,
     poster: Poster,
 ) -> Result<impl FnOnce() -> Result<Vec<u8>, Error> + Send + use<>, Error> {
     let mut found = Vec::new();
@@ -151,9 +154,10 @@ async fn load(
             PictureSource::Shipped(file) => LoadedPicture::Shipped(file),
         });
     }
+    let unpacked = app.unpacked_grids.clone();
     Ok(move || {
-        let grids =
-            found.iter().map(LoadedPicture::open).collect::<Result<Vec<_>, _>>().map_err(damaged_build)?;
+        let grids = found.iter().map(|picture| picture.open(client, &unpacked));
+        let grids = grids.collect::<Result<Vec<_>, _>>().map_err(damaged_build)?;
         poster.draw(&grids).map_err(Error::internal)
     })
 }
@@ -164,9 +168,9 @@ enum LoadedPicture {
 }
 
 impl LoadedPicture {
-    fn open(&self) -> Result<Grid, CorruptGridError> {
+    fn open(&self, client: WorkClient, unpacked: &UnpackedGrids) -> Result<Grid, Arc<CorruptGridError>> {
         match self {
-            Self::Stored(grid) => grid.open(),
+            Self::Stored(grid) => unpacked.open(client, grid),
             Self::Shipped(file) => Ok(shipped(file)),
         }
     }
