@@ -166,12 +166,16 @@ impl ConnectionTable {
         let network = entry.network;
         if let Some(since) = entry.idle_since.take() {
             self.idle.remove(&(since, id));
-            network.map(|network| self.idle_by_network.remove(&(network, since, id)));
+            if let Some(network) = network {
+                self.idle_by_network.remove(&(network, since, id));
+            }
         }
         if is_idle {
             entry.idle_since = Some(now);
             self.idle.insert((now, id));
-            network.map(|network| self.idle_by_network.insert((network, now, id)));
+            if let Some(network) = network {
+                self.idle_by_network.insert((network, now, id));
+            }
         }
     }
 
