@@ -201,6 +201,10 @@ mod tests {
 
     /// Takes a slot, and keeps it until the sender is dropped.
     async fn occupied(work: &WorkPool) -> mpsc::Sender<()> {
+        occupied_by(work, visitor(255)).await
+    }
+
+    async fn occupied_by(work: &WorkPool, client: WorkClient) -> mpsc::Sender<()> {
         let (keep, kept) = mpsc::channel::<()>();
         let (begin, begun) = oneshot::channel();
         let work = work.clone();
@@ -209,7 +213,7 @@ mod tests {
                 begin.send(()).unwrap();
                 let _ = kept.recv();
             };
-            work.run(visitor(255), piece).await
+            work.run(client, piece).await
         });
         begun.await.unwrap();
         keep
@@ -274,6 +278,7 @@ mod tests {
     async fn those_who_wait_are_served_in_turns_and_voters_first() {
         let work = WorkPool::new(1);
         let busy = occupied(&work).await;
+        let _slot_of_voters = occupied_by(&work, WorkClient::voter(IpAddr::from([192, 0, 255, 2]))).await;
         let (done, order) = mpsc::channel();
         let voter = WorkClient::voter(IpAddr::from([192, 0, 1, 2]));
         let mut tasks = Vec::new();
