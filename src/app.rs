@@ -12,6 +12,7 @@ use crate::db::{DatabaseHealth, Sessions};
 use crate::generate::{Providers, RequestLimits};
 use crate::limits::RateLimits;
 use crate::metrics::HttpMetrics;
+use crate::person_check::PersonChecks;
 use crate::pictures::Pictures;
 use crate::sandbox::SandboxQueue;
 use crate::turntables::Turntables;
@@ -38,6 +39,7 @@ pub struct AppInner {
     pub limits: Arc<RateLimits>,
     /// Logged at the first request of a proxy that is not trusted.
     pub untrusted_proxy_warning: Once,
+    pub person_checks: PersonChecks,
     pub metrics: HttpMetrics,
     pub work: WorkPool,
     pub worker: Worker,
@@ -80,6 +82,7 @@ impl App {
         Ok(Self(Arc::new(AppInner {
             sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
             worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
+            person_checks: PersonChecks::new(pool.clone(), &config.person_check)?,
             config,
             database_health: DatabaseHealth::default(),
             sessions: Sessions::new(pool.clone()),

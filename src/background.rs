@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::{builds, cleanup, drafts, leaderboard, lent_keys};
+use crate::arena::{builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
@@ -56,7 +56,7 @@ async fn refresh_stats(app: App) {
     }
 }
 
-/// Removes sessions, matchups and drafts that have expired, and rate limits of visitors who have left.
+/// Removes sessions, matchups, drafts and person checks that have expired, and rate limits of visitors who have left.
 async fn purge_expired(app: App) {
     loop {
         app.limits.drop_idle();
@@ -64,7 +64,8 @@ async fn purge_expired(app: App) {
             app.sessions.purge(),
             cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
             drafts::purge(&app.pool),
-            lent_keys::purge(&app.pool)
+            lent_keys::purge(&app.pool),
+            person_checks::purge(&app.pool)
         ) && !app.database_health.note(&error)
         {
             tracing::warn!(%error, "expired rows could not be removed");

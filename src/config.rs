@@ -4,6 +4,7 @@
 //! by the names of their variables, before anything starts. The value of a secret is never repeated.
 
 mod env;
+mod person_check;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use self::env::{EnvReader, process_env};
+pub use self::person_check::{CaptchaConfig, CaptchaService, PersonCheckConfig};
 pub use self::sandbox::{LoanLimits, SandboxConfig, ServerKeyAccess};
 use crate::arena::catalog::{self, Catalog};
 use crate::arena::{Mode, ReferencePolicy, Settings, VoteBudgets};
@@ -55,6 +57,7 @@ pub struct Config {
     /// How late results are shown.
     pub results_delay: Duration,
     pub voting: Voting,
+    pub person_check: PersonCheckConfig,
     pub rate_limits: bool,
     /// Proxies that are trusted to name the address of a visitor.
     pub trusted_proxies: Vec<IpNet>,
@@ -142,6 +145,7 @@ impl Config {
             vote_budgets: read.vote_budgets(public_url.is_some()),
             results_delay: read.results_delay(public_url.is_some()),
             voting: read.voting(),
+            person_check: read.person_check(public_url.is_some()),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies,
             public_url,

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod logging;
 pub mod metrics;
 pub mod outbound;
+pub mod person_check;
 pub mod pictures;
 pub mod sandbox;
 pub mod turntables;

@@ -26,6 +26,8 @@ pub enum LimitedAction {
     /// To get the next matchup without a vote.
     Skip,
     Vote,
+    /// To answer the check that a voter is a person.
+    PersonCheck,
     /// To start a run in the sandbox.
     Generate,
     /// To start one with this server's own keys.
@@ -43,7 +45,7 @@ pub enum TokenUse {
 
 pub struct RateLimits {
     /// None if rate limits are switched off.
-    limiters: Option<[ActionLimiters; 7]>,
+    limiters: Option<[ActionLimiters; 8]>,
     clock: DefaultClock,
     token_guesses: [GuessLimiter; 2],
 }
@@ -55,11 +57,12 @@ struct ActionLimiters {
 
 /// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
 /// voting stays below the first, and a class of thirty behind one address below the second.
-const PER_MINUTE: [(LimitedAction, [u32; 2]); 7] = [
+const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
     (LimitedAction::Visit, [60, 60]),
     (LimitedAction::Matchup, [60, 900]),
     (LimitedAction::Skip, [20, 120]),
     (LimitedAction::Vote, [40, 600]),
+    (LimitedAction::PersonCheck, [10, 300]),
     (LimitedAction::Generate, [20, 20]),
     (LimitedAction::UseServerKey, [10, 10]),
     (LimitedAction::Turntable, [8, 8]),

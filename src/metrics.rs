@@ -58,6 +58,8 @@ pub enum MetricValue {
     Total(u64),
     Current(i64),
     ByState(Vec<(Cow<'static, str>, i64)>),
+    /// Numbers that only grow, by the kind and the result of what they count.
+    TotalsByResult(Vec<(&'static str, &'static str, u64)>),
 }
 
 /// A request in progress. It ends when this is dropped, also if the visitor has left.
@@ -121,6 +123,13 @@ fn sample_registry(readings: Vec<MetricSample>) -> Registry {
                 }
                 registry.register(name, help, family);
             }
+            MetricValue::TotalsByResult(totals) => {
+                let family = Family::<[(&str, &str); 2], Counter>::default();
+                for (kind, result, total) in totals {
+                    family.get_or_create(&[("kind", kind), ("result", result)]).inc_by(total);
+                }
+                registry.register(name, help, family);
+            }
         }
     }
     registry
@@ -153,6 +162,11 @@ mod tests {
                     help: "Wanted builds",
                     value: MetricValue::ByState(vec![("queued".into(), 2)]),
                 },
+                MetricSample {
+                    name: "checks",
+                    help: "Checks",
+                    value: MetricValue::TotalsByResult(vec![("work", "passed", 3), ("work", "failed", 0)]),
+                },
             ])
             .unwrap();
         drop(under_way);
@@ -166,6 +180,8 @@ mod tests {
             "buildoff_votes_total 7",
             "buildoff_builds 64",
             r#"buildoff_jobs{state="queued"} 2"#,
+            r#"buildoff_checks_total{kind="work",result="passed"} 3"#,
+            r#"buildoff_checks_total{kind="work",result="failed"} 0"#,
             "# HELP buildoff_jobs Wanted builds.",
         ] {
             assert!(output.lines().any(|found| found == line), "{line} is not in\n{output}");

@@ -65,6 +65,7 @@ pub mod lent_keys;
 mod lineup;
 mod matchups;
 mod names;
+pub mod person_checks;
 pub mod replay;
 pub mod sampling;
 mod settings;

@@ -8,6 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use sha2::Sha256;
+use url::form_urlencoded::Serializer;
 
 /// What replaces a key in a text.
 const REDACTED: &str = "[key]";
@@ -57,6 +58,11 @@ impl Secret {
     /// Adds the secret to a request as a bearer token.
     pub fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(self.expose())
+    }
+
+    /// Adds the secret to the fields of a form.
+    pub fn append_to(&self, form: &mut Serializer<'_, String>, name: &str) {
+        form.append_pair(name, self.expose());
     }
 
     pub(super) fn expose(&self) -> &str {

@@ -29,12 +29,27 @@ use uuid::Uuid;
 use self::run_to_end::Deadline;
 use super::encoding::NoTransform;
 use super::{Error, ErrorCode};
+use crate::config::CaptchaService;
 use crate::db;
 use crate::metrics::{HttpMetrics, ResponseLabels};
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' blob:; \
     worker-src 'self'; font-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
+
+/// The policy of a page that runs the script of a service that checks visitors, and shows its frames.
+pub(super) fn csp_with_captcha(service: CaptchaService) -> String {
+    let (directives, hosts): (&[&str], _) = match service {
+        CaptchaService::Turnstile => (&["script-src"], "https://challenges.cloudflare.com"),
+        CaptchaService::Hcaptcha => {
+            (&["script-src", "style-src", "connect-src"], "https://hcaptcha.com https://*.hcaptcha.com")
+        }
+    };
+    let policy = directives.iter().fold(CSP.to_owned(), |policy, directive| {
+        policy.replacen(&format!("{directive} 'self'"), &format!("{directive} 'self' {hosts}"), 1)
+    });
+    format!("{policy}; frame-src {hosts}")
+}
 
 const SECURITY_HEADERS: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, CSP),
@@ -127,11 +142,11 @@ fn is_background_noise(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/metrics") || path.starts_with("/static/")
 }
 
-/// Restricts what pages may do in a browser, and keeps caches from guessing.
+/// Restricts what pages may do in a browser, and keeps caches from guessing. A page that needs another policy has set it.
 pub(super) fn add_security_headers(mut response: Response, is_https: bool) -> Response {
     let headers = response.headers_mut();
     for (name, value) in SECURITY_HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));

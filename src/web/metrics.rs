@@ -93,6 +93,11 @@ fn server_readings(app: &App) -> Vec<MetricSample> {
             "Memory used by large request and response bodies on this server",
             app.memory.reserved(),
         ),
+        MetricSample {
+            name: "person_checks",
+            help: "Checks of this server that a voter is a person, by their kind and result",
+            value: MetricValue::TotalsByResult(app.person_checks.counts()),
+        },
     ]
 }
 

@@ -20,6 +20,7 @@ use crate::arena::Voter;
 use crate::db::Sessions;
 use crate::generate::Secret;
 use crate::limits::{LimitedAction, TokenUse};
+use crate::person_check::PersonCheck;
 use crate::work::WorkClient;
 
 pub(super) const COOKIE_NAME: &str = "session";
@@ -180,6 +181,14 @@ impl Visitor {
         let voter = Voter(Uuid::new_v4());
         self.session.insert(VOTER_KEY, voter.0.to_string()).await.map_err(Error::internal)?;
         Ok(voter)
+    }
+
+    /// What this visitor has to do before voting, to show that a person votes.
+    pub async fn person_check(&self, app: &App) -> Result<Option<PersonCheck>, Error> {
+        match self.voter().await? {
+            Some(voter) => Ok(app.person_checks.due(voter).await?),
+            None => Ok(None),
+        }
     }
 
     /// Fails if this visitor has sent too many requests of this kind.

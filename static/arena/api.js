@@ -33,6 +33,11 @@ export function vote(matchupId, choice) {
   return request("/api/arena/vote", { matchupId, choice });
 }
 
+/** @param {string} answer to the check that a person votes @returns {Promise<void>} */
+export function sendPersonCheck(answer) {
+  return request("/api/arena/person-check", { answer });
+}
+
 /** @param {string} address @param {object} [body] to post */
 async function request(address, body) {
   const posting = body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };

@@ -12,6 +12,7 @@ const MAX_ATTEMPTS = 5;
 const SETTLE_MS = 800;
 /** Set once the visitor has turned a build; the hint is not shown any more. */
 const ROTATED_SETTING = "arena:turned";
+const CHECKING = "Your browser is finishing a short check. Your vote follows by itself …";
 const LOAD_FAILED = "A build could not be loaded. Retry, or skip this matchup.";
 
 /** @typedef {"loading" | "looking" | "settling" | "ready" | "sending" | "over" | "revealed" | "closed"} Phase */
@@ -36,6 +37,8 @@ let phase = "loading";
 let current;
 /** The next matchup, loading while a vote is revealed. @type {Promise<MatchupView> | undefined} */
 let upcoming;
+/** The check that a person votes, while it is under way. @type {Promise<void> | undefined} */
+let personCheck;
 /** Raised with each new matchup. Asynchronous work that began under a lower number must not touch the page any more. */
 let generation = 0;
 
@@ -82,6 +85,8 @@ async function showMatchup(arriving = loadMatchup(), words = "") {
 
 async function loadMatchup() {
   const matchup = await api.fetchMatchup(promptSelect.value);
+  // A proof of work is done while the visitor looks; what a service shows would be in the way now.
+  if (matchup.personCheck?.kind === "work") beginPersonCheck(matchup.personCheck).catch(() => {});
   if (current && current.matchup.id === matchup.id) return current;
   const arrived = new MatchupView(matchup);
   arrived.onFailed = () => current === arrived && phase === "looking" && showNotice(LOAD_FAILED);
@@ -110,19 +115,47 @@ async function vote(choice) {
   }
 }
 
-/** Retries a vote that came too soon. A vote that was counted before shows the same reveal. @param {string} id @param {Choice} choice */
+/**
+ * Retries a vote that came too soon, or before the check that a person votes. A vote that was counted before shows the
+ * same reveal.
+ * @param {string} id @param {Choice} choice
+ */
 async function submitVote(id, choice) {
   for (let tries = 1; ; tries++) {
+    // If this fails, the server asks again.
+    if (personCheck) await whileChecking(personCheck.catch(() => {}));
     try {
       return await api.vote(id, choice);
     } catch (error) {
       const { code, message, wait, answer } = /** @type {api.ArenaApiError} */ (error);
       if (code === "already_voted" && answer.reveal) return { ...answer, notice: message };
-      if (code !== "too_soon" || tries === MAX_ATTEMPTS) throw error;
-      showNotice(`${message} Sending your vote again …`);
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (tries === MAX_ATTEMPTS) throw error;
+      if (code === "person_check_required") {
+        await whileChecking(beginPersonCheck(answer.personCheck));
+      } else if (code === "too_soon") {
+        showNotice(`${message} Sending your vote again …`);
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      } else {
+        throw error;
+      }
     }
   }
+}
+
+/** Begins the check that the server asks for, unless it is under way. @param {PersonCheck} check @returns {Promise<void>} */
+function beginPersonCheck(check) {
+  personCheck ??= import("./person-check.js").then(
+    ({ passPersonCheck }) => passPersonCheck(check),
+    () => Promise.reject(new api.ArenaApiError("unreachable", "The server cannot be reached.")),
+  ).finally(() => (personCheck = undefined));
+  return personCheck;
+}
+
+/** @param {Promise<void>} check */
+async function whileChecking(check) {
+  showNotice(CHECKING);
+  await check;
+  showNotice("");
 }
 
 /** @param {VoteResult} result */

@@ -11,6 +11,25 @@ interface Matchup {
   expiresAt: string;
   /** Whether only models that are shipped with the program take part. */
   houseOnly: boolean;
+  /** What to do before voting, to show that a person votes. */
+  personCheck: PersonCheck | null;
+}
+
+type PersonCheck = { kind: "work"; challenge: string; bits: number } | CaptchaCheck;
+
+interface CaptchaCheck {
+  kind: "turnstile" | "hcaptcha";
+  siteKey: string;
+}
+
+/** What the scripts of both services offer, as far as it is used. */
+interface CaptchaWidget {
+  render(box: HTMLElement, options: Record<string, unknown>): void;
+}
+
+interface Window {
+  turnstile?: CaptchaWidget;
+  hcaptcha?: CaptchaWidget;
 }
 
 interface Contestant {

@@ -1,5 +1,6 @@
 //! `/api/arena/…`: matchups and votes.
 
+mod person_check;
 mod vote;
 
 pub(in crate::web) use vote::{VoteRejection, cast_vote};
@@ -20,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+use self::person_check::PersonCheckView;
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
 use crate::arena::{Matchup, MatchupError, MatchupPrompt, PromptId, Side, SkipError};
@@ -43,6 +45,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(image))
         .routes(routes!(skip))
         .merge(vote::routes())
+        .merge(person_check::routes())
 }
 
 #[derive(Serialize, ToSchema)]
@@ -84,6 +87,9 @@ struct MatchupResponse {
     expires_at: OffsetDateTime,
     /// Whether both builds are by reference models, which were made for Buildoff.
     house_only: bool,
+    /// What to do before voting; null if you have passed the check, or this server has none.
+    #[schema(required)]
+    person_check: Option<PersonCheckView>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -137,13 +143,14 @@ async fn matchup(
     }
     let prompt = query.prompt_id.filter(|id| !id.is_empty());
     let matchup = open_matchup(&app, &visitor, prompt.as_deref()).await?;
+    let person_check = visitor.person_check(&app).await?.map(PersonCheckView::from);
     let build = |side| HiddenBuildView {
         build: HiddenBuildLink { url: format!("/api/arena/matchup/{}/{side}", matchup.id) },
     };
     let (a, b) = (build("a"), build("b"));
     let Matchup { id, prompt, text, expires_at, only_references: house_only } = matchup;
-    let response =
-        MatchupResponse { id, prompt: PromptTextView { id: prompt, text }, a, b, expires_at, house_only };
+    let prompt = PromptTextView { id: prompt, text };
+    let response = MatchupResponse { id, prompt, a, b, expires_at, house_only, person_check };
     Ok(([NO_STORE], Json(response)).into_response())
 }
 

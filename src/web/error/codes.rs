@@ -124,6 +124,10 @@ error_codes! {
         "Only the browser that keeps this run can change it.");
     NothingToRead("nothing_to_read", CONFLICT, Console, "Nothing to parse again",
         "Answers can be parsed again only if the job failed and its build is still missing.");
+    PersonCheckFailed("person_check_failed", FORBIDDEN, Arena, "Check not passed",
+        "The check that you are a person was not passed. Try again.");
+    PersonCheckRequired("person_check_required", FORBIDDEN, Arena, "A short check comes first",
+        "Your browser has to pass a short check before you can vote.");
     RateLimited("rate_limited", TOO_MANY_REQUESTS, TryAgain, "Too many requests",
         "You sent too many requests. Try again in a moment.");
     Retired("retired", CONFLICT, Console, "Already retired",

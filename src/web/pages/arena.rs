@@ -6,12 +6,16 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::State;
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 use tokio::time::timeout;
 
 use crate::app::App;
 use crate::arena::{Choice, MatchupPrompt};
+use crate::config::PersonCheckConfig;
+use crate::web::layers;
 use crate::web::pages::builds::formats_of_grid;
 use crate::web::query::PageQuery;
 use crate::web::{Page, filters};
@@ -66,15 +70,24 @@ struct ArenaPage {
     chosen: String,
     /// The formats in which builds can be downloaded after the vote.
     formats: Vec<Format>,
+    /// Whether voters have to pass a check that needs a script.
+    needs_script: bool,
 }
 
 async fn arena(
     State(app): State<App>,
     PageQuery(ArenaPageQuery { prompt: chosen }): PageQuery<ArenaPageQuery>,
-) -> ArenaPage {
+) -> Response {
     let (eligible, waiting) = prompts(&app).await.into_iter().partition(|prompt| prompt.eligible);
     let formats = formats_of_grid(app.arena.settings.grid.get() as u16);
-    ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats }
+    let needs_script = app.person_checks.is_on();
+    let page = ArenaPage { page: Page::at("/"), eligible, waiting, chosen, formats, needs_script };
+    match &app.config.person_check {
+        PersonCheckConfig::Captcha(account) => {
+            ([(CONTENT_SECURITY_POLICY, layers::csp_with_captcha(account.service))], page).into_response()
+        }
+        PersonCheckConfig::Off | PersonCheckConfig::Work => page.into_response(),
+    }
 }
 
 /// Empty if the database does not answer.

@@ -46,6 +46,8 @@ struct VotingPage {
     served: ServedMatchup,
     angle: usize,
     notice: Option<&'static str>,
+    /// Whether the voter has to pass the check that only the arena's script can do.
+    needs_script: bool,
 }
 
 /// After the vote: for everybody.
@@ -113,7 +115,9 @@ async fn matchup(
         return Ok(([NO_STORE], MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
     }
     let served = served.ok_or(ErrorCode::NoSuchMatchup)?;
-    Ok(([NO_STORE], VotingPage::new(id, served, query.angle)).into_response())
+    let needs_script = visitor.person_check(&app).await?.is_some();
+    let page = VotingPage { needs_script, ..VotingPage::new(id, served, query.angle) };
+    Ok(([NO_STORE], page).into_response())
 }
 
 #[derive(Deserialize)]
@@ -131,6 +135,11 @@ async fn vote(
     let id = parse_id(&matchup)?;
     match cast_vote(&app, &visitor, &matchup, choice).await? {
         Ok(_) | Err(VoteRejection::Already(_)) => Ok(redirect_to(id).into_response()),
+        Err(VoteRejection::PersonCheck(_)) => {
+            let served = served(&app, &visitor, id).await?.ok_or(ErrorCode::NoSuchMatchup)?;
+            let page = VotingPage { needs_script: true, ..VotingPage::new(id, served, 0) };
+            Ok((StatusCode::FORBIDDEN, [NO_STORE], page).into_response())
+        }
         Err(VoteRejection::TooSoon(wait)) => {
             let served = served(&app, &visitor, id).await?.ok_or(ErrorCode::NoSuchMatchup)?;
             let page =
@@ -170,7 +179,14 @@ async fn served(app: &App, visitor: &Visitor, id: Uuid) -> Result<Option<ServedM
 
 impl VotingPage {
     fn new(id: Uuid, served: ServedMatchup, angle: usize) -> Self {
-        Self { page: Page::at("/"), id, served, angle: angle % ANGLES.len(), notice: None }
+        Self {
+            page: Page::at("/"),
+            id,
+            served,
+            angle: angle % ANGLES.len(),
+            notice: None,
+            needs_script: false,
+        }
     }
 }
 

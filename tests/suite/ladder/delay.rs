@@ -132,7 +132,7 @@ async fn a_closed_arena_takes_no_votes_and_keeps_its_pages() {
         let error: Value = answer.json().await.unwrap();
         assert_eq!((error["code"].as_str(), error["error"].as_str()), (Some("arena_closed"), Some(notice)));
     }
-    for page in ["/", "/leaderboard", "/about", "/gallery", "/api/votes.csv"] {
+    for page in ["/", "/leaderboard", "/about", "/builds", "/api/votes.csv"] {
         assert_eq!(closed.get(page).send().await.unwrap().status(), 200, "{page}");
     }
     assert_eq!(voter.send(Method::GET, "/api/arena/matchup", None).await.unwrap().status, 200);

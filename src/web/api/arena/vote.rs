@@ -13,10 +13,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+use super::person_check::{self, PersonCheckRequiredView};
 use super::{check_voting, parse_id};
 use crate::app::App;
 use crate::arena::{Choice, ChoiceCounts, Reveal, RevealedSide, VoteError};
 use crate::limits::LimitedAction;
+use crate::person_check::PersonCheck;
 use crate::web::derived::NO_STORE;
 use crate::web::openapi::{codes, shapes};
 use crate::web::voter::Visitor;
@@ -45,6 +47,8 @@ struct VoteRequest {
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
         (status = OK, description = "The vote was counted.", body = VoteResponse),
+        (status = FORBIDDEN, description = codes([ErrorCode::PersonCheckRequired]),
+            body = inline(VoteRejectedResponse<PersonCheckRequiredView>)),
         (status = CONFLICT, description = "You have already voted on this matchup (`already_voted`). That vote stands, \
             and its reveal is repeated.", body = inline(VoteRejectedResponse<RevealView>)),
         (status = TOO_MANY_REQUESTS, description = "Or it is too soon to vote \
@@ -74,6 +78,9 @@ async fn vote(
             let retry_after = [(RETRY_AFTER, seconds)];
             Ok((StatusCode::TOO_MANY_REQUESTS, [NO_STORE], retry_after, Json(body)).into_response())
         }
+        Err(VoteRejection::PersonCheck(check)) => {
+            Ok(person_check::rejection_response(ErrorCode::PersonCheckRequired, check))
+        }
     }
 }
 
@@ -87,6 +94,9 @@ pub(in crate::web) async fn cast_vote(
     check_voting(app)?;
     let voter = visitor.voter().await?.ok_or(ErrorCode::NoSuchMatchup)?;
     visitor.check_limit(app, LimitedAction::Vote, Some(voter))?;
+    if let Some(check) = app.person_checks.due(voter).await? {
+        return Ok(Err(VoteRejection::PersonCheck(check)));
+    }
     match app.arena.vote(voter, parse_id(matchup)?, choice, visitor.address()).await {
         Ok(reveal) => Ok(Ok(Box::new(reveal))),
         Err(VoteError::AlreadyVoted(reveal)) => Ok(Err(VoteRejection::Already(reveal))),
@@ -101,6 +111,8 @@ pub(in crate::web) async fn cast_vote(
 pub(in crate::web) enum VoteRejection {
     Already(Box<Reveal>),
     TooSoon(Duration),
+    /// The voter has to do this first.
+    PersonCheck(PersonCheck),
 }
 
 #[derive(Serialize, ToSchema)]
@@ -113,7 +125,7 @@ struct VoteResponse {
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refused)]
-struct VoteRejectedResponse<T> {
+pub(super) struct VoteRejectedResponse<T> {
     /// What went wrong, as a sentence for people.
     error: &'static str,
     /// The same for programs.
@@ -123,7 +135,7 @@ struct VoteRejectedResponse<T> {
 }
 
 impl<T> VoteRejectedResponse<T> {
-    fn new(code: ErrorCode, body: T) -> Self {
+    pub fn new(code: ErrorCode, body: T) -> Self {
         Self { error: code.sentence(), code: code.name(), body }
     }
 }
