@@ -68,6 +68,32 @@ fn fair_play_can_be_tuned() {
 }
 
 #[test]
+fn voters_are_checked_by_work_on_a_public_site_and_by_a_service_only_with_its_keys() {
+    let public = ("PUBLIC_URL", "https://buildoff.example");
+    assert!(matches!(accepted(&[]).person_check, PersonCheckConfig::Off));
+    assert!(matches!(accepted(&[public]).person_check, PersonCheckConfig::Work));
+    assert!(matches!(accepted(&[public, ("PERSON_CHECK", "off")]).person_check, PersonCheckConfig::Off));
+    assert!(matches!(accepted(&[("PERSON_CHECK", "work")]).person_check, PersonCheckConfig::Work));
+
+    let turnstile = ("PERSON_CHECK", "turnstile");
+    let problems = refused(&[turnstile]);
+    for name in ["PERSON_CHECK_SITE_KEY", "PERSON_CHECK_SECRET"] {
+        assert!(problems.contains(&format!("{name} is needed with PERSON_CHECK=turnstile")), "{problems}");
+    }
+    let problems = refused(&[("PERSON_CHECK", "captcha")]);
+    assert!(problems.contains("PERSON_CHECK must be off, work, turnstile or hcaptcha"), "{problems}");
+    let problems =
+        refused(&[turnstile, ("PERSON_CHECK_SITE_KEY", "\"><script>"), ("PERSON_CHECK_SECRET", "s")]);
+    assert!(problems.contains("PERSON_CHECK_SITE_KEY must be"), "{problems}");
+
+    let keys = [("PERSON_CHECK_SITE_KEY", "0x4AAA_-"), ("PERSON_CHECK_SECRET", "hidden")];
+    let config = accepted(&[("PERSON_CHECK", "hcaptcha"), keys[0], keys[1]]);
+    let PersonCheckConfig::Captcha(account) = config.person_check else { panic!("no service") };
+    assert_eq!((account.service, account.site_key.as_str()), (CaptchaService::Hcaptcha, "0x4AAA_-"));
+    assert_eq!(account.verify_url, "https://api.hcaptcha.com/siteverify");
+}
+
+#[test]
 fn an_empty_value_is_an_unset_one() {
     let names = ["DATABASE_URL", "DIRECT_URL", "DATA_DIR", "PG_BIN_DIR", "BIND", "PORT", "LOG", "ARENA_GRID"];
     let config = accepted(&names.map(|name| (name, "")));

@@ -3,6 +3,7 @@
 mod countdown;
 mod errors;
 mod layout;
+mod person_check;
 mod without_script;
 
 use crate::support::db::TestDb;

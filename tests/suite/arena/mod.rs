@@ -5,6 +5,7 @@ mod concurrency;
 mod log;
 mod matchups;
 mod me;
+mod person_checks;
 mod sessions;
 mod vote_budgets;
 mod vote_limits;

@@ -5,6 +5,7 @@ pub mod admin;
 pub mod browser;
 pub mod catalog;
 pub mod db;
+pub mod fake_captcha;
 pub mod fake_protocol;
 pub mod fake_provider;
 pub mod latency_proxy;

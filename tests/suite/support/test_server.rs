@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use buildoff::app::App;
-use buildoff::config::Config;
+use buildoff::config::{Config, PersonCheckConfig};
 use buildoff::web::{
     self,
     server::{self, ServerLimits},
@@ -47,6 +47,17 @@ impl TestServer {
     pub async fn start_with_app(pool: PgPool, variables: &[(&str, &str)]) -> (Self, App) {
         let app = app_with_db(pool, variables);
         (Self::serve(web::router(app.clone()), ServerLimits::default()).await, app)
+    }
+
+    /// Like [`Self::start_with_env`], for a service that checks visitors, which verifies tokens at this address.
+    pub async fn start_with_captcha_at(pool: PgPool, variables: &[(&str, &str)], verify_url: &str) -> Self {
+        let mut config = config(variables);
+        let PersonCheckConfig::Captcha(account) = &mut config.person_check else {
+            panic!("{variables:?} name no service")
+        };
+        verify_url.clone_into(&mut account.verify_url);
+        let app = App::new(Arc::new(config), pool).unwrap();
+        Self::serve(web::router(app), ServerTimeouts::default()).await
     }
 
     /// Like [`Self::start_with_env`], with a worker that runs jobs until the server shuts down.
@@ -147,8 +158,12 @@ pub async fn server_with_builds() -> (TestDb, TestServer) {
 }
 
 fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
+    App::new(Arc::new(config(variables)), pool).unwrap()
+}
+
+fn config(variables: &[(&str, &str)]) -> Config {
     let value = |key: &str| variables.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
-    App::new(Arc::new(Config::from_lookup(value).unwrap()), pool).unwrap()
+    Config::from_lookup(value).unwrap()
 }
 
 fn app_without_db() -> App {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use reqwest::header::{COOKIE, HeaderMap, SET_COOKIE};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// All choices of a vote, as in the API.
 pub const CHOICES: [&str; 4] = ["A", "B", "TIE", "BOTH_BAD"];
@@ -97,6 +98,17 @@ impl TestVoter {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Ok(TestResponse { status, headers, bytes: response.bytes().await?.to_vec() })
     }
+}
+
+/// Does the work that a `personCheck` asks for, as a program would.
+pub fn solve_work(check: &Value) -> String {
+    let challenge = check["challenge"].as_str().unwrap_or_else(|| panic!("no challenge: {check}"));
+    let bits = check["bits"].as_u64().unwrap();
+    let is_solved = |answer: &String| {
+        let first = Sha256::digest(answer)[..8].try_into().unwrap();
+        u64::from(u64::from_be_bytes(first).leading_zeros()) >= bits
+    };
+    (0..).map(|number| format!("{challenge}{number}")).find(is_solved).unwrap()
 }
 
 impl TestResponse {
