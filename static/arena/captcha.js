@@ -51,8 +51,12 @@ async function loadWidget(kind) {
 function showDialog(name) {
   const dialog = document.createElement("dialog");
   dialog.className = "person-check";
+  dialog.setAttribute("aria-label", "Check before your vote");
   const heading = document.createElement("p");
   heading.textContent = `One moment: ${name} checks that a person votes.`;
+  // Otherwise the focus would be on Cancel, where a key that was meant to vote again would end the check.
+  heading.tabIndex = -1;
+  heading.autofocus = true;
   const box = document.createElement("div");
   const cancel = document.createElement("button");
   cancel.type = "button";

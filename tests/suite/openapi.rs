@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::voter::TestResponse;
+use crate::support::voter::{TestResponse, solve_work};
 use crate::support::{
     FakePart, FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer, TestVoter, open_page,
     sample_spec, server_with_builds,
@@ -70,6 +70,7 @@ async fn every_api_route_is_in_the_document() {
         "/api/arena/matchup/{id}/{side}/image",
         "/api/arena/skip",
         "/api/arena/vote",
+        "/api/arena/person-check",
         "/api/leaderboard",
         "/api/models/{key}",
         "/api/builds/{id}",
@@ -161,6 +162,18 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
             .await;
     let waiting = voter.with_base_url(&hurried.url);
     recorded.post(&waiting, "vote", "/api/arena/vote", vote("A")).await;
+    let checking =
+        TestServer::start_with_env(db.pool.clone(), &[("PERSON_CHECK", "work"), ("RATE_LIMITS", "off")])
+            .await;
+    let checked = checking.voter();
+    let answer = |answer: &str| json!({ "answer": answer });
+    recorded.post(&checked, "personCheck", "/api/arena/person-check", answer("")).await;
+    let unchecked = recorded.get(&checked, "matchup", "/api/arena/matchup").await;
+    let unchecked_vote = json!({ "matchupId": unchecked["id"], "choice": "A" });
+    recorded.post(&checked, "vote", "/api/arena/vote", unchecked_vote).await;
+    recorded.post(&checked, "personCheck", "/api/arena/person-check", answer("nonsense")).await;
+    let solved = answer(&solve_work(&unchecked["personCheck"]));
+    recorded.post(&checked, "personCheck", "/api/arena/person-check", solved).await;
     recorded.post(&voter, "vote", "/api/arena/vote", vote("BOTH")).await;
     let counted = recorded.post(&voter, "vote", "/api/arena/vote", vote("TIE")).await;
     recorded.post(&voter, "vote", "/api/arena/vote", vote("B")).await;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use tracing::subscriber::set_default;
 use uuid::Uuid;
 
 use crate::support::db::TestDb;
@@ -17,7 +18,7 @@ use crate::support::fake_captcha::{
     CAPTCHA_SECRET, CAPTCHA_SITE_KEY, CAPTCHA_TOKEN, FakeCaptcha, FakeCaptchaMode,
 };
 use crate::support::voter::{TestResponse, TestVoter, solve_work};
-use crate::support::{AbortableRequest, TestServer};
+use crate::support::{AbortableRequest, TestLogBuffer, TestServer};
 
 const PERSON_CHECK: &str = "/api/arena/person-check";
 const WORK: [(&str, &str); 3] = [("PERSON_CHECK", "work"), ("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")];
@@ -64,11 +65,13 @@ fn status_and_code(response: &TestResponse) -> (u16, String) {
     (response.status, response.code())
 }
 
-/// The lines of `/metrics` about checks, as in `work/passed 1`.
+/// The lines of `/metrics` about checks, as in `work/passed 1`, in alphabetical order.
 async fn counts(server: &TestServer) -> Vec<String> {
     let metrics = server.get("/metrics").send().await.unwrap().text().await.unwrap();
     let lines = metrics.lines().filter_map(|line| line.strip_prefix("buildoff_person_checks_total{kind=\""));
-    lines.map(|line| line.replace("\",result=\"", "/").replace("\"}", "")).collect()
+    let mut lines: Vec<_> = lines.map(|line| line.replace("\",result=\"", "/").replace("\"}", "")).collect();
+    lines.sort();
+    lines
 }
 
 #[tokio::test]
@@ -95,7 +98,7 @@ async fn a_vote_without_the_check_is_refused_with_its_challenge_and_counts_after
     assert_eq!(answer(&voter, &solve_work(again)).await.status, 204);
     assert_eq!(voter.vote(&matchup, "A").await.status, 200);
     assert_eq!(voter.matchup().await["personCheck"], json!(null), "who has passed is not asked again");
-    assert_eq!(counts(&server).await, ["work/passed 1", "work/failed 0", "work/unreachable 0"]);
+    assert_eq!(counts(&server).await, ["work/failed 0", "work/passed 1", "work/unreachable 0"]);
 }
 
 #[tokio::test]
@@ -129,7 +132,9 @@ async fn an_answer_is_of_no_use_to_another_voter() {
 }
 
 #[tokio::test]
-async fn a_failed_check_is_counted_and_marks_nothing() {
+async fn a_failed_check_is_counted_and_told_once_and_marks_nothing() {
+    let log = TestLogBuffer::default();
+    let guard = set_default(tracing_subscriber::fmt().with_ansi(false).with_writer(log.clone()).finish());
     let (db, server, _) = work_server().await;
     let voter = server.voter();
     let check = look(&voter).await["personCheck"].clone();
@@ -138,7 +143,12 @@ async fn a_failed_check_is_counted_and_marks_nothing() {
         let refused = answer(&voter, wrong).await;
         assert_eq!(status_and_code(&refused), (403, "person_check_failed".to_owned()), "{wrong:.40}");
     }
-    assert_eq!(counts(&server).await, ["work/passed 0", "work/failed 4", "work/unreachable 0"]);
+    assert_eq!(counts(&server).await, ["work/failed 4", "work/passed 0", "work/unreachable 0"]);
+    drop(guard);
+    let log = log.text();
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains("did not pass the check")).collect();
+    assert_eq!(warnings.len(), 1, "of four failures within a minute: {warnings:#?}");
+    assert!(warnings[0].contains("WARN") && warnings[0].contains("failed=1 unreachable=0"), "{warnings:#?}");
     assert_eq!(db.number("SELECT count(*) FROM person_checks").await, 0);
     assert_eq!(answer(&voter, &solve_work(&check)).await.status, 204, "the same challenge is still good");
 }
@@ -225,7 +235,7 @@ async fn a_token_of_a_service_passes_once() {
         assert_eq!(voter.vote(&matchup, "A").await.status, 200);
         other.matchup().await;
         assert_eq!(answer(&other, CAPTCHA_TOKEN).await.code(), "person_check_failed", "{name}: a used token");
-        let expected = ["passed 1", "failed 3", "unreachable 0"].map(|count| format!("{name}/{count}"));
+        let expected = ["failed 3", "passed 1", "unreachable 0"].map(|count| format!("{name}/{count}"));
         assert_eq!(counts(&server).await, expected);
         assert!(!db.dump().await.contains(CAPTCHA_SECRET));
     }
@@ -251,7 +261,7 @@ async fn while_a_service_cannot_verify_voters_pass_for_ten_minutes_and_are_count
         let matchup = look(&voter).await;
         assert_eq!(answer(&voter, "unavailable").await.status, 204, "{verify_url}");
         assert_eq!(voter.vote(&matchup, "A").await.status, 200, "{verify_url}");
-        let expected = ["turnstile/passed 0", "turnstile/failed 0", "turnstile/unreachable 1"];
+        let expected = ["turnstile/failed 0", "turnstile/passed 0", "turnstile/unreachable 1"];
         assert_eq!(counts(&server).await, expected, "{verify_url}");
         let minutes = "SELECT ceil(extract(epoch FROM passed_until - now()) / 60)::bigint FROM person_checks";
         assert_eq!(db.number(minutes).await, 10, "{verify_url}");

@@ -86,7 +86,8 @@ struct PersonCheckRequest {
     post, path = "/api/arena/person-check", tag = "Arena", operation_id = "personCheck",
     responses(
         (status = NO_CONTENT, description = "The check is passed, or none is due."),
-        (status = FORBIDDEN, description = codes([ErrorCode::PersonCheckFailed]),
+        (status = FORBIDDEN, description = "The answer is wrong, has been used, or came too late \
+            (`person_check_failed`). `personCheck` says what to do instead.",
             body = inline(VoteRejectedResponse<PersonCheckRequiredView>)),
         (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),

@@ -47,7 +47,8 @@ struct VoteRequest {
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
         (status = OK, description = "The vote was counted.", body = VoteResponse),
-        (status = FORBIDDEN, description = codes([ErrorCode::PersonCheckRequired]),
+        (status = FORBIDDEN, description = "You have to pass a check before voting (`person_check_required`). \
+            `personCheck` says which; answer it at `/api/arena/person-check`, then vote again.",
             body = inline(VoteRejectedResponse<PersonCheckRequiredView>)),
         (status = CONFLICT, description = "You have already voted on this matchup (`already_voted`). That vote stands, \
             and its reveal is repeated.", body = inline(VoteRejectedResponse<RevealView>)),
