@@ -36,9 +36,10 @@
 //! rating follows from the votes in the order of their ids: replaying them yields the same bits on every machine
 //! ([`replay`]).
 //!
-//! **Skill** ([`skill`]). Elo depends on the order of votes; skill is one Bradley-Terry fit to all of them. A tie is half a
-//! win for each, and both bad compares nobody, so it stays out. A model has a skill from thirty votes on. Its 95 %
-//! interval takes prompts, not votes, as independent, since all votes on a prompt judge the same builds.
+//! **Skill** ([`skill`]). Elo depends on the order of votes; skill is one fit of Davidson's model to all of them, which is
+//! Bradley and Terry's with ties. Both bad compares nobody, so it stays out. A model has a skill from thirty votes on.
+//! Its 95 % interval does not take votes as independent, since all votes on a prompt judge the same builds, and a voter
+//! with many votes is one person.
 //!
 //! **What never changes.** A stored build: a new one for the same prompt, model and settings retires it, and votes on it
 //! still count. A prompt's text, once a build was asked for or stored. A served matchup, and a vote: only repairing the

@@ -1,12 +1,16 @@
 //! Skill: ratings that are fitted to all votes of one ladder at once.
 //!
-//! This is a Bradley-Terry fit: the chance that a model is preferred over another depends on the difference of their
-//! ratings, on Elo's scale, and the ratings are those that make the votes most likely. Unlike Elo, it does not depend
-//! on the order of votes. A tie is half a win for each. "Both bad" compares nobody and stays out.
+//! This is Davidson's extension of a Bradley-Terry fit by ties. The odds that a model is preferred over another follow
+//! from the difference of their ratings, on Elo's scale, and the ratings are those that make the votes most likely.
+//! Unlike Elo, it does not depend on the order of votes. How often two models tie follows from the same difference and
+//! from ν, one number for the whole field that is fitted with the ratings: between equals, the chance of a tie is
+//! ν / (2 + ν). So ties tell that models are close, and a field that ties often is not drawn together, as it would be if
+//! a tie were half a win for each. Where nobody ever tied, ν is zero and the fit is that of Bradley and Terry. "Both
+//! bad" compares nobody and stays out.
 //!
 //! Every model also plays phantom games against the mean of the field and wins as many as it loses, so that a model
-//! without a defeat, or without a win, has a finite rating. Without phantoms, only models that are connected both ways
-//! by "beat or tied" have a finite rating, and only those are rated.
+//! without a defeat, or without a win, has a finite rating. Phantom games are never tied and tell nothing about ν.
+//! Without phantoms, only models that are connected both ways by wins are rated, since these have a finite rating.
 
 mod fragility;
 mod graph;
@@ -21,7 +25,7 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use self::{graph::ComparisonGraph, graph::Duel, likelihood::Likelihood, uncertainty::Uncertainty};
+use self::{graph::ComparisonGraph, likelihood::Likelihood, uncertainty::Uncertainty};
 use super::{ChoiceCounts, ModelKey, PromptId};
 
 /// Rating points per nat: a factor of ten in the odds is 400 points.
@@ -45,6 +49,13 @@ pub struct PairTally {
     pub counts: ChoiceCounts,
 }
 
+/// The votes of one voter: on two models, the first of which was on the left, over all prompts. Of a heavy voter so many
+/// that they cannot be taken for those of different people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeavyVoter {
+    pub tallies: Vec<(ModelKey, ModelKey, ChoiceCounts)>,
+}
+
 /// The result of a fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,6 +65,9 @@ pub struct Fit {
     /// The ranked models that have enough votes and are connected with the others.
     pub models: BTreeMap<ModelKey, Skill>,
     pub side: Option<SideAdvantage>,
+    // Required, so that statistics are computed anew if a version of the program without it has stored them.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub ties: Option<TieFrequency>,
     pub fragility: Option<Fragility>,
 }
 
@@ -84,6 +98,16 @@ pub struct SideAdvantage {
     pub high: Option<f64>,
 }
 
+/// How frequent ties are: Davidson's ν, with a 95 % interval if there is one. A tie is ν times as likely as that the
+/// left one of two equal models wins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TieFrequency {
+    pub nu: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
 /// How fragile the first rank is: removing this many votes, of those that help the first most, lets the second catch
 /// up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,35 +121,42 @@ pub struct Fragility {
 }
 
 /// Rates the models. `prior` is the number of phantom games that each model wins, and loses. Only the `ranked` models
-/// get a skill and ranks; votes on others still inform the fit.
+/// get a skill and ranks; votes on others still inform the fit. The votes of `heavy_voters` are in the tallies too; that
+/// they are of one voter each makes intervals wider. All other votes are taken for those of different voters.
 ///
-/// The result depends only on the votes, to the last bit, and not on the order of the tallies.
-pub fn fit(tallies: &[PairTally], prior: f64, ranked: &BTreeSet<ModelKey>) -> Fit {
+/// The result depends only on the votes, to the last bit, and not on the order of the tallies or voters.
+pub fn fit(
+    tallies: &[PairTally],
+    heavy_voters: &[HeavyVoter],
+    prior: f64,
+    ranked: &BTreeSet<ModelKey>,
+) -> Fit {
     let votes = tallies
         .iter()
         .filter(|tally| tally.a != tally.b)
         .map(|tally| tally.counts.sum().unsigned_abs())
         .sum();
-    let Some(graph) = ComparisonGraph::largest_component(tallies, prior > 0.0) else {
+    let Some(graph) = ComparisonGraph::largest_component(tallies, heavy_voters, prior > 0.0) else {
         return Fit { votes, ..Fit::default() };
     };
     let duels = graph.duels();
-    let likelihood = Likelihood { models: graph.models.len(), duels: &duels, prior, with_side: false };
-    let skills = likelihood.maximum(DVector::zeros(graph.models.len()));
-    let inverse = likelihood.inverse_curvature(&skills);
+    let likelihood = Likelihood::new(graph.models.len(), &duels, prior);
+    let peak = likelihood.maximum(DVector::zeros(graph.models.len()).as_view());
+    let inverse = likelihood.inverse_curvature(&peak);
     let uncertainty =
-        inverse.as_ref().and_then(|inverse| Uncertainty::new(&graph, &likelihood, &skills, inverse));
+        inverse.as_ref().and_then(|inverse| Uncertainty::new(&graph, &likelihood, &peak, inverse));
 
-    let ranking = ranking(&graph, &skills, ranked);
+    let ranking = ranking(&graph, &peak, ranked);
     let rated = ranking.iter().map(|&model| {
-        let skill = skill(model, &ranking, &skills, uncertainty.as_ref());
+        let skill = skill(model, &ranking, &peak, uncertainty.as_ref());
         (graph.models[model].clone(), skill)
     });
     Fit {
         votes,
         models: rated.collect(),
-        side: side(&graph, &likelihood, &skills),
-        fragility: inverse.and_then(|inverse| fragility(&graph, &likelihood, &skills, &inverse, &ranking)),
+        side: side(&graph, &likelihood, &peak),
+        ties: ties(&likelihood, &peak, uncertainty.as_ref()),
+        fragility: inverse.and_then(|inverse| fragility(&graph, &likelihood, &peak, &inverse, &ranking)),
     }
 }
 
@@ -158,13 +189,13 @@ fn skill(model: usize, ranking: &[usize], skills: &DVector<f64>, uncertainty: Op
 
 /// The advantage of the left side. It is fitted separately: ratings ignore sides, since these are drawn at random. None
 /// where the votes mix the sides too little to tell.
-fn side(graph: &ComparisonGraph, likelihood: &Likelihood, skills: &DVector<f64>) -> Option<SideAdvantage> {
-    let likelihood = Likelihood { with_side: true, ..*likelihood };
-    let side = likelihood.models;
-    let peak = likelihood.maximum(skills.clone().push(0.0));
+fn side(graph: &ComparisonGraph, likelihood: &Likelihood, peak: &DVector<f64>) -> Option<SideAdvantage> {
+    let likelihood = likelihood.with_side();
+    let side = likelihood.side_parameter()?;
+    let peak = likelihood.maximum(peak.rows(0, likelihood.models));
     let inverse = likelihood.inverse_curvature(&peak)?;
-    // A vote between equals carries a Fisher information of ¼, so this demands that of `MIN_VOTES_FOR_SKILL` such
-    // votes.
+    // A decided vote between equals carries a Fisher information of ¼, so this demands that of `MIN_VOTES_FOR_SKILL`
+    // such votes.
     if inverse[(side, side)] * MIN_VOTES_FOR_SKILL as f64 > 4.0 {
         return None;
     }
@@ -179,10 +210,35 @@ fn side(graph: &ComparisonGraph, likelihood: &Likelihood, skills: &DVector<f64>)
     })
 }
 
+/// None without ties, without decided votes, and with few votes.
+fn ties(
+    likelihood: &Likelihood,
+    peak: &DVector<f64>,
+    uncertainty: Option<&Uncertainty>,
+) -> Option<TieFrequency> {
+    let parameter = likelihood.tie_parameter()?;
+    if likelihood.votes() < MIN_VOTES_FOR_SKILL {
+        return None;
+    }
+    let ln_nu = peak[parameter];
+    let margin = uncertainty.and_then(|uncertainty| uncertainty.margin(parameter));
+    let interval = margin.map(|margin| ((ln_nu - margin).exp(), (ln_nu + margin).exp()));
+    let (low, high) = interval.filter(|(_, high)| high.is_finite()).unzip();
+    Some(TieFrequency { nu: ln_nu.exp(), low, high })
+}
+
+impl TieFrequency {
+    /// The share of votes on two equal models that are ties, with its 95 % interval if there is one.
+    pub fn share_between_equals(&self) -> (f64, Option<(f64, f64)>) {
+        let share = |nu: f64| nu / (2.0 + nu);
+        (share(self.nu), self.low.map(share).zip(self.high.map(share)))
+    }
+}
+
 fn fragility(
     graph: &ComparisonGraph,
     likelihood: &Likelihood,
-    skills: &DVector<f64>,
+    peak: &DVector<f64>,
     inverse: &DMatrix<f64>,
     ranking: &[usize],
 ) -> Option<Fragility> {
@@ -190,7 +246,7 @@ fn fragility(
     Some(Fragility {
         first: graph.models[first].clone(),
         second: graph.models[second].clone(),
-        votes: fragility::votes_between(likelihood, skills, inverse, first, second)?,
-        of: likelihood.duels.iter().map(Duel::count).sum(),
+        votes: fragility::votes_between(likelihood, peak, inverse, first, second)?,
+        of: likelihood.votes(),
     })
 }

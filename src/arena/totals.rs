@@ -1,9 +1,9 @@
-//! The totals of a ladder, and the advantage of the left side.
+//! The totals of a ladder, the advantage of the left side, and how frequent ties are.
 
 use std::collections::BTreeSet;
 
 use super::Arena;
-use super::skill::SideAdvantage;
+use super::skill::{SideAdvantage, TieFrequency};
 
 /// The totals of one ladder.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct LadderTotals {
     pub references: usize,
     /// The advantage of the left side, if there are enough votes to tell.
     pub side: Option<SideAdvantageSummary>,
+    /// How frequent ties are, if there are enough votes to tell.
+    pub ties: Option<TieFrequency>,
 }
 
 /// In rating points, with a 95 % interval if there is one, and the number of votes behind it.
@@ -43,6 +45,7 @@ impl Arena {
             models: entrants().map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
             references: references.map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
             side: stats.fit.side.as_ref().map(|effect| SideAdvantageSummary::of(effect, stats.fit.votes)),
+            ties: stats.fit.ties.clone(),
         })
     }
 

@@ -92,7 +92,8 @@ impl Arena {
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
         let tallies = tallies::read(&mut snapshot, &self.settings, None, pace, published).await?;
         snapshot.commit().await?;
-        let stats = run_blocking(move || LadderStats::of(&tallies, &ranked, history, now)).await?;
+        let stats =
+            run_blocking(move || LadderStats::of(&tallies, &[], &ranked, history, now)).await?;
         self.store_stats(stats_version, &stats, started.elapsed()).await?;
         Ok(Computed { version: stats.history.is_whole.then_some(stats_version), value: stats, stored: None })
     }
@@ -133,7 +134,7 @@ impl Arena {
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         let mut stats =
-            run_blocking(move || LadderStats::of(&tallies, &candidates, RatingHistory::default(), now))
+            run_blocking(move || LadderStats::of(&tallies, &[], &candidates, RatingHistory::default(), now))
                 .await?;
         for entry in &mut entries {
             entry.set_counts(stats.total(&entry.model.key));
@@ -211,7 +212,7 @@ impl Leaderboard {
     fn empty() -> Self {
         let now = OffsetDateTime::now_utc();
         let stats =
-            LadderStats::of(&LadderTallies::default(), &BTreeSet::new(), RatingHistory::default(), now);
+            LadderStats::of(&LadderTallies::default(), &[], &BTreeSet::new(), RatingHistory::default(), now);
         Self::by_skill(now, Vec::new(), Arc::new(stats))
     }
 }

@@ -7,7 +7,7 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::super::skill::{self, Fit, PairTally};
+use super::super::skill::{self, Fit, HeavyVoter, PairTally};
 use super::super::tallies::LadderTallies;
 use super::super::{ChoiceCounts, ModelKey, PromptId};
 use super::RatingHistory;
@@ -49,13 +49,14 @@ impl LadderStats {
     /// Heavy work. Only the `ranked` models get a skill.
     pub(super) fn of(
         tallies: &LadderTallies,
+        heavy_voters: &[HeavyVoter],
         ranked: &BTreeSet<ModelKey>,
         history: RatingHistory,
         computed_at: OffsetDateTime,
     ) -> Self {
         let votes = tallies.tallies.iter().map(|tally| tally.counts.sum()).sum();
         let (duels, prompts) = records(&tallies.tallies);
-        let fit = skill::fit(&tallies.tallies, PRIOR, ranked);
+        let fit = skill::fit(&tallies.tallies, heavy_voters, PRIOR, ranked);
         Self { votes, voters: tallies.voters, computed_at, fit, duels, prompts, history }
     }
 

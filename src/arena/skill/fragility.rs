@@ -30,7 +30,7 @@ pub(super) fn votes_between(
     let all = supports.iter().map(|support| support.votes).sum();
     let still_leads = |removed| {
         let duels = without_votes(likelihood.duels, &supports, removed);
-        let skills = Likelihood { duels: &duels, ..*likelihood }.maximum(peak.clone());
+        let skills = likelihood.of(&duels).maximum(peak.rows(0, likelihood.models));
         skills[first] - skills[second] > ROUNDING
     };
     // Influence is only valid for small changes, so it gives the first guess, and refits decide, some 64 at most.
@@ -54,9 +54,8 @@ pub(super) fn votes_between(
 fn supports(likelihood: &Likelihood, peak: &DVector<f64>, toward: &DVector<f64>) -> Vec<Support> {
     let mut supports = Vec::new();
     for (index, duel) in likelihood.duels.iter().enumerate() {
-        let chance = likelihood.chance(duel, peak);
-        for (outcome, (votes, score)) in duel.outcomes.into_iter().zip(Duel::SCORES).enumerate() {
-            let influence = (toward[duel.left] - toward[duel.right]) * (score - chance);
+        let influences = likelihood.slopes_along(toward, duel, peak);
+        for (outcome, (votes, influence)) in duel.outcomes.into_iter().zip(influences).enumerate() {
             if votes > 0 && influence > 0.0 {
                 supports.push(Support { duel: index, outcome, votes, influence });
             }

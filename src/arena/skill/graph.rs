@@ -4,17 +4,19 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use super::{ModelKey, PairTally};
+use super::{ChoiceCounts, HeavyVoter, ModelKey, PairTally};
 
 /// Models that can be compared with each other, and their duels.
 pub(super) struct ComparisonGraph<'a> {
     pub models: Vec<&'a ModelKey>,
     /// The duels of every prompt that has any.
     pub prompts: Vec<Vec<Duel>>,
+    /// The duels of every heavy voter who has any, over all prompts.
+    pub heavy_voters: Vec<Vec<Duel>>,
 }
 
 /// Votes on two models, as indexes into [`ComparisonGraph::models`]: how often the left one won, tied and lost.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Duel {
     pub left: usize,
     pub right: usize,
@@ -22,17 +24,8 @@ pub(super) struct Duel {
 }
 
 impl Duel {
-    /// The left model's score for each outcome.
-    pub const SCORES: [f64; 3] = [1.0, 0.5, 0.0];
-
     pub fn count(&self) -> u64 {
         self.outcomes.iter().sum()
-    }
-
-    /// The left model's total score.
-    pub fn score(&self) -> f64 {
-        let [won, tied, _] = self.outcomes;
-        won as f64 + 0.5 * tied as f64
     }
 
     fn add(&mut self, other: &Self) {
@@ -42,8 +35,12 @@ impl Duel {
 
 impl<'a> ComparisonGraph<'a> {
     /// The component with the most models; of several, the one with the most votes; of several, the first by key.
-    pub fn largest_component(tallies: &'a [PairTally], any_vote_connects: bool) -> Option<Self> {
-        let whole = Self::whole(tallies);
+    pub fn largest_component(
+        tallies: &'a [PairTally],
+        heavy_voters: &[HeavyVoter],
+        any_vote_connects: bool,
+    ) -> Option<Self> {
+        let whole = Self::whole(tallies, heavy_voters);
         let votes = whole.votes_per_model();
         let components = whole.components(any_vote_connects);
         let main = components.iter().max_by_key(|members| {
@@ -53,14 +50,15 @@ impl<'a> ComparisonGraph<'a> {
         (main.len() > 1).then(|| whole.subgraph(main))
     }
 
-    /// Groups models that are connected. Unless any vote connects two models, each must have beaten or tied the other,
-    /// directly or by way of others.
+    /// Groups models that are connected. Unless any vote connects two models, each must have beaten the other, directly
+    /// or by way of others. A tie does not connect them: with ties alone between a model and those below it, the votes
+    /// are the more likely the higher it and ν rise together.
     fn components(&self, any_vote_connects: bool) -> Vec<Vec<usize>> {
         let count = self.models.len();
         let mut beat = vec![vec![false; count]; count];
-        for Duel { left, right, outcomes: [won, tied, lost] } in self.duels() {
-            beat[left][right] |= any_vote_connects || won + tied > 0;
-            beat[right][left] |= any_vote_connects || lost + tied > 0;
+        for Duel { left, right, outcomes: [won, _, lost] } in self.duels() {
+            beat[left][right] |= any_vote_connects || won > 0;
+            beat[right][left] |= any_vote_connects || lost > 0;
         }
         let mut components: Vec<Vec<usize>> = Vec::new();
         for model in 0..count {
@@ -74,9 +72,9 @@ impl<'a> ComparisonGraph<'a> {
     }
 
     /// All models and all votes that compare two of them.
-    fn whole(tallies: &'a [PairTally]) -> Self {
+    fn whole(tallies: &'a [PairTally], heavy_voters: &[HeavyVoter]) -> Self {
         let votes = || {
-            let comparing = tallies.iter().map(|tally| (tally, outcomes(tally)));
+            let comparing = tallies.iter().map(|tally| (tally, outcomes(&tally.counts)));
             comparing.filter(|(tally, outcomes)| *outcomes != [0; 3] && tally.a != tally.b)
         };
         let models = sorted(votes().flat_map(|(tally, _)| [&tally.a, &tally.b]));
@@ -87,16 +85,26 @@ impl<'a> ComparisonGraph<'a> {
             let (left, right) = (number[&tally.a], number[&tally.b]);
             duels[row[&tally.prompt]].push(Duel { left, right, outcomes });
         }
-        Self { prompts: duels.into_iter().map(merged).collect(), models }
+        let known = |model: &ModelKey| number.get::<ModelKey>(model).copied();
+        let duels_of = |voter: &HeavyVoter| {
+            let duels = voter.tallies.iter().filter_map(|(a, b, counts)| {
+                Some(Duel { left: known(a)?, right: known(b)?, outcomes: outcomes(counts) })
+            });
+            merged(duels.filter(|duel| duel.left != duel.right && duel.count() > 0).collect())
+        };
+        let heavy_voters = in_canonical_order(heavy_voters.iter().map(duels_of));
+        Self { prompts: duels.into_iter().map(merged).collect(), heavy_voters, models }
     }
 
     /// The duels among some of the models, whose indexes are in ascending order.
     fn subgraph(self, members: &[usize]) -> Self {
         let index = |model: usize| members.binary_search(&model).ok();
         let kept = |duel: Duel| Some(Duel { left: index(duel.left)?, right: index(duel.right)?, ..duel });
-        let prompts = self.prompts.into_iter().map(|duels| duels.into_iter().filter_map(kept).collect());
+        let inside = |duels: Vec<Duel>| -> Vec<Duel> { duels.into_iter().filter_map(kept).collect() };
+        let prompts = self.prompts.into_iter().map(inside);
         Self {
-            prompts: prompts.filter(|duels: &Vec<Duel>| !duels.is_empty()).collect(),
+            prompts: prompts.filter(|duels| !duels.is_empty()).collect(),
+            heavy_voters: in_canonical_order(self.heavy_voters.into_iter().map(inside)),
             models: members.iter().map(|&model| self.models[model]).collect(),
         }
     }
@@ -127,8 +135,15 @@ impl<'a> ComparisonGraph<'a> {
 }
 
 /// How often the left model won, tied and lost. Leaves out both bad.
-fn outcomes(tally: &PairTally) -> [u64; 3] {
-    [tally.counts.a, tally.counts.tie, tally.counts.b].map(i64::unsigned_abs)
+fn outcomes(counts: &ChoiceCounts) -> [u64; 3] {
+    [counts.a, counts.tie, counts.b].map(i64::unsigned_abs)
+}
+
+/// Those who have any duels. Voters have no names here: two with the same duels are alike.
+fn in_canonical_order(voters: impl Iterator<Item = Vec<Duel>>) -> Vec<Vec<Duel>> {
+    let mut voters: Vec<_> = voters.filter(|duels| !duels.is_empty()).collect();
+    voters.sort_unstable();
+    voters
 }
 
 /// The distinct items, sorted.

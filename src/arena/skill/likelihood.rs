@@ -1,9 +1,13 @@
 //! The likelihood of the votes given ratings, and its maximum.
 //!
-//! A point is a vector of one skill per model, in nats and with a sum of zero. With `with_side`, the advantage of the
-//! left side is its last element.
+//! This is Davidson's model. On a duel in which the left model leads by x, in nats, the chances of "left", "tie" and
+//! "right" are as e^(x/2) to ν to e^(−x/2): with skills π = e^θ, a tie has the chance ν√(πᵢπⱼ) / (πᵢ + πⱼ + ν√(πᵢπⱼ)).
+//! Both x and ln ν enter linearly, so the log-likelihood is concave and has one maximum.
+//!
+//! A point is a vector of one skill per model, in nats and with a sum of zero. If the votes tell how frequent ties are,
+//! ln ν follows; [`Likelihood::with_side`] adds the advantage of the left side as the last element.
 
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use nalgebra::{Cholesky, DMatrix, DVector, DVectorView, Dyn};
 
 use super::graph::Duel;
 
@@ -12,8 +16,25 @@ pub(super) struct Likelihood<'a> {
     pub models: usize,
     pub duels: &'a [Duel],
     /// The number of phantom games that each model wins, and loses, against the mean of all.
-    pub prior: f64,
-    pub with_side: bool,
+    prior: f64,
+    ties: TieUse,
+    with_side: bool,
+}
+
+/// How often the duels ended in a tie. Between never and always, ν is fitted. At the ends it has no finite maximum, and
+/// its limits are used: at 0 only decided votes are possible, and at infinity votes tell nothing about skills.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TieUse {
+    Never,
+    Sometimes,
+    Always,
+}
+
+/// A value for each of the two quantities that the chances of a duel depend on.
+#[derive(Clone, Copy)]
+struct Predictors {
+    lead: f64,
+    ln_nu: f64,
 }
 
 const MAX_ROUNDS: usize = 50;
@@ -25,12 +46,51 @@ const MIN_STEP: f64 = 1e-12;
 /// The relative rounding error of a log-likelihood.
 const ROUNDING: f64 = 1e-13;
 
-impl Likelihood<'_> {
-    /// Newton's method from `start`, with at most `MAX_ROUNDS` steps. It returns a finite point whether or not there is
-    /// a maximum.
-    pub fn maximum(&self, start: DVector<f64>) -> DVector<f64> {
-        let mut log_likelihood = self.log_likelihood(&start);
-        let mut point = start;
+impl<'a> Likelihood<'a> {
+    pub fn new(models: usize, duels: &'a [Duel], prior: f64) -> Self {
+        let (votes, tied) = totals(duels);
+        let ties = match tied {
+            0 => TieUse::Never,
+            tied if tied == votes => TieUse::Always,
+            _ => TieUse::Sometimes,
+        };
+        Self { models, duels, prior, ties, with_side: false }
+    }
+
+    /// The same of other votes on the same models.
+    pub fn of<'d>(&self, duels: &'d [Duel]) -> Likelihood<'d> {
+        Likelihood { with_side: self.with_side, ..Likelihood::new(self.models, duels, self.prior) }
+    }
+
+    /// The same with the advantage of the left side as a parameter.
+    pub fn with_side(&self) -> Self {
+        Self { with_side: true, ..*self }
+    }
+
+    pub fn votes(&self) -> u64 {
+        totals(self.duels).0
+    }
+
+    /// The index of ln ν in a point.
+    pub fn tie_parameter(&self) -> Option<usize> {
+        (self.ties == TieUse::Sometimes).then_some(self.models)
+    }
+
+    /// The index of the advantage of the left side in a point.
+    pub fn side_parameter(&self) -> Option<usize> {
+        self.with_side.then(|| self.models + usize::from(self.tie_parameter().is_some()))
+    }
+
+    /// Whether any vote tells the models apart.
+    pub fn has_decided_votes(&self) -> bool {
+        self.ties != TieUse::Always
+    }
+
+    /// Newton's method from these skills, with at most `MAX_ROUNDS` steps. It returns a finite point whether or not
+    /// there is a maximum.
+    pub fn maximum(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
+        let mut point = self.start(skills);
+        let mut log_likelihood = self.log_likelihood(&point);
         for _ in 0..MAX_ROUNDS {
             let Some(curvature) = self.curvature(&point) else { break };
             let step = curvature.solve(&self.gradient(&point));
@@ -41,6 +101,15 @@ impl Likelihood<'_> {
             }
         }
         point
+    }
+
+    /// Between equals, which most duels nearly are, a share of ν / (2 + ν) is tied.
+    fn start(&self, skills: DVectorView<'_, f64>) -> DVector<f64> {
+        let (votes, tied) = totals(self.duels);
+        let ln_nu = self.tie_parameter().map(|_| (2.0 * tied as f64 / (votes - tied) as f64).ln());
+        let side = self.with_side.then_some(0.0);
+        let elements: Vec<f64> = skills.iter().copied().chain(ln_nu).chain(side).collect();
+        DVector::from_vec(elements)
     }
 
     /// Halves the step until it does not lead down. Returns the point and the log-likelihood there.
@@ -69,23 +138,66 @@ impl Likelihood<'_> {
     pub fn gradient_contribution(&self, duels: &[Duel], point: &DVector<f64>) -> DVector<f64> {
         let mut gradient_contribution = DVector::zeros(point.len());
         for duel in duels {
-            let residual = duel.score() - duel.count() as f64 * self.chance(duel, point);
-            for (parameter, sign) in self.terms(duel) {
-                gradient_contribution[parameter] += sign * residual;
+            let votes = duel.outcomes.map(|count| count as f64);
+            let slopes = slopes(self.chances(duel, point));
+            let sum = |slope: fn(Predictors) -> f64| weighted_sum(votes, slopes.map(slope));
+            let slope = Predictors { lead: sum(|slope| slope.lead), ln_nu: sum(|slope| slope.ln_nu) };
+            for (parameter, effect) in self.effects(duel) {
+                gradient_contribution[parameter] += effect.dot(slope);
             }
         }
         gradient_contribution
     }
 
-    /// The chance that the left model is preferred.
-    pub fn chance(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
-        sigmoid(self.lead(duel, point))
+    /// The sum of the outer products of the gradients of single votes.
+    pub fn scatter<'d>(
+        &self,
+        duels: impl IntoIterator<Item = &'d Duel>,
+        point: &DVector<f64>,
+    ) -> DMatrix<f64> {
+        let mut scatter = DMatrix::zeros(point.len(), point.len());
+        for duel in duels {
+            let votes = duel.outcomes.map(|count| count as f64);
+            self.add_scatter(&mut scatter, duel, votes, slopes(self.chances(duel, point)));
+        }
+        scatter
+    }
+
+    /// By how much a vote of each outcome raises the log-likelihood per unit of this direction.
+    pub fn slopes_along(&self, direction: &DVector<f64>, duel: &Duel, point: &DVector<f64>) -> [f64; 3] {
+        slopes(self.chances(duel, point)).map(|slope| {
+            self.effects(duel).map(|(parameter, effect)| effect.dot(slope) * direction[parameter]).sum()
+        })
+    }
+
+    /// The chances of the outcomes, in the order of [`Duel::outcomes`].
+    fn chances(&self, duel: &Duel, point: &DVector<f64>) -> [f64; 3] {
+        let (weights, highest) = self.log_weights(duel, point);
+        let odds = weights.map(|weight| (weight - highest).exp());
+        let sum: f64 = odds.iter().sum();
+        odds.map(|odds| odds / sum)
+    }
+
+    /// The logarithms of what the chances are proportional to, and the highest of them.
+    fn log_weights(&self, duel: &Duel, point: &DVector<f64>) -> ([f64; 3], f64) {
+        let half = 0.5 * self.lead(duel, point);
+        let ln_nu = match self.ties {
+            // Unlike infinity, these can be multiplied by zero votes.
+            TieUse::Never => -f64::MAX,
+            TieUse::Always => f64::MAX,
+            TieUse::Sometimes => point[self.models],
+        };
+        ([half, ln_nu, -half], half.abs().max(ln_nu))
     }
 
     fn log_likelihood(&self, point: &DVector<f64>) -> f64 {
         let votes = self.duels.iter().map(|duel| {
-            let (count, lead) = (duel.count() as f64, self.lead(duel, point));
-            count * ln_sigmoid(lead) - (count - duel.score()) * lead
+            let (weights, highest) = self.log_weights(duel, point);
+            let below = weights.map(|weight| weight - highest);
+            let sum: f64 = below.iter().map(|below| below.exp()).sum();
+            let reached: f64 =
+                duel.outcomes.iter().zip(below).map(|(&count, below)| count as f64 * below).sum();
+            reached - duel.count() as f64 * sum.ln()
         });
         let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * ln_sigmoid(lead) - lead);
         votes.sum::<f64>() + self.prior * phantoms.sum::<f64>()
@@ -102,18 +214,15 @@ impl Likelihood<'_> {
         gradient
     }
 
-    /// The negative second derivatives. They vanish in the direction in which all skills rise together, so a constant
-    /// is added there to make the matrix invertible. No gradient points in that direction, so its amount does not
-    /// matter.
+    /// The negative second derivatives: the scatter that the chances lead to expect, whatever the outcomes were. They
+    /// vanish in the direction in which all skills rise together, so a constant is added there to make the matrix
+    /// invertible. No gradient points in that direction, so its amount does not matter.
     fn curvature(&self, point: &DVector<f64>) -> Option<Cholesky<f64, Dyn>> {
         let mut curvature = DMatrix::zeros(point.len(), point.len());
         for duel in self.duels {
-            let weight = duel.count() as f64 * sigmoid_derivative(self.lead(duel, point));
-            for (row, sign) in self.terms(duel) {
-                for (column, other) in self.terms(duel) {
-                    curvature[(row, column)] += sign * other * weight;
-                }
-            }
+            let chances = self.chances(duel, point);
+            let expected = chances.map(|chance| duel.count() as f64 * chance);
+            self.add_scatter(&mut curvature, duel, expected, slopes(chances));
         }
         let count = self.models as f64;
         let phantoms = self.leads_over_mean(point).map(|lead| 2.0 * self.prior * sigmoid_derivative(lead));
@@ -128,15 +237,34 @@ impl Likelihood<'_> {
         curvature.cholesky()
     }
 
-    /// The parameters whose sum is the left model's lead, with their signs.
-    fn terms(&self, duel: &Duel) -> impl Iterator<Item = (usize, f64)> {
-        let side = self.with_side.then_some((self.models, 1.0));
-        [(duel.left, 1.0), (duel.right, -1.0)].into_iter().chain(side)
+    /// Adds the outer products of the gradients of this many votes of each outcome.
+    fn add_scatter(&self, sum: &mut DMatrix<f64>, duel: &Duel, votes: [f64; 3], slopes: [Predictors; 3]) {
+        let moment = |product: fn(Predictors) -> f64| weighted_sum(votes, slopes.map(product));
+        let lead = moment(|slope| slope.lead * slope.lead);
+        let mixed = moment(|slope| slope.lead * slope.ln_nu);
+        let ln_nu = moment(|slope| slope.ln_nu * slope.ln_nu);
+        for (row, effect) in self.effects(duel) {
+            let slope = Predictors {
+                lead: effect.lead * lead + effect.ln_nu * mixed,
+                ln_nu: effect.lead * mixed + effect.ln_nu * ln_nu,
+            };
+            for (column, effect) in self.effects(duel) {
+                sum[(row, column)] += effect.dot(slope);
+            }
+        }
+    }
+
+    /// The parameters that a duel depends on, and what each adds to the lead and to ln ν.
+    fn effects(&self, duel: &Duel) -> impl Iterator<Item = (usize, Predictors)> {
+        let on_lead = |sign| Predictors { lead: sign, ln_nu: 0.0 };
+        let tie = self.tie_parameter().map(|parameter| (parameter, Predictors { lead: 0.0, ln_nu: 1.0 }));
+        let side = self.side_parameter().map(|parameter| (parameter, on_lead(1.0)));
+        [(duel.left, on_lead(1.0)), (duel.right, on_lead(-1.0))].into_iter().chain(tie).chain(side)
     }
 
     /// By how much the left model is the favourite, in nats.
     fn lead(&self, duel: &Duel, point: &DVector<f64>) -> f64 {
-        let side = if self.with_side { point[self.models] } else { 0.0 };
+        let side = self.side_parameter().map_or(0.0, |side| point[side]);
         point[duel.left] - point[duel.right] + side
     }
 
@@ -152,6 +280,30 @@ impl Likelihood<'_> {
         skills.add_scalar_mut(-mean);
         point
     }
+}
+
+impl Predictors {
+    fn dot(self, other: Self) -> f64 {
+        self.lead * other.lead + self.ln_nu * other.ln_nu
+    }
+}
+
+/// How the log-likelihood of one vote of each outcome changes with the predictors.
+fn slopes([left, tie, right]: [f64; 3]) -> [Predictors; 3] {
+    [
+        Predictors { lead: right + 0.5 * tie, ln_nu: -tie },
+        Predictors { lead: 0.5 * (right - left), ln_nu: left + right },
+        Predictors { lead: -left - 0.5 * tie, ln_nu: -tie },
+    ]
+}
+
+fn weighted_sum(weights: [f64; 3], values: [f64; 3]) -> f64 {
+    weights.into_iter().zip(values).map(|(weight, value)| weight * value).sum()
+}
+
+/// The number of votes, and of ties among them.
+fn totals(duels: &[Duel]) -> (u64, u64) {
+    (duels.iter().map(Duel::count).sum(), duels.iter().map(|duel| duel.outcomes[1]).sum())
 }
 
 fn sigmoid(x: f64) -> f64 {

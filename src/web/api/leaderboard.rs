@@ -61,8 +61,8 @@ struct RankedModelView {
 
 /// Get the leaderboard
 ///
-/// All models, best first. Elo changes with every vote; skill is a Bradley-Terry fit over all votes, with a 95 %
-/// interval.
+/// All models, best first. Elo changes with every vote; skill is a fit over all votes, ties included, with a
+/// 95 % interval.
 #[utoipa::path(
     get, path = "/api/leaderboard", tag = "Results", operation_id = "leaderboard",
     params(LeaderboardQuery),

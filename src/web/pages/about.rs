@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::arena::elo::{self, BASELINE, K, START, Standing};
-use crate::arena::skill::MIN_VOTES_FOR_SKILL;
+use crate::arena::skill::{MIN_VOTES_FOR_SKILL, TieFrequency};
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
 use crate::arena::{Choice, ReferencePolicy, Settings, VoteBudgets};
@@ -86,6 +86,10 @@ pub(in crate::web) fn reference_policy(policy: ReferencePolicy) -> &'static str 
 impl AboutPage {
     fn side(&self) -> Option<&SideAdvantageSummary> {
         self.totals.as_ref()?.side.as_ref()
+    }
+
+    fn ties(&self) -> Option<&TieFrequency> {
+        self.totals.as_ref()?.ties.as_ref()
     }
 }
 

@@ -136,8 +136,12 @@ async fn about_shows_the_numbers_of_this_installation() {
     let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
     later.get("/about").send().await.unwrap();
     let side = json!({ "points": -12.34, "low": -30.0, "high": 5.26 });
+    let ties = json!({ "nu": 0.5, "low": 0.25, "high": 0.862 });
     db.run(&format!(
-        "UPDATE ladder_stats SET stats = jsonb_set(stats::jsonb, '{{fit,side}}', '{side}')::json"
+        "
+        UPDATE ladder_stats
+        SET stats = jsonb_set(jsonb_set(stats::jsonb, '{{fit,side}}', '{side}'), '{{fit,ties}}', '{ties}')::json
+        "
     ))
     .await;
     let later = TestServer::start_with_env(db.pool.clone(), &[("MIN_DWELL_MS", "2500")]).await;
@@ -150,6 +154,8 @@ async fn about_shows_the_numbers_of_this_installation() {
         "−12.3 points",
         "from −30.0 to +5.3",
         "may well be chance",
+        "20\u{a0}% of votes are ties, with a 95 % interval from 11\u{a0}% to 30\u{a0}%",
+        "ν = 0.50, from 0.25 to 0.86",
         // By the formula: 16 against an equal, 16 × 10/11 against a model 400 below, and the baseline for both bad.
         "A is better 1,500 1,500 +8.0 −8.0",
         "A is better 1,700 1,300 +1.5 −1.5",

@@ -1,5 +1,6 @@
-//! Votes on four models as two public implementations of the fit rated them, without phantoms: ratings about
-//! a mean of 1000, and the covariance if each vote is drawn by itself.
+//! Votes on four models as a general-purpose minimiser rated them, applied to the likelihood as Davidson published it and
+//! without phantoms: ratings about a mean of 1000, ν, and the covariance if each vote is drawn by itself, with derivatives
+//! by differences. A log-linear Poisson regression, with a constant for each pair, has the same ratings and ν.
 
 use super::*;
 
@@ -12,13 +13,20 @@ const OUTCOMES: [(&str, &str, [u32; 3]); 6] = [
     ("b", "d", [12, 2, 6]),
     ("c", "d", [10, 6, 7]),
 ];
-pub const RATINGS: [f64; 4] = [1_129.616_177, 1_000.567_395, 974.656_724, 895.159_704];
+
+/// With all votes.
+pub const RATINGS: [f64; 4] = [1_160.632_624, 1_000.639_836, 968.567_316, 870.160_223];
+pub const NU: f64 = 0.458_197_911;
+/// With the ties left out, which makes it a Bradley-Terry model.
+pub const RATINGS_WITHOUT_TIES: [f64; 4] = [1_156.016_692, 998.470_653, 974.070_919, 871.441_736];
 pub const COVARIANCE: [[f64; 4]; 4] = [
-    [1_093.795_767, -297.289_327, -446.821_684, -349.684_756],
-    [-297.289_327, 921.511_256, -264.583_449, -359.638_48],
-    [-446.821_684, -264.583_449, 964.016_586, -252.611_453],
-    [-349.684_756, -359.638_48, -252.611_453, 961.934_689],
+    [1_792.731, -458.788_1, -721.425_0, -612.518_0],
+    [-458.788_1, 1_413.663, -398.934_8, -555.940_5],
+    [-721.425_0, -398.934_8, 1_485.456, -365.095_9],
+    [-612.518_0, -555.940_5, -365.095_9, 1_533.554],
 ];
+/// Of ln ν.
+pub const VARIANCE_OF_LN_NU: f64 = 0.057_254_33;
 pub const RANKS: [(u32, u32); 4] = [(1, 1), (2, 3), (2, 4), (3, 4)];
 
 /// Each vote on a prompt of its own, so that none hangs together with another.
