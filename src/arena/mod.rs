@@ -39,7 +39,7 @@
 //! **Skill** ([`skill`]). Elo depends on the order of votes; skill is one fit of Davidson's model to all of them, which is
 //! Bradley and Terry's with ties. Both bad compares nobody, so it stays out. A model has a skill from thirty votes on.
 //! Its 95 % interval does not take votes as independent, since all votes on a prompt judge the same builds, and a voter
-//! with many votes is one person.
+//! with many votes is one person ([`heavy_voters`]).
 //!
 //! **What never changes.** A stored build: a new one for the same prompt, model and settings retires it, and votes on it
 //! still count. A prompt's text, once a build was asked for or stored. A served matchup, and a vote: only repairing the
@@ -58,6 +58,7 @@ pub mod decisions;
 pub mod drafts;
 pub mod elo;
 pub mod gallery;
+mod heavy_voters;
 pub mod imports;
 pub mod jobs;
 pub mod kept_runs;

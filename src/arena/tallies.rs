@@ -36,13 +36,23 @@ pub struct TallyMismatch {
 /// How many rows are read before a pause.
 const ROWS_PER_PAUSE: usize = 1000;
 
-/// How fast tallies are read. There may be a million.
+/// How fast rows are read. There may be a million tallies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
     /// Without pauses, since somebody waits.
     AtOnce,
     /// With pauses for half the time, which leaves it to voters. Requires a transaction, whose timeout it changes.
     Background,
+}
+
+impl Pace {
+    /// After work that began at this time.
+    pub async fn pause_since(self, started: Instant) {
+        match self {
+            Self::AtOnce => yield_now().await,
+            Self::Background => sleep(started.elapsed()).await,
+        }
+    }
 }
 
 /// Includes tallies of retired builds, since votes on them still count for the models.
@@ -93,10 +103,7 @@ pub(super) async fn read(
             read.tallies.push(PairTally { prompt: prompt.clone(), a: a.clone(), b: b.clone(), counts });
         }
         if read.tallies.len().is_multiple_of(ROWS_PER_PAUSE) {
-            match pace {
-                Pace::AtOnce => yield_now().await,
-                Pace::Background => sleep(started.elapsed()).await,
-            }
+            pace.pause_since(started).await;
             started = Instant::now();
         }
     }

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::super::elo::Standing;
 use super::super::sampling::TimesShown;
 use super::super::tallies::{self, LadderTallies, Pace};
-use super::super::{Arena, ModelKey, lineup, shown};
+use super::super::{Arena, ModelKey, heavy_voters, lineup, shown};
 use super::refreshing_cache::{Computed, RefreshingCache};
 use super::{LadderStats, Leaderboard, Published, RatingHistory};
 
@@ -91,9 +91,10 @@ impl Arena {
         let on_ladder = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry));
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
         let tallies = tallies::read(&mut snapshot, &self.settings, None, pace, published).await?;
+        let heavy_voters = heavy_voters::read(&mut snapshot, &self.settings, pace, published).await?;
         snapshot.commit().await?;
         let stats =
-            run_blocking(move || LadderStats::of(&tallies, &[], &ranked, history, now)).await?;
+            run_blocking(move || LadderStats::of(&tallies, &heavy_voters, &ranked, history, now)).await?;
         self.store_stats(stats_version, &stats, started.elapsed()).await?;
         Ok(Computed { version: stats.history.is_whole.then_some(stats_version), value: stats, stored: None })
     }
@@ -133,6 +134,7 @@ impl Arena {
             tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce, published).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
+        // Visitors wait for this, so voters are not read. Its intervals are clustered by prompts alone.
         let mut stats =
             run_blocking(move || LadderStats::of(&tallies, &[], &candidates, RatingHistory::default(), now))
                 .await?;

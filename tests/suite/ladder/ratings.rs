@@ -13,6 +13,7 @@ use buildoff::config::Config;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use uuid::Uuid;
 
 use super::{busy_ladder, ladder, settings, small_ladder};
 use crate::support::db::TestDb;
@@ -278,6 +279,50 @@ async fn statistics_are_stored_and_continued_by_the_next_server() {
     fixture.vote("castle", "elm", "fir", Choice::A).await;
     let anew = next.stats().await.unwrap();
     assert_eq!(points(&anew), points(&later) + 2, "deleted statistics must be recomputed from the votes");
+}
+
+#[tokio::test]
+async fn counted_votes_of_a_heavy_voter_are_those_of_one_person() {
+    let fixture = busy_ladder().await;
+    let mut matchups = Vec::new();
+    for prompt in ["castle", "owl", "fox", "tower", "tram"] {
+        for other in ["elm", "fir", "ash", "oak"] {
+            matchups.push(fixture.vote(prompt, "yew", other, Choice::A).await);
+        }
+    }
+    let fit_anew = async || {
+        fixture.execute("DELETE FROM ladder_stats").await;
+        let arena = Arena::new(fixture.db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO);
+        arena.stats().await.unwrap().fit.clone()
+    };
+    let of_many_people = fit_anew().await;
+
+    let voter = Uuid::new_v4();
+    sqlx::query("UPDATE matchups SET voter_id = $1 WHERE id = ANY($2)")
+        .bind(voter)
+        .bind(&matchups)
+        .execute(&fixture.db.pool)
+        .await
+        .unwrap();
+    let set_total = async |votes: i32| {
+        let total = "
+            INSERT INTO voter_totals (settings, voter_id, votes)
+            VALUES ('32-simple-precise', $1, $2)
+            ON CONFLICT (settings, voter_id) DO UPDATE SET votes = excluded.votes
+        ";
+        sqlx::query(total).bind(voter).bind(votes).execute(&fixture.db.pool).await.unwrap();
+    };
+    set_total(19).await;
+    assert_eq!(fit_anew().await, of_many_people, "19 votes do not make a heavy voter");
+    set_total(20).await;
+    let of_one = fit_anew().await;
+    let yew = "yew".parse().unwrap();
+    let (many, one) = (&of_many_people.models[&yew], &of_one.models[&yew]);
+    assert_eq!(one.rating, many.rating);
+    assert!(one.high.unwrap() - one.rating > 1.5 * (many.high.unwrap() - many.rating), "{one:?} {many:?}");
+
+    fixture.execute("UPDATE votes SET counted = false").await;
+    assert_eq!(fit_anew().await, of_many_people, "votes that do not count widen nothing");
 }
 
 #[tokio::test]
