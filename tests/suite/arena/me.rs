@@ -154,7 +154,7 @@ async fn about_shows_the_numbers_of_this_installation() {
         "−12.3 points",
         "from −30.0 to +5.3",
         "may well be chance",
-        "20\u{a0}% of votes are ties, with a 95 % interval from 11\u{a0}% to 30\u{a0}%",
+        "20 % of votes are ties, with a 95 % interval from 11 % to 30 %",
         "ν = 0.50, from 0.25 to 0.86",
         // By the formula: 16 against an equal, 16 × 10/11 against a model 400 below, and the baseline for both bad.
         "A is better 1,500 1,500 +8.0 −8.0",
