@@ -124,12 +124,13 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 21] = [
+pub const TABLES: [&str; 27] = [
     "answer_parts",
     "attempts",
     "audit",
     "build_jobs",
     "builds",
+    "daily_votes",
     "drafts",
     "jobs",
     "kept_runs",
@@ -138,13 +139,18 @@ pub const TABLES: [&str; 21] = [
     "lent_key_runs",
     "matchups",
     "models",
+    "network_influence",
+    "network_keys",
     "open_matchups",
+    "person_checks",
     "prompts",
     "ratings",
     "seen_pairs",
     "sessions",
     "shown",
     "tallies",
+    "vote_decisions",
+    "voter_totals",
     "votes",
 ];
 

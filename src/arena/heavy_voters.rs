@@ -10,6 +10,7 @@ use std::time::Instant;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::leaderboard::Published;
 use super::skill::HeavyVoter;
 use super::tallies::Pace;
 use super::{ChoiceCounts, ModelKey, Settings};
@@ -22,23 +23,24 @@ const MAX_VOTES: i64 = 100_000;
 /// How many voters are read before a pause.
 const VOTERS_PER_PAUSE: usize = 20;
 
-/// The heaviest voters of a ladder, with their counted votes.
+/// The heaviest voters of a ladder, with their published votes that count.
 pub(super) async fn read(
     connection: &mut PgConnection,
     settings: &Settings,
     pace: Pace,
+    published: Published,
 ) -> sqlx::Result<Vec<HeavyVoter>> {
     let voters = heaviest(connection, settings).await?;
     let mut read = Vec::with_capacity(voters.len());
     for voters in voters.chunks(VOTERS_PER_PAUSE) {
         let started = Instant::now();
-        read.extend(votes_of(connection, settings, voters).await?);
+        read.extend(votes_of(connection, settings, voters, published).await?);
         pace.pause_since(started).await;
     }
     Ok(read)
 }
 
-/// The number of votes in the condition is the one that the index `heavy_voters` is limited to.
+/// The number of votes in the condition is the one that the index `voters_with_many_votes` is limited to.
 async fn heaviest(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar!(
         "
@@ -69,6 +71,7 @@ async fn votes_of(
     connection: &mut PgConnection,
     settings: &Settings,
     voters: &[Uuid],
+    published: Published,
 ) -> sqlx::Result<Vec<HeavyVoter>> {
     // `OFFSET 0` has the vote of each matchup looked up in its index. A join may be planned as a scan of all votes.
     let rows = sqlx::query!(
@@ -80,13 +83,14 @@ async fn votes_of(
             count(*) FILTER (WHERE choice = 'TIE') AS "tie!",
             count(*) FILTER (WHERE choice = 'BOTH_BAD') AS "both_bad!"
         FROM matchups
-        CROSS JOIN LATERAL (SELECT choice, counted FROM votes WHERE matchup_id = matchups.id OFFSET 0) vote
-        WHERE voter_id = ANY($1) AND settings = $2 AND counted
+        CROSS JOIN LATERAL (SELECT id, choice, exclusion FROM votes WHERE matchup_id = matchups.id OFFSET 0) vote
+        WHERE voter_id = ANY($1) AND settings = $2 AND exclusion IS NULL AND vote.id <= $3
         GROUP BY voter_id, model_a, model_b
         ORDER BY voter_id
         "#,
         voters,
         settings as _,
+        published.through,
     )
     .fetch_all(connection)
     .await?;

@@ -66,7 +66,7 @@ async fn site(
     if let Some(listener) = metrics_listener {
         info!(metrics = server::url(&listener)?, "metrics have an address of their own");
         let (router, stop) = (web::metrics_router(app.clone()), app.shutdown.clone().cancelled_owned());
-        tokio::spawn(server::serve(listener, router, ServerTimeouts::default(), stop));
+        tokio::spawn(server::serve(listener, router, ServerLimits::default(), stop));
     }
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);

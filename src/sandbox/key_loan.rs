@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use sqlx::PgPool;
 use time::Date;
 use tokio::runtime::Handle;
@@ -128,25 +128,24 @@ impl KeyLoan {
     }
 }
 
+#[async_trait]
 impl ModelProvider for LentProvider {
-    fn ask<'a>(
-        &'a self,
-        request: &'a CompletionRequest,
-        on_delta: &'a mut (dyn FnMut(Delta<'_>) + Send),
-    ) -> BoxFuture<'a, Result<CompletionResponse, GenerateError>> {
-        Box::pin(async move {
-            let mut charge = self.loan.charge(self.prices, request).await?;
-            let mut follow = |delta: Delta<'_>| {
-                charge.follow(&delta);
-                on_delta(delta);
-            };
-            let result = self.provider.ask(request, &mut follow).await;
-            charge.end(&result);
-            if let Some(settled) = charge.settle() {
-                let _ = settled.await;
-            }
-            result
-        })
+    async fn ask(
+        &self,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse, GenerateError> {
+        let mut charge = self.loan.charge(self.prices, request).await?;
+        let mut follow = |delta: Delta<'_>| {
+            charge.follow(&delta);
+            on_delta(delta);
+        };
+        let result = self.provider.ask(request, &mut follow).await;
+        charge.end(&result);
+        if let Some(settled) = charge.settle() {
+            let _ = settled.await;
+        }
+        result
     }
 
     fn log_rejected(&self, answer: &str, why: &str) {

@@ -321,7 +321,7 @@ async fn counted_votes_of_a_heavy_voter_are_those_of_one_person() {
     assert_eq!(one.rating, many.rating);
     assert!(one.high.unwrap() - one.rating > 1.5 * (many.high.unwrap() - many.rating), "{one:?} {many:?}");
 
-    fixture.execute("UPDATE votes SET counted = false").await;
+    fixture.execute("UPDATE votes SET exclusion = 'over_budget'").await;
     assert_eq!(fit_anew().await, of_many_people, "votes that do not count widen nothing");
 }
 

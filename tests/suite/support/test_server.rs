@@ -57,7 +57,7 @@ impl TestServer {
         };
         verify_url.clone_into(&mut account.verify_url);
         let app = App::new(Arc::new(config), pool).unwrap();
-        Self::serve(web::router(app), ServerTimeouts::default()).await
+        Self::serve(web::router(app), ServerLimits::default()).await
     }
 
     /// Like [`Self::start_with_env`], with a worker that runs jobs until the server shuts down.

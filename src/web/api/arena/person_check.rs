@@ -89,8 +89,8 @@ struct PersonCheckRequest {
         (status = FORBIDDEN, description = "The answer is wrong, has been used, or came too late \
             (`person_check_failed`). `personCheck` says what to do instead.",
             body = inline(VoteRejectedResponse<PersonCheckRequiredView>)),
-        (status = TOO_MANY_REQUESTS, description = codes([ErrorCode::RateLimited])),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::RateLimited])))),
     security(("session" = [])),
 )]
 async fn person_check(
