@@ -133,7 +133,7 @@ impl PersonChecks {
 
     /// Asks the voter again before the next vote. Other servers notice it within a minute.
     pub async fn ask_again(&self, voter: Voter) -> sqlx::Result<()> {
-        person_checks::ask_again(&self.pool, voter).await?;
+        person_checks::ask_again(&self.pool, &[voter.0]).await?;
         self.passed.invalidate(&voter).await;
         Ok(())
     }

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::audit::{self, Admin};
-use super::{replay, tallies};
+use super::{person_checks, replay, tallies};
 
 /// The longest reason, in characters.
 pub const MAX_REASON: usize = 500;
@@ -89,6 +89,8 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// Voters whose votes no longer count have to show again that they are people before they can go on.
+///
 /// Votes wait while this works: about a second for 20,000 votes that were cast since the first of those decided about.
 pub async fn decide(
     pool: &PgPool,
@@ -114,6 +116,9 @@ pub async fn decide(
     let decision = insert(&mut transaction, admin, verdict, reason, &votes).await?;
     mark(&mut transaction, &votes, verdict, decision.id).await?;
     tallies::add_voters(&mut transaction, &voters).await?;
+    if verdict != Verdict::Counted {
+        person_checks::ask_again(&mut *transaction, &voters).await?;
+    }
     replay::correct(&mut transaction, replay).await?;
     let detail = json!({ "votes": votes.len(), "reason": reason, "selection": selection });
     audit::record(&mut transaction, admin, verdict.name(), &format!("decision {}", decision.id), detail)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{PgExecutor, PgPool};
+use uuid::Uuid;
 
 use super::Voter;
 
@@ -50,17 +51,18 @@ pub async fn pass(pool: &PgPool, voter: Voter, round: i32, lifetime: Duration) -
     Ok(passed.rows_affected() == 1)
 }
 
-/// Asks the voter again before the next vote, whatever has been passed so far. For a vote that is under way, this may
+/// Asks voters again before their next votes, whatever they have passed so far. For a vote that is under way, this may
 /// come too late. See `PersonChecks::ask_again` for a way that also tells this server's cache.
-pub async fn ask_again(executor: impl PgExecutor<'_>, voter: Voter) -> sqlx::Result<()> {
+pub async fn ask_again(executor: impl PgExecutor<'_>, voters: &[Uuid]) -> sqlx::Result<()> {
     sqlx::query!(
         "
         INSERT INTO person_checks (voter_id, round, passed_until)
-        VALUES ($1, 1, now())
+        SELECT voter_id, 1, now()
+        FROM unnest($1::uuid[]) AS asked (voter_id)
         ON CONFLICT (voter_id) DO UPDATE
         SET round = person_checks.round + 1, passed_until = excluded.passed_until
         ",
-        voter.0,
+        voters,
     )
     .execute(executor)
     .await?;

@@ -113,6 +113,7 @@ async fn suspects_do_not_count_until_they_are_cleared_or_withdrawn() {
     ladder.decide(Verdict::Suspect).await.unwrap();
     assert_eq!(ladder.db.number("SELECT count(*) FROM votes WHERE exclusion = 'suspect'").await, 8);
     assert!(matches!(ladder.decide(Verdict::Suspect).await, Err(DecisionError::NoVotes)));
+    assert_eq!(ladder.db.number("SELECT count(*) FROM person_checks WHERE round = 1").await, 8, "asked again");
     ladder.decide(Verdict::Withdrawn).await.unwrap();
     ladder.assert_verified().await;
     let decisions = decisions::list(&ladder.db.pool, None, 10).await.unwrap();
