@@ -224,7 +224,8 @@ fn ties(
     let margin = uncertainty.and_then(|uncertainty| uncertainty.margin(parameter));
     let interval = margin.map(|margin| ((ln_nu - margin).exp(), (ln_nu + margin).exp()));
     let (low, high) = interval.filter(|(_, high)| high.is_finite()).unzip();
-    Some(TieFrequency { nu: ln_nu.exp(), low, high })
+    let nu = ln_nu.exp();
+    nu.is_finite().then_some(TieFrequency { nu, low, high })
 }
 
 impl TieFrequency {

@@ -31,6 +31,7 @@ async fn a_matchup_has_its_prompt_and_the_urls_of_its_builds() {
         "b": { "build": { "url": format!("/api/arena/matchup/{id}/b") } },
         "expiresAt": null,
         "houseOnly": true,
+        "personCheck": null,
     });
     assert_eq!(matchup, expected);
 }
