@@ -1,5 +1,6 @@
 //! Tasks that run in the background of a server.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use time::OffsetDateTime;
@@ -7,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::app::App;
-use crate::arena::{builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
+use crate::arena::{alarms, builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
@@ -28,6 +29,7 @@ pub fn start(app: &App) -> JoinSet<()> {
     tasks.spawn(repack(app.clone()));
     tasks.spawn(refresh_stats(app.clone()));
     tasks.spawn(publish_shown_counts(app.clone()));
+    tasks.spawn(watch_votes(app.clone()));
     tasks.spawn(purge_expired(app.clone()));
     tasks
 }
@@ -53,6 +55,26 @@ async fn refresh_stats(app: App) {
             tracing::warn!(%error, "the leaderboard's statistics could not be computed");
         }
         sleep(STATS_INTERVAL).await;
+    }
+}
+
+/// Looks for what is unusual about recent votes, and logs each kind of alarm when it begins.
+async fn watch_votes(app: App) {
+    let mut known = HashSet::new();
+    loop {
+        match app.arena.vote_report().await {
+            Ok(report) => {
+                let kinds: HashSet<_> =
+                    report.alarms.iter().map(|alarm| (alarm.kind, alarm.severity)).collect();
+                for (kind, severity) in kinds.difference(&known) {
+                    let (kind, severity) = (kind.name(), severity.name());
+                    tracing::warn!(kind, severity, "recent votes are unusual; see /admin/votes");
+                }
+                known = kinds;
+            }
+            Err(error) => tracing::warn!(%error, "recent votes could not be checked"),
+        }
+        sleep(alarms::REFRESH_INTERVAL).await;
     }
 }
 

@@ -60,6 +60,7 @@ pub enum MetricValue {
     ByState(Vec<(Cow<'static, str>, i64)>),
     /// Numbers that only grow, by the kind and the result of what they count.
     TotalsByResult(Vec<(&'static str, &'static str, u64)>),
+    ByKindAndSeverity(Vec<([Cow<'static, str>; 2], i64)>),
 }
 
 /// A request in progress. It ends when this is dropped, also if the visitor has left.
@@ -127,6 +128,13 @@ fn sample_registry(readings: Vec<MetricSample>) -> Registry {
                 let family = Family::<[(&str, &str); 2], Counter>::default();
                 for (kind, result, total) in totals {
                     family.get_or_create(&[("kind", kind), ("result", result)]).inc_by(total);
+                }
+                registry.register(name, help, family);
+            }
+            MetricValue::ByKindAndSeverity(counts) => {
+                let family = Family::<[(&str, Cow<'static, str>); 2], Gauge>::default();
+                for ([kind, severity], now) in counts {
+                    family.get_or_create(&[("kind", kind), ("severity", severity)]).set(now);
                 }
                 registry.register(name, help, family);
             }

@@ -6,7 +6,7 @@
 
 mod selection;
 
-pub use self::selection::{SelectedVotes, VoteSelection};
+pub use self::selection::{MAX_SELECTED, MatchingVote, SelectedVotes, VoteSelection};
 
 use std::fmt;
 use std::str::FromStr;

@@ -64,8 +64,8 @@ fn updated(own: f64, other: f64, score: f64) -> f64 {
     own + K * (score - expected(own, other))
 }
 
-/// Uses libm, since the standard library's `powf` differs between platforms.
-fn expected(own: f64, other: f64) -> f64 {
+/// The expected score of a model against another. Uses libm, since the standard library's `powf` differs between platforms.
+pub(super) fn expected(own: f64, other: f64) -> f64 {
     1.0 / (1.0 + libm::pow(10.0, (other - own) / 400.0))
 }
 

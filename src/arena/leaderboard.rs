@@ -16,7 +16,7 @@ pub use history::{RatingHistory, RatingPoint, last_per_slot};
 pub(super) use published::LadderStandings;
 pub use published::{Published, publish_shown_counts};
 pub use record::{JudgedVote, ModelProfile, ModelRecord, OpponentRecord, PAGE, PromptRecord};
-pub(super) use refreshing_cache::RefreshingCache;
+pub(super) use refreshing_cache::{Computed, RefreshingCache};
 pub use stats::{LadderStats, PairRecords, Record};
 
 use std::cmp::Ordering;
@@ -189,7 +189,7 @@ impl Arena {
     }
 
     /// A transaction that reads the state of one moment.
-    async fn snapshot(&self) -> sqlx::Result<Transaction<'static, Postgres>> {
+    pub(super) async fn snapshot(&self) -> sqlx::Result<Transaction<'static, Postgres>> {
         self.replica.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
     }
 

@@ -46,6 +46,7 @@
 //! ratings that a replay finds wrong rewrites numbers. A matchup without a vote is dropped after a day; that its voter
 //! has seen the pair is kept ([`cleanup`]).
 
+pub mod alarms;
 pub mod audit;
 mod batcher;
 pub mod builds;
@@ -98,6 +99,7 @@ use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use alarms::{ReportVersion, VoteReport};
 use batcher::Batcher;
 use builds::StoredGrid;
 use leaderboard::{LadderStandings, LadderStats, Leaderboard, Published, RefreshingCache, StatsVersion};
@@ -147,6 +149,7 @@ pub struct Arena {
     stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,
     /// Late standings by the state of the votes that they follow from.
     standings: Cache<Published, LadderStandings>,
+    vote_report: Arc<RefreshingCache<ReportVersion, VoteReport>>,
     tag_ladders: Cache<String, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
 }
 
@@ -172,6 +175,7 @@ impl Arena {
             lineup: Arc::new(LineupCache::new(references)),
             shown: Arc::default(),
             stats: Arc::new(RefreshingCache::new(&refresh_permits)),
+            vote_report: Arc::new(RefreshingCache::new(&refresh_permits)),
             tag_ladders: Cache::new(MAX_TAG_LADDERS),
             refresh_permits,
         }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use sqlx::PgPool;
+use sqlx::{PgExecutor, PgPool};
 use utoipa::ToSchema;
+
+use super::Exclusion;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -83,6 +85,45 @@ pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
         builds: row.builds,
         jobs: jobs.into_iter().map(|row| (row.state, row.jobs)).collect(),
     })
+}
+
+/// Votes that do not count, on every ladder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExcludedVotes {
+    pub withdrawn: i64,
+    pub suspect: i64,
+    pub over_budget: i64,
+}
+
+impl ExcludedVotes {
+    pub fn total(&self) -> i64 {
+        self.withdrawn + self.suspect + self.over_budget
+    }
+
+    pub fn of(&self, exclusion: Exclusion) -> i64 {
+        match exclusion {
+            Exclusion::Withdrawn => self.withdrawn,
+            Exclusion::Suspect => self.suspect,
+            Exclusion::OverBudget => self.over_budget,
+        }
+    }
+}
+
+/// Reads only the votes that do not count.
+pub async fn excluded_votes(executor: impl PgExecutor<'_>) -> sqlx::Result<ExcludedVotes> {
+    sqlx::query_as!(
+        ExcludedVotes,
+        r#"
+        SELECT
+            count(*) FILTER (WHERE exclusion = 'withdrawn') AS "withdrawn!",
+            count(*) FILTER (WHERE exclusion = 'suspect') AS "suspect!",
+            count(*) FILTER (WHERE exclusion = 'over_budget') AS "over_budget!"
+        FROM votes
+        WHERE exclusion IS NOT NULL
+        "#
+    )
+    .fetch_one(executor)
+    .await
 }
 
 /// Running jobs by provider, over all servers and settings.

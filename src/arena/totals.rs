@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use super::Arena;
 use super::skill::{SideAdvantage, TieFrequency};
+use super::status::{self, ExcludedVotes};
 
 /// The totals of one ladder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderTotals {
     pub votes: i64,
     pub matchups: i64,
+    /// On all ladders.
+    pub excluded: ExcludedVotes,
     /// Voters with at least one vote.
     pub voters: i64,
     /// Prompts with something to compare, and the models that take part in them.
@@ -39,6 +42,7 @@ impl Arena {
         let stats = self.stats().await?;
         Ok(LadderTotals {
             votes: stats.votes,
+            excluded: status::excluded_votes(&self.replica).await?,
             voters: stats.voters,
             matchups: self.matchups_served().await?,
             prompts: lineup.contests().count(),

@@ -16,6 +16,8 @@ use utoipa_axum::routes;
 use super::derived::NO_STORE;
 use super::{Error, ErrorCode};
 use crate::app::App;
+use crate::arena::Exclusion;
+use crate::arena::alarms::{AlarmKind, AlarmSeverity, VoteReport};
 use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
 
@@ -36,9 +38,9 @@ pub(super) fn own_routes() -> Router<App> {
 /// Get metrics
 ///
 /// Responses and their durations by route, status and error code, work in progress, and the size of the installation,
-/// for Prometheus and other readers of OpenMetrics. Votes, matchups, builds and jobs are those of all servers, and are
-/// missing while the database does not answer; everything else is about this server. No label names a model. If
-/// `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
+/// for Prometheus and other readers of OpenMetrics. Votes, alarms about votes, matchups, builds and jobs are those of all
+/// servers, and are missing while the database does not answer; everything else is about this server. No label names a
+/// model. If `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
 #[utoipa::path(
     get, path = "/metrics", tag = "Service", operation_id = "metrics",
     responses((status = OK, description = "The metrics, as text.", content(
@@ -52,12 +54,18 @@ async fn metrics(app: State<App>, headers: HeaderMap) -> Result<impl IntoRespons
 }
 
 async fn answer(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
-    let tally = timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool)).await.ok().and_then(Result::ok);
+    let (tally, report) = tokio::join!(
+        timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool)),
+        timeout(TALLY_TIMEOUT, app.arena.vote_report()),
+    );
+    let tally = tally.ok().and_then(Result::ok);
+    let report = report.ok().and_then(Result::ok);
     let mut readings = server_readings(&app);
     let writable = usize::from(app.database_health.is_writable());
     readings.push(gauge("database_writable", "Whether this server's last write did not fail", writable));
     readings.push(gauge("database_up", "Whether the database answers", usize::from(tally.is_some())));
     readings.extend(tally.into_iter().flat_map(installation_readings));
+    readings.extend(report.iter().flat_map(|report| vote_readings(report)));
     let text = app.metrics.encode(readings).map_err(Error::internal)?;
     let head = [(CONTENT_TYPE, kind(&headers)), NO_STORE, (VARY, "accept")];
     Ok((head, text))
@@ -117,6 +125,27 @@ fn installation_readings(tally: MetricCounts) -> [MetricSample; 4] {
             name: "jobs",
             help: "Builds that models were to generate, by the state of the latest job, over all servers",
             value: MetricValue::ByState(jobs.collect()),
+        },
+    ]
+}
+
+fn vote_readings(report: &VoteReport) -> [MetricSample; 2] {
+    let excluded = Exclusion::ALL.map(|exclusion| (exclusion.name().into(), report.excluded.of(exclusion)));
+    let alarms = AlarmKind::ALL.into_iter().flat_map(|kind| {
+        AlarmSeverity::ALL.map(|severity| {
+            ([kind.name().into(), severity.name().into()], to_i64(report.count(kind, severity)))
+        })
+    });
+    [
+        MetricSample {
+            name: "excluded_votes",
+            help: "Votes that do not count, by the reason, over all servers",
+            value: MetricValue::ByState(excluded.into()),
+        },
+        MetricSample {
+            name: "vote_alarms",
+            help: "Alarms about the votes of the last day, over all servers",
+            value: MetricValue::ByKindAndSeverity(alarms.collect()),
         },
     ]
 }

@@ -80,6 +80,7 @@ pub fn routes() -> Router<App> {
         .merge(pages::blocks::routes())
         .merge(pages::builds::routes())
         .merge(cards::routes())
+        .merge(pages::decisions::routes())
         .merge(pages::format::routes())
         .merge(pages::leaderboard::routes())
         .merge(pages::matchups::routes())
@@ -100,6 +101,7 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
         api::leaderboard::routes(),
         api::models::routes(),
         api::votes::routes(),
+        api::decisions::routes(),
         api::builds::routes(),
         api::sandbox::drafts::routes(),
         api::sandbox::runs::routes(),

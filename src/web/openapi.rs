@@ -39,7 +39,7 @@ const ADMIN_PATH: &str = "/api/admin/";
         (name = "Builds", description = "Builds as grids, pictures, specs and files."),
         (name = "Task format", description = "The format of builds, and a check for it."),
         (name = "Sandbox", description = "Two models side by side, without effect on the leaderboard."),
-        (name = "Admin", description = "Prompts, models, builds and jobs. Requires the admin token."),
+        (name = "Admin", description = "Prompts, models, builds, jobs and votes. Requires the admin token."),
         (name = "Service", description = "Health and metrics of this server."),
     ),
     components(schemas(error::ErrorResponse)),

@@ -59,10 +59,11 @@ const MENU: [(&str, &str); 8] = [
 ];
 
 /// The menu of the admin's console.
-const CONSOLE: [(&str, &str); 4] = [
+const CONSOLE: [(&str, &str); 5] = [
     ("/admin", "Coverage"),
     ("/admin/models", "Models"),
     ("/admin/prompts", "Prompts"),
+    ("/admin/votes", "Votes"),
     ("/admin/audit", "Log"),
 ];
 

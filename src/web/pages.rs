@@ -6,6 +6,7 @@ pub(in crate::web) mod arena;
 pub(in crate::web) mod blocks;
 pub(in crate::web) mod builds;
 pub(in crate::web) mod chat;
+pub(in crate::web) mod decisions;
 pub(in crate::web) mod format;
 pub(in crate::web) mod leaderboard;
 pub(in crate::web) mod matchups;

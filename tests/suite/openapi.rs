@@ -190,6 +190,8 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
     recorded.get(&voter, "model", "/api/models/nobody").await;
     recorded.get(&voter, "votesCsv", "/api/votes.csv").await;
     recorded.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
+    recorded.get(&voter, "decisions", "/api/decisions").await;
+    recorded.get(&voter, "decisions", "/api/decisions?before=x").await;
 
     let build = counted["reveal"]["a"]["build"]["id"].as_str().unwrap();
     for (operation, below) in [
@@ -278,6 +280,16 @@ async fn call_admin_operations() -> Vec<Value> {
     );
     recorded.record("adminStatus", &admin.get("/api/admin/status").await);
     recorded.record("coverage", &admin.get("/api/admin/coverage").await);
+    recorded.record("alarms", &admin.get("/api/admin/votes/alarms").await);
+    let none = json!({
+        "verdict": "withdrawn",
+        "reason": "A test.",
+        "selection": { "from": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z" },
+    });
+    for query in ["?dryRun=1", ""] {
+        let path = format!("/api/admin/votes/decisions{query}");
+        recorded.record("decideAboutVotes", &admin.json(Method::POST, &path, &none).await);
+    }
     let build = format!("/api/admin/builds/{}", imported["buildId"].as_str().unwrap());
     recorded.record("retireBuild", &admin.delete(&build).await);
     recorded.record("retireBuild", &admin.delete(&build).await);

@@ -1,13 +1,16 @@
 //! Which votes a decision is about.
 
 use serde::{Deserialize, Serialize};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgExecutor};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Verdict;
-use crate::arena::ModelKey;
+use crate::arena::{Choice, Exclusion, ModelKey, PromptId};
+
+/// The most networks, and the most voters, of a selection.
+pub const MAX_SELECTED: usize = 1000;
 
 /// Votes that meet every condition that is set. The time is always bounded, so that nothing older is hit by accident.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -32,6 +35,20 @@ pub struct VoteSelection {
     /// Only votes of voters who looked for no longer than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_dwell_ms: Option<i64>,
+}
+
+/// A vote that a decision may be about.
+#[derive(Clone, Debug)]
+pub struct MatchingVote {
+    pub at: OffsetDateTime,
+    pub matchup: Uuid,
+    pub prompt: PromptId,
+    pub names: [String; 2],
+    pub choice: Choice,
+    pub dwell_ms: Option<i64>,
+    pub exclusion: Option<Exclusion>,
+    pub voter: Uuid,
+    pub network: Option<Vec<u8>>,
 }
 
 /// What a decision would be about.
@@ -101,6 +118,54 @@ impl VoteSelection {
         )
         .fetch_one(connection)
         .await
+    }
+
+    /// The latest votes that match, whether or not they count.
+    pub async fn latest(&self, executor: impl PgExecutor<'_>, limit: i64) -> sqlx::Result<Vec<MatchingVote>> {
+        let rows = sqlx::query!(
+            r#"
+            SELECT
+                at, matchup_id, prompt_id AS "prompt: PromptId", a.display_name AS name_a, b.display_name AS name_b,
+                choice AS "choice: Choice", dwell_ms, exclusion AS "exclusion: Exclusion", voter_id, network
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            JOIN models a ON a.key = model_a
+            JOIN models b ON b.key = model_b
+            WHERE at >= $1 AND at < $2
+              AND ($3::bytea[] = '{}' OR network = ANY($3))
+              AND ($4::uuid[] = '{}' OR voter_id = ANY($4))
+              AND ($5::text IS NULL OR $5 IN (model_a, model_b))
+              AND ($6::bigint IS NULL OR dwell_ms <= $6)
+            ORDER BY at DESC
+            LIMIT $7
+            "#,
+            self.from,
+            self.until,
+            &self.network_digests(),
+            &self.voters,
+            self.model.as_ref() as _,
+            self.max_dwell_ms,
+            limit,
+        )
+        .fetch_all(executor)
+        .await?;
+        let votes = rows.into_iter().map(|row| MatchingVote {
+            at: row.at,
+            matchup: row.matchup_id,
+            prompt: row.prompt,
+            names: [row.name_a, row.name_b],
+            choice: row.choice,
+            dwell_ms: row.dwell_ms,
+            exclusion: row.exclusion,
+            voter: row.voter_id,
+            network: row.network,
+        });
+        Ok(votes.collect())
+    }
+
+    /// Whether the lists are no longer than they may be.
+    pub fn is_bounded(&self) -> bool {
+        self.networks.len() <= MAX_SELECTED && self.voters.len() <= MAX_SELECTED
     }
 
     /// An id that is none matches no vote.

@@ -11,6 +11,7 @@ mod poller;
 mod seed;
 mod session;
 mod status;
+pub(in crate::web) mod votes;
 
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(jobs::routes())
         .merge(builds::routes())
         .merge(audit::routes())
+        .merge(votes::routes())
         .merge(events::routes())
         .layer(layers::deadline(crate::web::REQUEST_TIMEOUT))
         .merge(seed::routes().layer(layers::deadline(seeding::SEED_TIMEOUT + Duration::from_secs(20))))

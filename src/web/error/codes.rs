@@ -48,6 +48,8 @@ error_codes! {
         "This file is damaged, or its format is not supported.");
     BadJson("bad_json", BAD_REQUEST, Sandbox, "No JSON found",
         "The text contains no readable JSON.");
+    BadReason("bad_reason", BAD_REQUEST, Console, "A reason is needed",
+        "Give a reason of 1 to 500 characters. Everybody can read it.");
     BadRequest("bad_request", BAD_REQUEST, Section, "Request not understood",
         "The request could not be understood.");
     BadSpec("bad_spec", BAD_REQUEST, Sandbox, "Not a build",
@@ -108,6 +110,8 @@ error_codes! {
         "This prompt does not exist.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
         "Only admins can do this.");
+    NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",
+        "No votes match, or this has already been decided about all of them.");
     NotExported("not_exported", UNPROCESSABLE_ENTITY, Builds, "Export not possible",
         "The build does not fit into this format.");
     NotFound("not_found", NOT_FOUND, Section, "Page not found",
@@ -148,6 +152,8 @@ error_codes! {
         "You already keep 100 runs. Delete one first.");
     TooManyRuns("too_many_runs", TOO_MANY_REQUESTS, Sandbox, "Too many runs at once",
         "Too many of your runs are in progress. Wait for one to finish.");
+    TooManyVotes("too_many_votes", CONFLICT, Console, "Too many votes at once",
+        "More than 500,000 votes match. Choose a shorter time.");
     TooMuchWork("too_much_work", BAD_REQUEST, Sandbox, "This build is too large",
         "The build writes too many blocks. Use fewer and larger boxes.");
     TooSoon("too_soon", TOO_MANY_REQUESTS, Arena, "Too soon to vote",

@@ -8,6 +8,7 @@ mod models;
 mod places;
 mod prompts;
 mod session;
+mod votes;
 
 use axum::Router;
 use axum::middleware::map_response;
@@ -24,6 +25,7 @@ pub(in crate::web) fn routes() -> Router<App> {
         .merge(jobs::routes())
         .merge(models::routes())
         .merge(prompts::routes())
+        .merge(votes::routes())
         .merge(audit::routes())
         .layer(map_response(no_store))
 }

@@ -7,11 +7,13 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
 /// Every route of the admin API.
-const ADDRESSES: [(&str, &str); 20] = [
+const ADDRESSES: [(&str, &str); 22] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
     ("GET", "/api/admin/events"),
     ("GET", "/api/admin/audit"),
+    ("GET", "/api/admin/votes/alarms"),
+    ("POST", "/api/admin/votes/decisions"),
     ("POST", "/api/admin/seed"),
     ("POST", "/api/admin/import-build?modelKey=a&promptId=b"),
     ("GET", "/api/admin/models"),

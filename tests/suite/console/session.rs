@@ -135,7 +135,7 @@ async fn every_console_page_is_for_admins_only_and_not_cached() {
     let db = TestDb::new().await;
     let server = server(&db, TOKEN).await;
     let cookie = cookie(&sign_in(&server, TOKEN).await).unwrap();
-    for path in ["/admin", "/admin/models", "/admin/prompts", "/admin/audit"] {
+    for path in ["/admin", "/admin/models", "/admin/prompts", "/admin/votes", "/admin/audit"] {
         let answer = server.get(path).header(COOKIE, &cookie).send().await.unwrap();
         assert_eq!(answer.headers()["cache-control"], "no-store", "{path}");
         assert_eq!(answer.status(), 200, "{path}");

@@ -29,7 +29,7 @@ impl LadderFixture {
     }
 
     /// Everything that follows from the votes, without what names a single vote.
-    async fn consequences(&self) -> String {
+    pub(super) async fn consequences(&self) -> String {
         sqlx::query_scalar(
             "
             SELECT jsonb_build_array(
@@ -73,7 +73,7 @@ impl LadderFixture {
         }
     }
 
-    async fn assert_verified(&self) {
+    pub(super) async fn assert_verified(&self) {
         let report = replay::verify(&self.db.pool).await.unwrap();
         assert!(report.is_clean(), "{:?}", report.first);
     }

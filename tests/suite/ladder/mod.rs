@@ -1,5 +1,6 @@
 //! The ladder and its pages, with a small set of models.
 
+mod alarms;
 mod decisions;
 mod delay;
 mod pages;

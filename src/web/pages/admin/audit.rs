@@ -84,11 +84,26 @@ impl<'a> AuditDetail<'a> {
         };
         // Ids are shortened to their end: they begin with the time, which many share.
         let value = match (&link, id) {
+            _ if name == "selection" => selection_summary(value),
             (Some(_), Some(id)) => id.rsplit('-').next().unwrap_or(id).to_owned(),
             _ => display_value(value),
         };
         Self { name, value, link }
     }
+}
+
+/// Votes are selected by up to a thousand digests and ids, which nobody reads.
+fn selection_summary(selection: &Value) -> String {
+    let list = |name: &str| selection[name].as_array().map_or(0, Vec::len);
+    let text = |name: &str| selection[name].as_str().unwrap_or_default().to_owned();
+    let parts = [
+        (list("networks") > 0).then(|| format!("{} networks", list("networks"))),
+        (list("voters") > 0).then(|| format!("{} voters", list("voters"))),
+        selection["model"].as_str().map(|model| format!("on {model}")),
+        selection["maxDwellMs"].as_i64().map(|ms| format!("at most {ms} ms")),
+        Some(format!("{} to {}", text("from"), text("until"))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn display_value(value: &Value) -> String {
