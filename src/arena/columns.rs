@@ -7,7 +7,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
-use super::decisions::Verdict;
+use super::decisions::VoteVerdict;
 use super::elo::Standing;
 use super::{Choice, Exclusion, Mode, ModelKey, PromptId, Settings};
 
@@ -46,7 +46,7 @@ text_column!(Mode, Mode::as_str);
 text_column!(Settings, Settings::slug);
 text_column!(Choice, |choice: &Choice| choice.name());
 text_column!(Exclusion, |exclusion: &Exclusion| exclusion.name());
-text_column!(Verdict, |verdict: &Verdict| verdict.name());
+text_column!(VoteVerdict, |verdict: &VoteVerdict| verdict.name());
 
 /// `(elo, wins, losses, ties, both_bad)`, as a query selects it from the ratings.
 type StandingRow = (f64, i64, i64, i64, i64);

@@ -27,7 +27,7 @@ pub const MAX_REASON: usize = 500;
 /// What an admin decides about votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum VoteVerdict {
     Withdrawn,
     Suspect,
     /// Takes an earlier decision back.
@@ -40,7 +40,7 @@ pub struct Decision {
     pub id: i64,
     pub decided_at: OffsetDateTime,
     pub decided_by: String,
-    pub verdict: Verdict,
+    pub verdict: VoteVerdict,
     pub reason: String,
     pub votes: i32,
     /// When the first of these votes was cast.
@@ -62,7 +62,7 @@ pub enum DecisionError {
 /// The most votes of one decision.
 pub const MAX_VOTES: usize = 500_000;
 
-impl Verdict {
+impl VoteVerdict {
     pub const ALL: [Self; 3] = [Self::Withdrawn, Self::Suspect, Self::Counted];
 
     pub fn name(self) -> &'static str {
@@ -74,7 +74,7 @@ impl Verdict {
     }
 }
 
-impl FromStr for Verdict {
+impl FromStr for VoteVerdict {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -83,7 +83,7 @@ impl FromStr for Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for VoteVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -95,7 +95,7 @@ impl fmt::Display for Verdict {
 pub async fn decide(
     pool: &PgPool,
     selection: &VoteSelection,
-    verdict: Verdict,
+    verdict: VoteVerdict,
     reason: &str,
     admin: Admin,
 ) -> Result<Decision, DecisionError> {
@@ -116,7 +116,7 @@ pub async fn decide(
     let decision = insert(&mut transaction, admin, verdict, reason, &votes).await?;
     mark(&mut transaction, &votes, verdict, decision.id).await?;
     tallies::add_voters(&mut transaction, &voters).await?;
-    if verdict != Verdict::Counted {
+    if verdict != VoteVerdict::Counted {
         person_checks::ask_again(&mut *transaction, &voters).await?;
     }
     replay::correct(&mut transaction, replay).await?;
@@ -139,7 +139,7 @@ async fn voters_of(connection: &mut PgConnection, votes: &[i64]) -> sqlx::Result
 async fn insert(
     connection: &mut PgConnection,
     admin: Admin,
-    verdict: Verdict,
+    verdict: VoteVerdict,
     reason: &str,
     votes: &[i64],
 ) -> sqlx::Result<Decision> {
@@ -150,7 +150,7 @@ async fn insert(
         SELECT $1, $2, $3, cardinality($4::bigint[]), id, at
         FROM votes
         WHERE id = $4[1]
-        RETURNING id, decided_at, decided_by, verdict AS "verdict: Verdict", reason, votes, first_at
+        RETURNING id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, first_at
         "#,
         admin.via as _,
         verdict as _,
@@ -164,7 +164,7 @@ async fn insert(
 async fn mark(
     connection: &mut PgConnection,
     votes: &[i64],
-    verdict: Verdict,
+    verdict: VoteVerdict,
     decision: i64,
 ) -> sqlx::Result<()> {
     sqlx::query!(
@@ -187,7 +187,7 @@ pub async fn list(
     sqlx::query_as!(
         Decision,
         r#"
-        SELECT id, decided_at, decided_by, verdict AS "verdict: Verdict", reason, votes, first_at
+        SELECT id, decided_at, decided_by, verdict AS "verdict: VoteVerdict", reason, votes, first_at
         FROM vote_decisions
         WHERE $1::bigint IS NULL OR id < $1
         ORDER BY id DESC

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::Verdict;
+use super::VoteVerdict;
 use crate::arena::{Choice, Exclusion, ModelKey, PromptId};
 
 /// The most networks, and the most voters, of a selection.
@@ -64,7 +64,7 @@ impl VoteSelection {
     pub(super) async fn votes(
         &self,
         connection: &mut PgConnection,
-        verdict: Verdict,
+        verdict: VoteVerdict,
         limit: usize,
     ) -> sqlx::Result<Vec<i64>> {
         sqlx::query_scalar!(
@@ -102,7 +102,7 @@ impl VoteSelection {
     pub async fn count(
         &self,
         connection: &mut PgConnection,
-        verdict: Verdict,
+        verdict: VoteVerdict,
     ) -> sqlx::Result<SelectedVotes> {
         let votes = self.votes(&mut *connection, verdict, super::MAX_VOTES + 1).await?;
         sqlx::query_as!(

@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::arena::decisions::{self, Decision, Verdict};
+use crate::arena::decisions::{self, Decision, VoteVerdict};
 use crate::web::Error;
 
 const PAGE_SIZE: i64 = 100;
@@ -39,7 +39,7 @@ pub(in crate::web) struct DecisionView {
     pub id: i64,
     #[serde(with = "time::serde::rfc3339")]
     pub decided_at: OffsetDateTime,
-    pub verdict: Verdict,
+    pub verdict: VoteVerdict,
     /// How many votes it is about.
     #[schema(example = 159)]
     pub votes: i32,

@@ -8,7 +8,7 @@ use axum::routing::get;
 use serde::Deserialize;
 
 use crate::app::App;
-use crate::arena::decisions::{self, Decision, Verdict};
+use crate::arena::decisions::{self, Decision, VoteVerdict};
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, filters};
 
@@ -52,9 +52,9 @@ impl Decision {
     /// As in "Withdrawn: 159 votes."
     pub(in crate::web) fn verdict_label(&self) -> &'static str {
         match self.verdict {
-            Verdict::Withdrawn => "Withdrawn",
-            Verdict::Suspect => "Set aside",
-            Verdict::Counted => "Counted again",
+            VoteVerdict::Withdrawn => "Withdrawn",
+            VoteVerdict::Suspect => "Set aside",
+            VoteVerdict::Counted => "Counted again",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use buildoff::arena::Choice;
 use buildoff::arena::audit::Admin;
-use buildoff::arena::decisions::{self, DecisionError, Verdict, VoteSelection};
+use buildoff::arena::decisions::{self, DecisionError, VoteSelection, VoteVerdict};
 use buildoff::arena::replay;
 use time::{Duration, OffsetDateTime};
 
@@ -50,7 +50,7 @@ impl LadderFixture {
         .unwrap()
     }
 
-    async fn decide(&self, verdict: Verdict) -> Result<decisions::Decision, DecisionError> {
+    async fn decide(&self, verdict: VoteVerdict) -> Result<decisions::Decision, DecisionError> {
         decisions::decide(&self.db.pool, &self.flood_votes().await, verdict, "A flood.", Admin::COMMAND_LINE)
             .await
     }
@@ -92,13 +92,13 @@ async fn withdrawing_a_flood_leaves_what_would_be_without_it_to_the_last_bit() {
     let with_flood = flooded.consequences().await;
     assert_ne!(with_flood, untouched.consequences().await);
 
-    let decision = flooded.decide(Verdict::Withdrawn).await.unwrap();
+    let decision = flooded.decide(VoteVerdict::Withdrawn).await.unwrap();
     assert_eq!(decision.votes, 17);
     assert_eq!(flooded.consequences().await, untouched.consequences().await);
     flooded.assert_verified().await;
     assert_eq!(flooded.db.number("SELECT count(*) FROM votes").await, 24 + 17);
 
-    flooded.decide(Verdict::Counted).await.unwrap();
+    flooded.decide(VoteVerdict::Counted).await.unwrap();
     assert_eq!(flooded.consequences().await, with_flood);
     flooded.assert_verified().await;
 }
@@ -110,15 +110,19 @@ async fn suspects_do_not_count_until_they_are_cleared_or_withdrawn() {
         ladder.vote_from(number, homes()).await;
         ladder.vote_from(number, flood()).await;
     }
-    ladder.decide(Verdict::Suspect).await.unwrap();
+    ladder.decide(VoteVerdict::Suspect).await.unwrap();
     assert_eq!(ladder.db.number("SELECT count(*) FROM votes WHERE exclusion = 'suspect'").await, 8);
-    assert!(matches!(ladder.decide(Verdict::Suspect).await, Err(DecisionError::NoVotes)));
-    assert_eq!(ladder.db.number("SELECT count(*) FROM person_checks WHERE round = 1").await, 8, "asked again");
-    ladder.decide(Verdict::Withdrawn).await.unwrap();
+    assert!(matches!(ladder.decide(VoteVerdict::Suspect).await, Err(DecisionError::NoVotes)));
+    assert_eq!(
+        ladder.db.number("SELECT count(*) FROM person_checks WHERE round = 1").await,
+        8,
+        "asked again"
+    );
+    ladder.decide(VoteVerdict::Withdrawn).await.unwrap();
     ladder.assert_verified().await;
     let decisions = decisions::list(&ladder.db.pool, None, 10).await.unwrap();
     let verdicts: Vec<_> = decisions.iter().map(|decision| decision.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Withdrawn, Verdict::Suspect]);
+    assert_eq!(verdicts, [VoteVerdict::Withdrawn, VoteVerdict::Suspect]);
     assert!(decisions.iter().all(|decision| decision.votes == 8 && decision.decided_by == "cli"));
 }
 
@@ -135,7 +139,7 @@ async fn votes_that_come_in_during_a_decision_are_all_counted() {
         }
     };
     let deciding = async {
-        for verdict in [Verdict::Withdrawn, Verdict::Counted, Verdict::Withdrawn] {
+        for verdict in [VoteVerdict::Withdrawn, VoteVerdict::Counted, VoteVerdict::Withdrawn] {
             ladder.decide(verdict).await.unwrap();
         }
     };
@@ -159,7 +163,7 @@ async fn a_withdrawn_flood_leaves_the_chart_of_ratings_too() {
         ladder.vote_from(number, flood()).await;
     }
     assert_eq!(points().await, 16);
-    ladder.decide(Verdict::Withdrawn).await.unwrap();
+    ladder.decide(VoteVerdict::Withdrawn).await.unwrap();
     assert_eq!(points().await, 8);
 }
 
@@ -170,14 +174,20 @@ async fn a_decision_needs_votes_and_a_reason() {
     ladder.vote_from(0, flood()).await;
     let selection = ladder.flood_votes().await;
     for reason in ["", "  ", &"x".repeat(501)] {
-        let decided =
-            decisions::decide(&ladder.db.pool, &selection, Verdict::Withdrawn, reason, Admin::COMMAND_LINE)
-                .await;
+        let decided = decisions::decide(
+            &ladder.db.pool,
+            &selection,
+            VoteVerdict::Withdrawn,
+            reason,
+            Admin::COMMAND_LINE,
+        )
+        .await;
         assert!(matches!(decided, Err(DecisionError::BadReason)), "{reason:?}");
     }
     let nobody = VoteSelection { networks: vec!["00".to_owned()], ..selection };
     let decided =
-        decisions::decide(&ladder.db.pool, &nobody, Verdict::Withdrawn, "None.", Admin::COMMAND_LINE).await;
+        decisions::decide(&ladder.db.pool, &nobody, VoteVerdict::Withdrawn, "None.", Admin::COMMAND_LINE)
+            .await;
     assert!(matches!(decided, Err(DecisionError::NoVotes)));
     assert_eq!(ladder.db.number("SELECT count(*) FROM vote_decisions").await, 0);
 }

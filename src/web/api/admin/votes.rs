@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::alarms::{AlarmKind, AlarmSeverity, VoteAlarm};
-use crate::arena::decisions::{self, DecisionError, MAX_SELECTED, SelectedVotes, Verdict, VoteSelection};
+use crate::arena::decisions::{self, DecisionError, MAX_SELECTED, SelectedVotes, VoteSelection, VoteVerdict};
 use crate::web::api::decisions::DecisionView;
 use crate::web::openapi::codes;
 use crate::web::query::flag;
@@ -66,7 +66,7 @@ struct DecideQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewDecision)]
 struct DecisionRequest {
-    verdict: Verdict,
+    verdict: VoteVerdict,
     /// For everybody to read.
     #[serde(default)]
     #[schema(max_length = 500)]
@@ -115,9 +115,10 @@ async fn alarms(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Ala
     responses(
         (status = CREATED, description = "The decision.", body = DecisionView),
         (status = OK, description = "With `dryRun=1`: the votes it would be about.", body = SelectedVotesView),
-        (status = BAD_REQUEST, description = codes([ErrorCode::BadReason])),
-        (status = CONFLICT, description = codes([ErrorCode::NoVotes, ErrorCode::TooManyVotes])),
     ),
+    extensions(("x-errors" = json!(codes([
+        ErrorCode::BadReason, ErrorCode::NoVotes, ErrorCode::TooManyVotes,
+    ])))),
 )]
 async fn decide(
     State(app): State<App>,

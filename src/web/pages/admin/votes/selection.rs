@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::arena::alarms::VoteReport;
 use crate::arena::audit::{Admin, AdminChannel};
-use crate::arena::decisions::{self, MAX_REASON, MatchingVote, SelectedVotes, Verdict, VoteSelection};
+use crate::arena::decisions::{self, MAX_REASON, MatchingVote, SelectedVotes, VoteSelection, VoteVerdict};
 use crate::arena::{Choice, Exclusion, ModelKey};
 use crate::web::api::admin::votes::check_bounds;
 use crate::web::pages::admin::session::SignedIn;
@@ -57,7 +57,7 @@ struct SelectedView {
 
 #[derive(Deserialize)]
 struct DecisionForm {
-    verdict: Verdict,
+    verdict: VoteVerdict,
     #[serde(default)]
     reason: String,
     /// As JSON: what the admin has looked at, and nothing that came in since.
@@ -170,9 +170,9 @@ impl SelectedView {
     async fn read(app: &App, selection: VoteSelection) -> Result<Self, Error> {
         let mut connection = app.pool.acquire().await?;
         Ok(Self {
-            withdraw: selection.count(&mut connection, Verdict::Withdrawn).await?,
-            set_aside: selection.count(&mut connection, Verdict::Suspect).await?,
-            count_again: selection.count(&mut connection, Verdict::Counted).await?,
+            withdraw: selection.count(&mut connection, VoteVerdict::Withdrawn).await?,
+            set_aside: selection.count(&mut connection, VoteVerdict::Suspect).await?,
+            count_again: selection.count(&mut connection, VoteVerdict::Counted).await?,
             latest: selection.latest(&mut *connection, LISTED).await?,
             selection,
         })
