@@ -30,7 +30,7 @@ CREATE TABLE network_keys (
     key bytea NOT NULL CHECK (length(key) = 32)
 );
 
--- How many votes of a day counted for each voter and each network, both as digests of that day.
+-- How many votes of a day counted for each voter, by the voter's id, and for each network, by its digest of that day.
 CREATE TABLE daily_votes (
     day     date    NOT NULL,
     subject bytea   NOT NULL CHECK (length(subject) = 16),
@@ -38,7 +38,8 @@ CREATE TABLE daily_votes (
     PRIMARY KEY (day, subject)
 ) WITH (fillfactor = 70);
 
--- By how much the votes of a network have moved each model: on this day, and in its latest ten minutes.
+-- By how much the votes of a network have moved each model: on this day, and since it last left the model alone for ten
+-- minutes.
 CREATE TABLE network_influence (
     day          date             NOT NULL,
     network      bytea            NOT NULL CHECK (length(network) = 16),
@@ -46,7 +47,7 @@ CREATE TABLE network_influence (
     model_key    text             NOT NULL REFERENCES models (key),
     points_today double precision NOT NULL,
     points       double precision NOT NULL,
-    since        timestamptz      NOT NULL,
+    latest       timestamptz      NOT NULL,
     PRIMARY KEY (day, network, settings, model_key)
 ) WITH (fillfactor = 70);
 

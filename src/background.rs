@@ -38,7 +38,9 @@ pub fn start(app: &App) -> JoinSet<()> {
 async fn publish_shown_counts(app: App) {
     let delay = app.arena.results_delay;
     while !delay.is_zero() {
-        if let Err(error) = leaderboard::publish_shown_counts(&app.pool, delay).await {
+        if let Err(error) = leaderboard::publish_shown_counts(&app.pool, delay).await
+            && !app.database_health.note(&error)
+        {
             tracing::warn!(%error, "how often models were shown could not be published");
         }
         sleep(PUBLISH_INTERVAL).await;
@@ -72,6 +74,7 @@ async fn watch_votes(app: App) {
                 }
                 known = kinds;
             }
+            Err(error) if app.database_health.note(&error) => {}
             Err(error) => tracing::warn!(%error, "recent votes could not be checked"),
         }
         sleep(alarms::REFRESH_INTERVAL).await;
@@ -83,10 +86,10 @@ async fn purge_expired(app: App) {
     loop {
         app.limits.drop_idle();
         if let Err(error) = tokio::try_join!(
-            app.sessions.purge(),
             cleanup::purge(&app.pool, OffsetDateTime::now_utc()),
-            drafts::purge(&app.pool),
             lent_keys::purge(&app.pool),
+            app.sessions.purge(),
+            drafts::purge(&app.pool),
             person_checks::purge(&app.pool)
         ) && !app.database_health.note(&error)
         {

@@ -122,10 +122,10 @@ impl Config {
         let bind = read.bind();
         let trusted_proxies = read.trusted_proxies();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
-        let is_private = bind.ip().is_loopback() && public_url.is_none();
+        let is_private = bind.ip().is_loopback() && public_url.is_none() && trusted_proxies.is_empty();
         let config = Self {
             database: read.database(),
-            sandbox: read.sandbox(is_private && trusted_proxies.is_empty()),
+            sandbox: read.sandbox(is_private),
             generation: read.generation(&catalog),
             catalog,
             data_dir,

@@ -19,13 +19,15 @@ const VOTER_RETENTION: Duration = Duration::days(400);
 /// Deletes old matchups without a vote, and keeps which pairs their voters have seen. Of servers that share a database,
 /// one does this at a time: the others find its row of `installation` locked, and leave the work to it.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime) -> sqlx::Result<()> {
+    // First, so that no trouble with the rest keeps the keys.
+    network_keys::purge(pool, now.date()).await?;
+    budgets::purge(pool, now.date()).await?;
     while purge_batch(pool, now - UNVOTED_RETENTION).await? {}
     sqlx::query!("DELETE FROM open_matchups WHERE expires_at < $1", now - UNVOTED_RETENTION)
         .execute(pool)
         .await?;
     sqlx::query!("DELETE FROM seen_pairs WHERE last_at < $1", now - VOTER_RETENTION).execute(pool).await?;
-    budgets::purge(pool, now.date()).await?;
-    network_keys::purge(pool, now.date()).await
+    Ok(())
 }
 
 /// Returns whether there is more to do.

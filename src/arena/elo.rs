@@ -60,6 +60,14 @@ pub fn apply_vote(a: Standing, b: Standing, choice: Choice) -> (Standing, Standi
     }
 }
 
+/// The most that any choice could change each rating, up or down.
+pub fn largest_shifts(a: Standing, b: Standing) -> [f64; 2] {
+    Choice::ALL.into_iter().fold([0.0; 2], |[most_a, most_b]: [f64; 2], choice| {
+        let after = apply_vote(a, b, choice);
+        [most_a.max((after.0.elo - a.elo).abs()), most_b.max((after.1.elo - b.elo).abs())]
+    })
+}
+
 fn updated(own: f64, other: f64, score: f64) -> f64 {
     own + K * (score - expected(own, other))
 }

@@ -108,6 +108,8 @@ impl KeyLoan {
             .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));
         let expected = micros(prices, Usage { input: Some(input_tokens), output, reasoning: None });
         let budget = i64::try_from(budget.0).unwrap_or(i64::MAX);
+        // What costs nothing may go on when the budget is used up.
+        let budget = if expected == 0 { i64::MAX } else { budget };
         let day =
             lent_keys::spend(&self.pool, expected, budget).await.map_err(|error| unknown_budget(&error))?;
         let day = day.ok_or_else(|| {

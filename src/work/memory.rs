@@ -12,7 +12,7 @@ use crate::client_network::ClientNetwork;
 
 /// Bodies up to this size are not counted, so that they never wait for memory that large ones hold. How many there can
 /// be is bounded by the number of connections.
-pub const FREE_BYTES: usize = 1 << 16;
+pub const FREE_BYTES: usize = 1 << 14;
 
 /// The part of the budget that one network may have.
 const NETWORK_SHARE: usize = 8;

@@ -60,7 +60,7 @@ pub struct SelectedVotes {
 }
 
 impl VoteSelection {
-    /// The ids of votes that the verdict would change, in order. Suspicion falls only on votes that count.
+    /// The ids of votes that the verdict would change, in order. Votes over a budget stay so, whatever is decided.
     pub(super) async fn votes(
         &self,
         connection: &mut PgConnection,
@@ -78,9 +78,9 @@ impl VoteSelection {
               AND ($5::text IS NULL OR $5 IN (model_a, model_b))
               AND ($6::bigint IS NULL OR dwell_ms <= $6)
               AND CASE $7::text
-                    WHEN 'withdrawn' THEN exclusion IS DISTINCT FROM 'withdrawn'
+                    WHEN 'withdrawn' THEN exclusion IS NULL OR exclusion = 'suspect'
                     WHEN 'suspect' THEN exclusion IS NULL
-                    ELSE exclusion IS NOT NULL
+                    ELSE exclusion IN ('withdrawn', 'suspect')
                   END
             ORDER BY votes.id
             LIMIT $8

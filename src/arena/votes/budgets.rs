@@ -12,21 +12,24 @@ use super::exclusion::Exclusion;
 use super::network_keys::NetworkDigest;
 use crate::arena::{ModelKey, Settings, Voter};
 
-/// The span in which a network's influence on a model is limited most.
+/// A network that has not moved a model for so long begins anew.
 const INFLUENCE_SPAN: Duration = Duration::minutes(10);
 
 /// What a network can do to a model within a day, as a multiple of what it can do within [`INFLUENCE_SPAN`].
 const INFLUENCE_PER_DAY: f64 = 4.0;
+
+/// How many votes count from an IPv6 /48, as a multiple of those from each /64 in it.
+const VOTES_PER_SITE: i64 = 4;
 
 /// None means without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VoteBudgets {
     /// Votes of one voter that count within a day.
     pub voter_per_day: Option<u32>,
-    /// Votes from one network that count within a day: an IPv4 /24, an IPv6 /64, an IPv6 /48.
+    /// Votes from one network that count within a day: an IPv4 /24 or an IPv6 /64. An IPv6 /48 has four times as many.
     pub network_per_day: Option<u32>,
-    /// The Elo points by which the votes of one network can move a model up or down within ten minutes; within a day
-    /// it is four times as much. A single vote counts even if it is worth more.
+    /// The Elo points by which the votes of one network can move a model up or down until it has not moved it for ten
+    /// minutes; within a day it is four times as much. A single vote counts even if it is worth more.
     pub network_points: Option<f64>,
 }
 
@@ -60,6 +63,8 @@ pub struct RatingShift<'a> {
     pub settings: &'a Settings,
     pub model: &'a ModelKey,
     pub points: f64,
+    /// The most that any choice in this matchup could change it, up or down.
+    pub most: f64,
 }
 
 /// What has been used of the budgets, as far as a batch of votes is concerned.
@@ -83,9 +88,9 @@ type InfluenceKey = (NetworkDigest, Settings, ModelKey);
 #[derive(Clone, Copy)]
 struct Influence {
     today: f64,
-    /// Since then, which is less than [`INFLUENCE_SPAN`] ago.
+    /// Until then, since the network last left the model alone for [`INFLUENCE_SPAN`].
     points: f64,
-    since: OffsetDateTime,
+    latest: OffsetDateTime,
 }
 
 impl BudgetUse {
@@ -139,7 +144,7 @@ impl BudgetUse {
             r#"
             SELECT
                 network, settings AS "settings: Settings", model_key AS "model: ModelKey",
-                points_today, points, since
+                points_today, points, latest
             FROM network_influence
             WHERE day = $1 AND network = ANY($2)
             "#,
@@ -152,7 +157,7 @@ impl BudgetUse {
             .into_iter()
             .filter_map(|row| {
                 let network = NetworkDigest(row.network.try_into().ok()?);
-                let influence = Influence { today: row.points_today, points: row.points, since: row.since };
+                let influence = Influence { today: row.points_today, points: row.points, latest: row.latest };
                 Some(((network, row.settings, row.model), influence))
             })
             .collect();
@@ -184,22 +189,25 @@ impl BudgetUse {
             let count = |votes: &HashMap<_, _>| i64::from(votes.get(subject).copied().unwrap_or(0));
             count(&self.earlier_votes) + count(&self.new_votes)
         };
-        let is_spent = |subject: &Subject, budget: Option<u32>| {
-            budget.is_some_and(|budget| votes(subject) >= i64::from(budget))
+        let is_spent = |subject: &Subject, budget: Option<u32>, times: i64| {
+            budget.is_some_and(|budget| votes(subject) >= times * i64::from(budget))
         };
-        is_spent(&origin.voter.0.into_bytes(), voter_per_day)
-            || origin.networks.iter().any(|network| is_spent(&network.0, network_per_day))
+        let networks = origin.networks.iter().zip([1, VOTES_PER_SITE]);
+        is_spent(&origin.voter.0.into_bytes(), voter_per_day, 1)
+            || networks.into_iter().any(|(network, times)| is_spent(&network.0, network_per_day, times))
     }
 
-    /// A vote that is worth more than the budget still counts if its network has not moved the model in that
-    /// direction. Otherwise upsets would never count, and strong models would never lose.
+    /// What the voter has chosen makes no difference. If wins beyond the budget did not count while losses still did,
+    /// the votes of a busy network would come out even, whatever its voters think.
+    ///
+    /// A vote that is worth more than the budget counts if its network has not moved the model. Otherwise upsets would
+    /// never count, and strong models would never lose.
     fn is_over_influence(&self, origin: &VoteOrigin, shift: &RatingShift<'_>) -> bool {
         let (Some(budget), Some(network)) = (self.budgets.network_points, origin.network()) else {
             return false;
         };
         let Influence { today, points, .. } = self.influence_of(network, shift);
-        let exceeds =
-            |before: f64, budget: f64| (before + shift.points).abs() > budget.max(shift.points.abs());
+        let exceeds = |before: f64, budget: f64| before.abs() + shift.most > budget.max(shift.most);
         exceeds(points, budget) || exceeds(today, budget * INFLUENCE_PER_DAY)
     }
 
@@ -209,7 +217,7 @@ impl BudgetUse {
         let after = Influence {
             today: before.today + shift.points,
             points: before.points + shift.points,
-            since: before.since,
+            latest: self.now,
         };
         let key = (network, shift.settings.clone(), shift.model.clone());
         self.influence.insert(key.clone(), after);
@@ -219,9 +227,9 @@ impl BudgetUse {
     fn influence_of(&self, network: NetworkDigest, shift: &RatingShift<'_>) -> Influence {
         let key = (network, shift.settings.clone(), shift.model.clone());
         match self.influence.get(&key) {
-            Some(known) if self.now - known.since < INFLUENCE_SPAN => *known,
-            Some(known) => Influence { points: 0.0, since: self.now, ..*known },
-            None => Influence { today: 0.0, points: 0.0, since: self.now },
+            Some(known) if self.now - known.latest < INFLUENCE_SPAN => *known,
+            Some(known) => Influence { points: 0.0, ..*known },
+            None => Influence { today: 0.0, points: 0.0, latest: self.now },
         }
     }
 
@@ -265,15 +273,15 @@ impl BudgetUse {
             |of: fn(&Influence) -> f64| -> Vec<f64> { rows.iter().map(|(_, row)| of(row)).collect() };
         sqlx::query!(
             "
-            INSERT INTO network_influence (day, network, settings, model_key, points_today, points, since)
+            INSERT INTO network_influence (day, network, settings, model_key, points_today, points, latest)
             SELECT $1, *
             FROM unnest(
                 (SELECT $2::bytea[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::float8[]),
                 (SELECT $6::float8[]), (SELECT $7::timestamptz[])
-            ) AS moved (network, settings, model, points_today, points, since)
+            ) AS moved (network, settings, model, points_today, points, latest)
             ORDER BY network, settings, model
             ON CONFLICT (day, network, settings, model_key) DO UPDATE
-            SET points_today = excluded.points_today, points = excluded.points, since = excluded.since
+            SET points_today = excluded.points_today, points = excluded.points, latest = excluded.latest
             ",
             self.now.date(),
             &rows.iter().map(|((network, ..), _)| network.0.to_vec()).collect::<Vec<_>>(),
@@ -281,7 +289,7 @@ impl BudgetUse {
             rows.iter().map(|((_, _, model), _)| model).collect::<Vec<_>>() as _,
             &column(|influence| influence.today),
             &column(|influence| influence.points),
-            &rows.iter().map(|(_, influence)| influence.since).collect::<Vec<_>>(),
+            &rows.iter().map(|(_, influence)| influence.latest).collect::<Vec<_>>(),
         )
         .execute(connection)
         .await?;
@@ -331,6 +339,7 @@ mod tests {
                 settings: &self.settings,
                 model: &self.models[side],
                 points: shifts[side],
+                most: points.abs().max(8.0),
             });
             self.spent.judge(&origin, &shifts).is_none()
         }
@@ -354,10 +363,11 @@ mod tests {
     fn a_network_moves_a_model_by_no_more_than_its_points_within_ten_minutes() {
         let mut votes = Votes::with(VoteBudgets { network_points: Some(10.0), ..VoteBudgets::default() });
         assert_eq!((1..=9).filter(|voter| votes.counts(*voter, 1, 8.0)).count(), 1);
-        assert!(votes.counts(1, 1, -8.0), "it may take back what it did");
+        assert!(!votes.counts(1, 1, -8.0), "the choice makes no difference");
         assert!(votes.counts(1, 2, 8.0), "another network has its own budget");
-        assert!(votes.counts(2, 1, 8.0));
-        votes.pass(INFLUENCE_SPAN);
+        votes.pass(INFLUENCE_SPAN - Duration::SECOND);
+        assert!(!votes.counts(2, 1, 8.0));
+        votes.pass(Duration::SECOND);
         assert!(votes.counts(3, 1, 8.0));
     }
 

@@ -219,10 +219,12 @@ fn apply_vote<'a>(
     let [a, b] = [0, 1].map(|side| standings.get(&keys[side]).copied().unwrap_or(Standing::NEW));
     let after = elo::apply_vote(a, b, claim.choice);
     let (before, after_elo) = ([a.elo, b.elo], [after.0.elo, after.1.elo]);
+    let most = elo::largest_shifts(a, b);
     let shifts = [0, 1].map(|side| RatingShift {
         settings: &claim.settings,
         model: &claim.models[side],
         points: after_elo[side] - before[side],
+        most: most[side],
     });
     let exclusion = budgets.judge(&claim.origin, &shifts);
     if exclusion.is_none() {

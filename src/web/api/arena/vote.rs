@@ -46,7 +46,7 @@ struct VoteRequest {
 #[utoipa::path(
     post, path = "/api/arena/vote", tag = "Arena", operation_id = "vote",
     responses(
-        (status = OK, description = "The vote was counted.", body = VoteResponse),
+        (status = OK, description = "The vote was stored.", body = VoteResponse),
         (status = FORBIDDEN, description = "You have to pass a check before voting (`person_check_required`). \
             `personCheck` says which; answer it at `/api/arena/person-check`, then vote again.",
             body = inline(VoteRejectedResponse<PersonCheckRequiredView>)),
@@ -108,7 +108,7 @@ pub(in crate::web) async fn cast_vote(
     }
 }
 
-/// Why a vote was not counted, where the answer holds more than an error does.
+/// Why a vote was not taken, where the answer holds more than an error does.
 pub(in crate::web) enum VoteRejection {
     Already(Box<Reveal>),
     TooSoon(Duration),
