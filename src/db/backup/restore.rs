@@ -205,10 +205,10 @@ async fn migrate_to(connection: &mut PgConnection, version: i64) -> Result<()> {
     Ok(())
 }
 
-/// Deletes all rows. What triggers do to other rows is in the backup already, so they must not do it again.
+/// Deletes all rows, also of tables that refer to these but are left out of backups. What triggers do to other rows is in the backup already, so they must not do it again.
 async fn empty(connection: &mut PgConnection, tables: &[BackupTable]) -> Result<()> {
     switch_triggers(connection, tables, "DISABLE").await?;
-    let truncate = format!("TRUNCATE {} RESTART IDENTITY", names(tables)?);
+    let truncate = format!("TRUNCATE {} RESTART IDENTITY CASCADE", names(tables)?);
     connection.execute(AssertSqlSafe(truncate)).await.context("The tables could not be emptied")?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! How often intervals hold the truth in simulations.
 
-use super::simulation::{Crowd, MODELS, TestRng, heavy_voter, name, rating, tallies};
+use super::simulation::{MODELS, TestRng, VoterCrowd, heavy_voter, name, rating, tallies};
 use super::*;
 
 /// In how many of all cases the intervals of skill held the true ratings, and that of ν the true ν.
@@ -17,7 +17,7 @@ enum Clusters {
     PromptsAndVoters,
 }
 
-fn coverage(crowd: Crowd, clusters: Clusters, runs: u64) -> CoverageRates {
+fn coverage(crowd: VoterCrowd, clusters: Clusters, runs: u64) -> CoverageRates {
     let mut coverage = CoverageRates::default();
     for run in 0..runs {
         let voters = crowd.votes(&mut TestRng(run));
@@ -58,7 +58,7 @@ fn each_on_a_prompt_of_its_own(tallies: &[PairTally]) -> Vec<PairTally> {
 fn intervals_hold_the_truth_however_many_ties_there_are() {
     for ties in [0.0, 0.1, 0.25] {
         for build_effect in [0.0, 80.0] {
-            let crowd = Crowd { ties, build_effect, ..Crowd::STRANGERS };
+            let crowd = VoterCrowd { ties, build_effect, ..VoterCrowd::STRANGERS };
             let coverage = coverage(crowd, Clusters::Prompts, 25);
             let case = format!("{ties} ties, build effects of {build_effect}: {coverage:?}");
             assert!((0.92..0.99).contains(&coverage.skill), "{case}");
@@ -70,14 +70,14 @@ fn intervals_hold_the_truth_however_many_ties_there_are() {
 
 #[test]
 fn votes_on_the_same_builds_are_not_independent() {
-    let crowd = Crowd { build_effect: 80.0, ..Crowd::STRANGERS };
+    let crowd = VoterCrowd { build_effect: 80.0, ..VoterCrowd::STRANGERS };
     let coverage = coverage(crowd, Clusters::Votes, 10);
     assert!(coverage.skill < 0.8, "{coverage:?}");
 }
 
 #[test]
 fn votes_of_the_same_voter_are_not_independent() {
-    let crowd = Crowd { voters: 40, votes_each: 60, ties: 0.1, build_effect: 0.0, taste: 120.0 };
+    let crowd = VoterCrowd { voters: 40, votes_each: 60, ties: 0.1, build_effect: 0.0, taste: 120.0 };
     let prompts = coverage(crowd, Clusters::Prompts, 15);
     assert!(prompts.skill < 0.87, "{prompts:?}");
     let both = coverage(crowd, Clusters::PromptsAndVoters, 25);

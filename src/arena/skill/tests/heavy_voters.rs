@@ -1,13 +1,13 @@
 //! Voters with many votes.
 
-use super::simulation::{CastVote, Crowd, TestRng, draw_pair, heavy_voter, name, tallies};
+use super::simulation::{CastVote, TestRng, VoterCrowd, draw_pair, heavy_voter, name, tallies};
 use super::*;
 
 const TARGET: usize = 0;
 
 /// 200 voters with ten votes each, who have the first model last.
 fn honest_votes() -> Vec<CastVote> {
-    let crowd = Crowd { voters: 200, votes_each: 10, ties: 0.1, ..Crowd::STRANGERS };
+    let crowd = VoterCrowd { voters: 200, votes_each: 10, ties: 0.1, ..VoterCrowd::STRANGERS };
     crowd.votes(&mut TestRng(1)).concat()
 }
 
@@ -45,7 +45,8 @@ fn the_votes_of_one_cookie_are_not_so_many_witnesses() {
 
 #[test]
 fn knowing_who_voted_never_makes_an_interval_narrower() {
-    let crowd = Crowd { voters: 60, votes_each: 40, ties: 0.1, build_effect: 80.0, ..Crowd::STRANGERS };
+    let crowd =
+        VoterCrowd { voters: 60, votes_each: 40, ties: 0.1, build_effect: 80.0, ..VoterCrowd::STRANGERS };
     let voters = crowd.votes(&mut TestRng(3));
     let tallies = tallies(voters.iter().flatten());
     let heavy: Vec<_> = voters.iter().map(|votes| heavy_voter(votes)).collect();
@@ -60,14 +61,15 @@ fn knowing_who_voted_never_makes_an_interval_narrower() {
 
 #[test]
 fn a_single_voter_leaves_the_intervals_to_the_prompts() {
-    let votes = Crowd { voters: 1, votes_each: 800, ..Crowd::STRANGERS }.votes(&mut TestRng(4)).concat();
+    let votes =
+        VoterCrowd { voters: 1, votes_each: 800, ..VoterCrowd::STRANGERS }.votes(&mut TestRng(4)).concat();
     let tallies = tallies(&votes);
     assert_eq!(fit(&tallies, &[heavy_voter(&votes)], 1.0, &everybody(&tallies)), fit_all(&tallies, 1.0));
 }
 
 #[test]
 fn the_order_of_heavy_voters_and_of_their_votes_does_not_matter_to_the_last_bit() {
-    let crowd = Crowd { voters: 30, votes_each: 40, ties: 0.2, taste: 100.0, ..Crowd::STRANGERS };
+    let crowd = VoterCrowd { voters: 30, votes_each: 40, ties: 0.2, taste: 100.0, ..VoterCrowd::STRANGERS };
     let voters = crowd.votes(&mut TestRng(5));
     let tallies = tallies(voters.iter().flatten());
     let mut heavy: Vec<_> = voters.iter().map(|votes| heavy_voter(votes)).collect();

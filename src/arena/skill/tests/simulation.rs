@@ -7,7 +7,7 @@ const PROMPTS: usize = 12;
 
 /// Where votes come from.
 #[derive(Clone, Copy)]
-pub struct Crowd {
+pub struct VoterCrowd {
     pub voters: usize,
     pub votes_each: usize,
     /// The share of ties between equal builds.
@@ -56,7 +56,7 @@ pub fn rating(model: usize) -> f64 {
     MEAN_RATING + 20.0 * (model as f64 - (MODELS - 1) as f64 / 2.0)
 }
 
-impl Crowd {
+impl VoterCrowd {
     /// Votes that hang together only by their prompts.
     pub const STRANGERS: Self =
         Self { voters: 2_500, votes_each: 1, ties: 0.0, build_effect: 0.0, taste: 0.0 };
