@@ -157,7 +157,11 @@ async fn a_disconnect_ends_both_requests_at_the_provider() {
     let fixture = SandboxFixture::new(&[], stalled_response).await;
     let mut answer = fixture.start_run(&two_model_run()).await;
     let mut received = String::new();
-    while received.matches("\"progress\"").count() < 2 {
+    let is_building = |received: &str, slot: &str| {
+        let slot = format!("\"slot\":\"{slot}\"");
+        received.lines().any(|line| line.contains("\"delta\":\"{\"") && line.contains(&slot))
+    };
+    while !["a", "b"].into_iter().all(|slot| is_building(&received, slot)) {
         received += &String::from_utf8_lossy(&answer.chunk().await.unwrap().unwrap());
     }
     drop(answer);
