@@ -72,7 +72,7 @@ impl Arena {
         let lineup = self.lineup().await?;
         let stored = self.stored_stats().await?;
         let mut snapshot = self.snapshot().await?;
-        let stats_version = self.stats_version(&mut *snapshot).await?;
+        let stats_version = self.stats_version(&mut snapshot).await?;
         let mut history = match stored {
             Some(stored) if is_first || stored.version == Some(stats_version) => return Ok(stored),
             Some(stored) => stored.value.history,
@@ -124,7 +124,7 @@ impl Arena {
         let now = OffsetDateTime::now_utc();
         let lineup = self.lineup().await?;
         let mut snapshot = self.snapshot().await?;
-        let stats_version = self.stats_version(&mut *snapshot).await?;
+        let stats_version = self.stats_version(&mut snapshot).await?;
         let published = stats_version.published;
         let shown = shown::read(&mut *snapshot, &self.settings, Some(tag)).await?;
         let builders = lineup::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;

@@ -44,7 +44,7 @@ fn one_side(mut body: Value) -> Value {
     body
 }
 
-fn two_models(models: Value) -> Value {
+fn two_models(models: &Value) -> Value {
     json!({ "prompt": "a shed", "gridSize": 32, "palette": "simple", "models": models })
 }
 
@@ -125,7 +125,7 @@ async fn lent_keys_are_for_enabled_models_of_the_catalog_alone() {
         // A provider without a key is lent like one, so a made-up key opens it no further.
         json!([{ "provider": "nearby", "model": MODEL }, { "provider": "nearby", "model": "x", "apiKey": API_KEY }]),
     ] {
-        let ends = run_from(&fixture.server, "198.51.100.1", &two_models(models.clone())).await;
+        let ends = run_from(&fixture.server, "198.51.100.1", &two_models(&models)).await;
         assert_eq!(ends, ["no_key", "no_key"], "{models}");
     }
     fixture.db.run("UPDATE models SET enabled = false WHERE key = 'two'").await;
@@ -167,7 +167,7 @@ async fn a_network_has_its_runs_a_day_over_all_servers_and_restarts() {
         assert_eq!(run_from(server, address, &run).await, [expected, expected], "{address}");
     }
     let own = json!([{ "key": "one", "apiKey": API_KEY }, { "key": "two", "apiKey": API_KEY }]);
-    let ends = run_from(&fixture.server, "198.51.100.1", &two_models(own)).await;
+    let ends = run_from(&fixture.server, "198.51.100.1", &two_models(&own)).await;
     assert_eq!(ends, ["result", "result"], "a visitor's own key needs no budget");
 }
 
