@@ -25,7 +25,8 @@ use crate::work::WorkClient;
 
 pub(super) const COOKIE_NAME: &str = "session";
 /// The name where the site has an address with https. Browsers take a cookie with this prefix only from the site itself
-/// over TLS, so neither another host of its domain nor somebody on the network can plant a session.
+/// over TLS. A cookie under the old name is still read where there is none under this one, so that voters keep their
+/// sessions when a site gets TLS.
 pub(super) const HOST_COOKIE_NAME: &str = "__Host-session";
 const SESSION_LIFETIME: Duration = Duration::days(365);
 /// A session with less time left than this is renewed, so each is written once a month at most.
