@@ -12,6 +12,7 @@ mod rules;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod win_rate;
 mod window;
 

@@ -91,7 +91,7 @@ impl fmt::Display for VoteVerdict {
 
 /// Voters whose votes no longer count have to show again that they are people before they can go on.
 ///
-/// Votes wait while this works: about a second for 20,000 votes that were cast since the first of those decided about.
+/// Votes wait while this works, and it replays every vote that was cast since the first of those decided about.
 pub async fn decide(
     pool: &PgPool,
     selection: &VoteSelection,

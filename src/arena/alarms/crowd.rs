@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use time::{Duration, OffsetDateTime};
 
-use super::rules::{THRESHOLD, UNEXPLAINED};
 use super::sources::{ModelVotes, SourceVotes, by_network};
+use super::thresholds::{THRESHOLD, UNEXPLAINED};
 use super::window::{RecentVote, VoteWindow};
 use super::{AlarmKind, AlarmSeverity, VoteAlarm, selection};
 use crate::arena::ModelKey;

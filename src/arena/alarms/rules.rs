@@ -1,4 +1,4 @@
-//! The rules about a single voter or network, and what all rules have in common. Pure.
+//! The rules about a single voter or network, and the list of all alarms. Pure.
 //!
 //! Most rules compare a share with the share that is to be expected, and divide the difference by its standard error. A
 //! standard error counts votes as independent, which they are not quite: the votes on one model's builds resemble each
@@ -8,15 +8,11 @@
 use std::collections::HashSet;
 
 use super::sources::{ModelVotes, SourceVotes, VoteSource, by_network, by_voter};
+use super::thresholds::{THRESHOLD, UNEXPLAINED};
 use super::window::{RecentVote, VoteWindow};
 use super::{AlarmKind, AlarmSeverity, VoteAlarm, crowd, selection, win_rate};
 use crate::arena::ModelKey;
 use crate::arena::votes::network_keys::NetworkDigest;
-
-pub(super) const THRESHOLD: f64 = 4.0;
-
-/// A difference between two shares that needs no explanation.
-pub(super) const UNEXPLAINED: f64 = 0.05;
 
 /// The most alarms of a report.
 const MAX_ALARMS: usize = 60;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use time::Duration;
 
-use super::rules::THRESHOLD;
 use super::sources::{VoteSource, by_network};
+use super::thresholds::THRESHOLD;
 use super::window::{RecentVote, VoteWindow};
 use super::{AlarmKind, AlarmSeverity, VoteAlarm, selection};
 use crate::arena::decisions::MAX_SELECTED;

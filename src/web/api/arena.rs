@@ -2,6 +2,7 @@
 
 mod person_check;
 mod vote;
+mod vote_rejection;
 
 pub(in crate::web) use vote::{VoteRejection, cast_vote};
 

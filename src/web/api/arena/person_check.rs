@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::vote::VoteRejectedResponse;
+use super::vote_rejection::VoteRejectedResponse;
 use crate::app::App;
 use crate::config::CaptchaService;
 use crate::limits::LimitedAction;

@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::person_check::{self, PersonCheckRequiredView};
+use super::vote_rejection::VoteRejectedResponse;
 use super::{check_voting, parse_id};
 use crate::app::App;
 use crate::arena::{Choice, ChoiceCounts, Reveal, RevealedSide, VoteError};
@@ -122,23 +123,6 @@ struct VoteResponse {
     ok: bool,
     #[serde(flatten)]
     body: RevealView,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Refused)]
-pub(super) struct VoteRejectedResponse<T> {
-    /// What went wrong, as a sentence for people.
-    error: &'static str,
-    /// The same for programs.
-    code: &'static str,
-    #[serde(flatten)]
-    body: T,
-}
-
-impl<T> VoteRejectedResponse<T> {
-    pub fn new(code: ErrorCode, body: T) -> Self {
-        Self { error: code.sentence(), code: code.name(), body }
-    }
 }
 
 #[derive(Serialize, ToSchema)]
