@@ -47,6 +47,7 @@ pub struct AppInner {
     pub sandbox_queue: SandboxQueue,
     pub memory: MemoryBudget,
     pub pictures: Pictures,
+    pub matchup_pictures: Pictures,
     pub turntables: Turntables,
     pub unpacked_grids: UnpackedGrids,
     /// Cancelled when the server shuts down, for responses that would not end by themselves.
@@ -93,7 +94,8 @@ impl App {
             untrusted_proxy_warning: Once::new(),
             metrics: HttpMetrics::default(),
             turntables: Turntables::new(work.clone(), shutdown.clone()),
-            pictures: Pictures::new(work.clone()),
+            pictures: Pictures::for_everybody(work.clone()),
+            matchup_pictures: Pictures::for_matchups(work.clone()),
             unpacked_grids: UnpackedGrids::default(),
             work,
             memory,

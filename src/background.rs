@@ -21,6 +21,9 @@ const STATS_INTERVAL: Duration = Duration::from_secs(3);
 /// How often late counts are looked at.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
+/// How often withheld builds are looked through for those with enough votes.
+const SHOW_JUDGED_INTERVAL: Duration = Duration::from_secs(60);
+
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Starts all tasks. They end when the set is dropped.
@@ -31,6 +34,7 @@ pub fn start(app: &App) -> JoinSet<()> {
     tasks.spawn(publish_shown_counts(app.clone()));
     tasks.spawn(watch_votes(app.clone()));
     tasks.spawn(purge_expired(app.clone()));
+    tasks.spawn(show_judged(app.clone()));
     tasks
 }
 
@@ -96,6 +100,16 @@ async fn purge_expired(app: App) {
             tracing::warn!(%error, "expired rows could not be removed");
         }
         sleep(PURGE_INTERVAL).await;
+    }
+}
+
+/// Shows builds of held-out prompts once there are enough votes on them.
+async fn show_judged(app: App) {
+    loop {
+        if let Err(error) = builds::show_judged(&app.pool, app.config.held_out_votes).await {
+            tracing::warn!(%error, "builds with enough votes could not be shown");
+        }
+        sleep(SHOW_JUDGED_INTERVAL).await;
     }
 }
 

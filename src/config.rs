@@ -30,6 +30,7 @@ use voxel::{GridSize, Palette};
 const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3000);
 const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";
 const DEFAULT_MIN_DWELL_MS: u64 = 1500;
+const DEFAULT_HELD_OUT_VOTES: u32 = 200;
 /// About what providers allow new customers.
 const DEFAULT_AT_ONCE: u32 = 4;
 
@@ -58,6 +59,8 @@ pub struct Config {
     pub results_delay: Duration,
     pub voting: Voting,
     pub person_check: PersonCheckConfig,
+    /// The counted votes after which a build of a held-out prompt is shown outside of matchups.
+    pub held_out_votes: u32,
     pub rate_limits: bool,
     /// Proxies that are trusted to name the address of a visitor.
     pub trusted_proxies: Vec<IpNet>,
@@ -146,6 +149,7 @@ impl Config {
             results_delay: read.results_delay(public_url.is_some()),
             voting: read.voting(),
             person_check: read.person_check(public_url.is_some()),
+            held_out_votes: read.number("HELD_OUT_VOTES", DEFAULT_HELD_OUT_VOTES, 0..=1_000_000),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies,
             public_url,

@@ -13,8 +13,9 @@ use tokio::runtime::Handle;
 
 use crate::work::{WorkClient, WorkError, WorkPool};
 
-/// Bytes of pictures that are kept.
-const CACHE_BYTES: u64 = 128 << 20;
+/// Bytes of pictures that are kept for everybody, and for matchups.
+const PUBLIC_CACHE_BYTES: u64 = 96 << 20;
+const MATCHUP_CACHE_BYTES: u64 = 32 << 20;
 
 #[derive(Clone)]
 pub struct Pictures {
@@ -34,10 +35,20 @@ struct PendingPicture {
 }
 
 impl Pictures {
-    pub fn new(work: WorkPool) -> Self {
+    pub fn for_everybody(work: WorkPool) -> Self {
+        Self::new(work, PUBLIC_CACHE_BYTES)
+    }
+
+    /// The pictures of matchups share nothing with the others: if they did, a picture that comes fast would tell which
+    /// public build it shows.
+    pub fn for_matchups(work: WorkPool) -> Self {
+        Self::new(work, MATCHUP_CACHE_BYTES)
+    }
+
+    fn new(work: WorkPool, max_bytes: u64) -> Self {
         let weigh =
             |name: &Arc<str>, bytes: &Bytes| u32::try_from(name.len() + bytes.len()).unwrap_or(u32::MAX);
-        let cached = Cache::builder().weigher(weigh).max_capacity(CACHE_BYTES).build();
+        let cached = Cache::builder().weigher(weigh).max_capacity(max_bytes).build();
         Self { work, cached, pending: Arc::default() }
     }
 
@@ -132,7 +143,7 @@ mod tests {
     fn fake_renderer(slots: usize) -> (FakeRenderer, Sender<()>, Receiver<()>) {
         let (hand_over, brush) = mpsc::channel();
         let (begun, begins) = mpsc::channel();
-        let pictures = Pictures::new(WorkPool::new(slots));
+        let pictures = Pictures::for_everybody(WorkPool::new(slots));
         let brush = Arc::new(Mutex::new(brush));
         (FakeRenderer { pictures, drawn: Arc::default(), brush, begun }, hand_over, begins)
     }

@@ -78,6 +78,8 @@ pub struct Build {
     pub generation_time_ms: Option<i64>,
     pub created_at: OffsetDateTime,
     pub retired_at: Option<OffsetDateTime>,
+    /// Whether only matchups show it, since its prompt is held out.
+    pub withheld: bool,
 }
 
 /// A grid as it is stored: its compressed encoding, and the digest of the encoding.
@@ -243,7 +245,7 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Build>> {
             model_key AS "model_key: ModelKey", models.display_name AS model_name, provider,
             settings AS "settings: Settings", digest, block_count,
             warnings AS "warnings: Json<Vec<Warning>>",
-            attempts, generation_time_ms, builds.created_at, retired_at
+            attempts, generation_time_ms, builds.created_at, retired_at, withheld
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
         JOIN models ON models.key = model_key
@@ -255,9 +257,34 @@ pub async fn find(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Build>> {
     .await
 }
 
-/// The digest of a build's grid.
-pub async fn digest(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<Vec<u8>>> {
-    sqlx::query_scalar!("SELECT digest FROM builds WHERE id = $1", id).fetch_optional(pool).await
+/// Whether only matchups show a build; none if it does not exist.
+pub async fn is_withheld(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<bool>> {
+    sqlx::query_scalar!("SELECT withheld FROM builds WHERE id = $1", id).fetch_optional(pool).await
+}
+
+/// Shows the withheld builds on which so many votes are counted. It waits for nobody: rows that another server is
+/// changing are left to it, or to the next time. Returns how many it has shown.
+pub async fn show_judged(pool: &PgPool, votes: u32) -> sqlx::Result<u64> {
+    let shown = sqlx::query!(
+        "
+        UPDATE builds
+        SET withheld = false
+        WHERE id IN (
+            SELECT id
+            FROM builds
+            WHERE withheld AND $1 <= (
+                SELECT coalesce(sum(a + b + tie + both_bad), 0)
+                FROM tallies
+                WHERE build_a = builds.id OR build_b = builds.id
+            )
+            FOR UPDATE SKIP LOCKED
+        )
+        ",
+        i64::from(votes),
+    )
+    .execute(pool)
+    .await?;
+    Ok(shown.rows_affected())
 }
 
 pub async fn grid(pool: &PgPool, id: Uuid) -> sqlx::Result<Option<StoredGrid>> {

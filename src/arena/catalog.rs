@@ -53,6 +53,10 @@ pub struct Prompt {
     pub text: String,
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Whether its builds are withheld from everything but matchups until enough votes on them are counted. None leaves
+    /// it as it is; a new prompt is not held out.
+    #[serde(default)]
+    pub held_out: Option<bool>,
 }
 
 impl Model {

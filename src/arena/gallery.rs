@@ -1,4 +1,4 @@
-//! The gallery: builds in force, filtered, sorted and paged.
+//! The gallery: builds in force, filtered, sorted and paged. It never lists withheld ones.
 
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -53,6 +53,8 @@ pub struct PromptCard {
     pub text: String,
     pub tags: Vec<String>,
     pub builds: i64,
+    /// Its builds that only matchups show.
+    pub withheld: i64,
     /// Its largest build, for a picture.
     pub cover: Option<Uuid>,
 }
@@ -81,7 +83,7 @@ async fn count(pool: &PgPool, filter: &GalleryFilter) -> sqlx::Result<i64> {
         r#"
         SELECT count(*) AS "count!"
         FROM builds
-        WHERE retired_at IS NULL
+        WHERE retired_at IS NULL AND NOT withheld
           AND ($1::text IS NULL OR prompt_id = $1)
           AND ($2::text IS NULL OR model_key = $2)
           AND ($3::smallint IS NULL OR grid_size = $3)
@@ -137,7 +139,7 @@ async fn select(
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
         JOIN models ON models.key = model_key
-        WHERE retired_at IS NULL
+        WHERE retired_at IS NULL AND NOT withheld
           AND ($1::text IS NULL OR prompt_id = $1)
           AND ($2::text IS NULL OR model_key = $2)
           AND ($3::smallint IS NULL OR grid_size = $3)
@@ -186,13 +188,15 @@ async fn select_prompts(pool: &PgPool, id: Option<&str>) -> sqlx::Result<Vec<Pro
         PromptCard,
         r#"
         SELECT
-            prompts.id, text, tags, count(builds.id) AS "builds!",
-            (array_agg(builds.id ORDER BY block_count DESC, builds.id))[1] AS cover
+            prompts.id, text, tags,
+            count(builds.id) FILTER (WHERE NOT withheld) AS "builds!",
+            count(builds.id) FILTER (WHERE withheld) AS "withheld!",
+            (array_agg(builds.id ORDER BY block_count DESC, builds.id) FILTER (WHERE NOT withheld))[1] AS cover
         FROM prompts
         LEFT JOIN builds ON prompt_id = prompts.id AND retired_at IS NULL
         WHERE CASE WHEN $1::text IS NULL THEN active ELSE prompts.id = $1 END
         GROUP BY prompts.id
-        ORDER BY count(builds.id) = 0, text
+        ORDER BY count(builds.id) FILTER (WHERE NOT withheld) = 0, text
         "#,
         id,
     )

@@ -4,6 +4,7 @@
 //! votes is only listed if it can meet another model, and none is listed where references never take part. Votes on
 //! models that are not listed still count for the models that they met.
 
+mod agreement;
 mod computation;
 mod history;
 mod published;
@@ -11,6 +12,7 @@ mod record;
 mod refreshing_cache;
 mod stats;
 
+pub use agreement::{LadderAgreement, MIN_AGREEING_MODELS};
 pub(super) use computation::StatsVersion;
 pub use history::{RatingHistory, RatingPoint, last_per_slot};
 pub(super) use published::LadderStandings;
@@ -84,7 +86,7 @@ impl LadderModel {
 }
 
 impl LadderCandidate {
-    /// Replaces the counts of the whole ladder, as by those of one tag's prompts.
+    /// Replaces the counts of the whole ladder, as by those of some prompts.
     fn set_counts(&mut self, record: Record) {
         self.standing = Standing {
             elo: self.standing.elo,
@@ -194,7 +196,7 @@ impl Arena {
     }
 
     /// Every enabled model with its standing on the whole ladder, and the number of votes there. Each vote counts for
-    /// two models, so the sum over models is halved. `builders` and `shown` may be limited to one tag's prompts.
+    /// two models, so the sum over models is halved. `builders` and `shown` may be limited to some prompts.
     async fn entries(
         &self,
         connection: &mut PgConnection,

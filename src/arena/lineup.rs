@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::sampling::{Contest, Entrant};
-use super::{ModelKey, PromptId, Settings};
+use super::{ModelKey, PromptFilter, PromptId, Settings};
 
 /// Whether reference models take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,15 @@ pub struct Lineup {
     pub builders: HashSet<ModelKey>,
     /// The tags by which this ladder can be filtered: those of all prompts that ever had a build, sorted.
     pub tags: Vec<String>,
+    /// Whether a prompt is held out that ever had a build.
+    pub has_held_out: bool,
+}
+
+/// What a ladder can be filtered by.
+#[derive(Debug, Default)]
+struct PromptGroups {
+    tags: Vec<String>,
+    has_held_out: bool,
 }
 
 impl Lineup {
@@ -42,14 +51,21 @@ impl Lineup {
         self.contests.get(prompt)
     }
 
+    /// Whether prompts of this ladder can match a filter.
+    pub fn may_match(&self, PromptFilter { tag, held_out }: &PromptFilter) -> bool {
+        tag.as_ref().is_none_or(|tag| self.tags.contains(tag))
+            && (*held_out != Some(true) || self.has_held_out)
+    }
+
     /// From all contests, before the policy for reference models is applied.
-    fn of(contests: Vec<Contest>, tags: Vec<String>, references: ReferencePolicy) -> Self {
+    fn of(contests: Vec<Contest>, groups: PromptGroups, references: ReferencePolicy) -> Self {
         let entrants = contests.iter().flat_map(|contest| &contest.entrants);
         let builders = entrants.map(|entrant| entrant.model.clone()).collect();
         let admitted = contests.into_iter().map(|contest| apply_policy(contest, references));
         let comparable = admitted.filter(|contest| contest.entrants.len() > 1);
         let contests = comparable.map(|contest| (contest.prompt.clone(), contest)).collect();
-        Self { contests, builders, tags }
+        let PromptGroups { tags, has_held_out } = groups;
+        Self { contests, builders, tags, has_held_out }
     }
 }
 
@@ -93,9 +109,10 @@ impl LineupCache {
         }
         // The lineup is read after the revision, so it may already contain a later change. Then it is read once more
         // than necessary, but it is never out of date.
-        let read = async { Ok((contests(pool, settings).await?, tags(pool, settings).await?)) };
-        let (contests, tags) = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let lineup = Arc::new(Lineup::of(contests, tags, self.references));
+        let read = async { Ok((contests(pool, settings).await?, prompt_groups(pool, settings).await?)) };
+        let (contests, groups) =
+            timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let lineup = Arc::new(Lineup::of(contests, groups, self.references));
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&lineup)));
         Ok(lineup)
     }
@@ -140,41 +157,47 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     Ok(contests.collect())
 }
 
-/// Models with a build in force of an active prompt of a tag.
-pub(super) async fn builders_of_tag(
+/// Models with a build in force of one of some active prompts.
+pub(super) async fn builders(
     executor: impl PgExecutor<'_>,
     settings: &Settings,
-    tag: &str,
+    filter: &PromptFilter,
 ) -> sqlx::Result<HashSet<ModelKey>> {
     let models = sqlx::query_scalar!(
         r#"
         SELECT DISTINCT model_key AS "model_key: ModelKey"
         FROM builds
         JOIN prompts ON prompts.id = prompt_id
-        WHERE retired_at IS NULL AND active AND $2 = ANY(tags) AND settings = $1
+        WHERE retired_at IS NULL AND active AND settings = $1
+          AND ($2::text IS NULL OR $2 = ANY(tags))
+          AND ($3::boolean IS NULL OR held_out = $3)
         "#,
         settings as _,
-        tag,
+        filter.tag,
+        filter.held_out,
     )
     .fetch_all(executor)
     .await?;
     Ok(models.into_iter().collect())
 }
 
-async fn tags(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<String>> {
-    let mut tags = sqlx::query_scalar!(
+async fn prompt_groups(pool: &PgPool, settings: &Settings) -> sqlx::Result<PromptGroups> {
+    let row = sqlx::query!(
         r#"
-        SELECT DISTINCT tag AS "tag!"
+        SELECT
+            coalesce(array_agg(DISTINCT tag) FILTER (WHERE tag IS NOT NULL), '{}') AS "tags!",
+            coalesce(bool_or(held_out), false) AS "has_held_out!"
         FROM prompts
-        CROSS JOIN unnest(tags) AS tag
+        LEFT JOIN unnest(tags) AS tag ON true
         WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND settings = $1)
         "#,
         settings as _,
     )
-    .fetch_all(pool)
+    .fetch_one(pool)
     .await?;
+    let mut tags = row.tags;
     tags.sort_unstable();
-    Ok(tags)
+    Ok(PromptGroups { tags, has_held_out: row.has_held_out })
 }
 
 #[cfg(test)]
@@ -202,7 +225,7 @@ mod tests {
             let entrants = (0..references + others).map(entrant).collect();
             let castle = "castle".parse().unwrap();
             let contest = Contest::new("32-simple-precise", castle, "a castle".to_owned(), entrants);
-            let lineup = Lineup::of(vec![contest], Vec::new(), policy);
+            let lineup = Lineup::of(vec![contest], PromptGroups::default(), policy);
             let found = lineup.contests().map(|contest| contest.entrants.len()).sum::<usize>();
             assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");
         }

@@ -26,6 +26,11 @@
 //! no model, provider, build id, digest, rating, warning or generation time. The two grids are fetched through the
 //! matchup, by its voter alone. Published counts leave open matchups out, so that watching them reveals nobody.
 //!
+//! **What is hidden from everybody but voters.** The builds of a held-out prompt are withheld: matchups serve them, and
+//! nothing else shows them, until enough votes on a build are counted or it is retired. A voter's own matchups go on
+//! showing them. Whoever votes on prompts whose builds they have seen with names can be told by the ladder of held-out
+//! prompts, which is computed beside the whole one ([`PromptFilter`]).
+//!
 //! **A vote** ([`votes`]). A choice is A, B, a tie, or both bad. It counts if its voter has the matchup open and has had
 //! both builds for a minimum time. There is one vote on a matchup; of several at the same time, the first counts. One
 //! transaction closes the matchup, locks the ratings of both models, updates them, adds the vote with the Elo of both
@@ -69,6 +74,7 @@ mod lineup;
 mod matchups;
 mod names;
 pub mod person_checks;
+mod prompt_filter;
 pub mod replay;
 pub mod sampling;
 mod settings;
@@ -86,6 +92,7 @@ pub use choice::{Choice, ChoiceCounts, Side};
 pub use lineup::{Lineup, ReferencePolicy};
 pub use matchups::{Matchup, MatchupError, MatchupPrompt, ServedMatchup, SkipError, Voter};
 pub use names::{ModelKey, PromptId};
+pub use prompt_filter::PromptFilter;
 pub use settings::{Mode, Settings};
 pub use votes::{Exclusion, Reveal, RevealedSide, VoteBudgets, VoteError};
 
@@ -113,8 +120,8 @@ use votes::reveals::ReadReveals;
 /// Statistics that are computed at a time. Voters keep the other connections to the database, and a core.
 const MAX_REFRESHES: usize = 1;
 
-/// Tags whose ladders are cached.
-const MAX_TAG_LADDERS: u64 = 64;
+/// Ladders of some of the prompts that are cached.
+const MAX_FILTERED_LADDERS: u64 = 64;
 
 /// States of the votes whose late standings are cached. There is a new one each minute at most.
 const MAX_LATE_STANDINGS: u64 = 4;
@@ -150,7 +157,7 @@ pub struct Arena {
     /// Late standings by the state of the votes that they follow from.
     standings: Cache<Published, LadderStandings>,
     vote_report: Arc<RefreshingCache<ReportVersion, VoteReport>>,
-    tag_ladders: Cache<String, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
+    filtered_ladders: Cache<PromptFilter, Arc<RefreshingCache<StatsVersion, Leaderboard>>>,
 }
 
 impl Arena {
@@ -176,7 +183,7 @@ impl Arena {
             shown: Arc::default(),
             stats: Arc::new(RefreshingCache::new(&refresh_permits)),
             vote_report: Arc::new(RefreshingCache::new(&refresh_permits)),
-            tag_ladders: Cache::new(MAX_TAG_LADDERS),
+            filtered_ladders: Cache::new(MAX_FILTERED_LADDERS),
             refresh_permits,
         }
     }

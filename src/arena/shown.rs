@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::leaderboard::Published;
 use super::sampling::TimesShown;
-use super::{ModelKey, Settings};
+use super::{ModelKey, PromptFilter, Settings};
 
 /// How old the counts may be. A second's worth of matchups hardly changes the weights of the draw, and summing the
 /// counts for every matchup would cost more than the matchup.
@@ -53,7 +53,7 @@ impl ShownCache {
         if let Some(counts) = self.since(asked) {
             return Ok(counts);
         }
-        let counts = timeout(READ_TIMEOUT, read(pool, settings, None))
+        let counts = timeout(READ_TIMEOUT, read(pool, settings, &PromptFilter::default()))
             .await
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let (counts, read_at) = (Arc::new(counts), Instant::now());
@@ -67,11 +67,11 @@ impl ShownCache {
     }
 }
 
-/// Reads the counts on all prompts, or on those of a tag.
+/// Reads the counts on some prompts.
 pub(super) async fn read(
     executor: impl PgExecutor<'_>,
     settings: &Settings,
-    tag: Option<&str>,
+    filter: &PromptFilter,
 ) -> sqlx::Result<ShownCounts> {
     let rows = sqlx::query!(
         r#"
@@ -89,11 +89,16 @@ pub(super) async fn read(
             CROSS JOIN LATERAL (VALUES (model_a), (model_b)) AS side (model_key)
             WHERE settings = $1 AND expires_at > now() AND num_nulls(fetched_a, fetched_b) = 0
         ) counted
-        WHERE $2::text IS NULL OR prompt_id IN (SELECT id FROM prompts WHERE $2 = ANY(tags))
+        WHERE num_nonnulls($2::text, $3::boolean) = 0 OR prompt_id IN (
+            SELECT id
+            FROM prompts
+            WHERE ($2 IS NULL OR $2 = ANY(tags)) AND ($3 IS NULL OR held_out = $3)
+        )
         GROUP BY model_key
         "#,
         settings as _,
-        tag,
+        filter.tag,
+        filter.held_out,
     )
     .fetch_all(executor)
     .await?;

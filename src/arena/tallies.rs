@@ -14,13 +14,13 @@ use uuid::Uuid;
 
 use super::leaderboard::Published;
 use super::skill::PairTally;
-use super::{ChoiceCounts, ModelKey, PromptId, Settings};
+use super::{ChoiceCounts, ModelKey, PromptFilter, PromptId, Settings};
 
-/// The tallies of a ladder, or of one tag's prompts on it.
+/// The tallies of a ladder, or of some of its prompts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LadderTallies {
     pub tallies: Vec<PairTally>,
-    /// The number of voters with at least one vote; for a tag, those whose first vote was on its prompts.
+    /// The number of voters with at least one vote; for some prompts, those whose first vote was on them.
     pub voters: i64,
 }
 
@@ -59,7 +59,7 @@ impl Pace {
 pub(super) async fn read(
     connection: &mut PgConnection,
     settings: &Settings,
-    tag: Option<&str>,
+    filter: &PromptFilter,
     pace: Pace,
     published: Published,
 ) -> sqlx::Result<LadderTallies> {
@@ -78,10 +78,13 @@ pub(super) async fn read(
         FROM tallies
         JOIN builds ON builds.id = build_a
         JOIN prompts ON prompts.id = prompt_id
-        WHERE settings = $1 AND ($2::text IS NULL OR $2 = ANY(tags))
+        WHERE settings = $1
+          AND ($2::text IS NULL OR $2 = ANY(tags))
+          AND ($3::boolean IS NULL OR held_out = $3)
         ",
         settings as _,
-        tag,
+        filter.tag,
+        filter.held_out,
     )
     .fetch(connection);
     let mut read = LadderTallies::default();
@@ -171,12 +174,12 @@ async fn builds(
     Ok(rows.into_iter().map(|row| (row.id, (row.prompt, row.model))).collect())
 }
 
-/// Votes on two models, as if the first had always been on side A; on all prompts, or on those of a tag.
+/// Votes on two models, as if the first had always been on side A; on some prompts.
 pub(super) async fn on_pair(
     connection: &mut PgConnection,
     settings: &Settings,
     [a, b]: [&ModelKey; 2],
-    tag: Option<&str>,
+    filter: &PromptFilter,
     published: Published,
 ) -> sqlx::Result<ChoiceCounts> {
     let row = sqlx::query!(
@@ -188,6 +191,7 @@ pub(super) async fn on_pair(
             JOIN prompts ON prompts.id = prompt_id
             WHERE one.model_key = $1 AND other.model_key = $2 AND settings = $3
               AND ($4::text IS NULL OR $4 = ANY(tags))
+              AND ($5::boolean IS NULL OR held_out = $5)
         ),
         votes AS (
             SELECT a, b, tie, both_bad FROM met JOIN tallies ON build_a = one AND build_b = other
@@ -201,10 +205,11 @@ pub(super) async fn on_pair(
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
             JOIN prompts ON prompts.id = prompt_id
-            WHERE settings = $3 AND votes.id > $5 AND exclusion IS NULL
+            WHERE settings = $3 AND votes.id > $6 AND exclusion IS NULL
               AND least(model_a, model_b) = least($1, $2)
               AND greatest(model_a, model_b) = greatest($1, $2)
               AND ($4::text IS NULL OR $4 = ANY(tags))
+              AND ($5::boolean IS NULL OR held_out = $5)
         )
         SELECT
             coalesce(sum(a), 0) AS "a!", coalesce(sum(b), 0) AS "b!",
@@ -214,7 +219,8 @@ pub(super) async fn on_pair(
         a as _,
         b as _,
         settings as _,
-        tag,
+        filter.tag,
+        filter.held_out,
         published.through,
     )
     .fetch_one(connection)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Arena;
+use super::leaderboard::LadderAgreement;
 use super::skill::{SideAdvantage, TieFrequency};
 use super::status::{self, ExcludedVotes};
 
@@ -24,6 +25,10 @@ pub struct LadderTotals {
     pub side: Option<SideAdvantageSummary>,
     /// How frequent ties are, if there are enough votes to tell.
     pub ties: Option<TieFrequency>,
+    /// Whether prompts are held out.
+    pub has_held_out: bool,
+    /// Of the ladders over held-out and over public prompts, if there are enough votes on both.
+    pub agreement: Option<LadderAgreement>,
 }
 
 /// In rating points, with a 95 % interval if there is one, and the number of votes behind it.
@@ -48,6 +53,8 @@ impl Arena {
             prompts: lineup.contests().count(),
             models: entrants().map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
             references: references.map(|entrant| &entrant.model).collect::<BTreeSet<_>>().len(),
+            has_held_out: lineup.has_held_out,
+            agreement: self.ladder_agreement().await?,
             side: stats.fit.side.as_ref().map(|effect| SideAdvantageSummary::of(effect, stats.fit.votes)),
             ties: stats.fit.ties.clone(),
         })

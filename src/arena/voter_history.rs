@@ -20,7 +20,8 @@ pub struct PastVote {
     pub prompt: String,
     pub choice: Choice,
     pub names: [String; 2],
-    pub builds: [Uuid; 2],
+    /// None for those that are withheld: only the matchup itself shows them.
+    pub builds: [Option<Uuid>; 2],
 }
 
 /// A voter's votes on a model.
@@ -67,13 +68,17 @@ pub async fn votes(arena: &Arena, voter: Voter, before: Option<i64>) -> sqlx::Re
         r#"
         SELECT
             votes.id, at, matchup_id, prompts.text AS prompt, choice AS "choice: Choice",
-            a.display_name AS name_a, b.display_name AS name_b, build_a, build_b
+            a.display_name AS name_a, b.display_name AS name_b,
+            CASE WHEN NOT left_build.withheld THEN build_a END AS build_a,
+            CASE WHEN NOT right_build.withheld THEN build_b END AS build_b
         FROM matchups
         JOIN votes ON matchup_id = matchups.id
-        JOIN prompts ON prompts.id = prompt_id
+        JOIN prompts ON prompts.id = matchups.prompt_id
         JOIN models a ON a.key = model_a
         JOIN models b ON b.key = model_b
-        WHERE voter_id = $1 AND votes.id < $2 AND settings = $4
+        JOIN builds left_build ON left_build.id = build_a
+        JOIN builds right_build ON right_build.id = build_b
+        WHERE voter_id = $1 AND votes.id < $2 AND matchups.settings = $4
         ORDER BY votes.id DESC
         LIMIT $3
         "#,

@@ -29,6 +29,13 @@ pub struct Reveal {
     pub others: ChoiceCounts,
 }
 
+impl Reveal {
+    /// Whether others than its voter may see it: both builds are shown outside of matchups.
+    pub fn is_public(&self) -> bool {
+        !self.a.withheld && !self.b.withheld
+    }
+}
+
 /// A side of a matchup, and how the vote changed its model's rating.
 #[derive(Clone, Debug)]
 pub struct RevealedSide {
@@ -38,6 +45,8 @@ pub struct RevealedSide {
     pub elo_before: f64,
     pub elo_after: f64,
     pub build: Uuid,
+    /// Whether the build has no page, since only matchups show it.
+    pub withheld: bool,
     pub block_count: i32,
     pub generation_time_ms: Option<i64>,
     pub warnings: Vec<Warning>,

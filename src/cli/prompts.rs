@@ -34,6 +34,18 @@ enum PromptsCommand {
         #[arg(required = true)]
         slugs: Vec<PromptId>,
     },
+    /// Hold prompts out: their builds are only shown in matchups until enough votes on them are counted.
+    HoldOut {
+        /// Ids of prompts.
+        #[arg(required = true)]
+        slugs: Vec<PromptId>,
+    },
+    /// Show the builds of held-out prompts to everybody.
+    Release {
+        /// Ids of prompts.
+        #[arg(required = true)]
+        slugs: Vec<PromptId>,
+    },
     /// Add a prompt.
     Add {
         /// Id of the prompt, such as garden-shed.
@@ -46,15 +58,20 @@ enum PromptsCommand {
         /// Tag of the prompt; can be repeated.
         #[arg(long)]
         tag: Vec<String>,
+        /// Hold it out: its builds are only shown in matchups until enough votes on them are counted.
+        #[arg(long)]
+        held_out: bool,
     },
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct CliPrompt {
     id: String,
     text: String,
     tags: Vec<String>,
     active: bool,
+    held_out: bool,
     builds: i64,
 }
 
@@ -66,8 +83,11 @@ pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
             PromptsCommand::List => catalog::list::<CliPrompt>(api).await?,
             PromptsCommand::Enable { slugs } => patch(slugs, json!({ "active": true })).await?,
             PromptsCommand::Disable { slugs } => patch(slugs, json!({ "active": false })).await?,
-            PromptsCommand::Add { slug, replace, text, tag } => {
-                let prompt = json!({ "text": text, "tags": tag });
+            PromptsCommand::HoldOut { slugs } => patch(slugs, json!({ "heldOut": true })).await?,
+            PromptsCommand::Release { slugs } => patch(slugs, json!({ "heldOut": false })).await?,
+            PromptsCommand::Add { slug, replace, text, tag, held_out } => {
+                // Without the option, a prompt that is replaced stays held out.
+                let prompt = json!({ "text": text, "tags": tag, "heldOut": held_out.then_some(true) });
                 catalog::add::<CliPrompt>(api, slug, &prompt, *replace).await?;
             }
         }
@@ -85,8 +105,9 @@ impl CatalogEntry for CliPrompt {
 
 impl fmt::Display for CliPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, text, tags, active, builds } = self;
+        let Self { id, text, tags, active, held_out, builds } = self;
         let active = if *active { "active" } else { "inactive" };
-        write!(f, "{id:32} {active:9} {builds:5} builds  {text} [{}]", tags.join(", "))
+        let held_out = if *held_out { "held out" } else { "" };
+        write!(f, "{id:32} {active:9} {held_out:9} {builds:5} builds  {text} [{}]", tags.join(", "))
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use self::layouts::{CardSide, CardStanding};
 use self::poster::{PictureSource, Poster};
 use super::Error;
-use super::api::builds::{find_build, find_grid, parse_id};
+use super::api::builds::{BuildAccess, find_build, find_grid, parse_id};
 use super::api::models::{find_profile, no_model};
 use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
@@ -24,7 +24,7 @@ use super::pictures::damaged_build;
 use crate::app::App;
 use crate::arena::builds::{self, CorruptGridError, StoredGrid};
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
-use crate::arena::{ModelKey, gallery, shipped_builds};
+use crate::arena::{ModelKey, Reveal, gallery, shipped_builds};
 use crate::unpacked_grids::UnpackedGrids;
 use crate::work::WorkClient;
 use voxel::codec::Digest;
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Router<App> {
 
 async fn build(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let id = parse_id(stem(&file)?)?;
-    let build = find_build(&request.app, id).await?;
+    let (build, _) = find_build(&request.app, &BuildAccess::EVERYBODY, id).await?;
     let poster = layouts::build(&build.prompt_text, &build.model_name, id);
     answer(&request, poster, ONE_DAY).await
 }
@@ -79,7 +79,7 @@ async fn model(request: ContentRequest, Path(file): Path<String>) -> Result<Resp
 async fn matchup(request: ContentRequest, Path(file): Path<String>) -> Result<Response, Error> {
     let missing = || Error::not_found("This matchup does not exist, or nobody has voted on it yet.");
     let id = Uuid::try_parse(stem(&file)?).map_err(|_| missing())?;
-    let reveal = request.app.arena.reveal(id).await?.ok_or_else(missing)?;
+    let reveal = request.app.arena.reveal(id).await?.filter(Reveal::is_public).ok_or_else(missing)?;
     let build = builds::find(&request.app.pool, reveal.a.build).await?.ok_or_else(missing)?;
     let sides = [&reveal.a, &reveal.b].map(|side| CardSide { name: &side.display_name, build: side.build });
     let poster = layouts::matchup(&build.prompt_text, sides, reveal.choice);

@@ -1,4 +1,4 @@
-//! Answers that depend on stored content alone. A digest names them, so browsers can keep them.
+//! Answers that depend on stored content alone. The id of what never changes names them, so browsers can keep them.
 
 use axum::body::Body;
 use axum::extract::FromRequestParts;
@@ -14,6 +14,9 @@ use crate::app::App;
 use crate::work::WorkClient;
 
 pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// For what only admins see: no cache on the way may show it to others.
+pub(super) const PRIVATE: &str = "no-store";
 
 /// For answers that are different for each visitor, or at any time.
 pub(super) const NO_STORE: (HeaderName, &str) = (CACHE_CONTROL, "no-store");

@@ -84,6 +84,11 @@ impl Error {
         self
     }
 
+    /// Whether it is the client's fault, and not the server's.
+    pub fn is_refusal(&self) -> bool {
+        self.status.is_client_error()
+    }
+
     pub fn with_retry_after(self, seconds: u64) -> Self {
         self.with_header(RETRY_AFTER, HeaderValue::from(seconds))
     }

@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::response::Response;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use super::derived::{ContentRequest, Representation};
 use super::encoding::Encoding;
@@ -14,6 +15,7 @@ use super::filters::capitalised;
 use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::arena::builds::StoredGrid;
+use crate::pictures::Pictures;
 use crate::work::WorkClient;
 use voxel::image::{self, Background, Picture, View};
 
@@ -61,35 +63,38 @@ enum PictureBackground {
     Transparent,
 }
 
-/// Answers with a picture of the grid of this digest, which is loaded only if it has to be drawn.
+/// Answers with a picture of the build of this id, whose grid is loaded only if it has to be drawn. The id of a build is
+/// its name in caches, since its digest would name the grid that voters get before the vote.
 pub(super) async fn answer(
     ContentRequest { app, client, headers, .. }: &ContentRequest,
-    digest: &[u8],
+    id: Uuid,
     load: impl Future<Output = Result<StoredGrid, Error>>,
     query: PictureQuery,
     cache_control: &'static str,
 ) -> Result<Response, Error> {
-    let name = name(digest, query);
+    let name = name(id, query);
     let representation =
         Representation { kind: query.kind(), name: &name, encoding: Encoding::Identity, cache_control };
-    representation.respond(headers, make(app, *client, &name, query, load)).await
+    representation.respond(headers, make(app, &app.pictures, *client, name.clone(), query, load)).await
 }
 
-/// A picture of this grid.
-pub(super) async fn draw(
+/// A picture for a matchup, from a cache that only matchups use.
+pub(super) async fn draw_for_matchup(
     app: &App,
     client: WorkClient,
     grid: StoredGrid,
     query: PictureQuery,
 ) -> Result<Bytes, Error> {
-    let name = name(&grid.digest, query);
-    make(app, client, &name, query, async { Ok(grid) }).await
+    // The name stays in the process: nothing sends it.
+    let name = format!("{}-{query}", hex::encode(&grid.digest)).into();
+    make(app, &app.matchup_pictures, client, name, query, async { Ok(grid) }).await
 }
 
 async fn make(
     app: &App,
+    pictures: &Pictures,
     client: WorkClient,
-    name: &Arc<str>,
+    name: Arc<str>,
     query: PictureQuery,
     load: impl Future<Output = Result<StoredGrid, Error>>,
 ) -> Result<Bytes, Error> {
@@ -101,11 +106,11 @@ async fn make(
             Ok(query.format.encode(&image::render(&grid, &view, 1)))
         })
     };
-    app.pictures.get(client, Arc::clone(name), load).await
+    pictures.get(client, name, load).await
 }
 
-fn name(digest: &[u8], query: PictureQuery) -> Arc<str> {
-    format!("{}-{query}", hex::encode(digest)).into()
+fn name(id: Uuid, query: PictureQuery) -> Arc<str> {
+    format!("{id}-{query}").into()
 }
 
 /// For a stored build that cannot be read. Other builds are not affected.
@@ -186,7 +191,7 @@ mod tests {
     fn a_picture_is_at_least_as_large_as_asked_and_comes_in_few_sizes() {
         let allowed = View::MIN_SIZE..=View::MAX_SIZE;
         assert!(allowed.clone().all(|size| of_size(size).size() >= size && of_size(size).check().is_ok()));
-        let names: BTreeSet<_> = allowed.map(|size| name(b"", of_size(size))).collect();
+        let names: BTreeSet<_> = allowed.map(|size| name(Uuid::nil(), of_size(size))).collect();
         assert_eq!(names.len(), SIZES.len());
         for size in [0, View::MIN_SIZE - 1, View::MAX_SIZE + 1, u16::MAX] {
             assert!(of_size(size).check().is_err(), "{size}");

@@ -130,12 +130,15 @@ pub(in crate::web) struct AdminPromptView {
     pub text: String,
     pub tags: Vec<String>,
     pub active: bool,
+    /// Whether its builds are only shown in matchups until enough votes on them are counted.
+    pub held_out: bool,
     pub builds: i64,
 }
 
 impl AdminPromptView {
     pub fn of(listed: &ListedPrompt) -> Self {
         let ListedPrompt { prompt, active, builds, .. } = listed.clone();
-        Self { id: prompt.id.to_string(), text: prompt.text, tags: prompt.tags, active, builds }
+        let held_out = prompt.held_out.unwrap_or(false);
+        Self { id: prompt.id.to_string(), text: prompt.text, tags: prompt.tags, active, held_out, builds }
     }
 }

@@ -39,7 +39,9 @@ export function setUpSwitches(address, isOf) {
       box.closest("tr")?.querySelector("th .problem")?.remove();
       box.setAttribute("aria-disabled", "true");
       try {
-        if (on || (await confirmSwitchOff((job) => isOf(job, item)))) await request("PATCH", address(item), { json: { [box.dataset.switch ?? ""]: on } });
+        const { switch: field = "" } = box.dataset;
+        // Only what is disabled has its queued jobs cancelled.
+        if (on || field === "heldOut" || (await confirmSwitchOff((job) => isOf(job, item)))) await request("PATCH", address(item), { json: { [field]: on } });
         else box.checked = true;
       } catch (reason) {
         box.checked = !on;

@@ -70,5 +70,6 @@ interface AdminPrompt {
   text: string;
   tags: string[];
   active: boolean;
+  heldOut: boolean;
   builds: number;
 }

@@ -76,6 +76,8 @@ function fillContestant(section, { key, provider, displayName, elo, build }) {
   const timeText = build.generationTimeMs === null ? "" : ` · made in ${formatTime(build.generationTimeMs)}`;
   slot(section, "facts").textContent = `${wholeNumber.format(build.blockCount)} blocks${timeText}`;
   const own = /** @type {HTMLAnchorElement} */ (section.querySelector("[data-own]"));
+  // A withheld build has no page and no files: only matchups show it.
+  /** @type {HTMLElement} */ (own.parentElement).hidden = build.withheld;
   own.href = `/builds/${build.id}`;
   for (const file of /** @type {NodeListOf<HTMLAnchorElement>} */ (section.querySelectorAll("[data-format]"))) {
     file.href = `/api/builds/${build.id}/export?format=${file.dataset.format}`;

@@ -37,7 +37,7 @@ interface Contestant {
   provider: string;
   displayName: string;
   elo: { before: number; after: number };
-  build: { id: string; blockCount: number; generationTimeMs: number | null; warnings: { message: string }[] };
+  build: { id: string; withheld: boolean; blockCount: number; generationTimeMs: number | null; warnings: { message: string }[] };
 }
 
 interface VoteResult {

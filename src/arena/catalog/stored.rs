@@ -36,6 +36,7 @@ pub struct ModelPatch {
 #[derive(Clone, Debug, Default)]
 pub struct PromptPatch {
     pub active: Option<bool>,
+    pub held_out: Option<bool>,
     pub text: Option<String>,
     pub tags: Option<Vec<String>>,
 }
@@ -84,7 +85,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     let rows = sqlx::query!(
         r#"
         SELECT
-            id AS "id: PromptId", text, tags, active, created_at,
+            id AS "id: PromptId", text, tags, active, held_out, created_at,
             (SELECT count(*) FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL) AS "builds!"
         FROM prompts
         ORDER BY id
@@ -93,7 +94,7 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     .fetch_all(executor)
     .await?;
     let listed = rows.into_iter().map(|row| {
-        let prompt = Prompt { id: row.id, text: row.text, tags: row.tags };
+        let prompt = Prompt { id: row.id, text: row.text, tags: row.tags, held_out: Some(row.held_out) };
         let (active, builds, created_at) = (row.active, row.builds, row.created_at);
         ListedPrompt { prompt, active, builds, created_at }
     });
@@ -130,20 +131,23 @@ pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> 
 pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) -> sqlx::Result<()> {
     sqlx::query!(
         "
-        INSERT INTO prompts (id, text, tags)
-        VALUES ($1, $2, $3)
+        INSERT INTO prompts (id, text, tags, held_out)
+        VALUES ($1, $2, $3, coalesce($4, false))
         ON CONFLICT (id) DO UPDATE
-        SET tags = $3,
+        SET tags = $3, held_out = coalesce($4, prompts.held_out),
             text = CASE
                 WHEN EXISTS (SELECT FROM builds WHERE prompt_id = $1) THEN prompts.text
                 WHEN EXISTS (SELECT FROM build_jobs WHERE prompt_id = $1) THEN prompts.text
                 ELSE $2
             END
-        WHERE prompts.edited_at IS NULL AND (prompts.tags, prompts.text) IS DISTINCT FROM ($3, $2)
+        WHERE prompts.edited_at IS NULL
+          AND (prompts.tags, prompts.text, prompts.held_out)
+              IS DISTINCT FROM ($3, $2, coalesce($4, prompts.held_out))
         ",
         prompt.id as _,
         prompt.text,
         &prompt.tags,
+        prompt.held_out,
     )
     .execute(connection)
     .await?;
@@ -214,10 +218,11 @@ pub async fn put_prompt(
 ) -> Result<bool, EditPromptError> {
     let is_new = sqlx::query_scalar!(
         r#"
-        INSERT INTO prompts (id, text, tags, active, edited_at)
-        VALUES ($1, $2, $3, coalesce($4, true), now())
+        INSERT INTO prompts (id, text, tags, active, held_out, edited_at)
+        VALUES ($1, $2, $3, coalesce($4, true), coalesce($5, false), now())
         ON CONFLICT (id) DO UPDATE
-        SET text = $2, tags = $3, active = coalesce($4, prompts.active), edited_at = now()
+        SET text = $2, tags = $3, active = coalesce($4, prompts.active),
+            held_out = coalesce($5, prompts.held_out), edited_at = now()
         WHERE prompts.text = $2
            OR NOT EXISTS (SELECT FROM builds WHERE prompt_id = $1)
           AND NOT EXISTS (SELECT FROM build_jobs WHERE prompt_id = $1)
@@ -227,6 +232,7 @@ pub async fn put_prompt(
         prompt.text,
         &prompt.tags,
         active,
+        prompt.held_out,
     )
     .fetch_optional(connection)
     .await?;
@@ -249,7 +255,8 @@ pub async fn patch_prompt(
                 ELSE coalesce($3, text)
             END,
             tags = coalesce($4, tags),
-            edited_at = CASE WHEN $3 IS NULL AND $4 IS NULL THEN edited_at ELSE now() END
+            held_out = coalesce($5, held_out),
+            edited_at = CASE WHEN num_nonnulls($3, $4, $5) = 0 THEN edited_at ELSE now() END
         WHERE id = $1
         RETURNING coalesce(text <> $3, false) AS "is_fixed!"
         "#,
@@ -257,6 +264,7 @@ pub async fn patch_prompt(
         patch.active,
         patch.text,
         patch.tags.as_deref(),
+        patch.held_out,
     )
     .fetch_optional(connection)
     .await?;
@@ -273,14 +281,14 @@ pub struct SelectOption {
     pub name: String,
 }
 
-/// The models that have builds, by name.
+/// The models that have builds in the gallery, by name.
 pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<SelectOption>> {
     sqlx::query_as!(
         SelectOption,
         "
         SELECT key AS id, display_name AS name
         FROM models
-        WHERE EXISTS (SELECT FROM builds WHERE model_key = key AND retired_at IS NULL)
+        WHERE EXISTS (SELECT FROM builds WHERE model_key = key AND retired_at IS NULL AND NOT withheld)
         ORDER BY display_name, key
         "
     )
@@ -288,14 +296,14 @@ pub async fn models_with_builds(pool: &PgPool) -> sqlx::Result<Vec<SelectOption>
     .await
 }
 
-/// The prompts that have builds, by their text.
+/// The prompts that have builds in the gallery, by their text.
 pub async fn prompts_with_builds(pool: &PgPool) -> sqlx::Result<Vec<SelectOption>> {
     sqlx::query_as!(
         SelectOption,
         "
         SELECT id, text AS name
         FROM prompts
-        WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL)
+        WHERE EXISTS (SELECT FROM builds WHERE prompt_id = prompts.id AND retired_at IS NULL AND NOT withheld)
         ORDER BY text, id
         "
     )

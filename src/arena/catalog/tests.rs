@@ -22,7 +22,7 @@ fn problem_of(name: &str, text: &str) -> String {
 fn twenty_prompts_are_built_in_short_and_tagged_from_one_vocabulary() {
     let prompts = Catalog::load(None).unwrap().prompts;
     assert_eq!(prompts.len(), 20);
-    for Prompt { id, text, tags } in &prompts {
+    for Prompt { id, text, tags, .. } in &prompts {
         assert!(text.split(' ').count() <= 10 && text.len() <= 60, "{id} is a phrase, not a story");
         assert!(text.starts_with("a ") || text.starts_with("an "), "{id}: {text}");
         assert!(!text.ends_with('.') && text.trim() == text, "{id}: {text}");

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::super::elo::Standing;
 use super::super::sampling::TimesShown;
 use super::super::tallies::{self, LadderTallies, Pace};
-use super::super::{Arena, ModelKey, heavy_voters, lineup, shown};
+use super::super::{Arena, ModelKey, PromptFilter, heavy_voters, lineup, shown};
 use super::refreshing_cache::{Computed, RefreshingCache};
 use super::{LadderStats, Leaderboard, Published, RatingHistory};
 
@@ -38,19 +38,19 @@ impl Arena {
         self.stats.get(now, make).await
     }
 
-    /// The ladder of one tag's prompts, by skill; empty where no prompt has the tag.
-    pub async fn tag_ladder(&self, tag: &str) -> sqlx::Result<Arc<Leaderboard>> {
-        if !self.lineup().await?.tags.iter().any(|known| known == tag) {
+    /// The ladder of some prompts, by skill; empty where there are none.
+    pub async fn filtered_ladder(&self, filter: &PromptFilter) -> sqlx::Result<Arc<Leaderboard>> {
+        if !self.lineup().await?.may_match(filter) {
             return Ok(Arc::new(Leaderboard::empty()));
         }
         let now = self.stats_version(&mut *self.replica.acquire().await?).await?;
         let ladder = self
-            .tag_ladders
-            .get_with(tag.to_owned(), async { Arc::new(RefreshingCache::new(&self.refresh_permits)) })
+            .filtered_ladders
+            .get_with(filter.clone(), async { Arc::new(RefreshingCache::new(&self.refresh_permits)) })
             .await;
         let make = |_| {
-            let (arena, tag) = (self.clone(), tag.to_owned());
-            async move { arena.compute_tag_ladder(&tag).await }
+            let (arena, filter) = (self.clone(), filter.clone());
+            async move { arena.compute_filtered_ladder(&filter).await }
         };
         ladder.get(now, make).await
     }
@@ -90,7 +90,8 @@ impl Arena {
         }
         let on_ladder = entries.into_iter().filter(|entry| self.is_listed(&lineup, entry));
         let ranked: BTreeSet<ModelKey> = on_ladder.map(|entry| entry.model.key).collect();
-        let tallies = tallies::read(&mut snapshot, &self.settings, None, pace, published).await?;
+        let all = PromptFilter::default();
+        let tallies = tallies::read(&mut snapshot, &self.settings, &all, pace, published).await?;
         let heavy_voters = heavy_voters::read(&mut snapshot, &self.settings, pace, published).await?;
         snapshot.commit().await?;
         let stats =
@@ -120,18 +121,20 @@ impl Arena {
         Ok(())
     }
 
-    async fn compute_tag_ladder(&self, tag: &str) -> sqlx::Result<Computed<StatsVersion, Leaderboard>> {
+    async fn compute_filtered_ladder(
+        &self,
+        filter: &PromptFilter,
+    ) -> sqlx::Result<Computed<StatsVersion, Leaderboard>> {
         let now = OffsetDateTime::now_utc();
         let lineup = self.lineup().await?;
         let mut snapshot = self.snapshot().await?;
         let stats_version = self.stats_version(&mut snapshot).await?;
         let published = stats_version.published;
-        let shown = shown::read(&mut *snapshot, &self.settings, Some(tag)).await?;
-        let builders = lineup::builders_of_tag(&mut *snapshot, &self.settings, tag).await?;
+        let shown = shown::read(&mut *snapshot, &self.settings, filter).await?;
+        let builders = lineup::builders(&mut *snapshot, &self.settings, filter).await?;
         let (mut entries, _) =
             self.entries(&mut snapshot, published, &builders, shown.to_show(published)).await?;
-        let tallies =
-            tallies::read(&mut snapshot, &self.settings, Some(tag), Pace::AtOnce, published).await?;
+        let tallies = tallies::read(&mut snapshot, &self.settings, filter, Pace::AtOnce, published).await?;
         snapshot.commit().await?;
         let candidates: BTreeSet<_> = entries.iter().map(|entry| entry.model.key.clone()).collect();
         // Visitors wait for this, so voters are not read. Its intervals are clustered by prompts alone.

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::super::gallery::{self, BuildCard};
-use super::super::{Arena, Choice, ModelKey, PromptId, tallies};
+use super::super::{Arena, Choice, ModelKey, PromptFilter, PromptId, tallies};
 use super::{LadderStats, Record};
 
 /// Votes per page of the votes on a pair.
@@ -45,7 +45,7 @@ pub struct PromptRecord {
     pub id: PromptId,
     pub text: String,
     pub record: Record,
-    /// The build in force, if there still is one.
+    /// The build in force, if there still is one and it is not withheld.
     pub build: Option<Uuid>,
 }
 
@@ -53,7 +53,8 @@ pub struct PromptRecord {
 #[derive(Clone, Debug)]
 pub struct JudgedVote {
     pub at: OffsetDateTime,
-    pub matchup: Uuid,
+    /// None while a build of it is withheld, since its page shows both.
+    pub matchup: Option<Uuid>,
     pub prompt: PromptId,
     pub prompt_text: String,
     /// As if the first model had been on side A.
@@ -118,7 +119,8 @@ impl Arena {
             SELECT prompts.id AS "id: PromptId", text, builds.id AS "build?"
             FROM prompts
             LEFT JOIN builds
-                ON prompt_id = prompts.id AND model_key = $2 AND settings = $3 AND retired_at IS NULL
+                ON prompt_id = prompts.id AND model_key = $2 AND settings = $3
+                AND retired_at IS NULL AND NOT withheld
             WHERE prompts.id = ANY($1)
             "#,
             ids as _,
@@ -140,11 +142,11 @@ impl Arena {
         Ok(prompts)
     }
 
-    /// The record of the first model against the second, on all prompts or those of a tag.
-    pub async fn duel(&self, a: &ModelKey, b: &ModelKey, tag: Option<&str>) -> sqlx::Result<Record> {
+    /// The record of the first model against the second, on some prompts.
+    pub async fn duel(&self, a: &ModelKey, b: &ModelKey, filter: &PromptFilter) -> sqlx::Result<Record> {
         let mut connection = self.replica.acquire().await?;
         let published = self.published(&mut *connection).await?;
-        Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], tag, published).await?.into())
+        Ok(tallies::on_pair(&mut connection, &self.settings, [a, b], filter, published).await?.into())
     }
 
     /// One page, counted from 0, of the votes behind [`Self::duel`], the newest first.
@@ -152,31 +154,34 @@ impl Arena {
         &self,
         a: &ModelKey,
         b: &ModelKey,
-        tag: Option<&str>,
+        filter: &PromptFilter,
         page: i64,
     ) -> sqlx::Result<Vec<JudgedVote>> {
         let published = self.published(&self.replica).await?;
         let rows = sqlx::query!(
             r#"
             SELECT
-                at, matchup_id, prompt_id AS "prompt_id: PromptId", text, choice AS "choice: Choice",
-                model_a = $2 AS "is_a!",
+                at, prompt_id AS "prompt_id: PromptId", text, choice AS "choice: Choice", model_a = $2 AS "is_a!",
+                CASE WHEN NOT EXISTS (SELECT FROM builds WHERE id IN (build_a, build_b) AND withheld)
+                    THEN matchup_id END AS matchup_id,
                 elo_a_before, elo_a_after, elo_b_before, elo_b_after
             FROM matchups
             JOIN votes ON matchup_id = matchups.id
             JOIN prompts ON prompts.id = prompt_id
-            WHERE settings = $1 AND exclusion IS NULL AND votes.id <= $7
+            WHERE settings = $1 AND exclusion IS NULL AND votes.id <= $8
               AND least(model_a, model_b) = least($2::text, $3::text)
               AND greatest(model_a, model_b) = greatest($2::text, $3::text)
               AND ($4::text IS NULL OR $4 = ANY(tags))
+              AND ($5::boolean IS NULL OR held_out = $5)
             ORDER BY votes.id DESC
-            LIMIT $5
-            OFFSET $6
+            LIMIT $6
+            OFFSET $7
             "#,
             self.settings as _,
             a as _,
             b as _,
-            tag,
+            filter.tag,
+            filter.held_out,
             PAGE,
             page.saturating_mul(PAGE),
             published.through,

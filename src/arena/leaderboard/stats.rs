@@ -1,4 +1,4 @@
-//! The statistics of a ladder, computed from its tallies: skill, duels and records, of all prompts or of one tag's.
+//! The statistics of a ladder, computed from its tallies: skill, duels and records, of all prompts or of some.
 //! Pure; [`super::computation`] reads and stores.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,7 +27,7 @@ pub struct LadderStats {
     pub duels: PairRecords,
     /// The record of each model on each prompt.
     pub prompts: PromptRecords,
-    /// Empty for one tag's prompts.
+    /// Empty for a ladder of some prompts.
     pub history: RatingHistory,
 }
 

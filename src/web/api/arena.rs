@@ -257,7 +257,7 @@ async fn image(
 ) -> Result<Response, Error> {
     query.check()?;
     let grid = Arc::unwrap_or_clone(fetch(&app, &visitor, &path, &method).await?);
-    let bytes = pictures::draw(&app, WorkClient::voter(visitor.address()), grid, query).await?;
+    let bytes = pictures::draw_for_matchup(&app, WorkClient::voter(visitor.address()), grid, query).await?;
     Ok(([NO_STORE, (CONTENT_TYPE, query.kind())], Body::from(bytes)).into_response())
 }
 

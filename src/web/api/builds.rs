@@ -1,11 +1,16 @@
 //! `/api/builds/{id}`: a build, its grid, picture and spec.
 
+mod access;
+
+pub(in crate::web) use access::BuildAccess;
+
 use std::borrow::Borrow;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
+use axum::http::HeaderName;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
@@ -16,7 +21,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
 use crate::web::body::MeteredBody;
-use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
+use crate::web::derived::{ContentRequest, NO_STORE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::openapi::{codes, shapes};
 use crate::web::pictures::{self, PictureQuery, damaged_build};
@@ -38,10 +43,23 @@ pub(in crate::web) fn parse_id(text: &str) -> Result<Uuid, Error> {
     Uuid::try_parse(text).map_err(|_| no_build())
 }
 
-pub(in crate::web) async fn find_build(app: &App, id: Uuid) -> Result<Build, Error> {
-    builds::find(&app.pool, id).await?.ok_or_else(no_build)
+/// A build that may be shown, and how long caches may keep what is made of it.
+pub(in crate::web) async fn find_build(
+    app: &App,
+    access: &BuildAccess,
+    id: Uuid,
+) -> Result<(Build, &'static str), Error> {
+    let build = builds::find(&app.pool, id).await?.ok_or_else(no_build)?;
+    let cache_control = access.check(app, build.withheld).await?;
+    Ok((build, cache_control))
 }
 
+/// How long caches may keep what is made of a build; an error if it may not be shown.
+async fn check_access(app: &App, access: &BuildAccess, id: Uuid) -> Result<&'static str, Error> {
+    access.check(app, builds::is_withheld(&app.pool, id).await?.ok_or_else(no_build)?).await
+}
+
+/// The grid of a build, once it is clear that it may be shown.
 pub(in crate::web) async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {
     builds::grid(&app.pool, id).await?.ok_or_else(no_build)
 }
@@ -69,8 +87,10 @@ struct BuildResponse {
     /// What was ignored or replaced in its spec.
     #[schema(value_type = Vec<shapes::WarningSchema>)]
     warnings: Vec<Warning>,
-    /// The SHA-256 of the encoded grid, in hexadecimal.
-    digest: String,
+    /// The SHA-256 of the encoded grid, in hexadecimal. Null for everybody but admins until the build is retired: it
+    /// would name the build to voters who compare it with what a matchup shows.
+    #[schema(required)]
+    digest: Option<String>,
     /// The number of attempts the model needed; null for an imported build.
     #[schema(required)]
     attempts: Option<i32>,
@@ -130,11 +150,13 @@ struct BuildSettingsView {
 async fn show(
     State(app): State<App>,
     address: ClientAddress,
+    access: BuildAccess,
     Path(build): Path<String>,
-) -> Result<Json<BuildResponse>, Error> {
-    let (build, stats) = with_stats(&app, address.client(), parse_id(&build)?).await?;
+) -> Result<Response, Error> {
+    let BuildDetails { build, stats, digest, cache_control } =
+        find_details(&app, address.client(), &access, parse_id(&build)?).await?;
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
-    Ok(Json(BuildResponse {
+    let response = BuildResponse {
         id: build.id,
         prompt: BuildPromptView { id: build.prompt_id.to_string(), text: build.prompt_text },
         model: BuildModelView {
@@ -151,26 +173,39 @@ async fn show(
         bounds: stats.bounds,
         blocks,
         warnings: build.warnings.0,
-        digest: hex::encode(&build.digest),
+        digest,
         attempts: build.attempts,
         generation_time_ms: build.generation_time_ms,
         created_at: build.created_at,
         retired_at: build.retired_at,
-    }))
+    };
+    Ok((cache_control, Json(response)).into_response())
 }
 
-/// A build, and the counts of its blocks.
-pub(in crate::web) async fn with_stats(
+/// Everything known about a build.
+pub(in crate::web) struct BuildDetails {
+    pub build: Build,
+    pub stats: voxel::GridStats,
+    /// None if it is not for this visitor.
+    pub digest: Option<String>,
+    /// Set where an admin is told more than others.
+    pub cache_control: Option<[(HeaderName, &'static str); 1]>,
+}
+
+pub(in crate::web) async fn find_details(
     app: &App,
     client: WorkClient,
+    access: &BuildAccess,
     id: Uuid,
-) -> Result<(Build, voxel::GridStats), Error> {
-    let build = find_build(app, id).await?;
+) -> Result<BuildDetails, Error> {
+    let (build, _) = find_build(app, access, id).await?;
+    let is_admin = access.is_admin(app).await?;
+    let digest = (is_admin || build.retired_at.is_some()).then(|| hex::encode(&build.digest));
     let grid = find_grid(app, id).await?;
     let grids = app.unpacked_grids.clone();
     let count = move || grids.open(client, &grid).map(|grid| grid.stats());
     let stats = app.work.run(client, count).await?.map_err(damaged_build)?;
-    Ok((build, stats))
+    Ok(BuildDetails { build, stats, digest, cache_control: is_admin.then_some([NO_STORE]) })
 }
 
 /// Get a build’s grid
@@ -186,20 +221,27 @@ pub(in crate::web) async fn with_stats(
     ),
     extensions(("x-errors" = json!(codes([ErrorCode::NotFound, ErrorCode::RateLimited])))),
 )]
-async fn grid(request: ContentRequest, Path(build): Path<String>) -> Result<Response, Error> {
-    let grid = find_grid(&request.app, parse_id(&build)?).await?;
-    grid_response(&request, grid, IMMUTABLE).await
+async fn grid(
+    request: ContentRequest,
+    access: BuildAccess,
+    Path(build): Path<String>,
+) -> Result<Response, Error> {
+    let id = parse_id(&build)?;
+    let cache_control = check_access(&request.app, &access, id).await?;
+    grid_response(&request, id, find_grid(&request.app, id), cache_control).await
 }
 
-/// The encoded grid. It is stored compressed with brotli, and unpacked here for clients that do not accept it.
+/// The encoded grid of a build. It is stored compressed with brotli, and unpacked here for clients that do not accept it.
 pub(in crate::web) async fn grid_response(
     ContentRequest { app, client, encoding, headers }: &ContentRequest,
-    grid: StoredGrid,
+    id: Uuid,
+    load: impl Future<Output = Result<StoredGrid, Error>>,
     cache_control: &'static str,
 ) -> Result<Response, Error> {
     let encoding = encoding.brotli_or_plain();
-    let name = hex::encode(&grid.digest);
+    let name = format!("grid-{id}");
     let bytes = async {
+        let grid = load.await?;
         let bytes = match encoding {
             Encoding::Brotli => grid.packed.into(),
             _ => unpacked_grid(app, *client, grid).await?,
@@ -237,13 +279,14 @@ pub(in crate::web) async fn unpacked_grid(
 )]
 async fn image(
     request: ContentRequest,
+    access: BuildAccess,
     Path(build): Path<String>,
     Query(query): Query<PictureQuery>,
 ) -> Result<Response, Error> {
     query.check()?;
     let id = parse_id(&build)?;
-    let digest = builds::digest(&request.app.pool, id).await?.ok_or_else(no_build)?;
-    pictures::answer(&request, &digest, find_grid(&request.app, id), query, IMMUTABLE).await
+    let cache_control = check_access(&request.app, &access, id).await?;
+    pictures::answer(&request, id, find_grid(&request.app, id), query, cache_control).await
 }
 
 /// Get a build’s spec
@@ -260,9 +303,11 @@ async fn image(
 )]
 async fn spec(
     ContentRequest { app, client, encoding, headers }: ContentRequest,
+    access: BuildAccess,
     Path(build): Path<String>,
 ) -> Result<Response, Error> {
     let id = parse_id(&build)?;
+    let cache_control = check_access(&app, &access, id).await?;
     let packed = builds::spec(&app.pool, id).await?.ok_or_else(no_build)?;
     let encoding = encoding.brotli_or_plain();
     // The spec of a build never changes, so the id is enough.
@@ -274,7 +319,6 @@ async fn spec(
         };
         Ok(Body::new(MeteredBody::reserved(&app, client, bytes).await?))
     };
-    let representation =
-        Representation { kind: "application/json", name: &name, encoding, cache_control: IMMUTABLE };
+    let representation = Representation { kind: "application/json", name: &name, encoding, cache_control };
     representation.respond(&headers, bytes).await
 }

@@ -8,12 +8,13 @@ use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{Build, StoredGrid};
-use crate::web::api::builds::{find_build, find_grid, parse_id};
+use crate::web::api::builds::{BuildAccess, find_build, find_grid, parse_id};
 use crate::web::body::{MEMORY_TIMEOUT, MeteredBody};
-use crate::web::derived::{ContentRequest, IMMUTABLE, Representation};
+use crate::web::derived::{ContentRequest, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::filters::capitalised;
 use crate::web::openapi::{codes, shapes};
@@ -66,26 +67,28 @@ fn format<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error
 )]
 async fn export(
     request: ContentRequest,
+    access: BuildAccess,
     Path(build): Path<String>,
     Query(ExportQuery { format }): Query<ExportQuery>,
 ) -> Result<Response, Error> {
-    let Build { id, prompt_id, model_key, digest, .. } = find_build(&request.app, parse_id(&build)?).await?;
+    let (Build { id, prompt_id, model_key, .. }, cache_control) =
+        find_build(&request.app, &access, parse_id(&build)?).await?;
     let load = find_grid(&request.app, id);
     let name = format!("{prompt_id}-{model_key}");
-    answer(&request, &digest, load, name, format, IMMUTABLE).await
+    answer(&request, id, load, name, format, cache_control).await
 }
 
-/// The grid of this digest as a file. `name` is without the extension.
+/// The grid of the build or draft of this id as a file. `name` is without the extension.
 pub(in crate::web) async fn answer(
     ContentRequest { app, client, headers, .. }: &ContentRequest,
-    digest: &[u8],
+    id: Uuid,
     load: impl Future<Output = Result<StoredGrid, Error>>,
     name: String,
     format: Format,
     cache_control: &'static str,
 ) -> Result<Response, Error> {
     // The name is part of the file's content in some formats.
-    let tag = format!("{}-{name}-{format}-{EXPORT_VERSION}", hex::encode(digest));
+    let tag = format!("{id}-{name}-{format}-{EXPORT_VERSION}");
     let representation =
         Representation { kind: format.media_type(), name: &tag, encoding: Encoding::Identity, cache_control };
     if let Some(known) = representation.not_modified(headers) {

@@ -11,6 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::arena::PromptFilter;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard};
 use crate::web::openapi::codes;
 use crate::web::views::{SettingsView, StandingView};
@@ -30,6 +31,60 @@ struct LeaderboardQuery {
     /// too few votes; `elo` is still that of all votes.
     #[param(example = "vehicle")]
     tag: String,
+    /// Count only votes on held-out prompts, whose builds nobody has seen outside of matchups, or only votes on the
+    /// others. Ranks are as for a tag.
+    #[param(inline)]
+    prompts: PromptGroup,
+}
+
+/// Prompts by whether they are held out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schema(default = "all")]
+pub(in crate::web) enum PromptGroup {
+    #[default]
+    All,
+    HeldOut,
+    Public,
+}
+
+impl PromptGroup {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::HeldOut => "held-out",
+            Self::Public => "public",
+        }
+    }
+
+    /// Its name in the address of a page, which leaves out the default.
+    pub fn in_address(self) -> &'static str {
+        if self == Self::All { "" } else { self.name() }
+    }
+
+    /// These prompts, and of those the ones with a tag, unless it is empty.
+    pub fn with_tag(self, tag: &str) -> PromptFilter {
+        let held_out = match self {
+            Self::All => None,
+            Self::HeldOut => Some(true),
+            Self::Public => Some(false),
+        };
+        PromptFilter { tag: (!tag.is_empty()).then(|| tag.to_owned()), held_out }
+    }
+}
+
+/// The part of a sentence about votes that says on which prompts they are; empty for all.
+pub(in crate::web) fn on_prompts(filter: &PromptFilter) -> String {
+    let group = match filter.held_out {
+        Some(true) => "held-out ",
+        Some(false) => "public ",
+        None => "",
+    };
+    match &filter.tag {
+        Some(tag) => format!(" on {group}prompts tagged {tag}"),
+        None if filter.is_all() => String::new(),
+        None => format!(" on {group}prompts"),
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -73,7 +128,7 @@ async fn leaderboard(
     State(app): State<App>,
     Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<LeaderboardResponse>, Error> {
-    let board = board(&app, &query.tag).await?;
+    let board = board(&app, &query.prompts.with_tag(&query.tag)).await?;
     let rows = board.rows.iter();
     let rows = rows.filter(|row| query.provider.is_empty() || row.model.provider == query.provider);
     Ok(Json(LeaderboardResponse {
@@ -92,10 +147,10 @@ impl RankedModelView {
     }
 }
 
-/// The whole leaderboard, or that of a tag.
-pub(in crate::web) async fn board(app: &App, tag: &str) -> Result<Arc<Leaderboard>, Error> {
-    match tag {
-        "" => Ok(Arc::new(app.arena.leaderboard().await?)),
-        tag => Ok(app.arena.tag_ladder(tag).await?),
+/// The whole leaderboard, or that of some prompts.
+pub(in crate::web) async fn board(app: &App, filter: &PromptFilter) -> Result<Arc<Leaderboard>, Error> {
+    match filter.is_all() {
+        true => Ok(Arc::new(app.arena.leaderboard().await?)),
+        false => Ok(app.arena.filtered_ladder(filter).await?),
     }
 }

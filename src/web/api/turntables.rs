@@ -17,8 +17,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::limits::LimitedAction;
 use crate::turntables::{TooManyTurntables, TurntableError, TurntableReceiver, TurntableState};
-use crate::web::api::builds::{find_build, find_grid, parse_id};
-use crate::web::derived::{IMMUTABLE, NO_STORE, Representation};
+use crate::web::api::builds::{BuildAccess, find_build, find_grid, parse_id};
+use crate::web::derived::{NO_STORE, Representation};
 use crate::web::encoding::Encoding;
 use crate::web::openapi::codes;
 use crate::web::pictures::damaged_build;
@@ -93,18 +93,18 @@ async fn turntable(
     State(app): State<App>,
     Path(build): Path<String>,
     visitor: Visitor,
+    access: BuildAccess,
     Query(TurntableQuery { format }): Query<TurntableQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let build = find_build(&app, parse_id(&build)?).await?;
+    let (build, cache_control) = find_build(&app, &access, parse_id(&build)?).await?;
     let animation = format.animation();
-    let name: Arc<str> =
-        format!("{}-turntable-{RENDER_VERSION}-{}", hex::encode(&build.digest), animation.name()).into();
+    let name: Arc<str> = format!("{}-turntable-{RENDER_VERSION}-{}", build.id, animation.name()).into();
     let representation = Representation {
         kind: animation.media_type(),
         name: &name,
         encoding: Encoding::Identity,
-        cache_control: IMMUTABLE,
+        cache_control,
     };
     if let Some(known) = representation.not_modified(&headers) {
         return Ok(known);

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::arena::elo::{self, BASELINE, K, START, Standing};
+use crate::arena::leaderboard::{LadderAgreement, MIN_AGREEING_MODELS};
 use crate::arena::skill::{MIN_VOTES_FOR_SKILL, TieFrequency};
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
@@ -46,6 +47,8 @@ struct AboutPage {
     delay: Duration,
     /// The end of a sentence about references.
     references: &'static str,
+    /// The votes after which a build of a held-out prompt is shown.
+    held_out_votes: u32,
 }
 
 async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
@@ -71,6 +74,7 @@ async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
         budgets: app.config.vote_budgets,
         delay: app.arena.results_delay,
         references: reference_policy(app.config.references),
+        held_out_votes: app.config.held_out_votes,
     }
 }
 
@@ -84,6 +88,14 @@ pub(in crate::web) fn reference_policy(policy: ReferencePolicy) -> &'static str 
 }
 
 impl AboutPage {
+    fn has_held_out(&self) -> bool {
+        self.totals.as_ref().is_some_and(|totals| totals.has_held_out)
+    }
+
+    fn agreement(&self) -> Option<&LadderAgreement> {
+        self.totals.as_ref()?.agreement.as_ref()
+    }
+
     fn side(&self) -> Option<&SideAdvantageSummary> {
         self.totals.as_ref()?.side.as_ref()
     }

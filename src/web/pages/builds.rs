@@ -4,6 +4,7 @@ use askama::Template;
 use askama_web::WebTemplate;
 use axum::Router;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
-use crate::web::api::builds::{no_build, parse_id, with_stats};
+use crate::web::api::builds::{BuildAccess, BuildDetails, find_details, no_build, parse_id};
 use crate::web::api::models::find_profile;
 use crate::web::filters::capitalised;
 use crate::web::pager::{PageLink, page_count, page_links};
@@ -133,7 +134,8 @@ struct BuildPage {
     formats: Vec<Format>,
     materials: Vec<MaterialView>,
     summary: String,
-    digest: String,
+    /// None if it is not for this visitor.
+    digest: Option<String>,
     made: String,
     /// None if the spec is too long to show.
     spec: Option<String>,
@@ -151,24 +153,27 @@ struct MaterialView {
 async fn build(
     State(app): State<App>,
     address: ClientAddress,
+    access: BuildAccess,
     Path(build): Path<String>,
-) -> Result<BuildPage, Error> {
+) -> Result<Response, Error> {
     let client = address.client();
-    let (build, stats) = with_stats(&app, client, parse_id(&build)?).await?;
+    let BuildDetails { build, stats, digest, cache_control } =
+        find_details(&app, client, &access, parse_id(&build)?).await?;
     let materials = materials(&stats.blocks());
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
     let alt = format!("{title}, built with blocks.");
-    Ok(BuildPage {
+    let page = BuildPage {
         page: Page::at("/builds").with_card(ShareCard::of("builds", build.id, title, alt)),
         bounds: stats.bounds,
         formats: formats(stats.bounds),
         summary: summary(stats.bounds, stats.block_count, &materials),
-        digest: hex::encode(&build.digest),
+        digest,
         made: made(&build),
         spec: spec(&app, client, build.id).await?,
         materials,
         build,
-    })
+    };
+    Ok((cache_control, page).into_response())
 }
 
 /// The text of a build's spec, if it is short enough to show.

@@ -16,9 +16,9 @@ use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::app::App;
-use crate::arena::ModelKey;
 use crate::arena::leaderboard::{LadderEntry, Leaderboard, StandingChange};
-use crate::web::api::leaderboard::board;
+use crate::arena::{ModelKey, PromptFilter};
+use crate::web::api::leaderboard::{PromptGroup, board, on_prompts};
 use crate::web::charts::{Heatmap, HistoryChart, IntervalBar, RatingAxis};
 use crate::web::query::{self, PageQuery};
 use crate::web::{Error, Page, ShareCard, filters};
@@ -39,6 +39,7 @@ pub(in crate::web) fn routes() -> Router<App> {
 struct LeaderboardPageQuery {
     provider: String,
     tag: String,
+    prompts: PromptGroup,
     sort: Option<LadderSort>,
     order: Option<SortOrder>,
 }
@@ -89,6 +90,8 @@ struct LeaderboardPage {
     lines: Vec<LadderRow>,
     providers: Vec<String>,
     tags: Vec<String>,
+    /// Whether there are held-out prompts.
+    has_held_out: bool,
     axis: Option<RatingAxis>,
     /// Rendered HTML.
     charts: Arc<str>,
@@ -108,8 +111,8 @@ struct LeaderboardCharts<'a> {
 /// Rendered charts. With sixty models, they are most of the page, and most of the work on it.
 type ChartCache = Cache<ChartCacheKey, Arc<str>>;
 
-/// The tag, the time of the statistics, and the models in their order.
-type ChartCacheKey = (String, OffsetDateTime, Vec<(ModelKey, String)>);
+/// The prompts, the time of the statistics, and the models in their order.
+type ChartCacheKey = (PromptFilter, OffsetDateTime, Vec<(ModelKey, String)>);
 
 /// The largest charts have about a megabyte.
 const MAX_CACHED_CHARTS: u64 = 16;
@@ -126,11 +129,14 @@ async fn page(
     PageQuery(mut chosen): PageQuery<LeaderboardPageQuery>,
     cache: ChartCache,
 ) -> Result<LeaderboardPage, Error> {
-    let tags = app.arena.lineup().await?.tags.clone();
-    if !tags.contains(&chosen.tag) {
+    let lineup = app.arena.lineup().await?;
+    if !lineup.tags.contains(&chosen.tag) {
         chosen.tag.clear();
     }
-    let board = board(&app, &chosen.tag).await?;
+    if !lineup.has_held_out {
+        chosen.prompts = PromptGroup::All;
+    }
+    let board = board(&app, &chosen.filter()).await?;
     let providers: BTreeSet<_> = board.rows.iter().map(|row| row.model.provider.clone()).collect();
     if !providers.contains(&chosen.provider) {
         chosen.provider.clear();
@@ -145,7 +151,8 @@ async fn page(
         charts: charts(&cache, &board, &chosen).await?,
         delay: app.arena.results_delay,
         providers: providers.into_iter().collect(),
-        tags,
+        tags: lineup.tags.clone(),
+        has_held_out: lineup.has_held_out,
         chosen,
         board,
         lines,
@@ -160,7 +167,7 @@ async fn charts(
 ) -> Result<Arc<str>, Error> {
     let rows = board.rows_as_of_stats();
     let models = rows.iter().map(|row| (row.model.key.clone(), row.model.display_name.clone()));
-    let key = (chosen.tag.clone(), board.stats.computed_at, models.collect());
+    let key = (chosen.filter(), board.stats.computed_at, models.collect());
     if let Some(charts) = cache.get(&key).await {
         return Ok(charts);
     }
@@ -185,6 +192,19 @@ fn lines(board: &Leaderboard, axis: Option<&RatingAxis>) -> Vec<LadderRow> {
 }
 
 impl LeaderboardPageQuery {
+    fn filter(&self) -> PromptFilter {
+        self.prompts.with_tag(&self.tag)
+    }
+
+    fn on_prompts(&self) -> String {
+        on_prompts(&self.filter())
+    }
+
+    /// Whether it is the ladder of all prompts, which has Elo.
+    fn is_whole(&self) -> bool {
+        self.filter().is_all()
+    }
+
     /// Sorts lines that are in the order of their ranks, which also decides between equal values.
     fn sort(&self, lines: &mut [LadderRow]) {
         let sort = self.sort_by();
@@ -200,7 +220,7 @@ impl LeaderboardPageQuery {
 
     /// The column to sort by. The default is the one that ranks are based on.
     fn sort_by(&self) -> LadderSort {
-        self.sort.unwrap_or(if self.tag.is_empty() { LadderSort::Elo } else { LadderSort::Skill })
+        self.sort.unwrap_or(if self.is_whole() { LadderSort::Elo } else { LadderSort::Skill })
     }
 
     fn order(&self) -> SortOrder {
@@ -208,7 +228,7 @@ impl LeaderboardPageQuery {
     }
 
     fn is_filtered(&self) -> bool {
-        !self.provider.is_empty() || !self.tag.is_empty()
+        !self.provider.is_empty() || !self.is_whole()
     }
 
     fn heads(&self) -> [SortHeader; 10] {
@@ -224,6 +244,7 @@ impl LeaderboardPageQuery {
             ("order", if order == sort.usual_order() { "" } else { order.name() }),
             ("provider", &self.provider),
             ("tag", &self.tag),
+            ("prompts", self.prompts.in_address()),
         ];
         let address = query::address("/leaderboard", &fields);
         SortHeader { sort, word, address: format!("{address}#ladder"), order: current.then(|| self.order()) }
@@ -231,12 +252,12 @@ impl LeaderboardPageQuery {
 
     /// The address of all pairs.
     fn pairs(&self) -> String {
-        pairs::address(None, &self.tag, 1)
+        pairs::address(None, &self.tag, self.prompts, 1)
     }
 
     /// The address of the votes on a pair.
     fn pair(&self, a: &ModelKey, b: &ModelKey) -> String {
-        pairs::address(Some((a.as_str(), b.as_str())), &self.tag, 1)
+        pairs::address(Some((a.as_str(), b.as_str())), &self.tag, self.prompts, 1)
     }
 }
 
@@ -277,7 +298,7 @@ impl LadderRow {
 }
 
 impl LadderSort {
-    /// Whether the column is missing for a tag: Elo depends on the order of all votes.
+    /// Whether the column is missing for some prompts: Elo depends on the order of all votes.
     fn needs_all_votes(self) -> bool {
         matches!(self, Self::Elo | Self::Change)
     }

@@ -50,7 +50,7 @@ struct VotingPage {
     needs_script: bool,
 }
 
-/// After the vote: for everybody.
+/// After the vote: for everybody; for its voter alone while a build of it is withheld.
 #[derive(Template, WebTemplate)]
 #[template(path = "matchup.html")]
 struct MatchupPage {
@@ -70,6 +70,8 @@ struct MatchupPage {
 struct MatchupSideView {
     name: &'static str,
     model: RevealedSide,
+    /// Where its grid and its picture are. A withheld build has them in the matchup alone.
+    address: String,
     chosen: bool,
 }
 
@@ -111,7 +113,9 @@ async fn matchup(
 ) -> Result<Response, Error> {
     let id = parse_id(&matchup)?;
     let served = served(&app, &visitor, id).await?;
-    if let Some(reveal) = app.arena.reveal(id).await? {
+    if let Some(reveal) = app.arena.reveal(id).await?
+        && (served.is_some() || reveal.is_public())
+    {
         return Ok(([NO_STORE], MatchupPage::of(&app, reveal, served.is_some()).await?).into_response());
     }
     let served = served.ok_or(ErrorCode::NoSuchMatchup)?;
@@ -198,10 +202,22 @@ impl MatchupPage {
         let prompt = capitalised(&build.prompt_text);
         let title = format!("{prompt}: {} against {}", reveal.a.display_name, reveal.b.display_name);
         let alt = format!("{title}. The vote: {words}.");
-        let card = ShareCard::of("matchups", reveal.matchup, title, alt);
-        let side = |name, model| MatchupSideView { name, model, chosen: reveal.choice.name() == name };
+        let page = match reveal.is_public() {
+            true => Page::at("/").with_card(ShareCard::of("matchups", reveal.matchup, title, alt)),
+            false => Page::at("/"),
+        };
+        let matchup = reveal.matchup;
+        let side = |name: &'static str, model: RevealedSide| MatchupSideView {
+            name,
+            address: match model.withheld {
+                true => format!("/api/arena/matchup/{matchup}/{}", name.to_ascii_lowercase()),
+                false => format!("/api/builds/{}", model.build),
+            },
+            chosen: reveal.choice.name() == name,
+            model,
+        };
         Ok(Self {
-            page: Page::at("/").with_card(card),
+            page,
             formats: formats_of_grid(build.settings.grid.get() as u16),
             build,
             verdict: words,
@@ -214,6 +230,10 @@ impl MatchupPage {
 }
 
 impl MatchupSideView {
+    fn grid(&self) -> String {
+        if self.model.withheld { self.address.clone() } else { format!("{}/grid", self.address) }
+    }
+
     fn change(&self) -> f64 {
         self.model.elo_after - self.model.elo_before
     }

@@ -2,6 +2,7 @@
 
 mod anonymity;
 mod concurrency;
+mod held_out;
 mod log;
 mod matchups;
 mod me;

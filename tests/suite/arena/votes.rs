@@ -27,7 +27,7 @@ async fn a_vote_reveals_the_models_and_the_rating_changes() {
     let build = |model: &str| {
         let db = &db;
         let sql = format!(
-            "SELECT jsonb_build_object('id', id, 'blockCount', block_count, 'generationTimeMs', generation_time_ms, 'warnings', '[]'::jsonb)
+            "SELECT jsonb_build_object('id', id, 'withheld', false, 'blockCount', block_count, 'generationTimeMs', generation_time_ms, 'warnings', '[]'::jsonb)
              FROM builds WHERE prompt_id = 'lighthouse' AND model_key = '{model}'"
         );
         async move { sqlx::query_scalar::<_, Value>(sqlx::AssertSqlSafe(sql)).fetch_one(&db.pool).await.unwrap() }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use buildoff::arena::leaderboard::publish_shown_counts;
-use buildoff::arena::{Arena, Choice, ReferencePolicy};
+use buildoff::arena::{Arena, Choice, PromptFilter, ReferencePolicy};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -76,12 +76,12 @@ async fn a_pair_of_models_shows_only_published_votes() {
     let arena = Arena::new(fixture.db.pool.clone(), settings(), ReferencePolicy::Auto, Duration::ZERO)
         .with_results_delay(Duration::from_secs(3600));
     let (elm, fir) = ("elm".parse().unwrap(), "fir".parse().unwrap());
-    let duel = arena.duel(&elm, &fir, None).await.unwrap();
+    let duel = arena.duel(&elm, &fir, &PromptFilter::default()).await.unwrap();
     assert_eq!((duel.won, duel.lost), (3, 0));
-    assert_eq!(arena.votes_on_pair(&elm, &fir, None, 0).await.unwrap().len(), 3);
+    assert_eq!(arena.votes_on_pair(&elm, &fir, &PromptFilter::default(), 0).await.unwrap().len(), 3);
     let stats = arena.stats().await.unwrap();
     assert_eq!((stats.votes, stats.voters), (6, 6));
-    let all = fixture.arena.duel(&elm, &fir, None).await.unwrap();
+    let all = fixture.arena.duel(&elm, &fir, &PromptFilter::default()).await.unwrap();
     assert_eq!((all.won, all.lost), (3, 4));
 }
 

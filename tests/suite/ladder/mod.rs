@@ -3,6 +3,7 @@
 mod alarms;
 mod decisions;
 mod delay;
+mod held_out;
 mod pages;
 mod ratings;
 

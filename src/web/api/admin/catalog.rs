@@ -80,6 +80,9 @@ struct PutPromptRequest {
     #[serde(default)]
     tags: Vec<String>,
     active: Option<bool>,
+    /// Whether its builds are only shown in matchups until enough votes on them are counted. Stays as it is if it is
+    /// missing, and is false for a new prompt.
+    held_out: Option<bool>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -87,6 +90,7 @@ struct PutPromptRequest {
 #[schema(as = PromptChange)]
 struct PatchPromptRequest {
     active: Option<bool>,
+    held_out: Option<bool>,
     text: Option<String>,
     tags: Option<Vec<String>>,
 }
@@ -204,14 +208,14 @@ async fn put_prompt(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
-    Json(PutPromptRequest { text, tags, active }): Json<PutPromptRequest>,
+    Json(PutPromptRequest { text, tags, active, held_out }): Json<PutPromptRequest>,
 ) -> Result<(StatusCode, Json<AdminPromptView>), Error> {
-    let prompt =
-        catalog::Prompt { id: id.parse().map_err(Error::bad_request)?, text: text.trim().to_owned(), tags };
+    let id = id.parse().map_err(Error::bad_request)?;
+    let prompt = catalog::Prompt { id, text: text.trim().to_owned(), tags, held_out };
     Error::bad_request_if(prompt.problem())?;
     let mut transaction = app.pool.begin().await?;
     let is_new = catalog::put_prompt(&mut transaction, &prompt, active).await?;
-    let detail = json!({ "text": prompt.text, "tags": prompt.tags, "active": active });
+    let detail = json!({ "text": prompt.text, "tags": prompt.tags, "active": active, "heldOut": held_out });
     if active == Some(false) {
         jobs::cancel_queued(&mut transaction, None, Some(&prompt.id)).await?;
     }
@@ -235,7 +239,7 @@ async fn patch_prompt(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
     Path(id): Path<String>,
-    Json(PatchPromptRequest { active, text, tags }): Json<PatchPromptRequest>,
+    Json(PatchPromptRequest { active, held_out, text, tags }): Json<PatchPromptRequest>,
 ) -> Result<Json<AdminPromptView>, Error> {
     let id: PromptId = id.parse().map_err(|_| ErrorCode::NoPrompt)?;
     let mut changed = prompt(&app, &id).await?.prompt;
@@ -243,9 +247,9 @@ async fn patch_prompt(
     changed.text.clone_from(text.as_ref().unwrap_or(&changed.text.clone()));
     changed.tags.clone_from(tags.as_ref().unwrap_or(&changed.tags.clone()));
     Error::bad_request_if(changed.problem())?;
-    let detail = json!({ "active": active, "text": text, "tags": tags });
+    let detail = json!({ "active": active, "heldOut": held_out, "text": text, "tags": tags });
     let mut transaction = app.pool.begin().await?;
-    catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, text, tags }).await?;
+    catalog::patch_prompt(&mut transaction, &id, &PromptPatch { active, held_out, text, tags }).await?;
     if active == Some(false) {
         jobs::cancel_queued(&mut transaction, None, Some(&id)).await?;
     }

@@ -185,6 +185,8 @@ struct EloChangeView {
 #[schema(as = RevealedBuild)]
 struct RevealedBuildView {
     id: Uuid,
+    /// Whether the build has no page yet: its prompt is held out, and only matchups show it.
+    withheld: bool,
     #[schema(example = 1320)]
     block_count: i32,
     /// How long the model took; null for an imported build.
@@ -215,6 +217,7 @@ impl From<RevealedSide> for RevealedModelView {
             elo: EloChangeView { before: side.elo_before, after: side.elo_after },
             build: RevealedBuildView {
                 id: side.build,
+                withheld: side.withheld,
                 block_count: side.block_count,
                 generation_time_ms: side.generation_time_ms,
                 warnings: side.warnings,

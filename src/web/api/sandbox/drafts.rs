@@ -135,8 +135,10 @@ impl DraftQuery {
     ])))),
 )]
 async fn grid(request: ContentRequest, Path(id): Path<String>) -> Result<Response, Error> {
-    let grid = find_grid(&request.app, parse_id(&id)?).await?;
-    grid_response(&request, grid, DRAFT_CACHE_CONTROL).await
+    let id = parse_id(&id)?;
+    // A draft that has expired does not exist any more, not even for those who have it.
+    let grid = find_grid(&request.app, id).await?;
+    grid_response(&request, id, async { Ok(grid) }, DRAFT_CACHE_CONTROL).await
 }
 
 /// Get a picture of a sandbox build
@@ -157,10 +159,10 @@ async fn image(
     Query(query): Query<PictureQuery>,
 ) -> Result<Response, Error> {
     query.check()?;
-    let grid = find_grid(&request.app, parse_id(&id)?).await?;
-    let digest = grid.digest.clone();
+    let id = parse_id(&id)?;
+    let grid = find_grid(&request.app, id).await?;
     let load = async { Ok(grid) };
-    pictures::answer(&request, &digest, load, query, DRAFT_CACHE_CONTROL).await
+    pictures::answer(&request, id, load, query, DRAFT_CACHE_CONTROL).await
 }
 
 /// Export a sandbox build
@@ -186,9 +188,9 @@ async fn export(
     Query(exports::ExportQuery { format }): Query<exports::ExportQuery>,
 ) -> Result<Response, Error> {
     let (app, id) = (&request.app, parse_id(&id)?);
-    let Draft { prompt, model, digest, .. } = drafts::find(&app.pool, id).await?.ok_or(ErrorCode::NoDraft)?;
+    let Draft { prompt, model, .. } = drafts::find(&app.pool, id).await?.ok_or(ErrorCode::NoDraft)?;
     let name = format!("{}-{}", file_name_slug(&prompt), file_name_slug(&model));
-    exports::answer(&request, &digest, find_grid(app, id), name, format, DRAFT_CACHE_CONTROL).await
+    exports::answer(&request, id, find_grid(app, id), name, format, DRAFT_CACHE_CONTROL).await
 }
 
 async fn find_grid(app: &App, id: Uuid) -> Result<StoredGrid, Error> {

@@ -21,9 +21,12 @@ pub(super) fn routes() -> Router<App> {
 struct AdminPromptsPage {
     page: Page,
     prompts: Vec<AdminPromptView>,
+    /// The votes after which a build of a held-out prompt is shown.
+    held_out_votes: u32,
 }
 
 async fn prompts(State(app): State<App>, _: SignedIn) -> Result<AdminPromptsPage, Error> {
     let prompts = catalog::prompts(&app.pool).await?.iter().map(AdminPromptView::of).collect();
-    Ok(AdminPromptsPage { page: Page::at("/admin/prompts"), prompts })
+    let held_out_votes = app.config.held_out_votes;
+    Ok(AdminPromptsPage { page: Page::at("/admin/prompts"), prompts, held_out_votes })
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::arena::Choice;
 use crate::arena::leaderboard::{JudgedVote, ModelProfile, PAGE, Record};
-use crate::web::api::leaderboard::board;
+use crate::web::api::leaderboard::{PromptGroup, board, on_prompts};
 use crate::web::api::models::find_profile;
 use crate::web::pager::{PageLink, page_count, page_links};
 use crate::web::query::{self, PageNumber, PageQuery};
@@ -20,6 +20,7 @@ pub(super) struct PairsQuery {
     a: String,
     b: String,
     tag: String,
+    prompts: PromptGroup,
     page: PageNumber,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct PairsQuery {
 #[template(path = "pairs.html")]
 struct PairsPage {
     page: Page,
-    tag: String,
+    on_prompts: String,
     /// Why all pairs are shown instead of the requested one.
     notice: Option<&'static str>,
     votes: i64,
@@ -45,6 +46,8 @@ struct PairView {
 struct PairPage {
     page: Page,
     tag: String,
+    prompts: PromptGroup,
+    on_prompts: String,
     models: [ModelProfile; 2],
     record: Record,
     votes: Vec<JudgedVote>,
@@ -55,12 +58,16 @@ pub(super) async fn page(
     State(app): State<App>,
     PageQuery(mut query): PageQuery<PairsQuery>,
 ) -> Result<Response, Error> {
-    if !app.arena.lineup().await?.tags.contains(&query.tag) {
+    let lineup = app.arena.lineup().await?;
+    if !lineup.tags.contains(&query.tag) {
         query.tag.clear();
+    }
+    if !lineup.has_held_out {
+        query.prompts = PromptGroup::All;
     }
     let html = match pair(&app, &query).await? {
         Ok(models) => one(&app, models, query).await?.render(),
-        Err(notice) => all(&app, query.tag, notice).await?.render(),
+        Err(notice) => all(&app, &query, notice).await?.render(),
     };
     Ok(Html(html.map_err(anyhow::Error::from)?).into_response())
 }
@@ -80,8 +87,9 @@ async fn pair(
     })
 }
 
-async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<PairsPage, Error> {
-    let board = board(app, &tag).await?;
+async fn all(app: &App, query: &PairsQuery, notice: Option<&'static str>) -> Result<PairsPage, Error> {
+    let filter = query.prompts.with_tag(&query.tag);
+    let board = board(app, &filter).await?;
     let stats = &board.stats;
     let mut pairs = Vec::new();
     for (above, one) in board.rows.iter().enumerate() {
@@ -91,24 +99,32 @@ async fn all(app: &App, tag: String, notice: Option<&'static str>) -> Result<Pai
                 pairs.push(PairView {
                     names: [one.display_name.clone(), other.display_name.clone()],
                     record,
-                    votes: address(Some((one.key.as_str(), other.key.as_str())), &tag, 1),
+                    votes: address(
+                        Some((one.key.as_str(), other.key.as_str())),
+                        &query.tag,
+                        query.prompts,
+                        1,
+                    ),
                 });
             }
         }
     }
-    Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, notice, tag })
+    let on_prompts = on_prompts(&filter);
+    Ok(PairsPage { page: Page::at("/leaderboard"), votes: stats.votes, pairs, notice, on_prompts })
 }
 
 async fn one(app: &App, [a, b]: [ModelProfile; 2], query: PairsQuery) -> Result<PairPage, Error> {
-    let tag = (!query.tag.is_empty()).then_some(query.tag.as_str());
+    let filter = query.prompts.with_tag(&query.tag);
     let number = query.page.get();
-    let record = app.arena.duel(&a.key, &b.key, tag).await?;
-    let votes = app.arena.votes_on_pair(&a.key, &b.key, tag, number - 1).await?;
+    let record = app.arena.duel(&a.key, &b.key, &filter).await?;
+    let votes = app.arena.votes_on_pair(&a.key, &b.key, &filter, number - 1).await?;
     Ok(PairPage {
         page: Page::at("/leaderboard"),
         pages: page_links(number, page_count(record.votes(), PAGE), |number| {
-            address(Some((a.key.as_str(), b.key.as_str())), &query.tag, number)
+            address(Some((a.key.as_str(), b.key.as_str())), &query.tag, query.prompts, number)
         }),
+        on_prompts: on_prompts(&filter),
+        prompts: query.prompts,
         tag: query.tag,
         models: [a, b],
         record,
@@ -117,17 +133,18 @@ async fn one(app: &App, [a, b]: [ModelProfile; 2], query: PairsQuery) -> Result<
 }
 
 /// The address of the votes on a pair, or of all pairs.
-pub(super) fn address(pair: Option<(&str, &str)>, tag: &str, page: i64) -> String {
+pub(super) fn address(pair: Option<(&str, &str)>, tag: &str, prompts: PromptGroup, page: i64) -> String {
     let (a, b) = pair.unwrap_or_default();
     let page = if page > 1 { page.to_string() } else { String::new() };
-    query::address("/leaderboard/pairs", &[("a", a), ("b", b), ("tag", tag), ("page", &page)])
+    let fields = [("a", a), ("b", b), ("tag", tag), ("prompts", prompts.in_address()), ("page", &page)];
+    query::address("/leaderboard/pairs", &fields)
 }
 
 impl PairPage {
     /// The address of the newest votes.
     fn start(&self) -> String {
         let [a, b] = &self.models;
-        address(Some((a.key.as_str(), b.key.as_str())), &self.tag, 1)
+        address(Some((a.key.as_str(), b.key.as_str())), &self.tag, self.prompts, 1)
     }
 
     fn verdict(&self, vote: &JudgedVote) -> String {

@@ -46,7 +46,7 @@ pub(super) async fn page(State(app): State<App>, RawQuery(query): RawQuery) -> R
         CompareQuery::read(query.as_deref().unwrap_or_default());
     let mut chosen: Vec<Build> = Vec::new();
     for id in builds {
-        match builds::find(&app.pool, id).await? {
+        match builds::find(&app.pool, id).await?.filter(|build| !build.withheld) {
             None => add_notice(&mut notices, MISSING),
             Some(build) if chosen.first().is_some_and(|first| first.prompt_id != build.prompt_id) => {
                 add_notice(&mut notices, OTHER_PROMPT);
