@@ -19,6 +19,8 @@ export function fillReveal(section, result) {
   drawTally(section, others, choice);
   const share = /** @type {HTMLAnchorElement} */ (section.querySelector("#share"));
   share.href = result.shareUrl;
+  // While a build is withheld, the page is for its voter alone.
+  /** @type {HTMLElement} */ (share.parentElement).hidden = reveal.a.build.withheld || reveal.b.build.withheld;
   return `Voted: ${CHOICES[choice]}. ${spokenResult("A", reveal.a)} ${spokenResult("B", reveal.b)} ${agreement(result)}`;
 }
 

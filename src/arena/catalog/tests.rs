@@ -170,3 +170,19 @@ fn what_is_wrong_in_a_file_is_said_clearly() {
         assert!(problem.contains(said) && problem.starts_with("prompts.toml cannot be used"), "{problem}");
     }
 }
+
+#[test]
+fn a_prompt_is_held_out_in_the_file_or_stays_as_it_is() {
+    let file = "
+        [[prompt]]
+        slug = \"shed\"
+        text = \"a shed\"
+        held_out = true
+        [[prompt]]
+        slug = \"barn\"
+        text = \"a barn\"
+    ";
+    let prompts = load(&[("prompts.toml", file)]).unwrap().prompts;
+    let held_out: Vec<_> = prompts.iter().map(|prompt| prompt.held_out).collect();
+    assert_eq!(held_out, [Some(true), None]);
+}

@@ -150,7 +150,7 @@ async fn nothing_public_has_the_digest_of_a_build_that_can_be_in_a_matchup() {
 #[tokio::test]
 async fn pictures_of_matchups_and_of_builds_share_no_cache() {
     let (db, server) = server_with_builds().await;
-    let damage = "UPDATE builds SET grid = '\x00'";
+    let damage = "UPDATE builds SET grid = decode('00', 'hex')";
     let voter = server.voter();
     let matchup = voter.matchup_on("lighthouse").await.json();
     let of_matchup =
