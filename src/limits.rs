@@ -1,4 +1,4 @@
-//! Rate limits for each voter, and for all visitors from one address.
+//! Rate limits for each voter, for all visitors from one address, and for those from one network.
 //!
 //! Each server counts by itself, in memory: these limits slow a flood down. What must hold over all servers is in the
 //! database's constraints; docs/scale.md lists which is which.
@@ -14,8 +14,12 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use self::guesses::GuessLimiter;
 use crate::arena::Voter;
+use crate::client_network::ClientNetwork;
 
 const MINUTE: Duration = Duration::from_secs(60);
+
+/// How many times the limit of an address its network has: an IPv4 /24 or an IPv6 /48.
+const ADDRESSES_PER_NETWORK: u32 = 4;
 
 /// An action with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,7 @@ pub struct RateLimits {
 struct ActionLimiters {
     voters: DefaultKeyedRateLimiter<Voter>,
     addresses: DefaultKeyedRateLimiter<IpAddr>,
+    networks: DefaultKeyedRateLimiter<ClientNetwork>,
 }
 
 /// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
@@ -94,7 +99,8 @@ impl RateLimits {
         if let Some(voter) = voter {
             limiters.voters.check_key(&voter).map_err(wait)?;
         }
-        limiters.addresses.check_key(&network(address)).map_err(wait)
+        limiters.addresses.check_key(&network(address)).map_err(wait)?;
+        limiters.networks.check_key(&ClientNetwork::site(address)).map_err(wait)
     }
 
     /// Whether somebody knows the admin token, as `is_right` finds out.
@@ -118,6 +124,7 @@ impl RateLimits {
         for limiters in self.limiters.iter().flatten() {
             limiters.voters.retain_recent();
             limiters.addresses.retain_recent();
+            limiters.networks.retain_recent();
         }
         self.token_guesses.iter().for_each(GuessLimiter::drop_idle);
     }
@@ -125,8 +132,12 @@ impl RateLimits {
 
 impl ActionLimiters {
     fn new(per_minute: [u32; 2]) -> Self {
-        let [voter, address] = per_minute.map(quota);
-        Self { voters: RateLimiter::keyed(voter), addresses: RateLimiter::keyed(address) }
+        let [voter, address] = per_minute;
+        Self {
+            voters: RateLimiter::keyed(quota(voter)),
+            addresses: RateLimiter::keyed(quota(address)),
+            networks: RateLimiter::keyed(quota(address.saturating_mul(ADDRESSES_PER_NETWORK))),
+        }
     }
 }
 
@@ -165,14 +176,18 @@ mod tests {
     }
 
     #[test]
-    fn a_voter_and_an_address_each_have_their_measure() {
+    fn a_voter_an_address_and_a_network_each_have_their_limit() {
         let one = Voter(Uuid::from_u128(1));
         let many = |index: u32| Voter(Uuid::from_u128(u128::from(index) + 2));
         let here = |_| IpAddr::from([192, 0, 2, 1]);
-        let anywhere = |index: u32| IpAddr::from(index.to_be_bytes());
+        let nearby = |index: u32| IpAddr::from([192, 0, 2, index as u8]);
+        let anywhere = |index: u32| IpAddr::from((index << 8).to_be_bytes());
+        let own_subnet = |index: u32| IpAddr::from([0x2001, 0xdb8, 1, index as u16, 0, 0, 0, 1]);
 
         assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, |_| one, anywhere), 20);
         assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, here), 300);
+        assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, nearby), 1200);
+        assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, own_subnet), 1200);
         assert_eq!(granted(&RateLimits::new(true), LimitedAction::Vote, many, anywhere), 2000);
         assert_eq!(granted(&RateLimits::new(false), LimitedAction::Vote, |_| one, here), 2000);
     }
