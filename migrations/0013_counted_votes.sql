@@ -38,16 +38,16 @@ CREATE TABLE daily_votes (
     PRIMARY KEY (day, subject)
 ) WITH (fillfactor = 70);
 
--- By how much the votes of a network have moved each model: on this day, and since it last left the model alone for ten
--- minutes.
+-- By how much the counted votes of a network have moved each model on a day, and by how much they could have moved it
+-- since the network last left the model alone for ten minutes.
 CREATE TABLE network_influence (
-    day          date             NOT NULL,
-    network      bytea            NOT NULL CHECK (length(network) = 16),
-    settings     text             NOT NULL,
-    model_key    text             NOT NULL REFERENCES models (key),
-    points_today double precision NOT NULL,
-    points       double precision NOT NULL,
-    latest       timestamptz      NOT NULL,
+    day             date             NOT NULL,
+    network         bytea            NOT NULL CHECK (length(network) = 16),
+    settings        text             NOT NULL,
+    model_key       text             NOT NULL REFERENCES models (key),
+    points_moved    double precision NOT NULL,
+    points_at_stake double precision NOT NULL,
+    latest          timestamptz      NOT NULL,
     PRIMARY KEY (day, network, settings, model_key)
 ) WITH (fillfactor = 70);
 

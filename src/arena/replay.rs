@@ -64,6 +64,8 @@ pub enum Difference {
         .0.build_a, .0.build_b, .0.stored, .0.counted
     )]
     Tally(TallyMismatch),
+    #[error("the number of counted votes is stored wrongly for {0} voters")]
+    VoterTotals(u64),
 }
 
 impl Replay {
@@ -164,6 +166,7 @@ pub struct ReplayReport {
     pub differing_votes: u64,
     pub differing_ratings: u64,
     pub differing_tallies: u64,
+    pub differing_voters: u64,
     pub first: Option<Difference>,
 }
 
@@ -185,6 +188,12 @@ impl ReplayReport {
         let differences = self.replay.differences(stored);
         self.differing_ratings = differences.len() as u64;
         self.first = self.first.take().or_else(|| differences.into_iter().next());
+    }
+
+    fn add_voters(&mut self, mismatches: u64) {
+        self.differing_voters = mismatches;
+        let difference = (mismatches > 0).then_some(Difference::VoterTotals(mismatches));
+        self.first = self.first.take().or(difference);
     }
 
     fn add_tallies(&mut self, mismatches: Vec<TallyMismatch>) {

@@ -248,6 +248,27 @@ pub(super) async fn mismatches(connection: &mut PgConnection) -> sqlx::Result<Ve
     .await
 }
 
+/// How many voters' totals do not match their votes.
+pub(super) async fn mismatched_voters(connection: &mut PgConnection) -> sqlx::Result<u64> {
+    let mismatches = sqlx::query_scalar!(
+        r#"
+        SELECT count(*) AS "mismatches!"
+        FROM (
+            SELECT settings, voter_id, count(*) AS votes
+            FROM votes
+            JOIN matchups ON matchups.id = matchup_id
+            WHERE exclusion IS NULL
+            GROUP BY settings, voter_id
+        ) counted
+        FULL JOIN voter_totals USING (settings, voter_id)
+        WHERE counted.votes IS DISTINCT FROM voter_totals.votes
+        "#
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(mismatches.unsigned_abs())
+}
+
 /// Removes from the tallies what the counted votes of these voters add to them. Together with [`add_voters`] it lets the
 /// votes of some voters change without reading those of others.
 pub(super) async fn subtract_voters(connection: &mut PgConnection, voters: &[Uuid]) -> sqlx::Result<()> {

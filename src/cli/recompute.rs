@@ -216,11 +216,15 @@ fn replayed(replay: &Replay) -> String {
 
 /// How much differed.
 fn differences(report: &ReplayReport) -> String {
-    let (votes, ratings) =
-        (plural(report.differing_votes, "vote"), plural(report.differing_ratings, "rating"));
+    let mut parts = vec![plural(report.differing_votes, "vote"), plural(report.differing_ratings, "rating")];
     match report.differing_tallies {
-        0 => format!("{votes} and {ratings}"),
-        1 => format!("{votes}, {ratings} and 1 tally"),
-        tallies => format!("{votes}, {ratings} and {tallies} tallies"),
+        0 => {}
+        1 => parts.push("1 tally".to_owned()),
+        tallies => parts.push(format!("{tallies} tallies")),
     }
+    if report.differing_voters > 0 {
+        parts.push(plural(report.differing_voters, "voter"));
+    }
+    let last = parts.pop().unwrap_or_default();
+    format!("{} and {last}", parts.join(", "))
 }

@@ -14,7 +14,7 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<ReplayReport> {
     let mut snapshot = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     disable_statement_timeout(&mut snapshot).await?;
     let mut report = compare(&mut snapshot, Replay::default(), false).await?;
-    report.add_tallies(tallies::mismatches(&mut snapshot).await?);
+    compare_counts(&mut snapshot, &mut report).await?;
     Ok(report)
 }
 
@@ -23,8 +23,8 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
     let mut transaction = pool.begin().await?;
     lock_ratings(&mut transaction).await?;
     let mut report = correct(&mut transaction, Replay::default()).await?;
-    report.add_tallies(tallies::mismatches(&mut transaction).await?);
-    if report.differing_tallies > 0 {
+    compare_counts(&mut transaction, &mut report).await?;
+    if report.differing_tallies + report.differing_voters > 0 {
         tallies::rewrite(&mut transaction).await?;
     }
     if !report.is_clean() {
@@ -34,6 +34,7 @@ pub async fn repair(pool: &PgPool, admin: Admin) -> sqlx::Result<ReplayReport> {
             "votes": report.differing_votes,
             "ratings": report.differing_ratings,
             "tallies": report.differing_tallies,
+            "voters": report.differing_voters,
         });
         audit::record(&mut transaction, admin, "recompute", "ladders", detail).await?;
     }
@@ -84,6 +85,13 @@ async fn compare(
     }
     report.add_ratings(&stored(connection).await?);
     Ok(report)
+}
+
+/// Compares what is counted for each pair of builds and for each voter with the votes.
+async fn compare_counts(connection: &mut PgConnection, report: &mut ReplayReport) -> sqlx::Result<()> {
+    report.add_tallies(tallies::mismatches(&mut *connection).await?);
+    report.add_voters(tallies::mismatched_voters(connection).await?);
+    Ok(())
 }
 
 /// The ladders as they were before a vote.

@@ -12,10 +12,10 @@ use super::exclusion::Exclusion;
 use super::network_keys::NetworkDigest;
 use crate::arena::{ModelKey, Settings, Voter};
 
-/// A network that has not moved a model for so long begins anew.
+/// A network none of whose votes on a model has counted for so long begins anew.
 const INFLUENCE_SPAN: Duration = Duration::minutes(10);
 
-/// What a network can do to a model within a day, as a multiple of what it can do within [`INFLUENCE_SPAN`].
+/// By how much a network can move a model within a day, as a multiple of the same within [`INFLUENCE_SPAN`].
 const INFLUENCE_PER_DAY: f64 = 4.0;
 
 /// How many votes count from an IPv6 /48, as a multiple of those from each /64 in it.
@@ -28,8 +28,9 @@ pub struct VoteBudgets {
     pub voter_per_day: Option<u32>,
     /// Votes from one network that count within a day: an IPv4 /24 or an IPv6 /64. An IPv6 /48 has four times as many.
     pub network_per_day: Option<u32>,
-    /// The Elo points by which the votes of one network can move a model up or down until it has not moved it for ten
-    /// minutes; within a day it is four times as much. A single vote counts even if it is worth more.
+    /// The Elo points by which the votes of one network could move a model, whatever they chose, until none of them has
+    /// counted for ten minutes; within a day they move it by no more than four times as much. A single vote counts even
+    /// if it is worth more.
     pub network_points: Option<f64>,
 }
 
@@ -84,12 +85,15 @@ type Subject = [u8; 16];
 
 type InfluenceKey = (NetworkDigest, Settings, ModelKey);
 
-/// By how many points a network has moved a model.
+/// What the votes of a network that counted have done to a model.
 #[derive(Clone, Copy)]
 struct Influence {
-    today: f64,
-    /// Until then, since the network last left the model alone for [`INFLUENCE_SPAN`].
-    points: f64,
+    /// The points by which they have moved it today, up or down.
+    moved: f64,
+    /// The points by which they could have moved it since the network last left it alone for [`INFLUENCE_SPAN`]. Votes
+    /// that cancel each other out, or hardly move anything, such as ties, use up the budget as well: they change the
+    /// skill of models.
+    at_stake: f64,
     latest: OffsetDateTime,
 }
 
@@ -144,7 +148,7 @@ impl BudgetUse {
             r#"
             SELECT
                 network, settings AS "settings: Settings", model_key AS "model: ModelKey",
-                points_today, points, latest
+                points_moved, points_at_stake, latest
             FROM network_influence
             WHERE day = $1 AND network = ANY($2)
             "#,
@@ -157,7 +161,8 @@ impl BudgetUse {
             .into_iter()
             .filter_map(|row| {
                 let network = NetworkDigest(row.network.try_into().ok()?);
-                let influence = Influence { today: row.points_today, points: row.points, latest: row.latest };
+                let influence =
+                    Influence { moved: row.points_moved, at_stake: row.points_at_stake, latest: row.latest };
                 Some(((network, row.settings, row.model), influence))
             })
             .collect();
@@ -206,17 +211,17 @@ impl BudgetUse {
         let (Some(budget), Some(network)) = (self.budgets.network_points, origin.network()) else {
             return false;
         };
-        let Influence { today, points, .. } = self.influence_of(network, shift);
-        let exceeds = |before: f64, budget: f64| before.abs() + shift.most > budget.max(shift.most);
-        exceeds(points, budget) || exceeds(today, budget * INFLUENCE_PER_DAY)
+        let Influence { moved, at_stake, .. } = self.influence_of(network, shift);
+        let exceeds = |before: f64, budget: f64| before + shift.most > budget.max(shift.most);
+        exceeds(at_stake, budget) || exceeds(moved.abs(), budget * INFLUENCE_PER_DAY)
     }
 
     fn add_influence(&mut self, origin: &VoteOrigin, shift: &RatingShift<'_>) {
         let (Some(_), Some(network)) = (self.budgets.network_points, origin.network()) else { return };
         let before = self.influence_of(network, shift);
         let after = Influence {
-            today: before.today + shift.points,
-            points: before.points + shift.points,
+            moved: before.moved + shift.points,
+            at_stake: before.at_stake + shift.most,
             latest: self.now,
         };
         let key = (network, shift.settings.clone(), shift.model.clone());
@@ -228,8 +233,8 @@ impl BudgetUse {
         let key = (network, shift.settings.clone(), shift.model.clone());
         match self.influence.get(&key) {
             Some(known) if self.now - known.latest < INFLUENCE_SPAN => *known,
-            Some(known) => Influence { points: 0.0, ..*known },
-            None => Influence { today: 0.0, points: 0.0, latest: self.now },
+            Some(known) => Influence { at_stake: 0.0, ..*known },
+            None => Influence { moved: 0.0, at_stake: 0.0, latest: self.now },
         }
     }
 
@@ -273,22 +278,25 @@ impl BudgetUse {
             |of: fn(&Influence) -> f64| -> Vec<f64> { rows.iter().map(|(_, row)| of(row)).collect() };
         sqlx::query!(
             "
-            INSERT INTO network_influence (day, network, settings, model_key, points_today, points, latest)
+            INSERT INTO network_influence (
+                day, network, settings, model_key, points_moved, points_at_stake, latest
+            )
             SELECT $1, *
             FROM unnest(
                 (SELECT $2::bytea[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::float8[]),
                 (SELECT $6::float8[]), (SELECT $7::timestamptz[])
-            ) AS moved (network, settings, model, points_today, points, latest)
+            ) AS moved (network, settings, model, points_moved, points_at_stake, latest)
             ORDER BY network, settings, model
             ON CONFLICT (day, network, settings, model_key) DO UPDATE
-            SET points_today = excluded.points_today, points = excluded.points, latest = excluded.latest
+            SET points_moved = excluded.points_moved, points_at_stake = excluded.points_at_stake,
+                latest = excluded.latest
             ",
             self.now.date(),
             &rows.iter().map(|((network, ..), _)| network.0.to_vec()).collect::<Vec<_>>(),
             rows.iter().map(|((_, settings, _), _)| settings).collect::<Vec<_>>() as _,
             rows.iter().map(|((_, _, model), _)| model).collect::<Vec<_>>() as _,
-            &column(|influence| influence.today),
-            &column(|influence| influence.points),
+            &column(|influence| influence.moved),
+            &column(|influence| influence.at_stake),
             &rows.iter().map(|(_, influence)| influence.latest).collect::<Vec<_>>(),
         )
         .execute(connection)
@@ -369,6 +377,13 @@ mod tests {
         assert!(!votes.counts(2, 1, 8.0));
         votes.pass(Duration::SECOND);
         assert!(votes.counts(3, 1, 8.0));
+    }
+
+    #[test]
+    fn ties_and_votes_that_cancel_out_use_up_the_budget_too() {
+        let mut votes = Votes::with(VoteBudgets { network_points: Some(20.0), ..VoteBudgets::default() });
+        let points = [0.0, 8.0, -8.0, 0.0, 0.0];
+        assert_eq!(points.map(|points| votes.counts(1, 1, points)), [true, true, false, false, false]);
     }
 
     #[test]

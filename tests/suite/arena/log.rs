@@ -306,6 +306,10 @@ async fn stored_ratings_are_compared_with_the_votes_and_repaired() {
         ("DELETE FROM tallies", "0 votes, 0 ratings and "),
         ("UPDATE tallies SET first_votes = 7", "0 votes, 0 ratings and "),
         (
+            "UPDATE voter_totals SET votes = votes + 1",
+            "differ; the first: the number of counted votes is stored wrongly for ",
+        ),
+        (
             "UPDATE votes SET elo_a_before = 1, elo_a_after = 2; UPDATE ratings SET elo = 3",
             "12 votes and 2 ratings differ",
         ),
