@@ -40,6 +40,14 @@ impl CaptchaService {
         }
     }
 
+    /// What the service calls itself.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Turnstile => "Cloudflare Turnstile",
+            Self::Hcaptcha => "hCaptcha",
+        }
+    }
+
     fn verify_url(self) -> &'static str {
         match self {
             Self::Turnstile => "https://challenges.cloudflare.com/turnstile/v0/siteverify",

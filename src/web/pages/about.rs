@@ -18,6 +18,7 @@ use crate::arena::skill::{MIN_VOTES_FOR_SKILL, TieFrequency};
 use crate::arena::totals::{LadderTotals, SideAdvantageSummary};
 use crate::arena::vote_log::LoggedVote;
 use crate::arena::{Choice, ReferencePolicy, Settings, VoteBudgets};
+use crate::config::PersonCheckConfig;
 use crate::web::{Page, filters};
 
 /// Counting gets slower with the number of votes, and numbers may be a minute old.
@@ -43,6 +44,7 @@ struct AboutPage {
     min_dwell: Option<String>,
     limited: bool,
     budgets: VoteBudgets,
+    person_check: PersonCheckConfig,
     /// How late results are shown.
     delay: Duration,
     /// The end of a sentence about references.
@@ -72,6 +74,7 @@ async fn about(State(app): State<App>, cache: TotalsCache) -> AboutPage {
         min_dwell: (!dwell.is_zero()).then(|| dwell.as_secs_f64().to_string()),
         limited: app.limits.is_enabled(),
         budgets: app.config.vote_budgets,
+        person_check: app.config.person_check.clone(),
         delay: app.arena.results_delay,
         references: reference_policy(app.config.references),
         held_out_votes: app.config.held_out_votes,

@@ -323,3 +323,16 @@ async fn expired_checks_are_dropped_and_their_voters_are_asked_like_new_ones() {
     let second = TestServer::start_with_env(db.pool.clone(), &WORK).await;
     assert_eq!(voter.with_base_url(&second.url).matchup().await["personCheck"]["kind"], "work");
 }
+
+#[tokio::test]
+async fn the_about_page_says_how_visitors_are_checked() {
+    let db = TestDb::seeded().await;
+    let about = async |server: TestServer| server.get("/about").send().await.unwrap().text().await.unwrap();
+    let off = about(TestServer::start_with_env(db.pool.clone(), &[]).await).await;
+    let work = about(TestServer::start_with_env(db.pool.clone(), &WORK).await).await;
+    let captcha = about(captcha_server(db.pool.clone(), Turnstile, NOBODY_LISTENS).await).await;
+    let says = |page: &str| {
+        ["your browser computes something", "Cloudflare Turnstile"].map(|words| page.contains(words))
+    };
+    assert_eq!([off, work, captcha].map(|page| says(&page)), [[false, false], [true, false], [false, true]]);
+}
