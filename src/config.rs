@@ -247,7 +247,7 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         self.choice("REFERENCE_MODELS", "auto, on or off", policies)
     }
 
-    /// The catalog's files, with the addresses of providers that are set in the environment.
+    /// The catalog's files, with what is set in the environment.
     fn catalog(&mut self, data_dir: Option<&Path>) -> Catalog {
         let mut catalog = Catalog::load(data_dir).unwrap_or_else(|error| {
             self.problems.push(format!("{error:#}"));
@@ -258,6 +258,7 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
                 provider.base_url = address;
             }
         }
+        catalog.held_out_percent = self.number("HELD_OUT_PERCENT", 0, 0..=100);
         catalog
     }
 

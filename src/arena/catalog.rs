@@ -118,6 +118,8 @@ pub struct Catalog {
     pub providers: Vec<Provider>,
     pub models: Vec<Model>,
     pub prompts: Vec<Prompt>,
+    /// How many of a hundred new prompts are held out if nothing says whether they are. Chance decides which.
+    pub held_out_percent: u32,
 }
 
 const MODELS: &str = include_str!("../../models.toml");
@@ -138,7 +140,7 @@ impl Catalog {
         let own = read_file(dir, "prompts.toml")?;
         let prompts =
             read_prompts(own.as_deref().unwrap_or(PROMPTS)).context("prompts.toml cannot be used")?;
-        let catalog = Self { providers, models, prompts };
+        let catalog = Self { providers, models, prompts, held_out_percent: 0 };
         catalog.check_routes().context("models.toml cannot be used")?;
         Ok(catalog)
     }
@@ -184,7 +186,7 @@ impl Catalog {
             stored::seed_model(connection, model).await?;
         }
         for prompt in &self.prompts {
-            stored::seed_prompt(connection, prompt).await?;
+            stored::seed_prompt(connection, prompt, self.held_out_percent).await?;
         }
         Ok(())
     }

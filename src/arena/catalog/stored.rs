@@ -128,11 +128,15 @@ pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> 
 }
 
 /// Updates a prompt from the files, unless an admin has edited it. Its text stays once it has builds or jobs.
-pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) -> sqlx::Result<()> {
+pub(super) async fn seed_prompt(
+    connection: &mut PgConnection,
+    prompt: &Prompt,
+    held_out_percent: u32,
+) -> sqlx::Result<()> {
     sqlx::query!(
         "
         INSERT INTO prompts (id, text, tags, held_out)
-        VALUES ($1, $2, $3, coalesce($4, false))
+        VALUES ($1, $2, $3, coalesce($4, random() * 100 < $5))
         ON CONFLICT (id) DO UPDATE
         SET tags = $3, held_out = coalesce($4, prompts.held_out),
             text = CASE
@@ -148,6 +152,7 @@ pub(super) async fn seed_prompt(connection: &mut PgConnection, prompt: &Prompt) 
         prompt.text,
         &prompt.tags,
         prompt.held_out,
+        f64::from(held_out_percent),
     )
     .execute(connection)
     .await?;
@@ -215,11 +220,12 @@ pub async fn put_prompt(
     connection: &mut PgConnection,
     prompt: &Prompt,
     active: Option<bool>,
+    held_out_percent: u32,
 ) -> Result<bool, EditPromptError> {
     let is_new = sqlx::query_scalar!(
         r#"
         INSERT INTO prompts (id, text, tags, active, held_out, edited_at)
-        VALUES ($1, $2, $3, coalesce($4, true), coalesce($5, false), now())
+        VALUES ($1, $2, $3, coalesce($4, true), coalesce($5, random() * 100 < $6), now())
         ON CONFLICT (id) DO UPDATE
         SET text = $2, tags = $3, active = coalesce($4, prompts.active),
             held_out = coalesce($5, prompts.held_out), edited_at = now()
@@ -233,6 +239,7 @@ pub async fn put_prompt(
         &prompt.tags,
         active,
         prompt.held_out,
+        f64::from(held_out_percent),
     )
     .fetch_optional(connection)
     .await?;

@@ -202,3 +202,22 @@ async fn an_admins_choice_to_hold_a_prompt_out_survives_seeding() {
     let put = server.admin().json(Method::PUT, "/api/admin/prompts/lighthouse", &same).await;
     assert_eq!((put.status, &put.json()["heldOut"]), (200, &json!(true)), "a missing field changes nothing");
 }
+
+#[tokio::test]
+async fn a_share_of_new_prompts_is_held_out_if_nothing_says_whether_they_are() {
+    let (_db, server, _) = start_server(&[("HELD_OUT_PERCENT", "100")]).await;
+    let put = async |id: &str, more: Value| {
+        let mut prompt = json!({ "text": "a small shed" });
+        prompt.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = server.admin().json(Method::PUT, &format!("/api/admin/prompts/{id}"), &prompt).await;
+        answer.json()["heldOut"].clone()
+    };
+    assert_eq!(put("shed", json!({})).await, true);
+    assert_eq!(put("open-shed", json!({ "heldOut": false })).await, false);
+    assert_eq!(put("open-shed", json!({ "tags": ["house"] })).await, false, "it is not new any more");
+    assert_eq!(
+        put("carousel", json!({ "text": "a carousel with galloping horses" })).await,
+        false,
+        "nor is this"
+    );
+}

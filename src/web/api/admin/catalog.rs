@@ -214,7 +214,8 @@ async fn put_prompt(
     let prompt = catalog::Prompt { id, text: text.trim().to_owned(), tags, held_out };
     Error::bad_request_if(prompt.problem())?;
     let mut transaction = app.pool.begin().await?;
-    let is_new = catalog::put_prompt(&mut transaction, &prompt, active).await?;
+    let held_out_percent = app.config.catalog.held_out_percent;
+    let is_new = catalog::put_prompt(&mut transaction, &prompt, active, held_out_percent).await?;
     let detail = json!({ "text": prompt.text, "tags": prompt.tags, "active": active, "heldOut": held_out });
     if active == Some(false) {
         jobs::cancel_queued(&mut transaction, None, Some(&prompt.id)).await?;
