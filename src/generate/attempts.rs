@@ -179,6 +179,7 @@ impl<T: Task> AttemptLoop<T> {
             answer,
             answer_time,
             usage: response.usage,
+            sent: response.sent,
             notes: json!(response.notes),
         };
         (attempt, result)

@@ -52,12 +52,13 @@ impl ModelProvider for ProviderClient {
     ) -> Result<CompletionResponse> {
         let deadline = Instant::now() + self.limits.total;
         let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
+        let mut options = self.protocol.options(request);
         let mut notes = Vec::new();
-        let asking = self.ask_with_retries(request, deadline, &mut received, &mut notes);
+        let asking = self.ask_with_retries(request, &mut options, deadline, &mut received, &mut notes);
         let result = timeout_at(deadline, asking).await;
         let result = result.unwrap_or_else(|_| Err(self.scrub_error(self.timeout_error(), &received)));
         let (usage, began) = (received.total_usage(), received.began());
-        let response = CompletionResponse { text: received.text, usage, notes };
+        let response = CompletionResponse { text: received.text, usage, sent: options.sent(), notes };
         match result {
             Ok(()) => Ok(response),
             Err(error) => {
@@ -90,14 +91,14 @@ impl ProviderClient {
     async fn ask_with_retries(
         &self,
         request: &CompletionRequest,
+        options: &mut RequestOptions,
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
-        let mut options = self.protocol.options(request);
         let mut attempt = 1;
         loop {
-            let error = match self.ask_once(request, &options, deadline, received).await {
+            let error = match self.ask_once(request, options, deadline, received).await {
                 Ok(()) => return Ok(()),
                 Err(error) => self.scrub_error(error, received),
             };

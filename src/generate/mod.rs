@@ -39,7 +39,7 @@ pub use self::progress::Progress;
 pub use self::providers::Providers;
 pub use self::secret::Secret;
 pub use crate::arena::catalog::{ModelOptions, ProviderKind, ThinkingEffort};
-pub use crate::arena::jobs::attempts::Usage;
+pub use crate::arena::jobs::attempts::{SentOptions, Usage};
 use crate::outbound::{OutboundRefused, PinnedHost};
 
 /// Answers requests. Dropping the future ends the request at the provider.
@@ -124,6 +124,7 @@ pub enum ChatRole {
 pub struct CompletionResponse {
     pub text: String,
     pub usage: Usage,
+    pub sent: SentOptions,
     pub notes: Vec<Note>,
 }
 

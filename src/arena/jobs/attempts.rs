@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::super::catalog::ThinkingEffort;
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 
 /// An attempt that has ended by itself.
@@ -24,6 +26,7 @@ pub struct Attempt {
     /// From sending the request that was answered to the end of the answer.
     pub answer_time: Duration,
     pub usage: Usage,
+    pub sent: SentOptions,
     /// How requests were changed because the provider did not take them as they were: a JSON array.
     pub notes: Value,
 }
@@ -46,6 +49,18 @@ pub struct Usage {
     pub input: Option<u64>,
     pub output: Option<u64>,
     pub reasoning: Option<u64>,
+}
+
+/// The options of the last request of an attempt as they were sent, after those that the provider does not support were
+/// changed. What is none was left to the provider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentOptions {
+    pub effort: Option<ThinkingEffort>,
+    pub temperature: Option<f64>,
+    pub max_output_tokens: Option<u32>,
+    /// Whether the provider was told the form of the answer.
+    pub schema: bool,
 }
 
 /// Why an attempt was ended from outside.

@@ -90,7 +90,7 @@ const LATE: Duration = Duration::from_millis(100);
 
 fn response(text: String) -> CompletionResponse {
     let usage = Usage { input: Some(1000), output: Some(200), reasoning: None };
-    CompletionResponse { text, usage, notes: vec![no_schema()] }
+    CompletionResponse { text, usage, notes: vec![no_schema()], ..CompletionResponse::default() }
 }
 
 fn failed(kind: GenerateErrorKind, partial: String, on_delta: &mut dyn FnMut(Delta<'_>)) -> GenerateError {

@@ -7,7 +7,8 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::super::{
-    Adjustment, CompletionRequest, GenerateError, GenerateErrorKind, ModelOptions, Note, ThinkingEffort,
+    Adjustment, CompletionRequest, GenerateError, GenerateErrorKind, ModelOptions, Note, SentOptions,
+    ThinkingEffort,
 };
 
 /// A smaller number in a provider's message is not a token limit.
@@ -41,6 +42,15 @@ impl RequestOptions {
             use_max_completion_tokens: false,
             streamed_usage: true,
             limit_lowered: false,
+        }
+    }
+
+    pub(super) fn sent(&self) -> SentOptions {
+        SentOptions {
+            effort: self.effort,
+            temperature: self.temperature,
+            max_output_tokens: self.max_tokens,
+            schema: self.schema.is_some(),
         }
     }
 
