@@ -7,6 +7,7 @@ use voxel::Verdict;
 
 use super::attempts::{ChatPrompt, Generated, RejectedAnswer, Task};
 use super::prompting::{self, RejectedBuild};
+use super::thoughts::{end_of_thoughts, is_thinking};
 use crate::arena::Settings;
 use crate::arena::builds::{GenerationInfo, PackedBuild};
 
@@ -42,7 +43,8 @@ impl Task for BuildTask {
     }
 
     fn read(&self, answer: &str) -> Result<BuildAnswer, RejectedAnswer> {
-        self.check(answer).map_err(|rejected| RejectedAnswer {
+        let (answer, found) = self.find(answer);
+        found.map_err(|rejected| RejectedAnswer {
             code: rejected.rejection.code.name(),
             repair: prompting::repair_prompt(&self.prompt, &self.settings, answer, &rejected),
             message: rejected.rejection.message,
@@ -52,15 +54,38 @@ impl Task for BuildTask {
     /// A spec is complete where the answer ends with it and nothing was begun after it: an answer can begin with a
     /// sketch that is a spec as well.
     fn read_interrupted(&self, answer: &str) -> Option<BuildAnswer> {
+        let answer = &answer[end_of_thoughts(answer).unwrap_or(0)..];
         let end = answer.rfind('}').map_or(0, |at| at + 1);
         let is_complete = |found: &BuildAnswer| {
-            answer[..end].ends_with(found.spec.trim_end()) && !answer[end..].contains('{')
+            answer[..end].ends_with(found.spec.trim_end())
+                && !answer[end..].contains('{')
+                && !is_thinking(answer)
         };
         self.check(answer).ok().filter(is_complete)
     }
 }
 
 impl BuildTask {
+    /// Reads the build in an answer, and returns with it the part of the answer that was read.
+    ///
+    /// Where an endpoint leaves thoughts in the answer, a draft in them may have more entries than the spec that
+    /// follows. So what stands before the end of the last thought does not count, unless nothing follows that could be
+    /// a spec, or the tag stands within the spec itself.
+    fn find<'a>(&self, answer: &'a str) -> (&'a str, Result<BuildAnswer, RejectedBuild>) {
+        let Some(end) = end_of_thoughts(answer) else { return (answer, self.check(answer)) };
+        let (thoughts, rest) = answer.split_at(end);
+        let found = self.check(rest);
+        if found.is_ok() {
+            return (rest, found);
+        }
+        let whole = self.check(answer);
+        let is_draft = |whole: &BuildAnswer| thoughts.contains(whole.spec.trim());
+        if begins_object(rest) && whole.as_ref().ok().is_none_or(is_draft) {
+            return (rest, found);
+        }
+        (answer, whole)
+    }
+
     fn check(&self, answer: &str) -> Result<BuildAnswer, RejectedBuild> {
         let Self { settings, max_bytes, .. } = self;
         let without_stats = |rejection| RejectedBuild { rejection, stats: None, warnings: Vec::new() };
@@ -76,6 +101,11 @@ impl BuildTask {
             Verdict::Unreadable(rejection) => Err(without_stats(rejection)),
         }
     }
+}
+
+/// Whether a JSON object seems to begin somewhere in a text.
+fn begins_object(text: &str) -> bool {
+    text.match_indices('{').any(|(at, _)| text[at + 1..].trim_start().starts_with(['"', '}']))
 }
 
 impl Generated<BuildAnswer> {

@@ -24,6 +24,7 @@ pub mod prompting;
 mod providers;
 mod schema;
 mod secret;
+mod thoughts;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,10 @@ use uuid::Uuid;
 use super::Worker;
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
-use crate::arena::jobs::{self, Job, attempts};
+use crate::arena::jobs::attempts::{self, AttemptRow};
+use crate::arena::jobs::{self, Job};
+use crate::generate::attempts::Task;
+use crate::generate::build::BuildTask;
 use crate::work::WorkClient;
 
 /// What reading a job's answers again has led to.
@@ -32,7 +35,7 @@ impl Worker {
         let mut last_error = None;
         for attempt in attempts::list(&self.pool, id).await?.into_iter().rev() {
             let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
-            match self.check_stored_answer(answer, &slot).await? {
+            match self.check_stored_answer(answer, &job, &attempt).await? {
                 Ok(build) => {
                     let stored = self.attach_build(admin, &job, &slot, &build, &attempt).await?;
                     let found = stored.map(|build| (build, attempt.number));
@@ -47,12 +50,21 @@ impl Worker {
     async fn check_stored_answer(
         &self,
         answer: Vec<u8>,
-        slot: &BuildSlot,
+        job: &Job,
+        attempt: &AttemptRow,
     ) -> anyhow::Result<Result<PackedBuild, String>> {
-        let (settings, limit) = (slot.settings.clone(), self.config.generation.answer_max_bytes);
+        let task = BuildTask {
+            prompt: job.prompt_text.clone(),
+            settings: job.settings.clone(),
+            max_bytes: self.config.generation.answer_max_bytes,
+        };
+        let is_whole = matches!(attempt.outcome.as_deref(), Some("accepted" | "refused" | "unread"));
         let read = move || {
             let text = String::from_utf8_lossy(&answer);
-            PackedBuild::read(text.as_bytes(), &settings, limit).map_err(|rejection| rejection.message)
+            let found = task.read(&text).map_err(|rejected| rejected.message)?;
+            // If the end of an answer was lost, a sketch at its beginning could pass for the build.
+            let found = if is_whole { Some(found) } else { task.read_interrupted(&text) };
+            found.map(|answer| answer.build).ok_or_else(|| "the end of the answer is missing".to_owned())
         };
         Ok(self.work.run(WorkClient::BACKGROUND, read).await?)
     }
@@ -63,7 +75,7 @@ impl Worker {
         job: &Job,
         slot: &BuildSlot,
         build: &PackedBuild,
-        attempt: &attempts::AttemptRow,
+        attempt: &AttemptRow,
     ) -> anyhow::Result<Option<Uuid>> {
         let generation =
             GenerationInfo { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };

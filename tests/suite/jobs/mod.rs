@@ -3,6 +3,7 @@
 mod crashes;
 mod failures;
 mod sharing;
+mod thoughts;
 
 use serde_json::Value;
 
