@@ -36,8 +36,16 @@ pub(super) struct SseStream {
 }
 
 impl SseStream {
-    pub fn new(response: Response, idle: Duration, max_event_bytes: usize) -> Self {
-        Self { response, idle, parser: SseParser::new(max_event_bytes), ready: VecDeque::new(), end: None }
+    /// `begin` has been read already.
+    pub fn new(response: Response, begin: &[u8], idle: Duration, max_event_bytes: usize) -> Self {
+        let (parser, ready) = (SseParser::new(max_event_bytes), VecDeque::new());
+        let mut stream = Self { response, idle, parser, ready, end: None };
+        stream.push(begin);
+        stream
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.end = self.parser.push(bytes, &mut self.ready).err().map(Err);
     }
 
     /// The next event, or none after the provider has closed the stream.
@@ -50,11 +58,18 @@ impl SseStream {
                 return end.map(|()| None);
             }
             match next_chunk(&mut self.response, self.idle, received).await? {
-                Some(bytes) => self.end = self.parser.push(&bytes, &mut self.ready).err().map(Err),
+                Some(bytes) => self.push(&bytes),
                 None => self.end = Some(self.parser.finish(&mut self.ready)),
             }
         }
     }
+}
+
+/// Whether a body begins like a stream of events.
+pub(super) fn begins_stream(body: &[u8]) -> bool {
+    const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body).trim_ascii_start();
+    FIELDS.iter().any(|field| body.starts_with(field))
 }
 
 /// Turns bytes into events, wherever the bytes were cut.

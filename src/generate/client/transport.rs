@@ -16,7 +16,7 @@ use super::body::next_chunk;
 use super::error_body::{self, MAX_ERROR_BODY};
 use super::protocol::Protocol;
 use super::received::ReceivedAnswer;
-use super::sse::SseStream;
+use super::sse::{SseStream, begins_stream};
 use super::text::{clip, error_chain};
 use crate::outbound;
 
@@ -64,7 +64,7 @@ impl HttpTransport {
     ) -> Result<ResponseBody> {
         received.start_request();
         let first_byte = self.limits.first_byte;
-        let response = timeout(first_byte, self.client.post(url).body(body).send())
+        let mut response = timeout(first_byte, self.client.post(url).body(body).send())
             .await
             .map_err(|_| GenerateError::stalled(first_byte))?
             .map_err(unreachable)?;
@@ -82,10 +82,11 @@ impl HttpTransport {
         let max_body_bytes = self.max_body_bytes;
         match media_type(&response).as_str() {
             "text/event-stream" | "" => {
-                Ok(ResponseBody::Stream(Box::new(SseStream::new(response, self.limits.idle, max_body_bytes))))
+                let stream = SseStream::new(response, &[], self.limits.idle, max_body_bytes);
+                Ok(ResponseBody::Stream(Box::new(stream)))
             }
             "application/json" => {
-                let body = self.body(response, max_body_bytes, received).await?;
+                let body = self.body(response, Vec::new(), max_body_bytes, received).await?;
                 if body.len() > max_body_bytes {
                     let message = format!("the answer is longer than {max_body_bytes} bytes");
                     return Err(GenerateError::new(GenerateErrorKind::TooLarge, message));
@@ -97,7 +98,12 @@ impl HttpTransport {
             }
             other => {
                 let other = other.to_owned();
-                let body = self.body(response, MAX_ERROR_BODY, received).await?;
+                let begin = self.begin(&mut response, received).await?;
+                if other == "text/plain" && begins_stream(&begin) {
+                    let stream = SseStream::new(response, &begin, self.limits.idle, max_body_bytes);
+                    return Ok(ResponseBody::Stream(Box::new(stream)));
+                }
+                let body = self.body(response, begin, MAX_ERROR_BODY, received).await?;
                 let what = summarize_body(&String::from_utf8_lossy(&body));
                 let message =
                     format!("the answer is {} instead of an event stream: {what}", clip(&other, 80));
@@ -114,7 +120,7 @@ impl HttpTransport {
             error_body::from_text(COMPRESSED.to_owned(), status)
         } else {
             // The status says more than the error of reading its explanation would.
-            let body = self.body(response, MAX_ERROR_BODY, received).await.unwrap_or_default();
+            let body = self.body(response, Vec::new(), MAX_ERROR_BODY, received).await.unwrap_or_default();
             let body = String::from_utf8_lossy(&body);
             error_body::parse_error(&body, Some(status))
                 .unwrap_or_else(|| error_body::from_text(summarize_body(&body), status))
@@ -127,14 +133,26 @@ impl HttpTransport {
         error
     }
 
-    /// Reads a body up to one byte more than `limit`, which shows that it is longer.
+    /// Reads as much of a body as tells what it is.
+    async fn begin(&self, response: &mut Response, received: &mut ReceivedAnswer<'_>) -> Result<Vec<u8>> {
+        const ENOUGH: usize = 16;
+        let mut begin = Vec::new();
+        while begin.trim_ascii_start().len() < ENOUGH && begin.len() < MAX_ERROR_BODY {
+            let Some(bytes) = next_chunk(response, self.limits.idle, received).await? else { break };
+            begin.extend_from_slice(&bytes);
+        }
+        Ok(begin)
+    }
+
+    /// Reads a body, of which `body` is here already, up to one byte more than `limit`, which shows that it is longer.
     async fn body(
         &self,
         mut response: Response,
+        mut body: Vec<u8>,
         limit: usize,
         received: &mut ReceivedAnswer<'_>,
     ) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
+        body.truncate(limit + 1);
         while body.len() <= limit {
             let Some(bytes) = next_chunk(&mut response, self.limits.idle, received).await? else { break };
             body.extend_from_slice(&bytes[..bytes.len().min(limit + 1 - body.len())]);

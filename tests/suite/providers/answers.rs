@@ -277,3 +277,20 @@ async fn an_endpoint_that_does_not_stream_is_understood() {
     // This endpoint leaves reasoning tokens out of the completion count; they follow from the total.
     assert_eq!(answer.usage, Usage { input: Some(3), output: Some(6), reasoning: None });
 }
+
+#[tokio::test]
+async fn a_stream_that_is_called_plain_text_is_a_stream() {
+    for protocol in FakeProtocol::ALL {
+        let stream = protocol.stream(&[FakePart::Text("ß🏰"), FakePart::Done]);
+        for begin in ["", "\u{feff}", ": a comment\n\n", "\r\n\r\n"] {
+            let whole = format!("{begin}{stream}");
+            let plain = || FakeResponse::new(200, "text/plain; charset=utf-8");
+            let in_bytes = whole.bytes().fold(plain(), |response, byte| response.send(vec![byte]));
+            for response in [plain().send(whole.clone()), in_bytes] {
+                let provider = FakeProvider::with_responses(protocol, [response]).await;
+                let (result, _) = ask(&provider, &question(), patience()).await;
+                assert_eq!(result.unwrap().text, "ß🏰", "{protocol:?} {begin:?}");
+            }
+        }
+    }
+}
