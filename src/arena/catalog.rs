@@ -11,7 +11,9 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
-pub use self::providers::{ModelOptions, Prices, Provider, ProviderKind, ThinkingEffort, is_address};
+pub use self::providers::{
+    EffortSet, MIN_OUTPUT_TOKENS, ModelOptions, Prices, Provider, ProviderKind, ThinkingEffort, is_address,
+};
 pub use self::stored::{
     EditPromptError, ListedModel, ListedPrompt, ModelPatch, PromptPatch, SelectOption, models,
     models_with_builds, patch_model, patch_prompt, prompts, prompts_with_builds, put_model, put_prompt,

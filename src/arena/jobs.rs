@@ -77,8 +77,8 @@ pub async fn any_under_way(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<bool> {
     .await
 }
 
-/// What all attempts have cost, in millionths of a dollar as far as it is known, and how many attempts have no known
-/// price. A trigger updates both in the transactions that price and end attempts.
+/// What all attempts have cost, in millionths of a dollar as far as it is known, and of how many attempts it is not known,
+/// or only what they cost at least. A trigger updates both in the transactions that price and end attempts.
 pub async fn total_spent(pool: &PgPool) -> sqlx::Result<(i64, i64)> {
     let row = sqlx::query!("SELECT spent, unpriced_attempts FROM installation").fetch_one(pool).await?;
     Ok((row.spent, row.unpriced_attempts))

@@ -75,7 +75,9 @@ fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
     if let Some(SeedEstimate { dollars, unknown }) = &seeded.estimate {
         let unpriced =
             if *unknown > 0 { format!(", plus {unknown} with unknown prices") } else { String::new() };
-        println!("estimated cost: ${dollars:.2}{unpriced}");
+        // Nothing is known of the cost if no price is.
+        let known = if *dollars == 0.0 && *unknown > 0 { "—".to_owned() } else { format!("${dollars:.2}") };
+        println!("estimated cost: {known}{unpriced}");
     }
     if arguments.background {
         println!("{} builds queued; a running Buildoff generates them", seeded.jobs.len());

@@ -10,7 +10,8 @@ use super::client::{
     set_field,
 };
 use super::{
-    ChatMessage, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort, Usage, schema,
+    ChatMessage, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
+    Usage, schema,
 };
 
 /// The API requires a limit, and thinking counts towards it. A model with a lower maximum says so, and the request is
@@ -36,25 +37,30 @@ impl Protocol for AnthropicProtocol {
         &[("anthropic-version", "2023-06-01")]
     }
 
+    fn efforts(&self) -> EffortSet {
+        EffortSet::ALL.without(ThinkingEffort::Minimal)
+    }
+
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
         let mut options = RequestOptions::new(request);
         options.max_tokens.get_or_insert(MAX_TOKENS);
-        options.limit_is_optional = false;
         options
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
         let message = |turn: &ChatMessage| json!({ "role": turn.role, "content": turn.text });
-        let messages: Vec<Value> = request.messages.iter().map(message).collect();
+        let (system, turns) = options.conversation(request);
+        let messages: Vec<Value> = turns.iter().map(message).collect();
         let format = options.schema.as_deref().map(schema::without_bounds);
         let format = format.map(|schema| json!({ "type": "json_schema", "schema": schema }));
         let mut output = json!({});
-        set_field(&mut output, "effort", options.effort.and_then(effort));
+        let effort = options.effort.filter(|effort| *effort != ThinkingEffort::None);
+        set_field(&mut output, "effort", effort.map(|effort| json!(effort)));
         set_field(&mut output, "format", format);
 
         let mut body = json!({ "model": request.model, "stream": true });
         set_field(&mut body, "max_tokens", options.max_tokens);
-        set_field(&mut body, "system", Some(request.system.as_str()).filter(|system| !system.is_empty()));
+        set_field(&mut body, "system", system);
         set_field(&mut body, "messages", Some(messages));
         set_field(&mut body, "thinking", options.effort.map(|effort| thinking(effort, options.summary)));
         set_field(&mut body, "output_config", Some(output).filter(|output| *output != json!({})));
@@ -64,14 +70,6 @@ impl Protocol for AnthropicProtocol {
 
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(AnthropicStreamParser::default())
-    }
-}
-
-fn effort(effort: ThinkingEffort) -> Option<Value> {
-    match effort {
-        ThinkingEffort::None => None,
-        ThinkingEffort::Minimal => Some(json!(ThinkingEffort::Low)),
-        other => Some(json!(other)),
     }
 }
 
@@ -274,8 +272,10 @@ impl From<AnthropicUsage> for Usage {
             used.cache_creation_input_tokens.unwrap_or(0) + used.cache_read_input_tokens.unwrap_or(0);
         Self {
             input: used.input_tokens.map(|input| input + cached),
+            cached: used.cache_read_input_tokens,
             output: used.output_tokens,
             reasoning: used.output_tokens_details.and_then(|details| details.thinking_tokens),
+            charged: None,
         }
     }
 }

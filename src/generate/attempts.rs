@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
+use super::cost::least_usage;
 use super::{
     ChatMessage, ChatRole, CompletionRequest, Delta, GenerateError, GenerateErrorKind, ModelOptions,
     ModelProvider, Result,
 };
-use crate::arena::jobs::attempts::{Attempt, Outcome, PastAttempts};
+use crate::arena::jobs::attempts::{Attempt, Billing, Outcome, PastAttempts};
 use crate::work::{WorkClient, WorkError, WorkPool};
 
 /// How many attempts there are unless the configuration says otherwise.
@@ -98,62 +99,98 @@ pub trait AttemptListener: Send {
     async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()>;
 }
 
-/// Why an attempt failed, and the prompt of another one if that makes sense.
+/// Why an attempt failed, and what follows.
 struct FailedAttempt {
     error: GenerateError,
-    next: Option<ChatPrompt>,
+    next: NextAttempt,
+}
+
+enum NextAttempt {
+    /// Another one would not help.
+    Nothing,
+    Prompt(ChatPrompt),
+    /// The same request once more, after a while.
+    Resend,
 }
 
 impl<T: Task> AttemptLoop<T> {
     /// Makes attempts until an answer is accepted, all are used up, or another one would not help.
+    ///
+    /// An answer that breaks off because of the provider uses up none of the attempts. The loop waits as a request to a
+    /// busy provider does, and gives up after as many failures as one.
     pub async fn run(&self, listener: &mut dyn AttemptListener) -> Result<Generated<T::Output>> {
-        let mut number = self.past.count;
+        let (mut count, mut interruptions) = (self.past.count, self.past.interruptions);
         let mut prompt = match &self.past.answer {
             Some((answer, generation_time)) => match self.read(answer).await {
                 Ok(output) => {
-                    return Ok(Generated { output, attempts: number, generation_time: *generation_time });
+                    return Ok(Generated { output, attempts: count, generation_time: *generation_time });
                 }
-                Err(failed) => failed.next.filter(|_| number < self.max_attempts).ok_or(failed.error)?,
+                Err(FailedAttempt { next: NextAttempt::Prompt(repair), .. }) if count < self.max_attempts => {
+                    repair
+                }
+                Err(failed) => return Err(failed.error),
             },
             None if self.past.code.as_deref().is_some_and(is_too_long) => self.task.shorter_prompt(),
             None => self.task.first_prompt(),
         };
         loop {
-            number += 1;
             listener.on_attempt_start().await.map_err(GenerateError::cancelled)?;
-            let (attempt, mut result) = self.attempt(prompt, listener).await;
-            if let Err(failed) = &mut result
-                && number >= self.max_attempts
-            {
-                failed.next = None;
+            let (attempt, result) = self.attempt(&prompt, listener).await;
+            if attempt.outcome == Outcome::Interrupted {
+                interruptions += 1;
+            } else {
+                count += 1;
             }
-            let next = matches!(&result, Err(FailedAttempt { next: Some(_), .. })).then_some(number + 1);
-            listener.on_attempt_end(&attempt, next).await.map_err(GenerateError::cancelled)?;
-            prompt = match result {
+            let failed = match result {
                 Ok(output) => {
-                    return Ok(Generated { output, attempts: number, generation_time: attempt.answer_time });
+                    listener.on_attempt_end(&attempt, None).await.map_err(GenerateError::cancelled)?;
+                    return Ok(Generated { output, attempts: count, generation_time: attempt.answer_time });
                 }
-                Err(FailedAttempt { error, next }) => next.ok_or(error)?,
+                Err(failed) => failed,
             };
+            let next = match failed.next {
+                NextAttempt::Prompt(next) if count < self.max_attempts => Some((next, None)),
+                NextAttempt::Resend => {
+                    let wait = self.provider.retry_wait(&failed.error, interruptions);
+                    wait.map(|wait| (prompt, Some(wait)))
+                }
+                NextAttempt::Prompt(_) | NextAttempt::Nothing => None,
+            };
+            let number = next.is_some().then_some(count + 1);
+            listener.on_attempt_end(&attempt, number).await.map_err(GenerateError::cancelled)?;
+            let (next, wait) = next.ok_or(failed.error)?;
+            if let Some(wait) = wait {
+                listener.on_delta(Delta::Waiting {
+                    attempt: interruptions,
+                    reason: attempt.message.unwrap_or_default(),
+                    seconds: wait.as_secs_f64(),
+                });
+                sleep(wait).await;
+            }
+            prompt = next;
         }
     }
 
     async fn attempt(
         &self,
-        prompt: ChatPrompt,
+        prompt: &ChatPrompt,
         listener: &mut dyn AttemptListener,
     ) -> (Attempt, Result<T::Output, FailedAttempt>) {
         let request = CompletionRequest {
             model: self.model.clone(),
-            system: prompt.system,
-            messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user }],
+            system: prompt.system.clone(),
+            messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user.clone() }],
             schema: self.task.schema(),
             options: self.options,
         };
         let mut sent_at = Instant::now();
+        let mut streamed_chars = 0;
         let mut on_delta = |delta: Delta<'_>| {
-            if let Delta::Sent = delta {
-                sent_at = Instant::now();
+            match &delta {
+                Delta::Sent => sent_at = Instant::now(),
+                Delta::Text(text) => streamed_chars += text.chars().count(),
+                Delta::Thinking { chars } => streamed_chars += chars,
+                Delta::Usage(_) | Delta::Waiting { .. } => {}
             }
             listener.on_delta(delta);
         };
@@ -164,6 +201,14 @@ impl<T: Task> AttemptLoop<T> {
             Err(mut error) => (std::mem::take(&mut *error.partial), Some(error)),
         };
         let answer: Arc<str> = response.text.into();
+        let billing = match &error {
+            Some(error) if error.cost_nothing() => Billing::Nothing,
+            Some(error) if error.began && error.lost_the_end() => {
+                let request_chars = prompt.system.len() + prompt.user.len();
+                Billing::AtLeast(least_usage(&response.usage, request_chars, streamed_chars))
+            }
+            _ => Billing::Reported,
+        };
         let result = match error {
             None => self.read(&answer).await,
             Some(error) => self.read_interrupted(&answer, error).await,
@@ -173,12 +218,13 @@ impl<T: Task> AttemptLoop<T> {
             self.provider.log_rejected(&answer, message);
         }
         let attempt = Attempt {
-            outcome: error.map_or(Outcome::Accepted, |error| outcome(error.kind)),
+            outcome: error.map_or(Outcome::Accepted, outcome),
             code: error.map(|error| error.kind.code()),
             message: error.map(|error| error.message.clone()),
             answer,
             answer_time,
             usage: response.usage,
+            billing,
             sent: response.sent,
             notes: json!(response.notes),
         };
@@ -190,12 +236,12 @@ impl<T: Task> AttemptLoop<T> {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(RejectedAnswer { code, message, repair })) => {
                 let error = GenerateError::new(GenerateErrorKind::Rejected(code), message);
-                Err(FailedAttempt { error, next: Some(repair) })
+                Err(FailedAttempt { error, next: NextAttempt::Prompt(repair) })
             }
             Err(error) => {
                 let message = format!("the answer could not be checked: {:#}", anyhow::Error::from(error));
                 let error = GenerateError::new(GenerateErrorKind::Unread, message);
-                Err(FailedAttempt { error, next: None })
+                Err(FailedAttempt { error, next: NextAttempt::Nothing })
             }
         }
     }
@@ -213,11 +259,12 @@ impl<T: Task> AttemptLoop<T> {
             return Ok(output);
         }
         let next = match error.kind {
-            _ if error.is_final() => None,
-            // The client has tried several times already, unless an answer had begun.
-            kind if kind.is_unavailable() && !error.began => None,
-            kind if is_too_long(kind.code()) => Some(self.task.shorter_prompt()),
-            _ => Some(self.task.first_prompt()),
+            _ if error.is_final() => NextAttempt::Nothing,
+            _ if error.is_interruption() => NextAttempt::Resend,
+            // The client has tried several times already.
+            kind if kind.is_unavailable() => NextAttempt::Nothing,
+            kind if is_too_long(kind.code()) => NextAttempt::Prompt(self.task.shorter_prompt()),
+            _ => NextAttempt::Prompt(self.task.first_prompt()),
         };
         Err(FailedAttempt { error, next })
     }
@@ -237,10 +284,11 @@ fn is_too_long(code: &str) -> bool {
     [GenerateErrorKind::Truncated, GenerateErrorKind::TooLarge].iter().any(|kind| kind.code() == code)
 }
 
-fn outcome(kind: GenerateErrorKind) -> Outcome {
-    match kind {
+fn outcome(error: &GenerateError) -> Outcome {
+    match error.kind {
         GenerateErrorKind::Rejected(_) => Outcome::Refused,
         GenerateErrorKind::Unread => Outcome::Unread,
+        _ if error.is_interruption() => Outcome::Interrupted,
         _ => Outcome::Failed,
     }
 }

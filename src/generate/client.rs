@@ -2,7 +2,9 @@
 //! does not support, retry while it is busy, and give up in time.
 
 mod body;
+mod efforts;
 mod error_body;
+mod learned;
 mod options;
 mod protocol;
 mod received;
@@ -17,6 +19,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
 pub(super) use self::error_body::{parse_error, provider_error};
+use self::learned::LearnedOptions;
 pub(super) use self::options::RequestOptions;
 pub(super) use self::protocol::{
     Protocol, StreamFlow, StreamParser, join_url, push_refusal, set_field, unexpected_document,
@@ -41,6 +44,7 @@ pub(super) struct ProviderClient {
     limits: RequestLimits,
     key: Option<Secret>,
     log_raw: bool,
+    learned: LearnedOptions,
 }
 
 #[async_trait]
@@ -52,8 +56,7 @@ impl ModelProvider for ProviderClient {
     ) -> Result<CompletionResponse> {
         let deadline = Instant::now() + self.limits.total;
         let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
-        let mut options = self.protocol.options(request);
-        let mut notes = Vec::new();
+        let (mut options, mut notes) = self.options(request)?;
         let asking = self.ask_with_retries(request, &mut options, deadline, &mut received, &mut notes);
         let result = timeout_at(deadline, asking).await;
         let result = result.unwrap_or_else(|_| Err(self.scrub_error(self.timeout_error(), &received)));
@@ -66,6 +69,12 @@ impl ModelProvider for ProviderClient {
                 Err(GenerateError { message, began, partial: Box::new(response), ..error })
             }
         }
+    }
+
+    fn retry_wait(&self, error: &GenerateError, failures: u32) -> Option<Duration> {
+        let wait = self.backoff(error, failures);
+        let is_refused = error.retry == Retry::Never || failures >= self.limits.tries;
+        (!is_refused && wait <= self.limits.max_wait).then_some(wait)
     }
 
     fn log_rejected(&self, answer: &str, why: &str) {
@@ -85,7 +94,21 @@ impl ProviderClient {
         log_raw: bool,
     ) -> Result<Self, EndpointError> {
         let transport = HttpTransport::new(endpoint, protocol.as_ref(), limits)?;
-        Ok(Self { protocol, transport, limits, key: endpoint.key.clone(), log_raw })
+        let (key, learned) = (endpoint.key.clone(), LearnedOptions::default());
+        Ok(Self { protocol, transport, limits, key, log_raw, learned })
+    }
+
+    /// The options of a request, and how they differ from what it asks for.
+    fn options(&self, request: &CompletionRequest) -> Result<(RequestOptions, Vec<Note>)> {
+        if let Some(learned) = self.learned.recall(request) {
+            return Ok(learned);
+        }
+        let mut options = self.protocol.options(request);
+        let note = options.round_effort(self.protocol.efforts()).map_err(|why| {
+            let message = format!("{}: {why}", self.protocol.name());
+            GenerateError::new(GenerateErrorKind::BadRequest, message)
+        })?;
+        Ok((options, note.into_iter().collect()))
     }
 
     async fn ask_with_retries(
@@ -98,7 +121,11 @@ impl ProviderClient {
     ) -> Result<()> {
         let mut attempt = 1;
         loop {
-            let error = match self.ask_once(request, options, deadline, received).await {
+            let result = self.ask_once(request, options, deadline, received).await;
+            if result.is_ok() || received.began() {
+                self.learned.learn(request, options, notes);
+            }
+            let error = match result {
                 Ok(()) => return Ok(()),
                 Err(error) => self.scrub_error(error, received),
             };
@@ -106,9 +133,13 @@ impl ProviderClient {
             if received.began() {
                 return Err(error);
             }
-            if let Some(note) = options.drop_unsupported(&error, &request.model) {
-                notes.push(note);
-                continue;
+            match options.adjust(&error, request) {
+                Ok(Some(note)) => {
+                    notes.push(note);
+                    continue;
+                }
+                Ok(None) => {}
+                Err(message) => return Err(GenerateError { message, ..error }),
             }
             if !error.kind.is_unavailable() || error.retry == Retry::Never || attempt >= self.limits.tries {
                 return Err(error);
@@ -178,12 +209,7 @@ impl ProviderClient {
         deadline: Instant,
         received: &mut ReceivedAnswer<'_>,
     ) -> Result<()> {
-        let doubled = self.limits.backoff.saturating_mul(2_u32.saturating_pow(attempt - 1));
-        // Spread, so that requests that failed together are not repeated together.
-        let wait = match error.retry {
-            Retry::After(wished) => wished.min(A_DAY).mul_f64(rand::random_range(1.0..1.1)),
-            Retry::Unspecified | Retry::Never => doubled.min(A_DAY).mul_f64(rand::random_range(0.5..1.0)),
-        };
+        let wait = self.backoff(&error, attempt);
         let left = deadline.saturating_duration_since(Instant::now());
         if wait > self.limits.max_wait.min(left) {
             let message = format!("{} (retry only after {} s)", error.message, wait.as_secs());
@@ -196,6 +222,16 @@ impl ProviderClient {
         });
         sleep(wait).await;
         Ok(())
+    }
+
+    /// How long a provider is left alone after so many failures in a row.
+    fn backoff(&self, error: &GenerateError, failures: u32) -> Duration {
+        let doubled = self.limits.backoff.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+        // Spread, so that requests that failed together are not repeated together.
+        match error.retry {
+            Retry::After(wished) => wished.min(A_DAY).mul_f64(rand::random_range(1.0..1.1)),
+            Retry::Unspecified | Retry::Never => doubled.min(A_DAY).mul_f64(rand::random_range(0.5..1.0)),
+        }
     }
 
     /// Removes the key from what people and logs get to see.

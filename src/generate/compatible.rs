@@ -13,6 +13,9 @@ use super::client::{
 };
 use super::{CompletionRequest, GenerateError, GenerateErrorKind, Result, Usage, schema};
 
+/// A larger charge for one answer, in dollars, is a mistake.
+const MAX_CHARGE: f64 = 1e5;
+
 pub(super) struct CompatibleProtocol;
 
 impl Protocol for CompatibleProtocol {
@@ -29,13 +32,17 @@ impl Protocol for CompatibleProtocol {
     }
 
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
-        RequestOptions { summary: false, ..RequestOptions::new(request) }
+        let mut options = RequestOptions::new(request);
+        options.summary = false;
+        options.limit_has_other_name = true;
+        options.split_reasoning = leaks_thoughts(&request.model);
+        options
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
-        let system = Some(&request.system).filter(|system| !system.is_empty());
+        let (system, turns) = options.conversation(request);
         let system = system.map(|text| json!({ "role": "system", "content": text }));
-        let turns = request.messages.iter().map(|turn| json!({ "role": turn.role, "content": turn.text }));
+        let turns = turns.iter().map(|turn| json!({ "role": turn.role, "content": turn.text }));
         let messages: Vec<Value> = system.into_iter().chain(turns).collect();
         let limit = if options.use_max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
 
@@ -44,6 +51,7 @@ impl Protocol for CompatibleProtocol {
         set_field(&mut body, "stream_options", stream_options);
         set_field(&mut body, limit, options.max_tokens);
         set_field(&mut body, "reasoning_effort", options.effort.map(|effort| json!(effort)));
+        set_field(&mut body, "reasoning_split", options.split_reasoning.then_some(true));
         set_field(&mut body, "temperature", options.temperature);
         set_field(&mut body, "response_format", options.schema.as_deref().map(format));
         serde_json::to_vec(&body)
@@ -52,6 +60,12 @@ impl Protocol for CompatibleProtocol {
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(CompatibleStreamParser::default())
     }
+}
+
+/// Whether a model writes its thoughts into the answer unless it is told to keep them apart. MiniMax's own endpoint does;
+/// elsewhere its models have other names.
+fn leaks_thoughts(model: &str) -> bool {
+    model.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case("minimax-"))
 }
 
 fn format(schema: &Value) -> Value {
@@ -88,6 +102,7 @@ struct CompatibleDelta {
     content: Option<CompatibleContent>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
+    reasoning_details: Option<Value>,
     refusal: Option<String>,
 }
 
@@ -109,7 +124,22 @@ struct CompatibleUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
+    prompt_tokens_details: Option<CompatibleInputTokens>,
     completion_tokens_details: Option<CompatibleOutputTokens>,
+    /// DeepSeek's name for cached input.
+    prompt_cache_hit_tokens: Option<u64>,
+    /// Moonshot's.
+    cached_tokens: Option<u64>,
+    /// OpenRouter's charge in dollars. Others use the name for other things.
+    cost: Option<Value>,
+    /// Whether OpenRouter used a key that its customer has with the provider, who then charges for the answer.
+    is_byok: Option<bool>,
+    cost_details: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct CompatibleInputTokens {
+    cached_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -189,7 +219,11 @@ impl CompatibleStreamParser {
     }
 
     fn piece(&mut self, piece: CompatibleDelta, received: &mut ReceivedAnswer<'_>) -> Result<()> {
-        received.thinking(piece.reasoning_content.or(piece.reasoning).as_deref().unwrap_or_default());
+        let details = piece.reasoning_details.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let details = details.filter_map(|detail| detail["text"].as_str());
+        // Endpoints that send the details as well repeat the same text in them.
+        let thought = piece.reasoning_content.or(piece.reasoning).filter(|thought| !thought.is_empty());
+        received.thinking(&thought.unwrap_or_else(|| details.collect()));
         push_refusal(&mut self.refusal, piece.refusal.as_deref().unwrap_or_default());
         match piece.content {
             Some(CompatibleContent::Text(text)) => received.push_text(&text),
@@ -202,13 +236,27 @@ impl CompatibleStreamParser {
     }
 }
 
+impl CompatibleUsage {
+    /// In millionths of a dollar.
+    fn charged(&self) -> Option<u64> {
+        let own = self.cost.as_ref()?.as_f64()?;
+        let upstream =
+            self.cost_details.as_ref().and_then(|details| details["upstream_inference_cost"].as_f64());
+        let dollars = own + upstream.filter(|_| self.is_byok == Some(true)).unwrap_or(0.0);
+        (0.0..MAX_CHARGE).contains(&dollars).then(|| (dollars * 1e6).round() as u64)
+    }
+}
+
 impl From<CompatibleUsage> for Usage {
     /// Some endpoints leave the reasoning out of the completion, but not out of the total.
     fn from(used: CompatibleUsage) -> Self {
         let beyond_input =
             used.total_tokens.zip(used.prompt_tokens).map(|(all, input)| all.saturating_sub(input));
+        let details = used.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens);
         Self {
             input: used.prompt_tokens,
+            cached: details.or(used.prompt_cache_hit_tokens).or(used.cached_tokens),
+            charged: used.charged(),
             output: used.completion_tokens.max(beyond_input),
             reasoning: used.completion_tokens_details.and_then(|details| details.reasoning_tokens),
         }

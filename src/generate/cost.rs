@@ -4,21 +4,54 @@ use std::fmt;
 
 use super::Usage;
 use crate::arena::catalog::Prices;
+use crate::arena::jobs::attempts::{Attempt, AttemptCost, Billing};
 
 /// Millionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MicroDollars(pub u64);
 
 /// What a build takes as long as nothing is known of its model. Models that think at length use several times as much.
-pub const TYPICAL_USAGE: Usage = Usage { input: Some(4_000), output: Some(15_000), reasoning: None };
+pub const TYPICAL_USAGE: Usage =
+    Usage { input: Some(4_000), cached: None, output: Some(15_000), reasoning: None, charged: None };
 
-/// The cost of what was used, if the provider reported that. Reasoning is a part of the output, also where a provider
-/// reports only the reasoning.
-pub fn cost(prices: Prices, usage: &Usage) -> Option<MicroDollars> {
-    let output = usage.output.max(usage.reasoning)?;
+/// A token has fewer characters than this on average: about four in English, and two or three in the JSON of a build.
+const MAX_CHARS_PER_TOKEN: usize = 5;
+
+/// The cost of what was used: what the provider says that it charges, or else what follows from the prices, if the
+/// provider reported all it takes. Reasoning is a part of the output, also where a provider reports only the reasoning.
+pub fn cost(prices: Option<Prices>, usage: &Usage) -> Option<MicroDollars> {
+    if let Some(charged) = usage.charged {
+        return Some(MicroDollars(charged));
+    }
+    let prices = prices?;
+    let (input, output) = (usage.input?, usage.output.max(usage.reasoning)?);
+    let cached = usage.cached.unwrap_or(0).min(input);
+    let cached_price = prices.cached_input.unwrap_or(prices.input);
     // Dollars for a million tokens are millionths of a dollar for one.
-    let micros = prices.input * usage.input? as f64 + prices.output * output as f64;
+    let micros =
+        prices.input * (input - cached) as f64 + cached_price * cached as f64 + prices.output * output as f64;
     Some(MicroDollars(micros.round() as u64))
+}
+
+/// What an attempt has cost, or has cost at least. None if that is not known.
+pub fn attempt_cost(prices: Option<Prices>, attempt: &Attempt) -> Option<AttemptCost> {
+    let (cost, is_minimum) = match attempt.billing {
+        // Requests that are refused may have followed on one that was not.
+        Billing::Nothing => (Some(cost(prices, &attempt.usage).unwrap_or_default()), false),
+        Billing::Reported => (cost(prices, &attempt.usage), false),
+        Billing::AtLeast(least) => (cost(prices, &least), least.charged.is_none()),
+    };
+    Some(AttemptCost { micros: i64::try_from(cost?.0).ok()?, is_minimum })
+}
+
+/// The least that an answer has used of which the end was lost: what was reported, or what the characters of the
+/// request and of what has streamed in come to, whichever is more. All of the input may have been cached, unless that was
+/// reported.
+pub fn least_usage(reported: &Usage, request_chars: usize, streamed_chars: usize) -> Usage {
+    let tokens = |chars: usize| Some((chars / MAX_CHARS_PER_TOKEN) as u64);
+    let input = reported.input.max(tokens(request_chars));
+    let output = reported.output.max(tokens(streamed_chars));
+    Usage { input, cached: reported.cached.or(input), output, ..*reported }
 }
 
 impl fmt::Display for MicroDollars {
@@ -33,8 +66,8 @@ mod tests {
 
     #[test]
     fn tokens_cost_what_the_price_list_says() {
-        let prices = Prices { input: 2.5, output: 15.0 };
-        let usage = |input, output, reasoning| Usage { input, output, reasoning };
+        let prices = Prices { input: 2.5, cached_input: None, output: 15.0 };
+        let usage = |input, output, reasoning| Usage { input, output, reasoning, ..Usage::default() };
         for (used, micros) in [
             (usage(Some(1_000_000), Some(1_000_000), None), Some(17_500_000)),
             (usage(Some(4_000), Some(20_000), Some(15_000)), Some(310_000)),
@@ -45,12 +78,42 @@ mod tests {
             (usage(Some(4_000), None, None), None),
             (usage(Some(u64::MAX), Some(u64::MAX), None), Some(u64::MAX)),
         ] {
-            assert_eq!(cost(prices, &used), micros.map(MicroDollars), "{used:?}");
+            assert_eq!(cost(Some(prices), &used), micros.map(MicroDollars), "{used:?}");
         }
-        assert_eq!(
-            cost(Prices { input: 0.0, output: 0.0 }, &usage(Some(9), Some(9), None)),
-            Some(MicroDollars(0))
-        );
+        let free = Prices { input: 0.0, cached_input: None, output: 0.0 };
+        assert_eq!(cost(Some(free), &usage(Some(9), Some(9), None)), Some(MicroDollars(0)));
+        assert_eq!(cost(None, &usage(Some(9), Some(9), None)), None);
+    }
+
+    #[test]
+    fn cached_input_has_its_own_price_or_that_of_other_input() {
+        let used = |cached| Usage { input: Some(1000), cached, output: Some(0), ..Usage::default() };
+        for (cached_input, cached, micros) in [
+            (Some(0.25), Some(800), 700),
+            (None, Some(800), 2500),
+            (Some(0.25), None, 2500),
+            (Some(0.0), Some(1_000_000), 0),
+        ] {
+            let prices = Prices { input: 2.5, cached_input, output: 15.0 };
+            assert_eq!(cost(Some(prices), &used(cached)), Some(MicroDollars(micros)), "{cached:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_provider_charges_counts_more_than_prices() {
+        let prices = Prices { input: 2.5, cached_input: None, output: 15.0 };
+        let used = Usage { input: Some(1000), output: Some(1000), charged: Some(42), ..Usage::default() };
+        assert_eq!(cost(Some(prices), &used), Some(MicroDollars(42)));
+        assert_eq!(cost(None, &used), Some(MicroDollars(42)));
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_has_used_at_least_what_was_seen_of_it() {
+        let reported = Usage { input: Some(100), ..Usage::default() };
+        let least = least_usage(&reported, 50, 1000);
+        assert_eq!((least.input, least.cached, least.output), (Some(100), Some(100), Some(200)));
+        let least = least_usage(&Usage::default(), 50, 0);
+        assert_eq!((least.input, least.output), (Some(10), Some(0)));
     }
 
     #[test]

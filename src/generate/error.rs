@@ -167,6 +167,26 @@ impl GenerateError {
         Self::new(GenerateErrorKind::OverBudget, message)
     }
 
+    /// Whether the answer broke off because of the provider or the connection, which says nothing about the model.
+    pub(super) fn is_interruption(&self) -> bool {
+        let broke_off = self.kind == GenerateErrorKind::CutOff || (self.kind.is_unavailable() && self.began);
+        broke_off && self.retry != Retry::Never
+    }
+
+    /// Whether the request was refused before the model began to answer, and therefore cost nothing.
+    pub fn cost_nothing(&self) -> bool {
+        use GenerateErrorKind::{BadKey, BadRequest, NoCredit, NoSuchModel, OverBudget};
+        let is_refusal = matches!(self.kind, BadKey | NoCredit | NoSuchModel | BadRequest | OverBudget)
+            || self.kind.is_unavailable();
+        !self.began && (is_refusal || self.status.is_some())
+    }
+
+    /// Whether the end of the answer was lost, and with it what the provider reports only then.
+    pub(super) fn lost_the_end(&self) -> bool {
+        use GenerateErrorKind::{BadAnswer, CutOff, Stalled, TimedOut, TooLarge};
+        matches!(self.kind, BadAnswer | CutOff | Stalled | TimedOut | TooLarge) || self.kind.is_unavailable()
+    }
+
     /// Whether the same request would fail again.
     pub fn is_final(&self) -> bool {
         self.kind.is_final() || self.retry == Retry::Never

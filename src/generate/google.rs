@@ -10,8 +10,8 @@ use super::client::{
     set_field,
 };
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
-    Usage, schema,
+    ChatMessage, ChatRole, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result,
+    ThinkingEffort, Usage, schema,
 };
 
 pub(super) struct GoogleProtocol;
@@ -32,8 +32,14 @@ impl Protocol for GoogleProtocol {
         (HeaderName::from_static("x-goog-api-key"), "")
     }
 
+    fn efforts(&self) -> EffortSet {
+        EffortSet::ALL.without(ThinkingEffort::Xhigh).without(ThinkingEffort::Max)
+    }
+
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
-        RequestOptions { summary: true, ..RequestOptions::new(request) }
+        let mut options = RequestOptions::new(request);
+        options.summary = true;
+        options
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
@@ -44,7 +50,8 @@ impl Protocol for GoogleProtocol {
             };
             json!({ "role": role, "parts": [{ "text": turn.text }] })
         };
-        let contents: Vec<Value> = request.messages.iter().map(content).collect();
+        let (system, turns) = options.conversation(request);
+        let contents: Vec<Value> = turns.iter().map(content).collect();
         let mut generation_config = json!({});
         set_field(&mut generation_config, "maxOutputTokens", options.max_tokens);
         set_field(&mut generation_config, "temperature", options.temperature);
@@ -55,7 +62,7 @@ impl Protocol for GoogleProtocol {
         }
 
         let mut body = json!({ "contents": contents });
-        let system = (!request.system.is_empty()).then(|| json!({ "parts": [{ "text": request.system }] }));
+        let system = system.map(|text| json!({ "parts": [{ "text": text }] }));
         set_field(&mut body, "systemInstruction", system);
         set_field(
             &mut body,
@@ -73,14 +80,10 @@ impl Protocol for GoogleProtocol {
 /// Thoughts are the only thing that streams in while a model thinks.
 fn thinking(effort: Option<ThinkingEffort>, thoughts: bool) -> Option<Value> {
     let Some(effort) = effort else { return thoughts.then(|| json!({ "includeThoughts": true })) };
-    let level = match effort {
-        ThinkingEffort::None => return Some(json!({ "thinkingBudget": 0 })),
-        ThinkingEffort::Minimal => "MINIMAL",
-        ThinkingEffort::Low => "LOW",
-        ThinkingEffort::Medium => "MEDIUM",
-        ThinkingEffort::High => "HIGH",
-        ThinkingEffort::Xhigh | ThinkingEffort::Max => "XHIGH",
-    };
+    if effort == ThinkingEffort::None {
+        return Some(json!({ "thinkingBudget": 0 }));
+    }
+    let level = effort.name().to_uppercase();
     Some(json!({ "thinkingLevel": level, "includeThoughts": thoughts }))
 }
 
@@ -133,6 +136,7 @@ struct GooglePromptFeedback {
 #[serde(rename_all = "camelCase")]
 struct GoogleUsage {
     prompt_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
     thoughts_token_count: Option<u64>,
 }
@@ -191,6 +195,12 @@ impl From<GoogleUsage> for Usage {
     fn from(used: GoogleUsage) -> Self {
         let (text, thoughts) = (used.candidates_token_count, used.thoughts_token_count);
         let output = text.or(thoughts).map(|_| text.unwrap_or(0) + thoughts.unwrap_or(0));
-        Self { input: used.prompt_token_count, output, reasoning: thoughts }
+        Self {
+            input: used.prompt_token_count,
+            cached: used.cached_content_token_count,
+            output,
+            reasoning: thoughts,
+            charged: None,
+        }
     }
 }

@@ -39,7 +39,7 @@ pub use self::error::{GenerateError, GenerateErrorKind};
 pub use self::progress::Progress;
 pub use self::providers::Providers;
 pub use self::secret::Secret;
-pub use crate::arena::catalog::{ModelOptions, ProviderKind, ThinkingEffort};
+pub use crate::arena::catalog::{EffortSet, ModelOptions, ProviderKind, ThinkingEffort};
 pub use crate::arena::jobs::attempts::{SentOptions, Usage};
 use crate::outbound::{OutboundRefused, PinnedHost};
 
@@ -51,6 +51,10 @@ pub trait ModelProvider: Send + Sync {
         request: &CompletionRequest,
         on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
     ) -> Result<CompletionResponse>;
+
+    /// How long to wait before the same request is sent again, after so many answers in a row broke off because of the
+    /// provider. None if it should not be sent again.
+    fn retry_wait(&self, error: &GenerateError, failures: u32) -> Option<Duration>;
 
     /// Logs an answer that was rejected, if the provider is configured to.
     fn log_rejected(&self, _answer: &str, _why: &str) {}
@@ -104,7 +108,7 @@ pub struct CompletionRequest {
     pub messages: Vec<ChatMessage>,
     /// The form of the answer, where the provider can hold a model to it.
     pub schema: Option<Arc<Value>>,
-    /// Left out one by one where the model does not support them.
+    /// Changed or left out one by one where the model does not support them.
     pub options: ModelOptions,
 }
 
@@ -140,14 +144,24 @@ pub struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Adjustment {
-    FewerTokens { from: u32, to: u32 },
-    NoTokenLimit,
+    FewerTokens {
+        from: u32,
+        to: u32,
+    },
     NewNameForTokenLimit,
     NoSchema,
+    /// From the effort that was asked for to the one that was sent.
+    Effort {
+        from: ThinkingEffort,
+        to: ThinkingEffort,
+    },
+    /// Not to think was asked of a model that never does.
     NoEffort,
     NoThinkingSummary,
     NoTemperature,
     NoStreamedUsage,
+    NoReasoningSplit,
+    SystemInFirstTurn,
 }
 
 /// A piece of what streams in.

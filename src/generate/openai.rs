@@ -41,10 +41,11 @@ impl Protocol for OpenAiProtocol {
     }
 
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>> {
+        let (system, turns) = options.conversation(request);
         let body = CreateResponse {
             model: Some(request.model.clone()),
-            instructions: (!request.system.is_empty()).then(|| request.system.clone()),
-            input: InputParam::Items(request.messages.iter().map(message).collect()),
+            instructions: system.map(str::to_owned),
+            input: InputParam::Items(turns.iter().map(message).collect()),
             max_output_tokens: options.max_tokens,
             reasoning: options.effort.map(|how| reasoning(how, options.summary)),
             temperature: options.temperature.map(|temperature| temperature as f32),
@@ -199,8 +200,14 @@ struct OpenAiIncompleteDetails {
 #[derive(Deserialize)]
 struct OpenAiUsage {
     input_tokens: Option<u64>,
+    input_tokens_details: Option<OpenAiInputTokens>,
     output_tokens: Option<u64>,
     output_tokens_details: Option<OpenAiOutputTokens>,
+}
+
+#[derive(Deserialize)]
+struct OpenAiInputTokens {
+    cached_tokens: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -319,7 +326,8 @@ impl OpenAiFinalResponse {
     fn usage(&self) -> Usage {
         let Some(used) = &self.usage else { return Usage::default() };
         let reasoning = used.output_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
-        Usage { input: used.input_tokens, output: used.output_tokens, reasoning }
+        let cached = used.input_tokens_details.as_ref().and_then(|details| details.cached_tokens);
+        Usage { input: used.input_tokens, cached, output: used.output_tokens, reasoning, charged: None }
     }
 }
 

@@ -8,6 +8,8 @@ pub struct Progress {
     pub text: String,
     /// Characters of the whole answer so far.
     pub chars: usize,
+    /// Characters of what the model lets see of its thoughts.
+    pub thought_chars: usize,
     pub usage: Usage,
     /// What happens while no text comes.
     pub note: Option<String>,
@@ -22,7 +24,10 @@ impl Progress {
                 self.note = None;
             }
             Delta::Sent => self.note = None,
-            Delta::Thinking { .. } => self.note = Some("thinking".to_owned()),
+            Delta::Thinking { chars } => {
+                self.thought_chars += chars;
+                self.note = Some("thinking".to_owned());
+            }
             Delta::Usage(usage) => self.usage = **usage,
             Delta::Waiting { reason, seconds, .. } => {
                 self.note = Some(format!("trying again in {seconds:.0} s: {reason}"));

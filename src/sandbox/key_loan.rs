@@ -5,6 +5,7 @@
 //! restart forgets nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::PgPool;
@@ -19,14 +20,12 @@ use crate::arena::lent_keys;
 use crate::client_network::ClientNetwork;
 use crate::config::LoanLimits;
 use crate::generate::cost::{TYPICAL_USAGE, cost};
-use crate::generate::{
-    CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind, ModelProvider, Usage,
-};
+use crate::generate::{CompletionRequest, CompletionResponse, Delta, GenerateError, ModelProvider, Usage};
 
 /// For a model that costs, but nobody knows how much: as much as the most expensive one of the built-in catalog.
-const ASSUMED_PRICES: Prices = Prices { input: 10.0, output: 50.0 };
+const ASSUMED_PRICES: Prices = Prices { input: 10.0, cached_input: None, output: 50.0 };
 
-const FREE: Prices = Prices { input: 0.0, output: 0.0 };
+const FREE: Prices = Prices { input: 0.0, cached_input: None, output: 0.0 };
 
 /// A larger cost is a mistake in a price or a usage, and must not overflow the sum of the day.
 const MAX_COST: i64 = 1 << 50;
@@ -106,7 +105,7 @@ impl KeyLoan {
         let output = TYPICAL_USAGE
             .output
             .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));
-        let expected = micros(prices, Usage { input: Some(input_tokens), output, reasoning: None });
+        let expected = micros(prices, Usage { input: Some(input_tokens), output, ..Usage::default() });
         let budget = i64::try_from(budget.0).unwrap_or(i64::MAX);
         // What costs nothing may go on when the budget is used up.
         let budget = if expected == 0 { i64::MAX } else { budget };
@@ -150,6 +149,10 @@ impl ModelProvider for LentProvider {
         result
     }
 
+    fn retry_wait(&self, error: &GenerateError, failures: u32) -> Option<Duration> {
+        self.provider.retry_wait(error, failures)
+    }
+
     fn log_rejected(&self, answer: &str, why: &str) {
         self.provider.log_rejected(answer, why);
     }
@@ -166,16 +169,11 @@ impl Charge {
     }
 
     fn end(&mut self, result: &Result<CompletionResponse, GenerateError>) {
-        use GenerateErrorKind::*;
         let (usage, outcome) = match result {
             Ok(response) => (&response.usage, ChargeOutcome::Answered),
             Err(error) => {
-                let is_declined = matches!(
-                    error.kind,
-                    BadKey | NoCredit | NoSuchModel | BadRequest | RateLimited | Overloaded | Unreachable
-                );
-                let outcome =
-                    if is_declined && !error.began { ChargeOutcome::Declined } else { ChargeOutcome::Failed };
+                let is_declined = error.cost_nothing();
+                let outcome = if is_declined { ChargeOutcome::Declined } else { ChargeOutcome::Failed };
                 (&error.partial.usage, outcome)
             }
         };
@@ -185,11 +183,11 @@ impl Charge {
 
     /// What the request has cost, as far as it can be known.
     fn amount(&self) -> i64 {
-        let reported = cost(self.prices, &self.usage).map(|_| micros(self.prices, self.usage));
+        let reported = cost(Some(self.prices), &self.usage).map(|_| micros(self.prices, self.usage));
         let output = (self.chars / CHARS_PER_TOKEN) as u64;
         let seen = micros(
             self.prices,
-            Usage { input: Some(self.input_tokens), output: Some(output), reasoning: None },
+            Usage { input: Some(self.input_tokens), output: Some(output), ..Usage::default() },
         );
         match (self.outcome, reported) {
             (ChargeOutcome::Answered, Some(reported)) => reported,
@@ -224,7 +222,7 @@ impl Drop for Charge {
 }
 
 fn micros(prices: Prices, usage: Usage) -> i64 {
-    let micros = cost(prices, &usage).map_or(0, |micros| micros.0);
+    let micros = cost(Some(prices), &usage).map_or(0, |micros| micros.0);
     i64::try_from(micros).unwrap_or(i64::MAX).min(MAX_COST)
 }
 

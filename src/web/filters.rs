@@ -94,9 +94,13 @@ pub fn minutes(duration: &Duration, _: &dyn askama::Values) -> askama::Result<St
     })
 }
 
-#[askama::filter_fn]
-pub fn dollars(amount: &f64, _: &dyn askama::Values) -> askama::Result<String> {
-    Ok(format_dollars(*amount))
+/// A cost in dollars, what it was at least, or a dash if nothing is known of it.
+pub fn format_cost(amount: Option<f64>, is_minimum: bool) -> String {
+    match amount {
+        Some(amount) if is_minimum => format!("≥\u{a0}{}", format_dollars(amount)),
+        Some(amount) => format_dollars(amount),
+        None => "—".to_owned(),
+    }
 }
 
 /// Amounts below ten cents have four decimals.

@@ -19,7 +19,7 @@ pub(super) async fn estimate(connection: &mut PgConnection, slots: &[BuildSlot])
     let averages = jobs::average_costs(connection).await?;
     let average = |listed: &ListedModel| {
         let known = averages.get(&listed.model.key).copied();
-        known.or_else(|| cost(listed.model.prices?, &TYPICAL_USAGE).map(|cost| cost.0))
+        known.or_else(|| cost(listed.model.prices, &TYPICAL_USAGE).map(|cost| cost.0))
     };
     let mut estimate = Estimate::default();
     for slot in slots {

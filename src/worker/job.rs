@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::recorder::StreamBuffer;
+use self::recorder::{StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
 use crate::arena::catalog::Model;
 use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError, attempts};
 use crate::generate::attempts::AttemptLoop;
 use crate::generate::build::BuildTask;
-use crate::generate::{self, GenerateError, Usage};
+use crate::generate::{GenerateError, cost};
 use crate::work::WorkClient;
 
 /// How often the lease is renewed.
@@ -136,13 +136,13 @@ impl JobRun<'_> {
     /// Renews the lease, and stores what has streamed in since the last time.
     async fn renew_lease(&self) -> Result<(), LeaseError> {
         let (pool, lease) = (&self.worker.pool, &self.claim.lease);
-        let (progress, usage) = self.buffer.snapshot();
+        let (progress, used) = self.buffer.snapshot();
         with_retries(|| lease.renew(pool, LEASE, &progress)).await?;
         self.buffer.mark_stored(&progress);
-        if let Some(usage) = usage {
-            let (attempt, cost) = (progress.attempt, self.cost(&usage));
-            with_retries(|| attempts::record_usage(pool, lease, attempt, &usage, cost)).await?;
-            self.buffer.mark_usage_stored(attempt, usage);
+        if let Some(used) = used {
+            let (attempt, cost) = (progress.attempt, self.least_cost(&used));
+            with_retries(|| attempts::record_usage(pool, lease, attempt, &used.reported, cost)).await?;
+            self.buffer.mark_usage_stored(attempt, used);
         }
         Ok(())
     }
@@ -162,9 +162,10 @@ impl JobRun<'_> {
         }
     }
 
-    /// In millionths of a dollar.
-    fn cost(&self, usage: &Usage) -> Option<i64> {
-        i64::try_from(generate::cost::cost(self.model.prices?, usage)?.0).ok()
+    /// What an answer under way has cost so far at least, in millionths of a dollar.
+    fn least_cost(&self, used: &UsedSoFar) -> Option<i64> {
+        let usage = cost::least_usage(&used.reported, 0, used.chars);
+        i64::try_from(cost::cost(self.model.prices, &usage)?.0).ok()
     }
 }
 

@@ -91,7 +91,8 @@ async function explainNothingToDo() {
 /** @param {SeedResult["estimate"]} estimate */
 function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
   const besides = unknown > 0 ? `, plus ${formatCount(unknown, "build")} at unknown prices` : "";
-  return textElement("p", `Estimated cost, going by earlier builds: about $${dollars.toFixed(2)}${besides}.`);
+  const about = dollars === 0 && unknown > 0 ? "—" : `about $${dollars.toFixed(2)}`;
+  return textElement("p", `Estimated cost, going by earlier builds: ${about}${besides}.`);
 }
 
 /** The text of the confirmation: what is asked for, of whom, and how often. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */

@@ -32,11 +32,17 @@ function clearMissing(full) {
 function showTotals(sum) {
   for (const slot of document.querySelectorAll("[data-sum]")) {
     const name = /** @type {keyof CoverageTotals} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
-    slot.textContent = name === "spent" ? formatDollars(sum.spent) : formatNumber(sum[name]);
+    slot.textContent = name === "spent" ? formatSpent(sum) : formatNumber(sum[name]);
     const some = /** @type {HTMLElement | null} */ (slot.closest("[data-some]"));
     if (some) some.hidden = sum[name] === 0;
   }
   bulkActions.updateButtons(sum);
+}
+
+/** What all attempts have cost, as far as known. @param {CoverageTotals} sum */
+function formatSpent({ spent, unpriced }) {
+  if (unpriced === 0) return formatDollars(spent);
+  return spent > 0 ? `≥\u00a0${formatDollars(spent)}` : "—";
 }
 
 /** Announces to screen readers which jobs have ended. @param {CellState[]} ended */

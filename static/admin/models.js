@@ -16,6 +16,7 @@ function fillForm(model) {
   inputById("other").value = model && !known ? model.provider : "";
   inputById("input-price").value = numberText(model?.prices?.input);
   inputById("output-price").value = numberText(model?.prices?.output);
+  inputById("cached-price").value = numberText(model?.prices?.cachedInput);
   inputById("via").value = Object.entries(model?.via ?? {}).map((pair) => pair.join(" ")).join("\n");
   inputById("effort").value = model?.options.effort ?? "";
   inputById("temperature").value = numberText(model?.options.temperature);
@@ -26,7 +27,7 @@ function fillForm(model) {
 /** @param {AdminModel | null} model */
 function save(model) {
   const key = inputById("key").value.trim();
-  const now = readForm();
+  const now = readForm(model);
   if (!model) return add(key, now);
   const { displayName, about, ...rest } = now;
   const { provider, modelId, prices, options, via } = model;
@@ -44,17 +45,20 @@ function add(key, model) {
   return request("PUT", `/api/admin/models/${encodeURIComponent(key)}`, { json: model });
 }
 
-function readForm() {
+/** What the form does not show stays as it is. @param {AdminModel | null} model */
+function readForm(model) {
   const [input, output] = [readNumber("input-price"), readNumber("output-price")];
   if ((input === null) !== (output === null)) throw new Error("Enter both prices, or neither.");
+  const cached = readNumber("cached-price");
+  const prices = input === null || output === null ? null : { input, output, ...(cached === null ? {} : { cachedInput: cached }) };
   const lines = inputById("via").value.split("\n").map((line) => line.trim()).filter(Boolean);
   return {
     displayName: inputById("display-name").value.trim(),
     about: inputById("about").value.trim(),
     provider: provider.value || inputById("other").value.trim(),
     modelId: inputById("model-id").value.trim(),
-    prices: input === null || output === null ? null : { input, output },
-    options: { effort: inputById("effort").value || null, temperature: readNumber("temperature"), maxOutputTokens: readNumber("most") },
+    prices,
+    options: { ...model?.options, effort: inputById("effort").value || null, temperature: readNumber("temperature"), maxOutputTokens: readNumber("most") },
     via: Object.fromEntries(lines.map((line) => {
       const [through, ...name] = line.split(/\s+/);
       if (name.length === 0) throw new FieldError("via", `“${line}” names a provider but no model.`);

@@ -61,8 +61,8 @@ interface AdminModel {
   about: string;
   enabled: boolean;
   via: Record<string, string>;
-  prices: { input: number; output: number } | null;
-  options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null };
+  prices: { input: number; cachedInput?: number; output: number } | null;
+  options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null; efforts?: string[] };
 }
 
 interface AdminPrompt {

@@ -148,7 +148,7 @@ fn wrong_key() -> FakeResponse {
     )
 }
 
-async fn sign_in(server: &TestServer, token: &str) -> Response {
+pub(crate) async fn sign_in(server: &TestServer, token: &str) -> Response {
     with_form(server.post("/admin/session"), &[("token", token)]).send().await.unwrap()
 }
 
@@ -159,13 +159,13 @@ fn with_form(request: RequestBuilder, fields: &[(&str, &str)]) -> RequestBuilder
     request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(fields.join("&"))
 }
 
-fn cookie(answer: &Response) -> Option<String> {
+pub(crate) fn cookie(answer: &Response) -> Option<String> {
     let set = answer.headers().get(SET_COOKIE)?.to_str().unwrap();
     set.split(';').next().map(str::to_owned)
 }
 
 /// The status and the HTML of a page.
-async fn visit(server: &TestServer, path: &str, cookie: &str) -> (u16, String) {
+pub(crate) async fn visit(server: &TestServer, path: &str, cookie: &str) -> (u16, String) {
     let answer = server.get(path).header(COOKIE, cookie).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }

@@ -271,9 +271,9 @@ async fn builds_jobs_and_drafts_survive_that_settings_get_one_spelling_and_jobs_
     let (cards, total) = gallery::page(&db.pool, &filter, 0).await.unwrap();
     assert_eq!((cards[0].id, total), (id(3), 1));
     for (number, settings, state, build, cost) in [
-        (4, "256-advanced-loose-and-quick", JobState::Ready, Some(id(3)), 7),
-        (5, "64-advanced-loose-and-quick", JobState::Failed, None, 0),
-        (6, "64-advanced-loose-and-quick", JobState::Queued, None, 0),
+        (4, "256-advanced-loose-and-quick", JobState::Ready, Some(id(3)), Some(7)),
+        (5, "64-advanced-loose-and-quick", JobState::Failed, None, Some(0)),
+        (6, "64-advanced-loose-and-quick", JobState::Queued, None, Some(0)),
     ] {
         let job = jobs::find(&db.pool, &[id(number)]).await.unwrap().remove(0);
         assert_eq!((job.settings.slug().as_str(), job.state), (settings, state));

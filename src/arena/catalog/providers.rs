@@ -1,6 +1,13 @@
 //! Providers of models, prices, and options of requests.
 
+mod efforts;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::efforts::{EffortSet, ThinkingEffort};
+
+/// No build fits in fewer tokens. A model is never asked for a shorter answer, whatever an admin or a provider says.
+pub const MIN_OUTPUT_TOKENS: u32 = 1024;
 
 /// A service that offers models.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -32,6 +39,9 @@ pub enum ProviderKind {
 #[serde(deny_unknown_fields)]
 pub struct Prices {
     pub input: f64,
+    /// Of input that the provider read from its cache; as other input where it is not set.
+    #[serde(default, rename = "cachedInput", skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
     pub output: f64,
 }
 
@@ -42,19 +52,9 @@ pub struct ModelOptions {
     pub effort: Option<ThinkingEffort>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
-}
-
-/// How hard a model thinks. A provider that does not know this level gets its nearest one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ThinkingEffort {
-    None,
-    Minimal,
-    Low,
-    Medium,
-    High,
-    Xhigh,
-    Max,
+    /// The efforts that the model takes. If nothing is known of that, the set is empty.
+    #[serde(skip_serializing_if = "EffortSet::is_empty")]
+    pub efforts: EffortSet,
 }
 
 impl Provider {
@@ -87,7 +87,8 @@ impl Provider {
 
 impl Prices {
     pub(super) fn problem(self) -> Option<String> {
-        let sound = [self.input, self.output].iter().all(|price| (0.0..=1e6).contains(price));
+        let prices = [Some(self.input), self.cached_input, Some(self.output)];
+        let sound = prices.iter().flatten().all(|price| (0.0..=1e6).contains(price));
         (!sound).then(|| "prices must be dollars per million tokens, not below 0".to_owned())
     }
 }
@@ -97,7 +98,9 @@ impl ModelOptions {
         if self.temperature.is_some_and(|degree| !(0.0..=2.0).contains(&degree)) {
             return Some("the temperature must be from 0 to 2".to_owned());
         }
-        (self.max_output_tokens == Some(0)).then(|| "maxOutputTokens must be more than 0".to_owned())
+        self.max_output_tokens
+            .filter(|tokens| *tokens < MIN_OUTPUT_TOKENS)
+            .map(|_| format!("maxOutputTokens must be at least {MIN_OUTPUT_TOKENS}: no build fits in less"))
     }
 }
 

@@ -94,8 +94,8 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
         modelId = "llama4"
         displayName = "Llama"
         via = { openrouter = "meta-llama/llama-4-maverick" }
-        options = { temperature = 0.5, maxOutputTokens = 9000, effort = "low" }
-        prices = { input = 0.0, output = 0.25 }
+        options = { temperature = 0.5, maxOutputTokens = 9000, effort = "low", efforts = ["high", "low"] }
+        prices = { input = 0.5, cachedInput = 0.05, output = 0.25 }
 
         [[model]]
         key = "somebody"
@@ -121,7 +121,10 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
         effort: Some(ThinkingEffort::Low),
         temperature: Some(0.5),
         max_output_tokens: Some(9000),
+        efforts: EffortSet::of(&[ThinkingEffort::Low, ThinkingEffort::High]),
     };
+    let prices = Prices { input: 0.5, cached_input: Some(0.05), output: 0.25 };
+    assert_eq!(catalog.models[0].prices, Some(prices));
     assert_eq!(catalog.models[0].options, expected);
     assert_eq!(catalog.routes(&catalog.models[1]).count(), 0);
     assert_eq!(catalog.provider("openai").unwrap().base_url, "https://proxy.example/v1");
@@ -149,7 +152,9 @@ fn what_is_wrong_in_a_file_is_said_clearly() {
         (model("prices = { input = 1.0 }"), "missing field `output`"),
         (model("options = { temperature = nan }"), "m: the temperature must be from 0 to 2"),
         (model("options = { effort = \"heroic\" }"), "unknown variant `heroic`"),
-        (model("options = { maxOutputTokens = 0 }"), "m: maxOutputTokens must be more than 0"),
+        (model("options = { maxOutputTokens = 1023 }"), "m: maxOutputTokens must be at least 1024"),
+        (model("prices = { input = 1.0, cachedInput = -1.0, output = 1.0 }"), "m: prices must be dollars"),
+        (model("options = { efforts = [\"heroic\"] }"), "unknown variant `heroic`"),
         (model("colour = \"red\""), "unknown field `colour`"),
         ("[[modle]]\n".to_owned(), "unknown field `modle`"),
     ] {

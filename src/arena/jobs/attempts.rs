@@ -1,16 +1,17 @@
 //! Attempts: every request of a job with its answer, stored whatever came of it.
 
+mod usage;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::super::catalog::ThinkingEffort;
+pub use self::usage::{AttemptCost, Billing, SentOptions, Usage};
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 
 /// An attempt that has ended by itself.
@@ -26,6 +27,7 @@ pub struct Attempt {
     /// From sending the request that was answered to the end of the answer.
     pub answer_time: Duration,
     pub usage: Usage,
+    pub billing: Billing,
     pub sent: SentOptions,
     /// How requests were changed because the provider did not take them as they were: a JSON array.
     pub notes: Value,
@@ -39,28 +41,11 @@ pub enum Outcome {
     Refused,
     /// No answer, or only a part of it.
     Failed,
+    /// The answer broke off because of the provider or the connection. Like an attempt that was ended from outside, this
+    /// counts for nobody.
+    Interrupted,
     /// An answer that could not be checked. It may be what was requested.
     Unread,
-}
-
-/// Tokens, as far as the provider reports them. The output includes the reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    pub input: Option<u64>,
-    pub output: Option<u64>,
-    pub reasoning: Option<u64>,
-}
-
-/// The options of the last request of an attempt as they were sent, after those that the provider does not support were
-/// changed. What is none was left to the provider.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SentOptions {
-    pub effort: Option<ThinkingEffort>,
-    pub temperature: Option<f64>,
-    pub max_output_tokens: Option<u32>,
-    /// Whether the provider was told the form of the answer.
-    pub schema: bool,
 }
 
 /// Why an attempt was ended from outside.
@@ -85,9 +70,13 @@ pub struct AttemptRow {
     pub answer_ms: Option<i64>,
     pub answer_bytes: i64,
     pub input_tokens: Option<i64>,
+    pub cached_tokens: Option<i64>,
     pub output_tokens: Option<i64>,
     pub reasoning_tokens: Option<i64>,
     pub cost: Option<i64>,
+    /// Whether the attempt may have cost more.
+    pub cost_is_minimum: bool,
+    pub sent: Option<Json<SentOptions>>,
     pub notes: Json<Value>,
 }
 
@@ -105,33 +94,6 @@ impl AbortReason {
             Self::Cancelled => "An admin cancelled the job.",
             Self::Unneeded => "A build was imported in the meantime.",
         }
-    }
-}
-
-impl Usage {
-    /// Takes over what is reported anew, and keeps the rest.
-    pub fn update(&mut self, newer: Self) {
-        self.input = newer.input.or(self.input);
-        self.output = newer.output.or(self.output);
-        self.reasoning = newer.reasoning.or(self.reasoning);
-    }
-
-    /// The sum of both. A count that neither knows stays unknown.
-    pub fn plus(&self, other: &Self) -> Self {
-        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
-        };
-        Self {
-            input: sum(self.input, other.input),
-            output: sum(self.output, other.output),
-            reasoning: sum(self.reasoning, other.reasoning),
-        }
-    }
-
-    /// Input, output and reasoning as the database counts.
-    fn columns(&self) -> [Option<i64>; 3] {
-        [self.input, self.output, self.reasoning].map(|tokens| i64::try_from(tokens?).ok())
     }
 }
 
@@ -154,7 +116,8 @@ pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
     Ok(number)
 }
 
-/// Stores what the attempt under way has used so far, so that this is known even if the worker dies.
+/// Stores what the attempt under way has used so far, and what that cost at least, so that both are known even if the
+/// worker dies.
 pub async fn record_usage(
     pool: &PgPool,
     lease: &Lease,
@@ -162,17 +125,19 @@ pub async fn record_usage(
     usage: &Usage,
     cost: Option<i64>,
 ) -> Result<(), LeaseError> {
-    let [input, output, reasoning] = usage.columns();
+    let [input, cached, output, reasoning] = usage.columns();
     let mut transaction = lease.begin(pool).await?;
     sqlx::query!(
         "
         UPDATE attempts
-        SET input_tokens = $3, output_tokens = $4, reasoning_tokens = $5, cost = $6
+        SET input_tokens = $3, cached_tokens = $4, output_tokens = $5, reasoning_tokens = $6, cost = $7,
+            cost_is_minimum = true
         WHERE job_id = $1 AND number = $2 AND ended_at IS NULL
         ",
         lease.job,
         number,
         input,
+        cached,
         output,
         reasoning,
         cost,
@@ -183,20 +148,21 @@ pub async fn record_usage(
     Ok(())
 }
 
-/// Ends the attempt under way. `cost` is in millionths of a dollar.
+/// Ends the attempt under way.
 pub async fn end(
     pool: &PgPool,
     lease: &Lease,
     attempt: &Attempt,
-    cost: Option<i64>,
+    cost: Option<AttemptCost>,
 ) -> Result<(), LeaseError> {
-    let [input, output, reasoning] = attempt.usage.columns();
+    let [input, cached, output, reasoning] = attempt.usage.columns();
     let mut transaction = lease.begin(pool).await?;
     let number = sqlx::query_scalar!(
         "
         UPDATE attempts
         SET ended_at = clock_timestamp(), outcome = $2, code = $3, message = $4, answer = $5, answer_ms = $6,
-            input_tokens = $7, output_tokens = $8, reasoning_tokens = $9, cost = $10, notes = $11
+            input_tokens = $7, cached_tokens = $8, output_tokens = $9, reasoning_tokens = $10, cost = $11,
+            cost_is_minimum = $12, sent = $13, notes = $14
         WHERE job_id = $1 AND ended_at IS NULL
         RETURNING number
         ",
@@ -207,9 +173,12 @@ pub async fn end(
         attempt.answer.as_bytes(),
         i64::try_from(attempt.answer_time.as_millis()).unwrap_or(i64::MAX),
         input,
+        cached,
         output,
         reasoning,
-        cost,
+        cost.map(|cost| cost.micros),
+        cost.is_some_and(|cost| cost.is_minimum),
+        Json(attempt.sent) as _,
         Json(json_without_nul(&attempt.notes)) as _,
     )
     .fetch_optional(&mut *transaction)
@@ -292,6 +261,8 @@ async fn delete_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
 #[derive(Clone, Debug, Default)]
 pub struct PastAttempts {
     pub count: u32,
+    /// How many broke off because of the provider or the connection.
+    pub interruptions: u32,
     /// What was wrong with the last of them.
     pub code: Option<String>,
     /// The answer of the last of them, if it was whole, and how long it took.
@@ -299,11 +270,13 @@ pub struct PastAttempts {
 }
 
 pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempts> {
-    let count = sqlx::query_scalar!(
+    let counts = sqlx::query!(
         r#"
-        SELECT count(*) AS "count!"
+        SELECT
+            count(*) FILTER (WHERE outcome IN ('accepted', 'refused', 'failed', 'unread')) AS "attempts!",
+            count(*) FILTER (WHERE outcome = 'interrupted' AND code <> 'interrupted') AS "interruptions!"
         FROM attempts
-        WHERE job_id = $1 AND outcome IN ('accepted', 'refused', 'failed', 'unread')
+        WHERE job_id = $1
         "#,
         job
     )
@@ -327,7 +300,9 @@ pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempt
         let answer_time = Duration::from_millis(last.answer_ms.unsigned_abs());
         (String::from_utf8_lossy(&last.answer).into(), answer_time)
     });
-    Ok(PastAttempts { count: u32::try_from(count).unwrap_or(u32::MAX), code, answer })
+    let number = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    let (count, interruptions) = (number(counts.attempts), number(counts.interruptions));
+    Ok(PastAttempts { count, interruptions, code, answer })
 }
 
 /// The attempts at a job, in order.
@@ -346,7 +321,8 @@ pub async fn list(pool: &PgPool, job: Uuid) -> sqlx::Result<Vec<AttemptRow>> {
                 ),
                 0
             )::bigint AS "answer_bytes!",
-            input_tokens, output_tokens, reasoning_tokens, cost, notes AS "notes: Json<Value>"
+            input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost, cost_is_minimum,
+            sent AS "sent: Json<SentOptions>", notes AS "notes: Json<Value>"
         FROM attempts
         WHERE job_id = $1
         ORDER BY number
@@ -378,17 +354,4 @@ pub async fn answer(pool: &PgPool, job: Uuid, number: i32) -> sqlx::Result<Optio
     )
     .fetch_optional(pool)
     .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usage_adds_up_and_what_nobody_knows_stays_unknown() {
-        let usage = |input, output, reasoning| Usage { input, output, reasoning };
-        let sum = usage(Some(1), None, None).plus(&usage(Some(2), Some(3), None));
-        assert_eq!(sum, usage(Some(3), Some(3), None));
-        assert_eq!(usage(Some(u64::MAX), None, None).plus(&usage(Some(1), None, None)).input, Some(u64::MAX));
-    }
 }

@@ -297,7 +297,8 @@ pub async fn average_costs(connection: &mut PgConnection) -> sqlx::Result<HashMa
             JOIN attempts ON job_id = id
             WHERE kind = $1 AND state IN ('ready', 'failed')
             GROUP BY id
-            HAVING count(*) = count(cost)
+            HAVING count(*) = count(cost) AND NOT bool_or(cost_is_minimum)
+                AND (state = 'ready' OR sum(cost) > 0)
         )
         SELECT model_key AS "model_key: ModelKey", round(avg(cost))::bigint AS "cost!"
         FROM priced

@@ -1,5 +1,6 @@
-//! The optional parts of a request, and how they are left out when a provider does not support them.
+//! The optional parts of a request, and how they are changed or left out when a provider does not support them.
 
+use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
 
@@ -7,41 +8,56 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::super::{
-    Adjustment, CompletionRequest, GenerateError, GenerateErrorKind, ModelOptions, Note, SentOptions,
-    ThinkingEffort,
+    Adjustment, ChatMessage, ChatRole, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind,
+    ModelOptions, Note, SentOptions, ThinkingEffort,
 };
+use super::efforts::EffortComplaint;
+use crate::arena::catalog::MIN_OUTPUT_TOKENS;
 
-/// A smaller number in a provider's message is not a token limit.
-const MIN_TOKEN_LIMIT: u32 = 256;
-
-/// What is still part of the request. Nothing that was left out comes back, so the number of repetitions is bounded.
+/// What is still part of the request. Nothing that was left out comes back, no effort is tried twice, and the token
+/// limit is lowered once, so the number of repetitions is bounded.
 #[derive(Clone, Debug)]
 pub(in super::super) struct RequestOptions {
     pub schema: Option<Arc<Value>>,
     pub effort: Option<ThinkingEffort>,
     pub summary: bool,
     pub temperature: Option<f64>,
+    /// A limit that was asked for can be lowered, but is never left out: it bounds what an answer costs.
     pub max_tokens: Option<u32>,
-    /// Whether the provider accepts requests without a limit.
-    pub limit_is_optional: bool,
     pub use_max_completion_tokens: bool,
+    /// Whether the limit may be sent by its other name.
+    pub limit_has_other_name: bool,
     pub streamed_usage: bool,
-    pub limit_lowered: bool,
+    /// Whether thoughts are to be kept apart from the answer, where a provider does not do so by itself.
+    pub split_reasoning: bool,
+    /// Whether the system text stands in the first turn of the user.
+    system_in_turn: bool,
+    asked_effort: Option<ThinkingEffort>,
+    /// The efforts that the provider has not refused.
+    efforts: EffortSet,
+    limit_lowered: bool,
+    /// The limit before it was lowered, if that was because the prompt left no more room.
+    limit_before_prompt: Option<u32>,
 }
 
 impl RequestOptions {
     pub fn new(request: &CompletionRequest) -> Self {
-        let ModelOptions { effort, temperature, max_output_tokens } = request.options;
+        let ModelOptions { effort, temperature, max_output_tokens, efforts } = request.options;
         Self {
             schema: request.schema.clone(),
             effort,
             summary: effort.is_some(),
             temperature,
             max_tokens: max_output_tokens,
-            limit_is_optional: true,
             use_max_completion_tokens: false,
+            limit_has_other_name: false,
             streamed_usage: true,
+            split_reasoning: false,
+            system_in_turn: false,
+            asked_effort: effort,
+            efforts: if efforts.is_empty() { EffortSet::ALL } else { efforts },
             limit_lowered: false,
+            limit_before_prompt: None,
         }
     }
 
@@ -54,53 +70,105 @@ impl RequestOptions {
         }
     }
 
-    /// Leaves out what the provider objects to, if the error says what.
-    pub(super) fn drop_unsupported(&mut self, error: &GenerateError, model: &str) -> Option<Note> {
+    /// The system text, where it has a place of its own, and the turns.
+    pub fn conversation<'a>(
+        &self,
+        request: &'a CompletionRequest,
+    ) -> (Option<&'a str>, Cow<'a, [ChatMessage]>) {
+        let system = Some(request.system.as_str()).filter(|system| !system.is_empty());
+        let Some(text) = system.filter(|_| self.system_in_turn) else {
+            return (system, Cow::Borrowed(&request.messages));
+        };
+        let mut messages = request.messages.clone();
+        match messages.first_mut() {
+            Some(first) if first.role == ChatRole::User => first.text = format!("{text}\n\n{}", first.text),
+            _ => messages.insert(0, ChatMessage { role: ChatRole::User, text: text.to_owned() }),
+        }
+        (None, Cow::Owned(messages))
+    }
+
+    /// Rounds the effort to one that the protocol has and the catalog allows, before anything is sent.
+    ///
+    /// # Errors
+    /// If there is none near it, with a sentence.
+    pub(super) fn round_effort(&mut self, in_protocol: EffortSet) -> Result<Option<Note>, String> {
+        let Some(asked) = self.effort else { return Ok(None) };
+        self.efforts = self.efforts.and(in_protocol);
+        if self.efforts.contains(asked) {
+            return Ok(None);
+        }
+        let why = format!("this model can be asked for {}", self.efforts);
+        let to = self.efforts.nearest(asked).ok_or_else(|| no_effort(asked, &why))?;
+        self.effort = Some(to);
+        Ok(Some(Note { step: Adjustment::Effort { from: asked, to }, why }))
+    }
+
+    /// Changes what the provider objects to, if the error says what.
+    ///
+    /// # Errors
+    /// If that was asked for explicitly and nothing comes near it, with a sentence.
+    pub(super) fn adjust(
+        &mut self,
+        error: &GenerateError,
+        request: &CompletionRequest,
+    ) -> Result<Option<Note>, String> {
         if !matches!(error.kind, GenerateErrorKind::BadRequest | GenerateErrorKind::NoSuchModel) {
-            return None;
+            return Ok(None);
         }
         // The model's name may contain a word such as "thinking".
         let message = format!("{} {}", error.param.as_deref().unwrap_or(""), error.message);
-        let message = message.replace(model, "").to_lowercase();
+        let message = message.replace(&request.model, "").to_lowercase();
         let step = self
-            .drop_token_limit(&message)
-            .or_else(|| self.drop_option(&message))
-            .or_else(|| self.drop_best_guess(error, &message))?;
-        Some(Note { step, why: error.message.clone() })
+            .change_token_limit(&message)
+            .or_else(|| self.drop_option(&message, !request.system.is_empty()))
+            .map(Ok)
+            .or_else(|| self.change_effort(&message, &error.message))
+            .or_else(|| mentions(&message, SCHEMA_PHRASES).then(|| self.drop_schema())?.map(Ok))
+            .or_else(|| self.keep_token_limit(&message, &error.message).map(Err))
+            .or_else(|| self.drop_best_guess(error, &message).map(Ok));
+        Ok(step.transpose()?.map(|step| Note { step, why: error.message.clone() }))
     }
 
-    fn drop_token_limit(&mut self, message: &str) -> Option<Adjustment> {
-        let from = self.max_tokens?;
-        let of_limit = mentions(
-            message,
-            &["max_tokens", "max_output_tokens", "max_completion_tokens", "maxoutputtokens"],
-        );
-        let of_context = mentions(
-            message,
-            &["context length", "context limit", "context window", "output tokens", "completion tokens"],
-        );
-        if !of_limit && !of_context {
-            return None;
+    /// Undoes a limit that was lowered because of the prompt's length. Returns whether there was one.
+    pub(super) fn forget_limit_of_prompt(&mut self) -> bool {
+        let asked = self.limit_before_prompt.take();
+        if asked.is_some() {
+            self.max_tokens = asked;
+            self.limit_lowered = false;
         }
-        if !self.use_max_completion_tokens && message.contains("use 'max_completion_tokens'") {
-            self.use_max_completion_tokens = true;
-            return Some(Adjustment::NewNameForTokenLimit);
+        asked.is_some()
+    }
+
+    /// Lowers the limit to what the provider allows. It is not left out, since that would lift a cap that was asked for.
+    fn change_token_limit(&mut self, message: &str) -> Option<Adjustment> {
+        let from = self.max_tokens?;
+        let of_limit = mentions(message, LIMIT_PHRASES);
+        if !of_limit && !mentions(message, CONTEXT_PHRASES) {
+            return None;
         }
         if !self.limit_lowered
             && let Some(to) = parse_token_limit(message, from)
         {
             self.limit_lowered = true;
+            self.limit_before_prompt = message.contains("context").then_some(from);
             self.max_tokens = Some(to);
             return Some(Adjustment::FewerTokens { from, to });
         }
-        (of_limit && self.limit_is_optional).then(|| {
-            self.max_tokens = None;
-            Adjustment::NoTokenLimit
-        })
+        let has_other_name = of_limit && mem::take(&mut self.limit_has_other_name);
+        self.use_max_completion_tokens |= has_other_name;
+        has_other_name.then_some(Adjustment::NewNameForTokenLimit)
     }
 
-    fn drop_option(&mut self, message: &str) -> Option<Adjustment> {
-        let of_schema = mentions(message, SCHEMA_PHRASES);
+    /// Why a request without its limit is not sent.
+    fn keep_token_limit(&self, message: &str, said: &str) -> Option<String> {
+        let limit = self.max_tokens.filter(|_| mentions(message, LIMIT_PHRASES))?;
+        Some(format!(
+            "the limit of {limit} output tokens is not supported, and a request without it could cost more. Choose another \
+             limit for this model, or none: {said}"
+        ))
+    }
+
+    fn drop_option(&mut self, message: &str, has_system: bool) -> Option<Adjustment> {
         if self.temperature.is_some() && message.contains("temperature") {
             self.temperature = None;
             return Some(Adjustment::NoTemperature);
@@ -109,22 +177,54 @@ impl RequestOptions {
             self.streamed_usage = false;
             return Some(Adjustment::NoStreamedUsage);
         }
+        if self.split_reasoning && message.contains("reasoning_split") {
+            self.split_reasoning = false;
+            return Some(Adjustment::NoReasoningSplit);
+        }
+        if has_system && !self.system_in_turn && mentions(message, SYSTEM_ROLE_PHRASES) {
+            self.system_in_turn = true;
+            return Some(Adjustment::SystemInFirstTurn);
+        }
         let of_thinking = mentions(message, &["thinking", "thought"]);
         let of_summary =
             mentions(message, &["summary", "summaries"]) || (of_thinking && self.effort.is_none());
-        if self.summary && !of_schema && of_summary {
+        if self.summary && of_summary && !mentions(message, SCHEMA_PHRASES) {
             self.summary = false;
             return Some(Adjustment::NoThinkingSummary);
         }
-        if self.effort.is_some() && !of_schema && mentions(message, &["effort", "reasoning", "thinking"]) {
-            self.effort = None;
-            self.summary = false;
-            return Some(Adjustment::NoEffort);
-        }
-        if of_schema {
-            return self.schema.take().map(|_| Adjustment::NoSchema);
-        }
         None
+    }
+
+    /// Rounds the effort to one that the provider takes. Without it, the provider's default would be used, which may be
+    /// the opposite of what was asked, so then the request is not sent.
+    fn change_effort(&mut self, message: &str, said: &str) -> Option<Result<Adjustment, String>> {
+        let (asked, sent) = self.asked_effort.zip(self.effort)?;
+        if mentions(message, SCHEMA_PHRASES) || !mentions(message, &["effort", "reasoning", "thinking"]) {
+            return None;
+        }
+        self.efforts = self.efforts.without(sent);
+        let known = match EffortComplaint::parse(message, sent) {
+            EffortComplaint::NeverThinks if sent == ThinkingEffort::None => {
+                self.effort = None;
+                self.summary = false;
+                return Some(Ok(Adjustment::NoEffort));
+            }
+            EffortComplaint::NeverThinks | EffortComplaint::TakesNone => EffortSet::default(),
+            EffortComplaint::Value => self.efforts,
+            EffortComplaint::ValueOf(listed) => self.efforts.and(listed),
+        };
+        self.efforts = known;
+        Some(match known.nearest(asked) {
+            Some(to) => {
+                self.effort = Some(to);
+                Ok(Adjustment::Effort { from: asked, to })
+            }
+            None => Err(no_effort(asked, said)),
+        })
+    }
+
+    fn drop_schema(&mut self) -> Option<Adjustment> {
+        self.schema.take().map(|_| Adjustment::NoSchema)
     }
 
     /// A provider that only says that something is wrong most often means the schema.
@@ -135,12 +235,36 @@ impl RequestOptions {
         if !is_unclear && !mentions(message, VAGUE_PHRASES) {
             return None;
         }
-        if self.schema.take().is_some() {
-            return Some(Adjustment::NoSchema);
-        }
-        mem::take(&mut self.summary).then_some(Adjustment::NoThinkingSummary)
+        self.drop_schema().or_else(|| mem::take(&mut self.summary).then_some(Adjustment::NoThinkingSummary))
     }
 }
+
+fn no_effort(asked: ThinkingEffort, said: &str) -> String {
+    let asked = asked.name();
+    format!(
+        "the effort {asked} is not supported, and no similar one is known. Choose another effort for this model, or leave \
+         it to the provider: {said}"
+    )
+}
+
+const LIMIT_PHRASES: &[&str] =
+    &["max_tokens", "max_output_tokens", "max_completion_tokens", "maxoutputtokens"];
+
+const CONTEXT_PHRASES: &[&str] =
+    &["context length", "context limit", "context window", "output tokens", "completion tokens"];
+
+const SYSTEM_ROLE_PHRASES: &[&str] = &[
+    "system role",
+    "role system",
+    "role 'system'",
+    "role \"system\"",
+    "role `system`",
+    "role: system",
+    "system message",
+    "system instruction",
+    "developer instruction",
+    "user and assistant roles",
+];
 
 const SCHEMA_PHRASES: &[&str] = &[
     "schema",
@@ -182,7 +306,7 @@ fn parse_token_limit(message: &str, requested: u32) -> Option<u32> {
         [input, context] if message.contains("context") => context - input,
         _ => limits.into_iter().rfind(|number| *number < requested)?,
     };
-    u32::try_from(limit).ok().filter(|limit| *limit >= MIN_TOKEN_LIMIT && u64::from(*limit) < requested)
+    u32::try_from(limit).ok().filter(|limit| *limit >= MIN_OUTPUT_TOKENS && u64::from(*limit) < requested)
 }
 
 /// The whole numbers of a text that are not part of a name, also in the forms `8,192` and `8193 (exclusive)`.

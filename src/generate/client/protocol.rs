@@ -4,7 +4,7 @@ use reqwest::Url;
 use reqwest::header::HeaderName;
 use serde_json::Value;
 
-use super::super::{CompletionRequest, GenerateError, Result};
+use super::super::{CompletionRequest, EffortSet, GenerateError, Result};
 use super::error_body::parse_error;
 use super::options::RequestOptions;
 use super::received::ReceivedAnswer;
@@ -28,6 +28,10 @@ pub(in super::super) trait Protocol: Send + Sync {
     /// Whether the stream repeats the whole text in a single event.
     fn repeats_text(&self) -> bool {
         false
+    }
+    /// The efforts that can be sent.
+    fn efforts(&self) -> EffortSet {
+        EffortSet::ALL
     }
     fn options(&self, request: &CompletionRequest) -> RequestOptions {
         RequestOptions::new(request)

@@ -172,10 +172,13 @@ struct BlockSchema {
 
 /// In dollars for a million tokens. Reasoning is output.
 #[derive(ToSchema)]
-#[schema(as = Prices)]
+#[schema(as = Prices, rename_all = "camelCase")]
 pub(in crate::web) struct PricesSchema {
     #[schema(example = 2.5)]
     input: f64,
+    /// Of input that the provider read from its cache; as other input where it is missing.
+    #[schema(required = false, example = 0.25)]
+    cached_input: Option<f64>,
     #[schema(example = 15.0)]
     output: f64,
 }
@@ -187,5 +190,21 @@ pub(in crate::web) struct OptionsSchema {
     /// none, minimal, low, medium, high, xhigh or max.
     effort: Option<String>,
     temperature: Option<f64>,
+    #[schema(minimum = 1024)]
     max_output_tokens: Option<u32>,
+    /// The efforts that the model takes, as far as that is known.
+    #[schema(required = false)]
+    efforts: Vec<String>,
+}
+
+/// The options of a request as they were sent. What is null was left to the provider.
+#[derive(ToSchema)]
+#[schema(as = SentOptions, rename_all = "camelCase")]
+pub(in crate::web) struct SentOptionsSchema {
+    /// none, minimal, low, medium, high, xhigh or max.
+    effort: Option<String>,
+    temperature: Option<f64>,
+    max_output_tokens: Option<u32>,
+    /// Whether the provider was told the form of the answer.
+    schema: bool,
 }

@@ -9,6 +9,7 @@ use super::{JobRun, with_retries};
 use crate::arena::jobs::AnswerProgress;
 use crate::arena::jobs::attempts::{self, Attempt};
 use crate::generate::attempts::AttemptListener;
+use crate::generate::cost::attempt_cost;
 use crate::generate::{Delta, Progress, Usage};
 
 /// What has streamed in of the attempt under way and is not known to be stored. The attempt loop fills it while the
@@ -22,7 +23,15 @@ struct BufferedAnswer {
     /// Where in the answer the text of `progress` begins, in bytes.
     offset: i32,
     progress: Progress,
-    stored_usage: Usage,
+    stored_usage: UsedSoFar,
+}
+
+/// What an answer under way has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UsedSoFar {
+    pub reported: Usage,
+    /// Characters that have streamed in, thoughts included.
+    pub chars: usize,
 }
 
 impl StreamBuffer {
@@ -30,8 +39,8 @@ impl StreamBuffer {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is to be stored; the usage only if it has changed.
-    pub fn snapshot(&self) -> (AnswerProgress, Option<Usage>) {
+    /// What is to be stored; what was used only if that has changed.
+    pub fn snapshot(&self) -> (AnswerProgress, Option<UsedSoFar>) {
         self.with(|BufferedAnswer { attempt, offset, progress, stored_usage }| {
             let answer = AnswerProgress {
                 attempt: *attempt,
@@ -40,7 +49,8 @@ impl StreamBuffer {
                 chars: i64::try_from(progress.chars).unwrap_or(i64::MAX),
                 note: progress.note.clone(),
             };
-            (answer, Some(progress.usage).filter(|usage| usage != stored_usage))
+            let used = UsedSoFar { reported: progress.usage, chars: progress.chars + progress.thought_chars };
+            (answer, Some(used).filter(|used| used != stored_usage))
         })
     }
 
@@ -55,7 +65,7 @@ impl StreamBuffer {
         });
     }
 
-    pub fn mark_usage_stored(&self, attempt: i32, usage: Usage) {
+    pub fn mark_usage_stored(&self, attempt: i32, usage: UsedSoFar) {
         self.with(|buffered| {
             if buffered.attempt == attempt {
                 buffered.stored_usage = usage;
@@ -81,7 +91,8 @@ impl AttemptListener for &JobRun<'_> {
     }
 
     async fn on_attempt_end(&mut self, attempt: &Attempt, _next: Option<u32>) -> anyhow::Result<()> {
-        let (pool, lease, cost) = (&self.worker.pool, &self.claim.lease, self.cost(&attempt.usage));
+        let (pool, lease) = (&self.worker.pool, &self.claim.lease);
+        let cost = attempt_cost(self.model.prices, attempt);
         Ok(with_retries(|| attempts::end(pool, lease, attempt, cost)).await?)
     }
 }

@@ -1,7 +1,7 @@
 //! Jobs of servers that die, and the servers that take them over.
 
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
-use buildoff::arena::jobs::attempts::{self, Attempt, Outcome, SentOptions, Usage};
+use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::{AnswerProgress, JobFailure, LeaseError};
 use serde_json::{Value, json};
@@ -79,6 +79,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         answer: "late".into(),
         answer_time: Duration::from_millis(1),
         usage: Usage::default(),
+        billing: Billing::Reported,
         sent: SentOptions::default(),
         notes: json!([]),
     };

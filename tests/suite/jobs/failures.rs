@@ -339,7 +339,8 @@ async fn the_spend_is_the_sum_of_the_attempts() {
     .await;
     let in_step = async || {
         let summed: (i64, i64) = sqlx::query_as(
-            "SELECT coalesce(sum(cost), 0)::bigint, count(*) FILTER (WHERE cost IS NULL AND ended_at IS NOT NULL)
+            "SELECT coalesce(sum(cost), 0)::bigint, count(*) FILTER (
+                 WHERE (cost IS NULL OR cost_is_minimum) AND ended_at IS NOT NULL)
              FROM attempts",
         )
         .fetch_one(&db.pool)
@@ -359,6 +360,8 @@ async fn the_spend_is_the_sum_of_the_attempts() {
             (36, 6),
         ),
         ("UPDATE attempts SET cost = 100 WHERE cost IS NULL".to_owned(), (636, 0)),
+        (format!("UPDATE attempts SET cost_is_minimum = true WHERE job_id IN {jobs}"), (636, 4)),
+        ("UPDATE attempts SET cost_is_minimum = false".to_owned(), (636, 0)),
         (
             "BEGIN; UPDATE attempts SET cost = NULL; UPDATE attempts SET cost = 1; ROLLBACK".to_owned(),
             (636, 0),

@@ -2,10 +2,12 @@
 
 mod crashes;
 mod failures;
+mod interruptions;
 mod sharing;
+mod spending;
 mod thoughts;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::db::TestDb;
 use crate::support::{
@@ -127,4 +129,24 @@ async fn answers_are_stored_compressed() {
     );
     assert_eq!(kept, verbose.len() as i64);
     assert!(stored * 5 < kept, "{stored} bytes for {kept}");
+}
+
+#[tokio::test]
+async fn what_was_asked_and_what_was_sent_is_stored_with_each_attempt() {
+    let complaint = "Unsupported value: 'max' is not supported for reasoning_effort. Supported values are: 'low', 'high'.";
+    let refused = FakeResponse::json(400, &json!({ "error": { "message": complaint } }));
+    let fixture =
+        JobsFixture::with_responses([refused, full_answer("no"), full_answer(&sample_spec(4))]).await;
+    let options = r#"{"effort": "max", "maxOutputTokens": 9000}"#;
+    fixture.db.run(&format!("UPDATE models SET options = '{options}', edited_at = now()")).await;
+    let job = fixture.run_job().await;
+    assert_eq!(outcomes(&job), ["refused", "accepted"], "{job}");
+    for attempt in job["attempts"].as_array().unwrap() {
+        let note = &attempt["notes"][0];
+        assert_eq!(note["step"], json!({ "effort": { "from": "max", "to": "high" } }), "{attempt}");
+        assert!(note["why"].as_str().unwrap().contains(complaint), "{attempt}");
+        let sent = json!({ "effort": "high", "temperature": null, "maxOutputTokens": 9000, "schema": true });
+        assert_eq!(attempt["sent"], sent, "{attempt}");
+    }
+    assert_eq!(fixture.provider.requests().len(), 3, "the second attempt begins with what was accepted");
 }

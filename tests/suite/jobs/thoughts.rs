@@ -114,3 +114,16 @@ async fn in_what_people_upload_nothing_is_hidden() {
     let checked = fixture.admin.post("/api/check", text).await.json();
     assert_eq!(checked["blockCount"], 30 * 30 * 9, "{checked}");
 }
+
+#[tokio::test]
+async fn minimax_is_asked_to_keep_thoughts_apart() {
+    let protocol = FakeProtocol::Compatible;
+    let provider = FakeProvider::with_responses(protocol, vec![whole(protocol, &sample_spec(4))]).await;
+    let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
+    let db = TestDb::new().await;
+    let server = TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[])).await;
+    let fixture = JobsFixture::from_parts(db, provider, server).await;
+    fixture.db.run("UPDATE models SET model_id = 'MiniMax-M2.7', edited_at = now()").await;
+    assert_eq!(block_count(&fixture).await, BLOCKS);
+    assert_eq!(fixture.provider.requests()[0].body["reasoning_split"], true);
+}

@@ -4,7 +4,14 @@ use tokio::sync::{Notify, mpsc};
 
 use super::*;
 
-const FULL_USAGE: Usage = Usage { input: Some(100), output: Some(50), reasoning: Some(20) };
+fn full_usage(protocol: FakeProtocol) -> Usage {
+    let cached = match protocol {
+        FakeProtocol::OpenAi => Some(0),
+        FakeProtocol::Anthropic => Some(30),
+        FakeProtocol::Google | FakeProtocol::Compatible => None,
+    };
+    Usage { input: Some(100), cached, output: Some(50), reasoning: Some(20), charged: None }
+}
 
 #[tokio::test]
 async fn an_answer_streams_and_is_complete_at_the_end() {
@@ -21,7 +28,7 @@ async fn an_answer_streams_and_is_complete_at_the_end() {
 
         let answer = result.unwrap();
         assert_eq!(answer.text, "{\"boxes\": [\"ß🏰\"]}\n", "{protocol:?}");
-        assert_eq!(answer.usage, FULL_USAGE, "{protocol:?}");
+        assert_eq!(answer.usage, full_usage(protocol), "{protocol:?}");
         assert_eq!(answer.notes, [], "{protocol:?}");
         let deltas: Vec<_> = deltas.iter().filter(|deltas| !deltas.starts_with("usage")).collect();
         assert_eq!(deltas, ["thinking 6", "text {\"boxes\":", "text  [\"ß🏰\"]}\n"], "{protocol:?}");
@@ -185,7 +192,7 @@ async fn each_way_an_answer_ends_is_distinguished() {
 
         assert_eq!(failure.kind, kind, "{protocol:?} {part:?}");
         assert_eq!(failure.partial.text, "half a", "{protocol:?} {part:?}");
-        assert_eq!(failure.partial.usage, FULL_USAGE, "{protocol:?} {part:?}");
+        assert_eq!(failure.partial.usage, full_usage(protocol), "{protocol:?} {part:?}");
         if let FakePart::Refused(why) = part {
             assert!(failure.message.contains(why), "{}", failure.message);
         }
@@ -275,7 +282,77 @@ async fn an_endpoint_that_does_not_stream_is_understood() {
     let answer = result.unwrap();
     assert_eq!(answer.text, "a");
     // This endpoint leaves reasoning tokens out of the completion count; they follow from the total.
-    assert_eq!(answer.usage, Usage { input: Some(3), output: Some(6), reasoning: None });
+    assert_eq!(answer.usage, Usage { input: Some(3), output: Some(6), ..Usage::default() });
+}
+
+#[tokio::test]
+async fn cached_input_is_read_by_each_providers_name_for_it() {
+    let compatible = |usage: Value| {
+        let done =
+            json!({ "choices": [{ "delta": { "content": "a" }, "finish_reason": "stop" }], "usage": usage });
+        FakeProtocol::Compatible.frame(&done)
+    };
+    let stream = |protocol: FakeProtocol, from: &str, to: &str| {
+        let stream = protocol.stream(&[FakePart::Text("a"), FakePart::Done]);
+        assert!(stream.contains(from), "{stream}");
+        stream.replace(from, to)
+    };
+    for (protocol, stream) in [
+        (FakeProtocol::OpenAi, stream(FakeProtocol::OpenAi, "\"cached_tokens\":0", "\"cached_tokens\":64")),
+        (
+            FakeProtocol::Anthropic,
+            stream(
+                FakeProtocol::Anthropic,
+                "\"cache_read_input_tokens\":30",
+                "\"cache_read_input_tokens\":64",
+            ),
+        ),
+        (
+            FakeProtocol::Google,
+            stream(
+                FakeProtocol::Google,
+                "\"promptTokenCount\":100",
+                "\"promptTokenCount\":100,\"cachedContentTokenCount\":64",
+            ),
+        ),
+        (
+            FakeProtocol::Compatible,
+            compatible(json!({ "prompt_tokens": 100, "prompt_tokens_details": { "cached_tokens": 64 } })),
+        ),
+        (
+            FakeProtocol::Compatible,
+            compatible(json!({ "prompt_tokens": 100, "prompt_cache_hit_tokens": 64 })),
+        ),
+        (FakeProtocol::Compatible, compatible(json!({ "prompt_tokens": 100, "cached_tokens": 64 }))),
+    ] {
+        let provider = FakeProvider::with_responses(protocol, [FakeResponse::stream().send(stream)]).await;
+        let (result, _) = ask(&provider, &question(), patience()).await;
+        assert_eq!(result.unwrap().usage.cached, Some(64), "{protocol:?}");
+    }
+}
+
+/// OpenRouter says in dollars what it charges. Other endpoints use the name for other things.
+#[tokio::test]
+async fn what_an_endpoint_charges_is_read_where_it_is_an_amount() {
+    for (usage, charged) in [
+        (json!({ "cost": 0.95, "cost_details": { "upstream_inference_cost": 0.9 } }), Some(950_000)),
+        (
+            json!({ "cost": 0.05, "is_byok": true, "cost_details": { "upstream_inference_cost": 0.95 } }),
+            Some(1_000_000),
+        ),
+        (json!({ "cost": 0.000_000_4, "is_byok": false, "cost_details": null }), Some(0)),
+        (json!({ "cost": null }), None),
+        (json!({ "cost": { "total_cost": 0.95 } }), None),
+        (json!({ "cost": -1 }), None),
+        (json!({ "cost": 1e300 }), None),
+    ] {
+        let chunk =
+            json!({ "choices": [{ "delta": { "content": "a" }, "finish_reason": "stop" }], "usage": usage });
+        let response = FakeResponse::stream().send(FakeProtocol::Compatible.frame(&chunk));
+        let provider = FakeProvider::with_responses(FakeProtocol::Compatible, [response]).await;
+        let (result, _) = ask(&provider, &question(), patience()).await;
+        assert_eq!(result.unwrap().usage.charged, charged, "{usage}");
+    }
 }
 
 #[tokio::test]
@@ -293,4 +370,21 @@ async fn a_stream_that_is_called_plain_text_is_a_stream() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn thoughts_that_minimax_keeps_apart_are_not_part_of_the_answer() {
+    let chunk = |delta: Value| FakeProtocol::Compatible.frame(&json!({ "choices": [{ "delta": delta }] }));
+    let details = json!([{ "type": "reasoning.text", "id": "r-1", "index": 0, "text": "hmm" }]);
+    let stream = chunk(json!({ "role": "", "reasoning_details": details }))
+        + &chunk(json!({ "reasoning_content": "hmm", "reasoning_details": details }))
+        + &chunk(json!({ "content": "a" }))
+        + "data: [DONE]\n\n";
+    let provider =
+        FakeProvider::with_responses(FakeProtocol::Compatible, [FakeResponse::stream().send(stream)]).await;
+    let question = CompletionRequest { model: "MiniMax-M2.7".to_owned(), ..question() };
+    let (result, deltas) = ask(&provider, &question, patience()).await;
+    assert_eq!(result.unwrap().text, "a");
+    assert_eq!(deltas, ["thinking 3", "thinking 3", "text a"]);
+    assert_eq!(provider.requests()[0].body["reasoning_split"], true);
 }

@@ -123,7 +123,7 @@ async fn a_request_follows_each_providers_protocol() {
                 "systemInstruction": { "parts": [{ "text": "You build." }] },
                 "generationConfig": {
                     "maxOutputTokens": 1000, "temperature": 0.7,
-                    "thinkingConfig": { "thinkingLevel": "XHIGH", "includeThoughts": true },
+                    "thinkingConfig": { "thinkingLevel": "HIGH", "includeThoughts": true },
                     "responseMimeType": "application/json", "responseJsonSchema": *schema(),
                 },
             }),

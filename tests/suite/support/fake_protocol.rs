@@ -119,7 +119,10 @@ impl FakeProtocol {
         if method != "POST" || request.path != path {
             return Some(format!("{method} {}", request.path));
         }
-        wrong_headers(headers, request).or_else(|| wrong_fields(fields, &request.body))
+        // MiniMax has a field of its own.
+        let is_minimax = request.body["model"].as_str().is_some_and(|model| model.starts_with("MiniMax-"));
+        let own = if self == Self::Compatible && is_minimax { "reasoning_split" } else { "" };
+        wrong_headers(headers, request).or_else(|| wrong_fields(&format!("{fields} {own}"), &request.body))
     }
 }
 

@@ -32,8 +32,10 @@ pub struct Job {
     pub block_count: Option<i32>,
     pub error_code: Option<String>,
     pub error: Option<String>,
-    /// In millionths of a dollar, as far as it is known.
-    pub cost: i64,
+    /// In millionths of a dollar. None if nothing is known of it.
+    pub cost: Option<i64>,
+    /// Whether more may have been spent, or will be.
+    pub cost_is_minimum: bool,
 }
 
 impl Job {
@@ -78,7 +80,12 @@ async fn select(
             wanted_at, started_at, ended_at,
             (SELECT count(*)::integer FROM attempts WHERE job_id = jobs.id) AS "attempts!",
             chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
-            (SELECT coalesce(sum(cost), 0)::bigint FROM attempts WHERE job_id = jobs.id) AS "cost!"
+            (SELECT CASE WHEN count(*) = 0 THEN 0 ELSE sum(cost) END::bigint FROM attempts WHERE job_id = jobs.id) AS cost,
+            (
+                SELECT coalesce(bool_or(cost IS NULL OR cost_is_minimum OR attempts.ended_at IS NULL), false)
+                FROM attempts
+                WHERE job_id = jobs.id
+            ) AS "cost_is_minimum!"
         FROM jobs
         JOIN build_jobs ON build_jobs.job_id = jobs.id
         JOIN prompts ON prompts.id = build_jobs.prompt_id

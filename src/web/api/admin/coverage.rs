@@ -15,8 +15,8 @@ use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
 use crate::arena::jobs::{self, JobState};
-use crate::web::Error;
 use crate::web::views::{AdminModelView, AdminPromptView, SettingsView};
+use crate::web::{Error, filters};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(coverage))
@@ -69,8 +69,15 @@ pub(in crate::web) struct CoverageSumView {
     pub under_way: usize,
     /// In dollars, as far as known.
     pub spent: f64,
-    /// Attempts of unknown price or usage.
+    /// Attempts of unknown price or usage, and answers whose end was lost. They may have cost more than is known.
     pub unpriced: i64,
+}
+
+impl CoverageSumView {
+    pub fn spent_text(&self) -> String {
+        let is_minimum = self.unpriced > 0;
+        filters::format_cost(Some(self.spent).filter(|spent| *spent > 0.0 || !is_minimum), is_minimum)
+    }
 }
 
 impl CoverageCellView {

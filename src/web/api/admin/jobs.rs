@@ -18,10 +18,11 @@ use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog;
-use crate::arena::jobs::{self, EnqueueError, attempts};
+use crate::arena::jobs::attempts::{self, SentOptions};
+use crate::arena::jobs::{self, EnqueueError};
 use crate::arena::{ModelKey, PromptId, audit};
 use crate::web::derived::NO_STORE;
-use crate::web::openapi::codes;
+use crate::web::openapi::{codes, shapes};
 use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -62,8 +63,10 @@ pub(in crate::web) struct JobView {
     pub block_count: Option<i32>,
     pub code: Option<String>,
     pub error: Option<String>,
-    /// In dollars, as far as known.
-    pub cost: f64,
+    /// In dollars. Null if nothing is known of it.
+    pub cost: Option<f64>,
+    /// Whether the job may have cost more, or still will.
+    pub cost_is_minimum: bool,
     pub attempts: Vec<AttemptView>,
 }
 
@@ -83,9 +86,17 @@ pub(in crate::web) struct AttemptView {
     pub answer_bytes: i64,
     pub answer_url: String,
     pub tokens_in: Option<i64>,
+    /// The part of the input that the provider read from its cache.
+    pub tokens_cached: Option<i64>,
     pub tokens_out: Option<i64>,
     pub tokens_reasoning: Option<i64>,
+    /// In dollars, 0 if the provider refused the request, and null if nothing is known of it.
     pub cost: Option<f64>,
+    /// Whether it may have cost more: the end of the answer was lost, and with it a part of the provider's report.
+    pub cost_is_minimum: bool,
+    /// The options that were sent last. Null while the attempt is in progress, and for attempts of older versions.
+    #[schema(value_type = Option<shapes::SentOptionsSchema>)]
+    pub sent: Option<SentOptions>,
     /// Options that the provider rejected, and what was sent instead.
     pub notes: Value,
 }
@@ -314,7 +325,8 @@ impl JobView {
             block_count: job.block_count,
             code: job.error_code,
             error: job.error,
-            cost: dollars(job.cost),
+            cost: job.cost.map(dollars),
+            cost_is_minimum: job.cost_is_minimum,
             attempts: attempts.into_iter().map(|attempt| AttemptView::of(id, attempt)).collect(),
         })
     }
@@ -332,9 +344,12 @@ impl AttemptView {
             ms: attempt.ended_at.map(|ended| (ended - attempt.started_at).whole_milliseconds() as i64),
             answer_bytes: attempt.answer_bytes,
             tokens_in: attempt.input_tokens,
+            tokens_cached: attempt.cached_tokens,
             tokens_out: attempt.output_tokens,
             tokens_reasoning: attempt.reasoning_tokens,
             cost: attempt.cost.map(dollars),
+            cost_is_minimum: attempt.cost_is_minimum,
+            sent: attempt.sent.map(|sent| sent.0),
             notes: attempt.notes.0,
         }
     }

@@ -33,6 +33,10 @@ impl JobView {
     fn is_under_way(&self) -> bool {
         matches!(self.state, "queued" | "running")
     }
+
+    fn cost_text(&self) -> String {
+        filters::format_cost(self.cost, self.cost_is_minimum)
+    }
 }
 
 impl AttemptView {
@@ -48,18 +52,27 @@ impl AttemptView {
         }
     }
 
+    fn cost_text(&self) -> String {
+        filters::format_cost(self.cost, self.cost_is_minimum)
+    }
+
     fn notes(&self) -> Vec<String> {
         self.notes.as_array().into_iter().flatten().map(note_text).collect()
     }
 }
 
-/// What was sent differently in another try, and why.
+/// What was sent differently from what was asked for, and why.
 fn note_text(note: &Value) -> String {
     let step = &note["step"];
-    let step = step.as_str().or_else(|| step.as_object()?.keys().next().map(String::as_str));
-    let step = step.unwrap_or("other options").replace('_', " ");
+    let change = step.as_object().and_then(|step| step.iter().next());
+    let name = step.as_str().or_else(|| change.map(|(name, _)| name.as_str()));
+    let name = name.unwrap_or("other options").replace('_', " ");
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values =
+        change.map(|(_, change)| format!(" ({} → {})", plain(&change["from"]), plain(&change["to"])));
+    let changed = format!("Sent with {name}{}", values.unwrap_or_default());
     match note["why"].as_str() {
-        Some(why) if !why.is_empty() => format!("Tried again with {step}: {why}"),
-        _ => format!("Tried again with {step}."),
+        Some(why) if !why.is_empty() => format!("{changed}: {why}"),
+        _ => format!("{changed}."),
     }
 }

@@ -67,7 +67,7 @@ impl Job {
         elapsed_ms(self)
     }
 
-    fn dollars(&self) -> f64 {
-        dollars(self.cost)
+    fn cost_text(&self) -> String {
+        filters::format_cost(self.cost.map(dollars), self.cost_is_minimum)
     }
 }

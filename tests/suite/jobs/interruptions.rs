@@ -1,0 +1,106 @@
+//! Answers that break off because of the provider or the connection: they use up no attempt, and the next one waits.
+
+use std::time::Duration;
+
+use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
+use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use serde_json::json;
+
+use super::{JobsFixture, full_answer, outcomes, partial_answer};
+use crate::support::db::TestDb;
+use crate::support::{
+    FakeBodyStep, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServer, sample_spec,
+};
+
+/// A server whose models have a single attempt.
+async fn fixture(responses: Vec<FakeResponse>) -> JobsFixture {
+    let provider = FakeProvider::with_responses(FakeProtocol::Compatible, responses).await;
+    let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
+    let db = TestDb::new().await;
+    let server =
+        TestServer::start_with_worker(db.pool.clone(), &catalog.variables(&[("AI_ATTEMPTS", "1")])).await;
+    JobsFixture::from_parts(db, provider, server).await
+}
+
+/// An answer with an error in the middle, after which the provider wants to be left alone for so long.
+fn overloaded(seconds: f64) -> FakeResponse {
+    let error = json!({ "error": {
+        "code": 503, "message": "Too many are asking.", "details": [{ "retryDelay": format!("{seconds}s") }],
+    } });
+    partial_answer("{ \"boxes\": [").send(FakeProtocol::Compatible.frame(&error))
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_in_the_middle_of_an_answer_costs_the_model_none_of_its_attempts() {
+    for broken in
+        [vec![overloaded(0.01), overloaded(0.01)], vec![partial_answer("{").then(FakeBodyStep::Disconnect)]]
+    {
+        let interruptions = broken.len();
+        let answered = full_answer(&sample_spec(4));
+        let fixture = fixture(broken.into_iter().chain([answered]).collect()).await;
+        let job = fixture.run_job().await;
+        assert_eq!(job["state"], "ready", "{job}");
+        let mut expected = vec!["interrupted"; interruptions];
+        expected.push("accepted");
+        assert_eq!(outcomes(&job), expected, "{job}");
+        assert!(["overloaded", "cut_off"].contains(&job["attempts"][0]["code"].as_str().unwrap()), "{job}");
+        let answer = fixture.admin.get(job["attempts"][0]["answerUrl"].as_str().unwrap()).await.text();
+        assert!(answer.starts_with('{'), "what had come is kept: {answer:?}");
+        let build = format!("/api/builds/{}", job["buildId"].as_str().unwrap());
+        let build = fixture.admin.get(&build).await.json();
+        assert_eq!(build["attempts"], 1, "the build is that of the model's first attempt: {build}");
+    }
+}
+
+#[tokio::test]
+async fn while_a_provider_is_left_alone_the_job_says_so_and_another_worker_can_take_it_over() {
+    let fixture = fixture(vec![overloaded(90.0), full_answer(&sample_spec(4))]).await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    let waiting = |note: &str| note.starts_with("trying again in 9") && note.contains("Too many are asking.");
+    fixture.admin.wait_for_job(&job, |job| job["note"].as_str().is_some_and(waiting)).await;
+    assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted"]);
+
+    fixture.db.run("UPDATE jobs SET fence = fence + 1, leased_until = now()").await;
+
+    let ended = fixture.admin.wait_for_job_end(&job).await;
+    assert_eq!(outcomes(&ended), ["interrupted", "accepted"], "{ended}");
+}
+
+#[tokio::test]
+async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
+    let fixture = JobsFixture::without_worker().await;
+    fixture.admin.enqueue("shed", "tester").await;
+    let pool = &fixture.db.pool;
+    let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
+    let claim = async || {
+        let claimed = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap();
+        let ClaimedJob::Build(claim) = claimed.unwrap();
+        claim
+    };
+    let ended = |outcome, code| Attempt {
+        outcome,
+        code: Some(code),
+        message: None,
+        answer: "{".into(),
+        answer_time: Duration::from_millis(1),
+        usage: Usage::default(),
+        billing: Billing::Reported,
+        sent: SentOptions::default(),
+        notes: json!([]),
+    };
+    let first = claim().await;
+    for (outcome, code) in [
+        (Outcome::Failed, "truncated"),
+        (Outcome::Interrupted, "overloaded"),
+        (Outcome::Interrupted, "cut_off"),
+    ] {
+        attempts::begin(pool, &first.lease).await.unwrap();
+        attempts::end(pool, &first.lease, &ended(outcome, code), None).await.unwrap();
+    }
+    attempts::begin(pool, &first.lease).await.unwrap();
+    first.lease.release(pool).await.unwrap();
+
+    let past = attempts::past_attempts(pool, claim().await.lease.job).await.unwrap();
+    assert_eq!((past.count, past.interruptions), (1, 2), "{past:?}");
+    assert_eq!(past.code.as_deref(), Some("truncated"), "what broke off says nothing about the next prompt");
+}
