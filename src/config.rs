@@ -33,6 +33,8 @@ const DEFAULT_MIN_DWELL_MS: u64 = 1500;
 const DEFAULT_HELD_OUT_VOTES: u32 = 200;
 /// About what providers allow new customers.
 const DEFAULT_AT_ONCE: u32 = 4;
+/// Longer than most answers take.
+const DEFAULT_STOP_WAIT: Duration = Duration::from_secs(20 * 60);
 
 pub struct Config {
     pub database: DatabaseSource,
@@ -89,6 +91,8 @@ pub struct GenerationConfig {
     pub answer_max_bytes: usize,
     /// Whether answers that cannot be used are logged.
     pub log_raw: bool,
+    /// How long a process that stops waits for the answers that stream.
+    pub stop_wait: Duration,
 }
 
 pub struct LoggingConfig {
@@ -281,6 +285,7 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
             max_concurrent: self.number("AI_AT_ONCE", DEFAULT_AT_ONCE, 1..=1000),
             answer_max_bytes: self.mebibytes("AI_ANSWER_MAX_MIB", 64, 512),
             log_raw: self.switch("AI_DEBUG").unwrap_or(false),
+            stop_wait: self.time("STOP_WAIT", DEFAULT_STOP_WAIT),
         }
     }
 

@@ -124,7 +124,7 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 27] = [
+pub const TABLES: [&str; 28] = [
     "answer_parts",
     "attempts",
     "audit",
@@ -144,6 +144,7 @@ pub const TABLES: [&str; 27] = [
     "open_matchups",
     "person_checks",
     "prompts",
+    "provider_pauses",
     "ratings",
     "seen_pairs",
     "sessions",
@@ -162,7 +163,8 @@ pub async fn empty(pool: &PgPool) -> sqlx::Result<()> {
     sqlx::query!(
         "
         UPDATE installation
-        SET id = gen_random_uuid(), catalog_revision = catalog_revision + 1, spent = 0, unpriced_attempts = 0
+        SET id = gen_random_uuid(), catalog_revision = catalog_revision + 1, spent = 0, unpriced_attempts = 0,
+            queue_paused_at = NULL
         "
     )
     .execute(&mut *transaction)

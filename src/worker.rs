@@ -1,15 +1,17 @@
 //! The worker: claims jobs and runs them, as many at once as the limits per provider allow.
 //!
 //! Every server has a worker, and so has the `seed` command. They share the jobs through the leases of [`claims`]. A
-//! worker that stops releases its jobs. If a worker is killed, others take over when its leases expire, with what had
-//! streamed in until then.
+//! worker that stops waits for the answers that stream, which are paid for, and releases its other jobs. If a worker is
+//! killed, others take over when its leases expire, with what had streamed in until then.
 
 pub mod estimate;
 mod job;
 pub mod reparse;
 pub mod seeding;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sqlx::PgPool;
@@ -18,6 +20,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
+use uuid::Uuid;
 
 use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::jobs::ClaimedBuild;
@@ -43,11 +46,32 @@ pub struct Worker {
     config: Arc<Config>,
     providers: Arc<Providers>,
     wake: Arc<Notify>,
+    /// Cancelled when no further job is to be claimed.
+    draining: CancellationToken,
+    /// Cancelled when no answer is waited for any longer.
+    stopping: CancellationToken,
+    running: RunningJobs,
 }
+
+/// What the jobs under way are about.
+#[derive(Clone, Default)]
+struct RunningJobs(Arc<Mutex<BTreeMap<Uuid, String>>>);
+
+/// A job under way, until this is dropped.
+struct RunningJob(RunningJobs, Uuid);
 
 impl Worker {
     pub fn new(pool: PgPool, work: WorkPool, config: Arc<Config>, providers: Providers) -> Self {
-        Self { pool, work, config, providers: Arc::new(providers), wake: Arc::default() }
+        Self {
+            pool,
+            work,
+            config,
+            providers: Arc::new(providers),
+            wake: Arc::default(),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            running: RunningJobs::default(),
+        }
     }
 
     pub fn providers(&self) -> &Providers {
@@ -59,23 +83,54 @@ impl Worker {
         self.wake.notify_waiters();
     }
 
-    /// Runs jobs until `stop`, then releases those that are not done.
-    pub async fn run(&self, stop: CancellationToken) {
+    /// Claims nothing more, and lets [`Self::run`] end when the answers that stream have come, at the latest after
+    /// `STOP_WAIT`.
+    pub fn drain(&self) {
+        self.draining.cancel();
+    }
+
+    /// Ends [`Self::run`] without waiting for answers.
+    pub fn stop(&self) {
+        self.draining.cancel();
+        self.stopping.cancel();
+    }
+
+    /// How long [`Self::drain`] waits at most.
+    pub fn stop_wait(&self) -> Duration {
+        self.config.generation.stop_wait
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining.is_cancelled()
+    }
+
+    /// The jobs under way, such as "lighthouse by gpt".
+    pub fn running(&self) -> Vec<String> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    /// Runs jobs until [`Self::drain`] or [`Self::stop`], then releases those that are not done.
+    pub async fn run(&self) {
         let mut running = JoinSet::new();
-        while !stop.is_cancelled() {
+        while !self.is_draining() {
             let woken = self.wake.notified();
-            if let Err(error) = self.claim_jobs(&mut running, &stop).await {
+            if let Err(error) = self.claim_jobs(&mut running).await {
                 tracing::warn!(%error, "jobs could not be claimed");
             }
             tokio::select! {
-                () = stop.cancelled() => {}
+                () = self.draining.cancelled() => {}
                 () = woken => {}
                 () = sleep(POLL_INTERVAL) => {}
                 // The provider may have room for another job now.
                 Some(ended) = running.join_next() => log_panic(ended),
             }
         }
-        let all = async { while running.join_next().await.is_some() {} };
+        let mut all = pin!(async { while running.join_next().await.is_some() {} });
+        tokio::select! {
+            () = &mut all => return,
+            () = self.stopping.cancelled() => {}
+            () = sleep(self.stop_wait()) => self.stop(),
+        }
         if timeout(SHUTDOWN_GRACE, all).await.is_err() {
             tracing::warn!(
                 "some jobs could not be released in time; another worker takes them over when their leases expire"
@@ -84,8 +139,8 @@ impl Worker {
     }
 
     /// Claims jobs as long as their providers have room.
-    async fn claim_jobs(&self, running: &mut JoinSet<()>, stop: &CancellationToken) -> sqlx::Result<()> {
-        while !stop.is_cancelled() && claims::any_claimable(&self.pool).await? {
+    async fn claim_jobs(&self, running: &mut JoinSet<()>) -> sqlx::Result<()> {
+        while !self.is_draining() && claims::any_claimable(&self.pool).await? {
             let models = catalog::models(&self.pool).await?;
             let routes = self.routes(&models);
             let at_once = self.config.generation.max_concurrent;
@@ -94,7 +149,7 @@ impl Worker {
             let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.slot.model) else {
                 break;
             };
-            self.spawn_job(claim, model.model, running, stop);
+            self.spawn_job(claim, model.model, running);
         }
         Ok(())
     }
@@ -107,16 +162,32 @@ impl Worker {
         models.iter().filter_map(route).collect()
     }
 
-    fn spawn_job(
-        &self,
-        claim: ClaimedBuild,
-        model: Model,
-        running: &mut JoinSet<()>,
-        stop: &CancellationToken,
-    ) {
+    fn spawn_job(&self, claim: ClaimedBuild, model: Model, running: &mut JoinSet<()>) {
         let span = info_span!("job", id = %claim.lease.job, prompt = %claim.slot.prompt, model = %model.key);
-        let (worker, stop) = (self.clone(), stop.clone());
-        running.spawn(async move { job::run_job(&worker, &claim, &model, &stop).await }.instrument(span));
+        let listed = self.running.add(claim.lease.job, format!("{} by {}", claim.slot.prompt, model.key));
+        let worker = self.clone();
+        let job = async move {
+            let _listed = listed;
+            job::run_job(&worker, &claim, &model).await;
+        };
+        running.spawn(job.instrument(span));
+    }
+}
+
+impl RunningJobs {
+    fn add(&self, job: Uuid, about: String) -> RunningJob {
+        self.lock().insert(job, about);
+        RunningJob(self.clone(), job)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Uuid, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for RunningJob {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
     }
 }
 

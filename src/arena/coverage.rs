@@ -31,6 +31,7 @@ pub struct LatestJob {
     pub id: Uuid,
     pub state: JobState,
     pub started_at: Option<OffsetDateTime>,
+    /// Without interrupted ones, which count for nobody.
     pub attempts: i32,
     pub chars: i64,
     pub note: Option<String>,
@@ -152,7 +153,11 @@ async fn cells(
             coalesce(in_force.model_key, latest.model_key) AS "model!: ModelKey",
             in_force.id AS "build?", in_force.block_count AS "block_count?",
             latest.id AS "job?", latest.state AS "state?: JobState", latest.started_at,
-            (SELECT count(*)::integer FROM attempts WHERE job_id = latest.id) AS attempts,
+            (
+                SELECT count(*)::integer
+                FROM attempts
+                WHERE job_id = latest.id AND outcome IS DISTINCT FROM 'interrupted'
+            ) AS attempts,
             latest.chars AS "chars?", latest.note, latest.error_code, latest.error, latest.forgiven AS "forgiven?"
         FROM in_force
         FULL JOIN latest

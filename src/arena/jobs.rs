@@ -12,9 +12,9 @@
 //! locks the job's row and names the fence of its claim. A worker that lost its job, because its lease ran out and
 //! another claimed the job or because an admin cancelled it, therefore stores nothing any more, however late it comes.
 //!
-//! **Order of locks.** Whatever changes a job locks the job first, then its attempts and their parts, then builds; the
-//! row of `installation` comes last, by triggers that are deferred to the commit. A claim takes the advisory lock of
-//! all claims before any job, and skips jobs that are locked. An import cancels the job under way before it stores its
+//! **Order of locks.** Whatever changes a job locks the job first, then its attempts and their parts, then builds, then
+//! the pause of its provider; the row of `installation` comes last, by triggers that are deferred to the commit. A claim
+//! takes the advisory lock of all claims before any job, and skips jobs that are locked. An import cancels the job under way before it stores its
 //! build: so it waits for a worker that is storing one, and that worker never waits for it.
 //!
 //! A general job queue would not do: that a subject is asked for once, that the limit of a provider holds over all
@@ -25,6 +25,7 @@ mod builds;
 mod cancellation;
 pub mod claims;
 mod lease;
+pub mod pauses;
 
 pub use builds::{
     ClaimedBuild, EnqueueError, Job, allow_retry, attach_build, average_costs, cancel_for_import,
@@ -34,7 +35,7 @@ pub use cancellation::{cancel, cancel_all};
 pub use lease::{AnswerProgress, JobFailure, Lease, LeaseError};
 
 use serde::Serialize;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 /// What a job is to yield.
@@ -67,13 +68,23 @@ impl JobState {
     }
 }
 
-/// Whether one of these is still under way.
-pub async fn any_under_way(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<bool> {
+/// Whether one of these runs, or is queued for a model that is not paused.
+pub async fn any_in_progress(
+    connection: &mut PgConnection,
+    ids: &[Uuid],
+    paused_models: &[String],
+) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
-        r#"SELECT EXISTS (SELECT FROM jobs WHERE id = ANY ($1) AND state IN ('queued', 'running')) AS "any!""#,
-        ids
+        r#"
+        SELECT EXISTS (
+            SELECT FROM jobs
+            WHERE id = ANY ($1) AND (state = 'running' OR (state = 'queued' AND model_key <> ALL ($2)))
+        ) AS "any!"
+        "#,
+        ids,
+        paused_models,
     )
-    .fetch_one(pool)
+    .fetch_one(connection)
     .await
 }
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 use sqlx::{PgExecutor, PgPool};
 use utoipa::ToSchema;
 
-use super::Exclusion;
+use super::jobs::pauses::Pauses;
+use super::{Exclusion, ModelKey};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +51,7 @@ pub struct MetricCounts {
     pub builds: i64,
     /// Jobs by state. Only the latest job of each subject counts, so that one whose retry succeeded has not failed.
     pub jobs: Vec<(String, i64)>,
+    pub pauses: Pauses,
 }
 
 /// On every ladder.
@@ -84,6 +86,7 @@ pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
         matchups: row.matchups,
         builds: row.builds,
         jobs: jobs.into_iter().map(|row| (row.state, row.jobs)).collect(),
+        pauses: Pauses::read(&mut *pool.acquire().await?).await?,
     })
 }
 
@@ -124,6 +127,21 @@ pub async fn excluded_votes(executor: impl PgExecutor<'_>) -> sqlx::Result<Exclu
     )
     .fetch_one(executor)
     .await
+}
+
+/// Queued jobs by model, at all settings.
+pub async fn queued_jobs(pool: &PgPool) -> sqlx::Result<HashMap<ModelKey, i64>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT model_key AS "model: ModelKey", count(*) AS "jobs!"
+        FROM jobs
+        WHERE state = 'queued'
+        GROUP BY model_key
+        "#
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.model, row.jobs)).collect())
 }
 
 /// Running jobs by provider, over all servers and settings.

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower::ServiceExt;
 
+use super::signals;
 use crate::app::App;
 use crate::arena::audit::Admin;
 use crate::config::Config;
@@ -46,7 +47,7 @@ pub(super) struct AdminApiError {
 
 impl ApiArgs {
     /// Runs a command that uses the API. With `works`, this process carries out jobs meanwhile, unless the command
-    /// goes to a server, which does that itself.
+    /// goes to a server, which does that itself. A signal ends the command, and then waits for the answers that stream.
     pub fn run(
         &self,
         works: bool,
@@ -60,22 +61,25 @@ impl ApiArgs {
         }
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
+            let signals = signals::watch()?;
             let app = App::new(Arc::clone(&config), database.pool().clone())?;
-            let closing = app.shutdown.clone();
-            let worker = app.worker.clone();
-            let worker = works.then(|| {
-                let closing = closing.clone();
-                tokio::spawn(async move { worker.run(closing).await })
+            let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
+            let mut working = tokio::spawn({
+                let worker = worker.clone();
+                async move {
+                    if works {
+                        worker.run().await;
+                    }
+                }
             });
             let api = AdminApi::InProcess(web::router(app));
             let result = tokio::select! {
                 result = command(&api) => result,
-                _ = super::stop_signal()? => Ok(ExitCode::from(130)),
+                () = signals.first.cancelled() => Ok(ExitCode::from(130)),
             };
+            let ended = signals::drain(&worker, &mut working, &signals.second).await;
             closing.cancel();
-            if let Some(worker) = worker {
-                worker.await.context("the worker panicked")?;
-            }
+            ended.context("the worker panicked")?;
             result
         })
     }

@@ -10,6 +10,7 @@ mod import;
 mod input;
 mod models;
 mod prompts;
+mod queue;
 mod recompute;
 mod render;
 mod reparse;
@@ -18,16 +19,14 @@ mod restore;
 mod schema;
 mod seed;
 mod serve;
+mod signals;
 
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::oneshot;
-use tracing::info;
 
 use crate::config::Config;
 use crate::db::Database;
@@ -65,12 +64,15 @@ enum CliCommand {
     Check(check::CheckArgs),
     /// Add prompts and models, and generate the missing builds.
     ///
-    /// Exit codes: 0 if no build failed, 1 if some did, 2 on any other error.
+    /// Exit codes: 0 if no build failed, 1 if some did or wait for an admin, 2 on any other error, 130 if the command was
+    /// stopped.
     Seed(seed::SeedArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
+    /// Show what is paused; pause and resume the queue, and resume a provider.
+    Queue(queue::QueueArgs),
     /// Re-parse stored failed answers; sends no requests.
     ///
     /// Exit codes: 0 if all of them are builds now, 1 if some are not, 2 on any other error.
@@ -120,6 +122,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Seed(arguments) => seed::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
+        CliCommand::Queue(arguments) => queue::run(&arguments),
         CliCommand::Reparse(arguments) => reparse::run(&arguments),
         CliCommand::Reset(arguments) => reset::run(&arguments),
         CliCommand::Backup(arguments) => backup::run(&arguments),
@@ -154,32 +157,9 @@ fn runtime() -> anyhow::Result<Runtime> {
 
 /// Runs until `work` is done, or gives it up at the first SIGINT or SIGTERM.
 async fn until_stopped(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
-    let stop = stop_signal()?;
     tokio::select! {
         done = work => done,
-        _ = stop => Ok(ExitCode::from(130)),
-    }
-}
-
-/// Resolves at the first SIGINT or SIGTERM. The second signal ends the process immediately.
-fn stop_signal() -> anyhow::Result<oneshot::Receiver<()>> {
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for SIGINT")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?;
-    let (send, receive) = oneshot::channel();
-    tokio::spawn(async move {
-        either_signal(&mut interrupt, &mut terminate).await;
-        info!("stopping; a second signal stops immediately");
-        let _ = send.send(());
-        either_signal(&mut interrupt, &mut terminate).await;
-        process::exit(130);
-    });
-    Ok(receive)
-}
-
-async fn either_signal(interrupt: &mut Signal, terminate: &mut Signal) {
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        stopped = signals::first_signal() => stopped.map(|()| ExitCode::from(130)),
     }
 }
 

@@ -44,13 +44,19 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
     let bar = bar(before.total_expected_builds);
     bar.set_position(before.existing_builds as u64);
     let mut seeded: SeedResponse = api.post(&arguments.path(arguments.retry_failed), "").await?;
+    let mut told = Vec::new();
     loop {
+        let pauses = seeded.pauses.lines();
+        if pauses != told {
+            bar.suspend(|| pauses.iter().for_each(|line| eprintln!("{line}")));
+            told = pauses;
+        }
         let ended = seeded.jobs.iter().filter(|job| job.state != "running");
         for job in ended {
             bar.suspend(|| println!("{job}"));
         }
         bar.set_position(seeded.existing_builds as u64);
-        if seeded.done {
+        if seeded.done || seeded.waits_for_admin {
             break;
         }
         // The first call has queued the failed builds again. A build that fails from now on stays failed.
@@ -58,7 +64,11 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
     }
     bar.finish_and_clear();
     print_summary(&seeded, arguments);
-    Ok(if seeded.failed_builds == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if seeded.waits_for_admin {
+        println!("Nothing can be generated before you resume what is paused.");
+    }
+    let is_complete = seeded.done && seeded.failed_builds == 0;
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
@@ -78,6 +88,9 @@ fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
         // Nothing is known of the cost if no price is.
         let known = if *dollars == 0.0 && *unknown > 0 { "—".to_owned() } else { format!("${dollars:.2}") };
         println!("estimated cost: {known}{unpriced}");
+    }
+    if !arguments.waits() {
+        seeded.pauses.lines().iter().for_each(|line| println!("{line}"));
     }
     if arguments.background {
         println!("{} builds queued; a running Buildoff generates them", seeded.jobs.len());

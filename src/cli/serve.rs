@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::Context;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tracing::{info, warn};
 
+use super::signals::{self, StopSignals};
 use crate::app::App;
 use crate::arena::shipped_builds::{self, ProgressFn};
 use crate::background;
@@ -26,7 +26,7 @@ pub(super) fn run(started: Instant) -> anyhow::Result<ExitCode> {
 }
 
 async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
-    let mut stop = super::stop_signal()?;
+    let stop = signals::watch()?;
     // The port is bound before the database is opened, so that a port in use is reported at once.
     let listener = server::bind(config.bind).await?;
     let metrics_listener = match config.metrics_bind {
@@ -35,7 +35,7 @@ async fn serve(config: Config, started: Instant) -> anyhow::Result<()> {
     };
     let database = tokio::select! {
         opened = Database::open(&config.database) => opened?,
-        _ = &mut stop => return Ok(()),
+        () = stop.first.cancelled() => return Ok(()),
     };
     let result = site(config, listener, metrics_listener, &database, stop, started).await;
     database.close().await;
@@ -48,7 +48,7 @@ async fn site(
     listener: TcpListener,
     metrics_listener: Option<TcpListener>,
     database: &Database,
-    stop: oneshot::Receiver<()>,
+    stop: StopSignals,
     started: Instant,
 ) -> anyhow::Result<()> {
     import_shipped_builds(&config, database).await?;
@@ -71,12 +71,16 @@ async fn site(
     let background = background::start(&app);
     tokio::task::spawn_blocking(web::prepare);
     let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
-    let worker = tokio::spawn({
-        let closing = closing.clone();
-        async move { worker.run(closing).await }
+    let mut working = tokio::spawn({
+        let worker = worker.clone();
+        async move { worker.run().await }
     });
+    // The site is served while answers are waited for, and says that it is not ready.
+    let mut result = Ok(());
     let stopped = async {
-        let _ = stop.await;
+        stop.first.cancelled().await;
+        let ended = signals::drain(&worker, &mut working, &stop.second).await;
+        result = ended.context("the worker panicked");
         closing.cancel();
     };
     tokio::select! {
@@ -84,7 +88,7 @@ async fn site(
         () = database.supervise() => {}
     }
     drop(background);
-    worker.await.context("the worker panicked")
+    result
 }
 
 /// Imports the builds that come with Buildoff into a new installation.

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::ConfigError;
 use crate::generate::Secret;
@@ -117,6 +118,19 @@ impl<L: Fn(&str) -> Option<OsString>> EnvReader<L> {
         let within = |text: &str| text.parse().ok().filter(|mib| (1..=max).contains(mib));
         let mib = self.parse(name, &format!("a whole number of MiB from 1 to {max}"), within);
         mib.unwrap_or(default) * MIB
+    }
+
+    /// A number of seconds, minutes or hours with its unit, up to a day. Zero needs no unit.
+    pub fn time(&mut self, name: &str, default: Duration) -> Duration {
+        let parse = |text: &str| {
+            let (number, seconds) = [("s", 1), ("m", 60), ("h", 3600)]
+                .into_iter()
+                .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))
+                .or_else(|| (text == "0").then_some((text, 1)))?;
+            let total = number.parse::<u64>().ok()?.checked_mul(seconds)?;
+            (total <= 24 * 3600).then(|| Duration::from_secs(total))
+        };
+        self.parse(name, "a time up to 24h, such as 20m, 90s or 0", parse).unwrap_or(default)
     }
 
     /// A switch that is on or off.

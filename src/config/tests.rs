@@ -42,6 +42,15 @@ fn nothing_needs_to_be_set() {
 }
 
 #[test]
+fn the_time_that_a_stop_waits_has_a_unit() {
+    for (text, seconds) in [("90s", 90), ("20m", 1200), ("24h", 86_400), ("0", 0), ("0s", 0)] {
+        let waits = accepted(&[("STOP_WAIT", text)]).generation.stop_wait;
+        assert_eq!(waits, Duration::from_secs(seconds), "{text}");
+    }
+    assert_eq!(accepted(&[]).generation.stop_wait, Duration::from_secs(20 * 60));
+}
+
+#[test]
 fn the_metrics_address_needs_a_port() {
     let config = accepted(&[("METRICS_BIND", "[::1]:9464")]);
     assert_eq!(config.metrics_bind, Some("[::1]:9464".parse().unwrap()));
@@ -171,6 +180,9 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("PUBLIC_URL", "buildoff.example", "PUBLIC_URL must be an address such as https://buildoff.example"),
         ("PUBLIC_URL", "https://buildoff.example/path", "PUBLIC_URL must be an address"),
         ("AI_ATTEMPTS", "0", "AI_ATTEMPTS must be a number from 1 to 10, not \"0\""),
+        ("STOP_WAIT", "20", "STOP_WAIT must be a time up to 24h, such as 20m, 90s or 0, not \"20\""),
+        ("STOP_WAIT", "25h", "STOP_WAIT must be a time up to 24h"),
+        ("STOP_WAIT", "-1s", "STOP_WAIT must be a time up to 24h"),
         ("AI_AT_ONCE", "many", "AI_AT_ONCE must be a number from 1 to 1000"),
         ("AI_DEBUG", "2", "AI_DEBUG must be on or off, not \"2\""),
         ("OPENAI_BASE_URL", "api.openai.com", "OPENAI_BASE_URL must be an address that begins with http://"),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 
 use super::CompletionResponse;
+use crate::arena::jobs::pauses::ProviderTrouble;
 
 pub type Result<T, E = GenerateError> = std::result::Result<T, E>;
 
@@ -108,6 +109,19 @@ impl GenerateErrorKind {
             Self::Truncated | Self::Empty | Self::TooLarge | Self::BadAnswer | Self::CutOff => false,
             Self::Stalled | Self::TimedOut | Self::Rejected(_) => false,
             Self::RateLimited | Self::Overloaded | Self::Unreachable => false,
+        }
+    }
+
+    /// The trouble that other requests to the provider would meet, too.
+    pub fn provider_trouble(self) -> Option<ProviderTrouble> {
+        match self {
+            Self::BadKey => Some(ProviderTrouble::BadKey),
+            Self::NoCredit => Some(ProviderTrouble::NoCredit),
+            Self::RateLimited => Some(ProviderTrouble::RateLimited),
+            Self::Overloaded => Some(ProviderTrouble::Overloaded),
+            Self::Unreachable => Some(ProviderTrouble::Unreachable),
+            Self::Stalled => Some(ProviderTrouble::Stalled),
+            _ => None,
         }
     }
 

@@ -38,13 +38,17 @@ async fn healthz() -> impl IntoResponse {
 
 /// Check whether the server is ready
 ///
-/// The server is ready when its database answers, has the right version, and the last write to it did not fail.
+/// The server is ready when its database answers, has the right version, and the last write to it did not fail, and
+/// while the server is not about to stop.
 #[utoipa::path(
     get, path = "/readyz", tag = "Service", operation_id = "readyz",
     responses((status = OK, description = "The server is ready.", body = Health)),
     extensions(("x-errors" = json!(codes([ErrorCode::NotReady])))),
 )]
 async fn readyz(State(app): State<App>) -> Result<impl IntoResponse, Error> {
+    if app.worker.is_draining() {
+        return Err(Error::new(ErrorCode::NotReady, "The server is about to stop.").with_retry_after(2));
+    }
     match check_ready(&app).await {
         Ok(()) => Ok(health_response("ready")),
         Err(not_ready) => {

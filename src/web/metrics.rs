@@ -18,6 +18,7 @@ use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::arena::Exclusion;
 use crate::arena::alarms::{AlarmKind, AlarmSeverity, VoteReport};
+use crate::arena::jobs::pauses::{PauseEnd, ProviderPause, ProviderTrouble};
 use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
 
@@ -38,9 +39,9 @@ pub(super) fn own_routes() -> Router<App> {
 /// Get metrics
 ///
 /// Responses and their durations by route, status and error code, work in progress, and the size of the installation,
-/// for Prometheus and other readers of OpenMetrics. Votes, alarms about votes, matchups, builds and jobs are those of all
-/// servers, and are missing while the database does not answer; everything else is about this server. No label names a
-/// model. If `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
+/// for Prometheus and other readers of OpenMetrics. Votes, alarms about votes, matchups, builds, jobs and pauses are those
+/// of all servers, and are missing while the database does not answer; everything else is about this server. No label
+/// names a model. If `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
 #[utoipa::path(
     get, path = "/metrics", tag = "Service", operation_id = "metrics",
     responses((status = OK, description = "The metrics, as text.", content(
@@ -109,9 +110,15 @@ fn server_readings(app: &App) -> Vec<MetricSample> {
     ]
 }
 
-fn installation_readings(tally: MetricCounts) -> [MetricSample; 4] {
+fn installation_readings(tally: MetricCounts) -> [MetricSample; 6] {
     let total =
         |name, help, count: i64| MetricSample { name, help, value: MetricValue::Total(count.unsigned_abs()) };
+    let paused = |trouble: ProviderTrouble| {
+        let of_trouble = |pause: &&ProviderPause| pause.trouble == trouble && pause.end != PauseEnd::Probing;
+        (Cow::Borrowed(trouble.code()), to_i64(tally.pauses.providers.iter().filter(of_trouble).count()))
+    };
+    let paused = ProviderTrouble::ALL.map(paused);
+    let queue_paused = usize::from(tally.pauses.queue_paused_at.is_some());
     let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));
     [
         total("votes", "Votes, over all servers", tally.votes),
@@ -125,6 +132,12 @@ fn installation_readings(tally: MetricCounts) -> [MetricSample; 4] {
             name: "jobs",
             help: "Builds that models were to generate, by the state of the latest job, over all servers",
             value: MetricValue::ByState(jobs.collect()),
+        },
+        gauge("queue_paused", "Whether an admin has paused the queue of jobs", queue_paused),
+        MetricSample {
+            name: "paused_providers",
+            help: "Providers that are not asked because they are in trouble, by the trouble, over all servers",
+            value: MetricValue::ByState(paused.into()),
         },
     ]
 }

@@ -30,7 +30,7 @@ mod textures;
 mod views;
 mod voter;
 
-pub use api::admin::{SeedEstimate, SeedResponse};
+pub use api::admin::{PausesView, SeedEstimate, SeedResponse};
 pub use error::{Error, ErrorCode};
 pub use page::{Page, ShareCard};
 

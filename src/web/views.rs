@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::openapi::shapes;
 use crate::arena;
-use crate::arena::catalog::{ListedModel, ListedPrompt, ModelOptions, Prices};
+use crate::arena::catalog::{ListedModel, ListedPrompt, Model, ModelOptions, Prices, REFERENCE};
 use crate::arena::leaderboard::LadderEntry;
 use crate::arena::skill::Skill;
 use crate::generate::Providers;
@@ -119,6 +119,26 @@ impl AdminModelView {
             builds,
         }
     }
+}
+
+/// Why a model cannot generate builds.
+pub(in crate::web) fn unavailable_reason(model: &Model, providers: &Providers) -> Option<String> {
+    if providers.can_generate(model) {
+        return None;
+    }
+    if model.provider == REFERENCE {
+        return Some("Its builds were made for this project.".to_owned());
+    }
+    let provider = |key: &str| providers.known().iter().find(|known| known.key == key);
+    let variables: Vec<_> =
+        model.routes().filter_map(|(key, _)| provider(key)?.key_variable.as_deref()).collect();
+    Some(match variables.as_slice() {
+        [] => {
+            format!("The provider {} is not known here, so its builds can only be imported.", model.provider)
+        }
+        [one] => format!("{one} is not set."),
+        several => format!("None of {} are set.", several.join(", ")),
+    })
 }
 
 /// A prompt, as admins see it.

@@ -6,12 +6,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 
-use self::recorder::{StreamBuffer, UsedSoFar};
+use self::recorder::{SilentProvider, StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
 use crate::arena::catalog::Model;
+use crate::arena::jobs::pauses::ProviderTrouble;
 use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError, attempts};
 use crate::generate::attempts::AttemptLoop;
 use crate::generate::build::BuildTask;
@@ -28,28 +29,44 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// How long the last statement of a job may take to return.
 const FINISH_GRACE: Duration = Duration::from_millis(500);
 
-/// How long a job may continue after the server is told to stop.
+/// How long storing what came may take after the server is told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 struct JobRun<'a> {
     worker: &'a Worker,
     claim: &'a ClaimedBuild,
     model: &'a Model,
-    stop: &'a CancellationToken,
     buffer: StreamBuffer,
+    phase: watch::Sender<RequestPhase>,
 }
 
-pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, stop: &CancellationToken) {
+/// Whether a job is worth waiting for when the server stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestPhase {
+    /// Before and after requests: something is read or stored, which takes no time.
+    Between,
+    /// The request is sent, so it costs something.
+    Sent,
+    /// The provider was busy; the request is repeated after a while.
+    Waiting,
+}
+
+pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model) {
     tracing::info!(provider = claim.provider, "generating");
-    let run = JobRun { worker, claim, model, stop, buffer: StreamBuffer::default() };
+    let phase = watch::Sender::new(RequestPhase::Between);
+    let run = JobRun { worker, claim, model, buffer: StreamBuffer::default(), phase };
     let result = {
         let mut generating = pin!(run.generate_and_store());
         tokio::select! {
             result = &mut generating => Some(result),
             // The lease also ends when the job does, which this very future may just have brought about.
             lost = run.keep_lease() => Some(timeout(FINISH_GRACE, generating).await.unwrap_or(Err(lost))),
-            // An answer that is complete is stored; one that is not is left to the next worker.
-            () = stop.cancelled() => timeout(SHUTDOWN_GRACE, generating).await.ok(),
+            phase = run.stopped() => match phase {
+                // The request would be repeated only to be cut off.
+                RequestPhase::Waiting => None,
+                // An answer that is complete is stored; one that is not is left to the next worker.
+                RequestPhase::Between | RequestPhase::Sent => timeout(SHUTDOWN_GRACE, generating).await.ok(),
+            },
         }
     };
     let result = match result {
@@ -77,15 +94,45 @@ impl JobRun<'_> {
                 tracing::info!(blocks = build.block_count, "build stored");
                 Ok(())
             }
-            Err(GenerateError { cancelled_by: Some(error), .. }) => {
-                Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
-            }
-            Err(error) => {
-                let code = error.kind.code();
-                tracing::info!(code, "no build: {error}");
-                self.fail(code, &error.message).await
-            }
+            Err(GenerateError { cancelled_by: Some(error), .. }) => match error.downcast() {
+                Ok(SilentProvider { message }) => self.set_back(ProviderTrouble::Stalled, &message).await,
+                Err(error) => {
+                    Err(error.downcast().unwrap_or(LeaseError::Database(sqlx::Error::WorkerCrashed)))
+                }
+            },
+            Err(error) => match error.kind.provider_trouble() {
+                Some(trouble) => self.set_back(trouble, &error.message).await,
+                None => {
+                    let code = error.kind.code();
+                    tracing::info!(code, "no build: {error}");
+                    self.fail(code, &error.message).await
+                }
+            },
         }
+    }
+
+    /// Leaves the job to later, since its provider is in trouble that is not the job's.
+    async fn set_back(&self, trouble: ProviderTrouble, message: &str) -> Result<(), LeaseError> {
+        let (pool, provider) = (&self.worker.pool, &self.claim.provider);
+        let state = with_retries(|| self.claim.lease.set_back(pool, provider, trouble, message)).await?;
+        let (code, job) = (trouble.code(), state.name());
+        tracing::warn!(provider, code, job, "the provider is paused: {message}");
+        Ok(())
+    }
+
+    fn enter(&self, phase: RequestPhase) {
+        self.phase.send_replace(phase);
+    }
+
+    /// Resolves when the server stops and there is no answer to wait for, or no time left to wait for it.
+    async fn stopped(&self) -> RequestPhase {
+        self.worker.draining.cancelled().await;
+        let mut phase = self.phase.subscribe();
+        tokio::select! {
+            () = self.worker.stopping.cancelled() => {}
+            _ = phase.wait_for(|phase| *phase != RequestPhase::Sent) => {}
+        }
+        *self.phase.borrow()
     }
 
     /// None if this server has no client for the provider.

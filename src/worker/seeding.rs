@@ -1,4 +1,5 @@
-//! Seeding: the catalog's prompts and models into the database, then the builds that are missing.
+//! Seeding: the catalog's prompts and models into the database, then the builds that are missing. A batch leaves out
+//! whatever is paused, so that one provider's trouble does not hold up the others.
 
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ use super::Worker;
 use super::estimate::{Estimate, estimate};
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::BuildSlot;
+use crate::arena::catalog::{self, ListedModel};
 use crate::arena::coverage::{Coverage, CoverageSummary};
+use crate::arena::jobs::pauses::Pauses;
 use crate::arena::jobs::{self, Job};
 
 /// How long a caller waits for builds.
@@ -19,6 +22,9 @@ pub const SEED_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How often the jobs' states are looked up.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often the pauses are looked up while nothing else can be done.
+const PAUSE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What to seed.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +64,16 @@ pub struct SeedSummary {
     pub next: Vec<BuildSlot>,
     /// What these may cost.
     pub estimate: Option<Estimate>,
+    /// Whether nothing can go on before an admin resumes what is paused.
+    pub waits_for_admin: bool,
+}
+
+/// Models whose jobs are not started, by their keys.
+#[derive(Default)]
+struct PausedModels {
+    all: Vec<String>,
+    /// Those that wait for an admin.
+    until_resumed: Vec<String>,
 }
 
 impl Worker {
@@ -74,10 +90,11 @@ impl Worker {
             let next = if request.scope == SeedScope::Catalog { Vec::new() } else { sum.open.clone() };
             let estimate = estimate(&mut transaction, &next).await?;
             transaction.rollback().await?;
-            let dry_run_result = SeedSummary { sum, jobs: Vec::new(), next, estimate: Some(estimate) };
+            let dry_run_result =
+                SeedSummary { sum, jobs: Vec::new(), next, estimate: Some(estimate), waits_for_admin: false };
             return Ok(Started { jobs: Vec::new(), waits: false, dry_run_result: Some(dry_run_result) });
         }
-        let jobs = self.enqueue_batch(&mut transaction, &sum, request.scope.size()).await?;
+        let jobs = self.enqueue_batch(&mut transaction, &sum, request.scope).await?;
         let detail = json!({
             "jobs": jobs.len(), "what": request.scope.name(), "retryFailed": request.retry_failed,
         });
@@ -94,11 +111,67 @@ impl Worker {
             return Ok(dry_run_result);
         }
         let since = Instant::now();
-        while waits && since.elapsed() < SEED_TIMEOUT && jobs::any_under_way(&self.pool, &jobs).await? {
+        while waits && since.elapsed() < SEED_TIMEOUT && self.can_go_on(&jobs).await? {
             sleep(POLL_INTERVAL).await;
         }
-        let sum = self.sum(&mut *self.pool.acquire().await?).await?;
-        Ok(SeedSummary { sum, jobs: jobs::find(&self.pool, &jobs).await?, next: Vec::new(), estimate: None })
+        let mut connection = self.pool.acquire().await?;
+        let sum = self.sum(&mut connection).await?;
+        let waits_for_admin = self.waits_for_admin(&mut connection, &sum).await?;
+        drop(connection);
+        if waits && jobs.is_empty() && !sum.is_done() && !waits_for_admin {
+            self.wait_for_end_of_pause(since).await?;
+        }
+        let jobs = jobs::find(&self.pool, &jobs).await?;
+        Ok(SeedSummary { sum, jobs, next: Vec::new(), estimate: None, waits_for_admin })
+    }
+
+    /// Whether one of the jobs runs, or can be started.
+    async fn can_go_on(&self, jobs: &[Uuid]) -> sqlx::Result<bool> {
+        let mut connection = self.pool.acquire().await?;
+        let paused = self.paused_models(&mut connection).await?;
+        jobs::any_in_progress(&mut connection, jobs, &paused.all).await
+    }
+
+    async fn waits_for_admin(
+        &self,
+        connection: &mut PgConnection,
+        sum: &CoverageSummary,
+    ) -> sqlx::Result<bool> {
+        let paused = self.paused_models(&mut *connection).await?.until_resumed;
+        let is_startable = |slot: &BuildSlot| !paused.iter().any(|model| model == slot.model.as_str());
+        if sum.is_done() || paused.is_empty() || sum.open.iter().any(is_startable) {
+            return Ok(false);
+        }
+        let under_way = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
+        Ok(!jobs::any_in_progress(connection, &under_way, &paused).await?)
+    }
+
+    async fn paused_models(&self, connection: &mut PgConnection) -> sqlx::Result<PausedModels> {
+        let pauses = Pauses::read(&mut *connection).await?;
+        let mut paused = PausedModels::default();
+        if pauses == Pauses::default() {
+            return Ok(paused);
+        }
+        for ListedModel { model, .. } in catalog::models(connection).await? {
+            let Some((provider, _)) = self.providers().route(&model) else { continue };
+            if pauses.stop(provider) {
+                paused.all.push(model.key.to_string());
+            }
+            if pauses.need_admin(provider) {
+                paused.until_resumed.push(model.key.to_string());
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Waits until another provider is paused or asked again than now.
+    async fn wait_for_end_of_pause(&self, since: Instant) -> sqlx::Result<()> {
+        let read = async || Pauses::read(&mut *self.pool.acquire().await?).await;
+        let before = read().await?;
+        while since.elapsed() < SEED_TIMEOUT && read().await? == before {
+            sleep(PAUSE_POLL_INTERVAL).await;
+        }
+        Ok(())
     }
 
     async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<CoverageSummary> {
@@ -110,12 +183,21 @@ impl Worker {
         &self,
         connection: &mut PgConnection,
         sum: &CoverageSummary,
-        size: usize,
+        scope: SeedScope,
     ) -> anyhow::Result<Vec<Uuid>> {
+        let paused = if scope == SeedScope::Everything {
+            Vec::new()
+        } else {
+            self.paused_models(&mut *connection).await?.all
+        };
+        let is_startable = |model: &str| !paused.iter().any(|paused| paused == model);
+        let size = scope.size();
         // Jobs that this server cannot run are not part of the batch.
-        let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
+        let askable: Vec<_> = sum.askable.iter().filter(|model| is_startable(model)).cloned().collect();
+        let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &askable).await?;
         batch.truncate(size);
-        let missing: Vec<_> = sum.open.iter().take(size - batch.len()).collect();
+        let missing = sum.open.iter().filter(|slot| is_startable(slot.model.as_str()));
+        let missing: Vec<_> = missing.take(size - batch.len()).collect();
         batch.extend(jobs::enqueue_all(connection, &missing).await?);
         Ok(batch)
     }

@@ -1,5 +1,6 @@
-/** Actions on the whole matrix: import the catalog, generate, retry, cancel. */
+/** Actions on the whole matrix: import the catalog, generate, retry, pause, cancel. */
 import { request, showError } from "./api.js";
+import { showPauses } from "./pauses.js";
 import { byId, confirmAction, formatCount, formatNumber, query, textElement } from "./ui.js";
 
 const attempts = Number(query(document, ".coverage").dataset.attempts);
@@ -36,6 +37,7 @@ async function run(button) {
   try {
     if (order === "catalog") await importCatalog();
     else if (order === "stop") await cancelAll();
+    else if (order === "pause") showPauses(await request("POST", "/api/admin/queue/pause"));
     else await generate(order === "failed");
   } catch (trouble) {
     showError(outcome, trouble);

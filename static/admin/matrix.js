@@ -4,6 +4,7 @@ import * as bulkActions from "./bulk-actions.js";
 import { CellPanel } from "./panel.js";
 import * as filter from "./matrix-filter.js";
 import { announce, byId, formatCount, formatDollars, formatNumber } from "./ui.js";
+import { showPauses } from "./pauses.js";
 import { subscribe } from "./event-stream.js";
 
 const UNDER_WAY = ["queued", "running"];
@@ -11,10 +12,11 @@ const UNDER_WAY = ["queued", "running"];
 const panel = new CellPanel();
 
 /** @param {MatrixChange} change */
-function applyChange({ whole, cells: changed, sum }) {
+function applyChange({ whole, cells: changed, sum, pauses }) {
   const before = changed.map((place) => cells.updateCell(place));
   if (whole) clearMissing(changed);
   showTotals(sum);
+  showPauses(pauses);
   announceEnded(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
   filter.refresh();
   panel.refresh();

@@ -30,11 +30,27 @@ interface CoverageTotals {
   unpriced: number;
 }
 
+/** What is paused. */
+interface Pauses {
+  queuePausedAt: string | null;
+  providers: ProviderPause[];
+}
+
+interface ProviderPause {
+  key: string;
+  displayName: string;
+  message: string;
+  /** Whether one job at a time tries the provider. */
+  probing: boolean;
+  sentence: string;
+}
+
 /** A `matrix` event: the whole matrix, or the changed cells. */
 interface MatrixChange {
   whole: boolean;
   cells: CellState[];
   sum: CoverageTotals;
+  pauses: Pauses;
 }
 
 interface ImportResult {

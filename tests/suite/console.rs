@@ -2,6 +2,7 @@
 
 mod matrix;
 mod pages;
+mod pauses;
 mod session;
 
 use std::fs;
@@ -141,10 +142,10 @@ fn valid_response() -> FakeResponse {
     FakeProtocol::Compatible.answer(&[FakePart::Text(BUILD), FakePart::Done])
 }
 
-fn wrong_key() -> FakeResponse {
+fn unknown_model() -> FakeResponse {
     FakeResponse::json(
-        401,
-        &json!({ "error": { "message": "That key is not known here.", "code": "invalid_api_key" } }),
+        404,
+        &json!({ "error": { "message": "There is no such model here.", "code": "model_not_found" } }),
     )
 }
 

@@ -278,7 +278,20 @@ async fn call_admin_operations() -> Vec<Value> {
         "importBuild",
         &admin.post("/api/admin/import-build?modelKey=nobody&promptId=arch", sample_spec(5)).await,
     );
+    db.run(
+        "INSERT INTO provider_pauses (provider, trouble, message, strikes, paused_at, until)
+         VALUES ('somebody', 'no_credit', 'Nothing is left.', 1, now(), NULL),
+                ('nearby', 'stalled', 'Nothing came.', 2, now(), now() + interval '5 minutes')",
+    )
+    .await;
+    recorded.record("pauseQueue", &admin.post("/api/admin/queue/pause", "").await);
     recorded.record("adminStatus", &admin.get("/api/admin/status").await);
+    recorded.record("queue", &admin.get("/api/admin/queue").await);
+    recorded.record("resumeQueue", &admin.post("/api/admin/queue/resume", "").await);
+    for provider in ["somebody", "nearby", "nobody"] {
+        let path = format!("/api/admin/providers/{provider}/resume");
+        recorded.record("resumeProvider", &admin.post(&path, "").await);
+    }
     recorded.record("coverage", &admin.get("/api/admin/coverage").await);
     recorded.record("alarms", &admin.get("/api/admin/votes/alarms").await);
     let none = json!({

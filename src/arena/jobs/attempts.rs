@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 pub use self::usage::{AttemptCost, Billing, SentOptions, Usage};
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
+use super::pauses;
 
 /// An attempt that has ended by itself.
 #[derive(Clone, Debug)]
@@ -185,6 +186,9 @@ pub async fn end(
     .await?;
     let Some(number) = number else { return Err(LeaseError::Lost) };
     delete_parts(&mut transaction, lease.job, number).await?;
+    if matches!(attempt.outcome, Outcome::Accepted | Outcome::Refused | Outcome::Unread) {
+        pauses::end_if_probe(&mut transaction, lease).await?;
+    }
     transaction.commit().await?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use super::attempts::{self, AbortReason};
 use super::builds::{self, ClaimedBuild};
 use super::lease::{self, Claim, JobFailure, Lease, LeaseError, interval};
-use super::{JobKind, JobState};
+use super::{JobKind, JobState, pauses};
 use crate::arena::ModelKey;
 
 /// Claims are made one after the other, so that the limits of providers hold over all servers.
@@ -29,13 +29,14 @@ pub enum ClaimedJob {
     Build(ClaimedBuild),
 }
 
-/// Whether a worker should try to claim a job.
+/// Whether a worker should try to claim a job. Pauses of providers are left to [`claim`].
 pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"
         SELECT EXISTS (
             SELECT FROM jobs
             WHERE state IN ('queued', 'running') AND (leased_until IS NULL OR leased_until <= now())
+              AND NOT EXISTS (SELECT FROM installation WHERE queue_paused_at IS NOT NULL)
         ) AS "any!"
         "#
     )
@@ -43,7 +44,8 @@ pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
     .await
 }
 
-/// Claims the oldest job whose provider has a free slot: a queued one, or one whose worker has let its lease run out.
+/// Claims the oldest job whose provider has a free slot and is not paused: a queued one, or one whose worker has let its
+/// lease run out. A provider whose pause is over has a single slot, for the probe. Jobs that were set back come last.
 pub async fn claim(
     pool: &PgPool,
     routes: &[ModelRoute],
@@ -85,15 +87,27 @@ async fn claim_next(
             FROM jobs
             WHERE state = 'running' AND leased_until > clock_timestamp()
             GROUP BY provider
+        ), pauses AS (
+            SELECT
+                provider,
+                until <= clock_timestamp() AND NOT EXISTS (
+                    SELECT FROM jobs
+                    WHERE id = probe_job AND fence = probe_fence
+                      AND state = 'running' AND leased_until > clock_timestamp()
+                ) AS may_probe
+            FROM provider_pauses
         ), next AS (
-            SELECT jobs.id, offers.provider
+            SELECT jobs.id, offers.provider, pauses.provider IS NOT NULL AS probes
             FROM jobs
             JOIN offers ON offers.model_key = jobs.model_key
             LEFT JOIN busy ON busy.provider = offers.provider
+            LEFT JOIN pauses ON pauses.provider = offers.provider
             WHERE state IN ('queued', 'running')
               AND (leased_until IS NULL OR leased_until <= clock_timestamp())
               AND coalesce(busy.jobs, 0) < $3
-            ORDER BY wanted_at, jobs.id
+              AND (pauses.provider IS NULL OR pauses.may_probe)
+              AND NOT EXISTS (SELECT FROM installation WHERE queue_paused_at IS NOT NULL)
+            ORDER BY setbacks, wanted_at, jobs.id
             LIMIT 1
             FOR UPDATE OF jobs SKIP LOCKED
         )
@@ -105,7 +119,7 @@ async fn claim_next(
         WHERE jobs.id = next.id
         RETURNING
             jobs.id, kind AS "kind: JobKind", model_key AS "model_key: ModelKey", jobs.provider AS "provider!",
-            fence, breaks
+            fence, breaks, next.probes AS "probes!"
         "#,
         models as _,
         providers as _,
@@ -117,6 +131,9 @@ async fn claim_next(
     let Some(row) = row else { return Ok(ClaimResult::Nothing) };
     attempts::abort_open(&mut transaction, row.id, AbortReason::Interrupted).await?;
     let lease = Lease { job: row.id, fence: row.fence };
+    if row.probes {
+        pauses::begin_probe(&mut transaction, &row.provider, &lease).await?;
+    }
     let claim = Claim { lease, model: row.model_key, provider: row.provider };
     let loaded = match row.kind {
         JobKind::Build => builds::load_claimed(&mut transaction, claim).await?.map(ClaimedJob::Build),

@@ -8,6 +8,7 @@ mod events;
 mod import;
 pub(in crate::web) mod jobs;
 mod poller;
+pub(in crate::web) mod queue;
 mod seed;
 mod session;
 mod status;
@@ -21,6 +22,7 @@ use crate::app::App;
 use crate::web::layers;
 use crate::worker::seeding;
 
+pub use self::queue::PausesView;
 pub use self::seed::{SeedEstimate, SeedResponse};
 pub(in crate::web) use self::session::RequireAdmin;
 
@@ -33,6 +35,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(coverage::routes())
         .merge(catalog::routes())
         .merge(jobs::routes())
+        .merge(queue::routes())
         .merge(builds::routes())
         .merge(audit::routes())
         .merge(votes::routes())

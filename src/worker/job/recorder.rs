@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{JobRun, with_retries};
+use super::{JobRun, RequestPhase, with_retries};
 use crate::arena::jobs::AnswerProgress;
-use crate::arena::jobs::attempts::{self, Attempt};
+use crate::arena::jobs::attempts::{self, Attempt, Outcome};
+use crate::arena::jobs::pauses::ProviderTrouble;
 use crate::generate::attempts::AttemptListener;
 use crate::generate::cost::attempt_cost;
 use crate::generate::{Delta, Progress, Usage};
@@ -74,25 +75,46 @@ impl StreamBuffer {
     }
 }
 
+/// Ends the attempt loop after silence. Each further attempt would hold the provider's place for as long again.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct SilentProvider {
+    pub message: String,
+}
+
 #[async_trait]
 impl AttemptListener for &JobRun<'_> {
     async fn on_attempt_start(&mut self) -> anyhow::Result<()> {
         // When the server is stopping, an attempt would be interrupted as soon as it has begun to cost something.
-        if self.stop.is_cancelled() {
+        if self.worker.is_draining() {
             pending::<()>().await;
         }
+        self.enter(RequestPhase::Sent);
         let attempt = with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease)).await?;
         self.buffer.with(|buffered| *buffered = BufferedAnswer { attempt, ..BufferedAnswer::default() });
         Ok(())
     }
 
     fn on_delta(&mut self, delta: Delta<'_>) {
+        match delta {
+            Delta::Sent => self.enter(RequestPhase::Sent),
+            Delta::Waiting { .. } => self.enter(RequestPhase::Waiting),
+            _ => {}
+        }
         self.buffer.with(|buffered| buffered.progress.apply(&delta));
     }
 
-    async fn on_attempt_end(&mut self, attempt: &Attempt, _next: Option<u32>) -> anyhow::Result<()> {
+    async fn on_attempt_end(&mut self, attempt: &Attempt, next: Option<u32>) -> anyhow::Result<()> {
         let (pool, lease) = (&self.worker.pool, &self.claim.lease);
         let cost = attempt_cost(self.model.prices, attempt);
-        Ok(with_retries(|| attempts::end(pool, lease, attempt, cost)).await?)
+        let trouble = attempt.code.and_then(ProviderTrouble::from_code);
+        let outcome = if trouble.is_some() { Outcome::Interrupted } else { attempt.outcome };
+        let attempt = Attempt { outcome, ..attempt.clone() };
+        with_retries(|| attempts::end(pool, lease, &attempt, cost)).await?;
+        if next.is_some() && trouble == Some(ProviderTrouble::Stalled) {
+            return Err(SilentProvider { message: attempt.message.unwrap_or_default() }.into());
+        }
+        self.enter(RequestPhase::Between);
+        Ok(())
     }
 }

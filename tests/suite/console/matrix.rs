@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::{BUILD, ConsoleFixture, TOKEN, cell, valid_response, visit, wait_until, wrong_key};
+use super::{BUILD, ConsoleFixture, TOKEN, cell, unknown_model, valid_response, visit, wait_until};
 use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, open_page};
 
 const STATE: &str = "document.querySelector('#panel [data-slot=state]').textContent";
@@ -54,12 +54,12 @@ async fn a_generated_build_is_shown_running_then_ready_and_focus_stays() {
 #[tokio::test]
 async fn a_failure_shows_its_reason_and_can_be_retried() {
     let (response, release) = paused_response();
-    let fixture = ConsoleFixture::with_responses([wrong_key(), response]).await;
+    let fixture = ConsoleFixture::with_responses([unknown_model(), response]).await;
     let page = fixture.open_signed_in("/admin").await;
     page.click(&cell("blue-door", "mason")).await;
     page.click("#panel [data-does=generate]").await;
     wait_until(&page, &format!("{STATE} === 'failed'")).await;
-    assert!(page.text("#panel [data-slot=error]").await.contains("That key is not known here."));
+    assert!(page.text("#panel [data-slot=error]").await.contains("There is no such model here."));
     assert_eq!(page.text("[data-sum=failed]").await, "1");
 
     page.run("document.querySelector('#panel [data-does=retry]').focus()").await;
@@ -114,7 +114,7 @@ async fn builds_of_models_that_cannot_generate_are_counted_separately() {
 
 #[tokio::test]
 async fn filters_are_in_the_url_and_an_empty_result_says_so() {
-    let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
+    let fixture = ConsoleFixture::with_responses([unknown_model()]).await;
     let page = fixture.open_signed_in("/admin").await;
     page.run("document.getElementById('only').value = 'failed'; document.getElementById('only').dispatchEvent(new Event('change', { bubbles: true }))").await;
     assert_eq!(page.text("#none").await, "Nothing failed.");
@@ -318,7 +318,7 @@ async fn arrow_keys_move_between_cells_and_one_cell_is_in_the_tab_order() {
 
 #[tokio::test]
 async fn without_script_every_state_is_shown_with_a_link() {
-    let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
+    let fixture = ConsoleFixture::with_responses([unknown_model()]).await;
     fixture.import("stone-bridge", "house").await;
     let request = serde_json::json!({ "promptId": "blue-door", "modelKey": "mason" });
     let job: serde_json::Value =
@@ -345,7 +345,7 @@ async fn without_script_every_state_is_shown_with_a_link() {
         let leads: String = page.eval(&format!("document.querySelector({cell:?}).pathname")).await;
         assert_eq!(visit(&fixture.server, &leads, &fixture.cookie().await).await.0, 200, "{leads}");
     }
-    assert!(page.text(&cell("blue-door", "mason")).await.contains("bad key"));
+    assert!(page.text(&cell("blue-door", "mason")).await.contains("no such model"));
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
 

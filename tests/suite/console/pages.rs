@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::matrix::paused_response;
-use super::{BUILD, ConsoleFixture, TOKEN, cell, valid_response, wait_until, wrong_key};
+use super::{BUILD, ConsoleFixture, TOKEN, cell, unknown_model, valid_response, wait_until};
 use crate::support::{FakePart, FakeProtocol, assert_fits_everywhere};
 
 impl ConsoleFixture {
@@ -57,11 +57,11 @@ async fn a_job_shows_every_attempt_and_its_answer() {
 
 #[tokio::test]
 async fn a_failed_job_is_retried_from_its_own_page_and_followed_to_its_end() {
-    let fixture = ConsoleFixture::with_responses([wrong_key(), valid_response()]).await;
+    let fixture = ConsoleFixture::with_responses([unknown_model(), valid_response()]).await;
     let path = fixture.run_job("blue-door", "mason").await;
     let page = fixture.open_signed_in(&path).await;
     wait_until(&page, "!document.getElementById('acts').hidden").await;
-    assert!(page.text("#job").await.contains("That key is not known here."));
+    assert!(page.text("#job").await.contains("There is no such model here."));
     page.click("[data-does=reread]").await;
     wait_until(
         &page,
@@ -278,7 +278,7 @@ async fn the_audit_log_lists_every_action_in_pages() {
 
 #[tokio::test]
 async fn every_page_fits_every_size_and_theme_without_errors() {
-    let fixture = ConsoleFixture::with_responses([wrong_key()]).await;
+    let fixture = ConsoleFixture::with_responses([unknown_model()]).await;
     fixture.import("stone-bridge", "house").await;
     let job = fixture.run_job("blue-door", "mason").await;
     let mut page = fixture.open_signed_in("/admin").await;

@@ -185,7 +185,7 @@ async fn a_server_that_is_stopped_gives_its_jobs_back() {
     )
     .await;
     let catalog = TestCatalog::new(&provider, &["tester"], &["shed"]);
-    let variables = catalog.variables(&[]);
+    let variables = catalog.variables(&[("STOP_WAIT", "0")]);
     let mut server = TestServerProcess::start(&db, &variables);
     let admin = TestAdmin::new(&server.url);
     admin.post("/api/admin/seed?generateBuilds=0", "").await;
@@ -210,7 +210,7 @@ async fn a_command_that_is_stopped_gives_its_jobs_back_with_their_partial_answer
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_buildoff"))
         .arg("seed")
         .env("DATABASE_URL", db.url())
-        .envs(catalog.variables(&[]))
+        .envs(catalog.variables(&[("STOP_WAIT", "0")]))
         .spawn()
         .unwrap();
     while provider.requests().is_empty() {

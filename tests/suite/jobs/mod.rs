@@ -1,8 +1,10 @@
 //! Jobs: each enqueued build is requested once, and no answer that was paid for is lost.
 
 mod crashes;
+mod draining;
 mod failures;
 mod interruptions;
+mod pauses;
 mod sharing;
 mod spending;
 mod thoughts;

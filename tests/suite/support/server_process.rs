@@ -76,8 +76,18 @@ impl TestServerProcess {
 
     /// Stops the program with Ctrl-C's signal, and waits for its orderly shutdown. Then its log is complete.
     pub fn stop(&mut self) {
+        self.interrupt();
+        self.wait();
+    }
+
+    /// Sends Ctrl-C's signal.
+    pub fn interrupt(&self) {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Waits until the program has ended. Then its log is complete.
+    pub fn wait(&mut self) {
         let _ = self.process.wait();
         if let Some(reader) = self.reader.take() {
             reader.join().unwrap();

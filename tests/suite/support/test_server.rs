@@ -64,7 +64,13 @@ impl TestServer {
     pub async fn start_with_worker(pool: PgPool, variables: &[(&str, &str)]) -> Self {
         let app = app_with_db(pool, variables);
         let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
-        tokio::spawn(async move { worker.run(closing).await });
+        tokio::spawn(async move {
+            let stop = async {
+                closing.cancelled().await;
+                worker.stop();
+            };
+            tokio::join!(worker.run(), stop);
+        });
         let closing = app.shutdown.clone();
         Self::serve_until(web::router(app), ServerLimits::default(), closing).await
     }
@@ -161,7 +167,7 @@ fn app_with_db(pool: PgPool, variables: &[(&str, &str)]) -> App {
     App::new(Arc::new(config(variables)), pool).unwrap()
 }
 
-fn config(variables: &[(&str, &str)]) -> Config {
+pub fn config(variables: &[(&str, &str)]) -> Config {
     let value = |key: &str| variables.iter().find(|(name, _)| *name == key).map(|(_, value)| value.into());
     Config::from_lookup(value).unwrap()
 }

@@ -23,6 +23,7 @@ pub struct Job {
     pub wanted_at: OffsetDateTime,
     pub started_at: Option<OffsetDateTime>,
     pub ended_at: Option<OffsetDateTime>,
+    /// Without interrupted ones, which count for nobody.
     pub attempts: i32,
     /// Of the answer under way.
     pub chars: i64,
@@ -78,7 +79,11 @@ async fn select(
             jobs.model_key AS "model_key: ModelKey", models.display_name AS model_name,
             build_jobs.settings AS "settings: Settings", state AS "state: JobState", jobs.provider,
             wanted_at, started_at, ended_at,
-            (SELECT count(*)::integer FROM attempts WHERE job_id = jobs.id) AS "attempts!",
+            (
+                SELECT count(*)::integer
+                FROM attempts
+                WHERE job_id = jobs.id AND outcome IS DISTINCT FROM 'interrupted'
+            ) AS "attempts!",
             chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
             (SELECT CASE WHEN count(*) = 0 THEN 0 ELSE sum(cost) END::bigint FROM attempts WHERE job_id = jobs.id) AS cost,
             (

@@ -1,5 +1,7 @@
 //! `GET /api/admin/coverage`: the state of every build, prompts by models.
 
+use std::collections::HashMap;
+
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
@@ -11,7 +13,9 @@ use uuid::Uuid;
 
 use super::RequireAdmin;
 use super::jobs::dollars;
+use super::queue::PausesView;
 use crate::app::App;
+use crate::arena::ModelKey;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
 use crate::arena::jobs::{self, JobState};
@@ -100,6 +104,9 @@ impl CoverageCellView {
 pub(in crate::web) struct CoverageMatrix {
     pub coverage: Coverage,
     pub sum: CoverageSumView,
+    pub pauses: PausesView,
+    /// Why queued jobs of models are not started.
+    wait_reasons: HashMap<ModelKey, String>,
 }
 
 /// Get the coverage
@@ -142,7 +149,12 @@ impl CoverageMatrix {
             spent: dollars(micros),
             unpriced,
         };
-        Ok(Self { coverage, sum })
+        let pauses = PausesView::read(app).await?;
+        let wait_reason = |ListedModel { model, .. }: &ListedModel| {
+            Some((model.key.clone(), pauses.wait_reason(model, app)?))
+        };
+        let wait_reasons = coverage.models.iter().filter_map(wait_reason).collect();
+        Ok(Self { coverage, sum, pauses, wait_reasons })
     }
 
     /// All cells with a build or a job, prompt by prompt.
@@ -175,7 +187,10 @@ impl CoverageMatrix {
                 since: latest.started_at.map(milliseconds),
                 attempts: latest.attempts,
                 chars: latest.chars,
-                note: latest.note.clone(),
+                note: match latest.state {
+                    JobState::Queued => self.wait_reasons.get(model).cloned(),
+                    _ => latest.note.clone(),
+                },
                 code: latest.error_code.clone(),
                 error: latest.error.clone(),
                 ..empty

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 use super::RequireAdmin;
 use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
 use super::poller::{SharedPoller, Watcher};
+use super::queue::PausesView;
 use crate::app::App;
 use crate::web::Error;
 
@@ -39,7 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Stream the coverage
 ///
-/// Server-sent events named `matrix`: `{ whole, cells, sum }`. The first contains every cell, each later one only the
+/// Server-sent events named `matrix`: `{ whole, cells, sum, pauses }`. The first contains every cell, each later one only the
 /// cells that have changed.
 #[utoipa::path(
     get, path = "/api/admin/events", tag = "Admin", operation_id = "adminEvents",
@@ -76,6 +77,7 @@ struct MatrixSnapshot {
     /// By prompt and model.
     cells: HashMap<(String, String), CoverageCellView>,
     sum: CoverageSumView,
+    pauses: PausesView,
 }
 
 /// The stream of one client.
@@ -91,7 +93,7 @@ impl MatrixSnapshot {
     fn of(matrix: CoverageMatrix) -> Self {
         let cells = matrix.cells().into_iter();
         let cells = cells.map(|cell| ((cell.prompt_id.clone(), cell.model_key.clone()), cell)).collect();
-        Self { cells, sum: matrix.sum }
+        Self { cells, sum: matrix.sum, pauses: matrix.pauses }
     }
 
     /// The cells that differ from an earlier snapshot.
@@ -115,7 +117,9 @@ impl MatrixStream {
             Some(before) => now.changes(before),
             None => now.cells.values().cloned().collect(),
         };
-        let sent = json!({ "whole": before.is_none(), "cells": cells, "sum": now.sum });
+        let sent = json!({
+            "whole": before.is_none(), "cells": cells, "sum": now.sum, "pauses": now.pauses,
+        });
         Event::default().event("matrix").json_data(sent).ok()
     }
 }

@@ -15,11 +15,12 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::RequireAdmin;
+use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog;
 use crate::arena::jobs::attempts::{self, SentOptions};
-use crate::arena::jobs::{self, EnqueueError};
+use crate::arena::jobs::{self, EnqueueError, JobState};
 use crate::arena::{ModelKey, PromptId, audit};
 use crate::web::derived::NO_STORE;
 use crate::web::openapi::{codes, shapes};
@@ -309,6 +310,10 @@ impl JobView {
     pub async fn read(app: &App, id: Uuid) -> Result<Self, Error> {
         let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or(ErrorCode::NoJob)?;
         let attempts = attempts::list(&app.pool, id).await?;
+        let note = match job.state {
+            JobState::Queued => wait_reason(app, &job.model_key).await?,
+            _ => job.note.clone(),
+        };
         Ok(Self {
             id,
             ms: elapsed_ms(&job),
@@ -320,7 +325,7 @@ impl JobView {
             provider: job.provider,
             wanted_at: job.wanted_at,
             chars: job.chars,
-            note: job.note,
+            note,
             build_id: job.build_id,
             block_count: job.block_count,
             code: job.error_code,
@@ -368,6 +373,13 @@ impl From<EnqueueError> for Error {
             EnqueueError::Database(error) => error.into(),
         }
     }
+}
+
+async fn wait_reason(app: &App, key: &ModelKey) -> Result<Option<String>, Error> {
+    let pauses = PausesView::read(app).await?;
+    let models = catalog::models(&app.pool).await?;
+    let model = models.iter().find(|listed| listed.model.key == *key);
+    Ok(model.and_then(|listed| pauses.wait_reason(&listed.model, app)))
 }
 
 /// From millionths of a dollar.

@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 
 use super::RequireAdmin;
 use super::jobs::elapsed_ms;
+use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
 use crate::arena::jobs::{Job, JobState};
@@ -69,6 +70,9 @@ pub struct SeedResponse {
     /// With a dry run, what they may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<SeedEstimate>,
+    /// Whether nothing can go on before an admin resumes what is paused.
+    pub waits_for_admin: bool,
+    pub pauses: PausesView,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -107,7 +111,8 @@ pub struct MissingBuildView {
 /// Seed the arena
 ///
 /// Imports prompts and models, then generates the next missing builds and waits for them, up to two minutes. The work
-/// continues if the client disconnects, and the next call waits for it again. Repeat the call until `done` is true.
+/// continues if the client disconnects, and the next call waits for it again. Repeat the call until `done` or
+/// `waitsForAdmin` is true. What is paused is left out.
 #[utoipa::path(
     post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
     params(SeedQuery),
@@ -124,7 +129,8 @@ async fn seed(
     // In a task of its own: a client that disconnects must not stop it halfway.
     let started = tokio::spawn(async move { worker.seed(admin, request).await });
     let started = started.await.map_err(Error::internal)??;
-    Ok(Json(app.worker.wait_for_jobs(started).await?.into()))
+    let summary = app.worker.wait_for_jobs(started).await?;
+    Ok(Json(SeedResponse::new(summary, PausesView::read(&app).await?)))
 }
 
 impl SeedQuery {
@@ -141,8 +147,8 @@ impl SeedQuery {
     }
 }
 
-impl From<seeding::SeedSummary> for SeedResponse {
-    fn from(seeded: seeding::SeedSummary) -> Self {
+impl SeedResponse {
+    fn new(seeded: seeding::SeedSummary, pauses: PausesView) -> Self {
         let sum = &seeded.sum;
         let next = |slot: &BuildSlot| MissingBuildView {
             prompt_id: slot.prompt.to_string(),
@@ -163,6 +169,8 @@ impl From<seeding::SeedSummary> for SeedResponse {
                 dollars: estimate.cost.0 as f64 / 1e6,
                 unknown: estimate.unknown,
             }),
+            waits_for_admin: seeded.waits_for_admin,
+            pauses,
         }
     }
 }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::RequireAdmin;
 use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::catalog::Provider;
 use crate::arena::status::{self, InstallationCounts};
@@ -30,6 +31,7 @@ struct AdminStatusResponse {
     coverage: CoverageSumView,
     /// Jobs that are queued or running at the arena's settings.
     queue: Vec<QueuedBuildView>,
+    pauses: PausesView,
     providers: Vec<ProviderStatusView>,
 }
 
@@ -62,7 +64,7 @@ struct ProviderStatusView {
 
 /// Get the status
 ///
-/// Counts, coverage, queued and running jobs, and which providers can be used.
+/// Counts, coverage, queued and running jobs, what is paused, and which providers can be used.
 #[utoipa::path(
     get, path = "/api/admin/status", tag = "Admin", operation_id = "adminStatus",
     responses((status = OK, description = "The status.", body = AdminStatusResponse)),
@@ -88,6 +90,7 @@ async fn status_now(
         queue: queue.map(QueuedBuildView::from).collect(),
         providers: app.worker.providers().known().iter().map(provider).collect(),
         coverage: matrix.sum,
+        pauses: matrix.pauses,
     }))
 }
 

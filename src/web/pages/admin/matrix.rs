@@ -7,12 +7,14 @@ use axum::extract::State;
 use axum::routing::get;
 use time::OffsetDateTime;
 
-use super::models::{sorted_for_display, unavailable_reason};
+use super::models::sorted_for_display;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
 use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use crate::web::api::admin::queue::PausesView;
+use crate::web::views::unavailable_reason;
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
@@ -25,6 +27,7 @@ struct MatrixPage {
     page: Page,
     settings: String,
     sum: CoverageSumView,
+    pauses: PausesView,
     columns: Vec<MatrixColumn>,
     rows: Vec<MatrixRow>,
     /// Those that can be used, and those without an API key.
@@ -78,6 +81,7 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
         attempts: app.config.generation.attempts,
         now: now as i64,
         sum: matrix.sum,
+        pauses: matrix.pauses,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE};
 use crate::generate::Providers;
-use crate::web::views::AdminModelView;
+use crate::web::views::{AdminModelView, unavailable_reason};
 use crate::web::{Error, Page, filters};
 
 /// The levels of thinking, as in the API.
@@ -66,26 +66,6 @@ pub(super) fn sorted_for_display<'a>(
     let mut models: Vec<_> = listed.iter().collect();
     models.sort_by_key(|listed| (listed.model.provider == REFERENCE, !providers.can_generate(&listed.model)));
     models
-}
-
-/// Why a model cannot generate builds.
-pub(super) fn unavailable_reason(model: &catalog::Model, providers: &Providers) -> Option<String> {
-    if providers.can_generate(model) {
-        return None;
-    }
-    if model.provider == REFERENCE {
-        return Some("Its builds were made for this project.".to_owned());
-    }
-    let provider = |key: &str| providers.known().iter().find(|known| known.key == key);
-    let variables: Vec<_> =
-        model.routes().filter_map(|(key, _)| provider(key)?.key_variable.as_deref()).collect();
-    Some(match variables.as_slice() {
-        [] => {
-            format!("The provider {} is not known here, so its builds can only be imported.", model.provider)
-        }
-        [one] => format!("{one} is not set."),
-        several => format!("None of {} are set.", several.join(", ")),
-    })
 }
 
 impl ModelsPageRow {

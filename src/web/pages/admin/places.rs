@@ -7,13 +7,13 @@ use axum::extract::{Path, State};
 use axum::routing::get;
 use uuid::Uuid;
 
-use super::models::unavailable_reason;
 use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::jobs::{self, Job};
 use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix};
 use crate::web::api::admin::jobs::{dollars, elapsed_ms};
+use crate::web::views::unavailable_reason;
 use crate::web::{Error, Page, filters};
 
 pub(super) fn routes() -> Router<App> {
