@@ -203,7 +203,7 @@ async fn a_better_parser_finds_builds_in_stored_answers() {
 async fn an_imported_build_is_no_longer_generated() {
     let fixture = JobsFixture::with_responses([partial_answer(" ").then(FakeBodyStep::Stall)]).await;
     let job = fixture.admin.enqueue("shed", "tester").await;
-    fixture.admin.wait_for_job(&job, |job| job["state"] == "running").await;
+    fixture.wait_for_requests(1).await;
     let import = "/api/admin/import-build?modelKey=tester&promptId=shed";
     assert_eq!(fixture.admin.post(import, sample_spec(7)).await.status, 200);
     fixture.provider.wait_for_disconnect().await;
@@ -280,7 +280,7 @@ async fn an_older_answer_that_is_a_build_ends_the_job() {
     let fixture = JobsFixture::with_responses(responses).await;
     let first = fixture.run_job().await["id"].as_str().unwrap().to_owned();
     let second = fixture.admin.enqueue("shed", "tester").await;
-    fixture.admin.wait_for_job(&second, |job| job["state"] == "running").await;
+    fixture.wait_for_requests(4).await;
     fixture.db.run(&learned).await;
 
     let unread = fixture.admin.get("/api/admin/jobs/unread").await.json();

@@ -10,6 +10,7 @@ mod spending;
 mod thoughts;
 
 use serde_json::{Value, json};
+use tokio::time::{Duration, sleep};
 
 use crate::support::db::TestDb;
 use crate::support::{
@@ -46,6 +47,13 @@ impl JobsFixture {
         let admin = server.admin();
         assert_eq!(admin.post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
         Self { db, server, admin, provider }
+    }
+
+    /// Waits until the provider has received so many requests.
+    async fn wait_for_requests(&self, count: usize) {
+        while self.provider.requests().len() < count {
+            sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// Enqueues the only build, and waits until its job has ended.
