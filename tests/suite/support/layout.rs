@@ -22,6 +22,7 @@ pub async fn assert_fits_everywhere(page: &mut BrowserPage, name: &str) {
 /// Saves `target/shots/<name>.png`; then asserts that the console is silent, that the page is no wider than
 /// its window, and that its text has enough contrast.
 pub async fn assert_fits(page: &mut BrowserPage, name: &str, width: i64) {
+    assert!(page.eval::<bool>(TRANSITIONS_END).await);
     page.screenshot(name).await;
     assert_eq!(page.take_console_errors().await, Vec::<String>::new(), "{name}: console errors");
     let needed: i64 = page.eval("document.documentElement.scrollWidth").await;
@@ -43,6 +44,11 @@ fn past_the_edge(width: i64) -> String {
             .map((e) => e.outerHTML.slice(0, 120))"#
     )
 }
+
+/// In the middle of a transition, a colour may pass that of its background. Animations without an end are left out.
+const TRANSITIONS_END: &str = r#"Promise.allSettled(
+  document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < Infinity).map((one) => one.finished),
+).then(() => true)"#;
 
 /// Visible text whose contrast with its background is below level AA of WCAG.
 const LOW_CONTRAST_TEXT: &str = r#"(() => {
