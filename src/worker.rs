@@ -6,6 +6,7 @@
 
 pub mod estimate;
 mod job;
+pub mod probe;
 pub mod reparse;
 pub mod seeding;
 

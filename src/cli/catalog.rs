@@ -57,10 +57,10 @@ pub(super) async fn add<T: CatalogEntry>(
     Ok(())
 }
 
-async fn entries<T: CatalogEntry>(api: &AdminApi) -> anyhow::Result<Vec<T>> {
+pub(super) async fn entries<T: CatalogEntry>(api: &AdminApi) -> anyhow::Result<Vec<T>> {
     Ok(api.get::<CatalogList<T>>(&format!("/api/admin/{}s", T::KIND)).await?.entries)
 }
 
-fn path<T: CatalogEntry>(key: &impl Display) -> String {
+pub(super) fn path<T: CatalogEntry>(key: &impl Display) -> String {
     format!("/api/admin/{}s/{key}", T::KIND)
 }

@@ -1,5 +1,7 @@
 //! `buildoff models`: the models of the arena.
 
+mod probe;
+
 use std::fmt;
 use std::process::ExitCode;
 use std::slice;
@@ -42,6 +44,16 @@ enum ModelsCommand {
         /// New name.
         name: String,
     },
+    /// Send each model one tiny request, to see whether its key, id and options are accepted. The exit code is 1 if those
+    /// of any model are not.
+    Probe {
+        /// Keys of models.
+        #[arg(required_unless_present = "all", conflicts_with = "all")]
+        keys: Vec<ModelKey>,
+        /// Probe all enabled models whose provider has a key.
+        #[arg(long)]
+        all: bool,
+    },
     /// Add a model.
     Add {
         /// Key of the new model, such as vendor_model_1.
@@ -83,6 +95,7 @@ pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
             ModelsCommand::Rename { key, name } => {
                 patch(slice::from_ref(key), json!({ "displayName": name })).await?;
             }
+            ModelsCommand::Probe { keys, all } => return probe::run(api, keys, *all).await,
             ModelsCommand::Add { key, replace, provider, id, name } => {
                 let model = json!({ "provider": provider, "modelId": id, "displayName": name });
                 catalog::add::<CliModel>(api, key, &model, *replace).await?;

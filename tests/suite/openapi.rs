@@ -311,6 +311,8 @@ async fn call_admin_operations() -> Vec<Value> {
     recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
     recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &model).await);
     recorded.record("putModel", &admin.json(Method::PUT, "/api/admin/models/new", &json!({})).await);
+    recorded.record("probeModel", &admin.post("/api/admin/models/new/probe", "").await);
+    recorded.record("probeModel", &admin.post("/api/admin/models/nobody/probe", "").await);
     recorded.record(
         "patchModel",
         &admin.json(Method::PATCH, "/api/admin/models/new", &json!({ "enabled": false })).await,

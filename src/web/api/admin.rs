@@ -8,6 +8,7 @@ mod events;
 mod import;
 pub(in crate::web) mod jobs;
 mod poller;
+mod probe;
 pub(in crate::web) mod queue;
 mod seed;
 mod session;
@@ -41,6 +42,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(votes::routes())
         .merge(events::routes())
         .layer(layers::deadline(crate::web::REQUEST_TIMEOUT))
+        .merge(probe::routes().layer(layers::deadline(probe::PROBE_DEADLINE)))
         .merge(seed::routes().layer(layers::deadline(seeding::SEED_TIMEOUT + Duration::from_secs(20))))
         .merge(import::routes().layer(layers::deadline(UPLOAD_TIMEOUT)))
 }

@@ -293,6 +293,12 @@ async fn the_command_line_does_the_same_directly_and_through_a_server() {
         assert!(code == 0 && printed.contains("4 of 4 builds"), "{how:?}: {printed}");
     }
     assert_eq!(fixture.provider.requests().len(), 4);
+    for how in [here, there] {
+        let (code, printed) = run(&["models", "probe", "--all"], how);
+        assert!(code == 0 && printed.matches(" ok ").count() == 2, "{how:?}: {printed}");
+        let (code, printed) = run(&["models", "probe", "three"], how);
+        assert!(code == 1 && printed.contains("is not known here"), "{how:?}: {printed}");
+    }
     let (code, printed) = run(&["reparse"], there);
     assert!(code == 0 && printed.contains("0 of 0"), "{printed}");
     for nobody in [&["models", "enable"][..], &["prompts", "disable"], &["seed", "--batch", "4"]] {

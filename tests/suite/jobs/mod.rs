@@ -5,6 +5,7 @@ mod draining;
 mod failures;
 mod interruptions;
 mod pauses;
+mod probes;
 mod sharing;
 mod spending;
 mod thoughts;

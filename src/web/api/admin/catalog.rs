@@ -259,7 +259,7 @@ async fn patch_prompt(
     Ok(Json(prompt_now(&app, &id).await?))
 }
 
-async fn model(app: &App, key: &ModelKey) -> Result<ListedModel, Error> {
+pub(super) async fn model(app: &App, key: &ModelKey) -> Result<ListedModel, Error> {
     let listed = catalog::models(&app.pool).await?;
     Ok(listed.into_iter().find(|listed| listed.model.key == *key).ok_or(ErrorCode::NoModel)?)
 }
