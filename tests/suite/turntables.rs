@@ -181,13 +181,19 @@ async fn a_build_page_makes_a_turntable_on_request() {
         "the turntable must load only on request"
     );
 
-    page.click("#turntable a").await;
-    page.wait_until("document.querySelector('#turntable progress')?.hidden === false").await;
-    page.wait_until(
-        "/Frame \\d+ of 36/.test(document.querySelector('#turntable [role=status]').textContent)",
+    // Progress may come and go between two looks at the page.
+    page.run(
+        r"window.seen = new Set();
+         new MutationObserver(() => {
+           const part = (selector) => document.querySelector(`#turntable ${selector}`);
+           if (part('progress')?.hidden === false) seen.add('progress');
+           if (/Frame \d+ of 36/.test(part('[role=status]')?.textContent)) seen.add('frames');
+         }).observe(document.body, { attributes: true, childList: true, characterData: true, subtree: true });",
     )
     .await;
+    page.click("#turntable a").await;
     page.wait_until("document.querySelector('#turntable img')?.naturalWidth === 320").await;
+    assert!(page.holds("seen.has('progress') && seen.has('frames')").await, "progress must be shown");
     assert_eq!(page.text("#turntable [role=status]").await, "Done.");
     let file: String = page.eval("document.querySelector('#turntable a[download]').download").await;
     assert_eq!(file, "steam-locomotive-reference_architect.webp");
