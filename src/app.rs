@@ -76,6 +76,7 @@ impl App {
         let arena = Arena::new(pool.clone(), config.arena.clone(), config.references, config.min_dwell)
             .with_replica(replica.clone())
             .with_vote_budgets(config.vote_budgets)
+            .with_cohort_percent(config.cohort_percent)
             .with_results_delay(config.results_delay);
         let limits = RateLimits::new(config.rate_limits);
         let work = WorkPool::per_core();

@@ -31,6 +31,7 @@ const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHO
 const DEFAULT_LOG: &str = "info,sqlx=warn,hyper=warn,hyper_util=warn,tower_http=warn";
 const DEFAULT_MIN_DWELL_MS: u64 = 1500;
 const DEFAULT_HELD_OUT_VOTES: u32 = 200;
+const DEFAULT_COHORT_PERCENT: u32 = 50;
 /// About what providers allow new customers.
 const DEFAULT_AT_ONCE: u32 = 4;
 /// Longer than most answers take.
@@ -63,6 +64,8 @@ pub struct Config {
     pub person_check: PersonCheckConfig,
     /// The counted votes after which a build of a held-out prompt is shown outside of matchups.
     pub held_out_votes: u32,
+    /// Of the active prompts, how many percent a model must have built before its builds are voted on.
+    pub cohort_percent: u32,
     pub rate_limits: bool,
     /// Proxies that are trusted to name the address of a visitor.
     pub trusted_proxies: Vec<IpNet>,
@@ -154,6 +157,7 @@ impl Config {
             voting: read.voting(),
             person_check: read.person_check(public_url.is_some()),
             held_out_votes: read.number("HELD_OUT_VOTES", DEFAULT_HELD_OUT_VOTES, 0..=1_000_000),
+            cohort_percent: read.number("COHORT_PERCENT", DEFAULT_COHORT_PERCENT, 0..=100),
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies,
             public_url,

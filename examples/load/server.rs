@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use crate::client::LoadClient;
 use crate::prefill;
 
-pub const DISABLED_SETTINGS: [&str; 3] = ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off"];
+pub const DISABLED_SETTINGS: [&str; 4] =
+    ["RATE_LIMITS=off", "MIN_DWELL_MS=0", "REFERENCE_MODELS=off", "COHORT_PERCENT=0"];
 
 /// The longest time for a server to start.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);

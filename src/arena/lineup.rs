@@ -1,4 +1,5 @@
-//! The lineup: in each active prompt, the builds in force of enabled models.
+//! The lineup: in each active prompt, the builds in force of enabled models, except those of models that have built too
+//! few of the prompts yet.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -27,12 +28,35 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct Lineup {
     contests: HashMap<PromptId, Contest>,
-    /// Enabled models with a build in force of an active prompt, whether or not they can meet another model.
+    /// Enabled models with a build in force of an active prompt, whether or not they can meet another model. Without
+    /// those that wait.
     pub builders: HashSet<ModelKey>,
+    /// By their keys.
+    pub waiting: Vec<WaitingModel>,
     /// The tags by which this ladder can be filtered: those of all prompts that ever had a build, sorted.
     pub tags: Vec<String>,
     /// Whether a prompt is held out that ever had a build.
     pub has_held_out: bool,
+}
+
+/// A model whose builds are not voted on, because it has built too few of the active prompts: results on some of them
+/// would say less than they seem to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingModel {
+    pub model: ModelKey,
+    /// Of active prompts, in force.
+    pub builds: usize,
+    /// The builds with which it takes part.
+    pub needed: usize,
+}
+
+/// The builds in force of an enabled model, of active prompts. Reference models have no cohort: they ship whole.
+#[derive(Debug)]
+struct Cohort {
+    model: ModelKey,
+    builds: usize,
+    /// Whether one of these builds has been voted on. Then the model has been shown, and stays when prompts are added.
+    has_votes: bool,
 }
 
 /// What a ladder can be filtered by.
@@ -57,16 +81,32 @@ impl Lineup {
             && (*held_out != Some(true) || self.has_held_out)
     }
 
-    /// From all contests, before the policy for reference models is applied.
-    fn of(contests: Vec<Contest>, groups: PromptGroups, references: ReferencePolicy) -> Self {
+    /// From all contests, before models are left to wait and the policy for reference models is applied.
+    fn of(
+        mut contests: Vec<Contest>,
+        waiting: Vec<WaitingModel>,
+        groups: PromptGroups,
+        references: ReferencePolicy,
+    ) -> Self {
+        let waits = |entrant: &Entrant| waiting.iter().any(|waiting| waiting.model == entrant.model);
+        for contest in &mut contests {
+            contest.entrants.retain(|entrant| !waits(entrant));
+        }
         let entrants = contests.iter().flat_map(|contest| &contest.entrants);
         let builders = entrants.map(|entrant| entrant.model.clone()).collect();
         let admitted = contests.into_iter().map(|contest| apply_policy(contest, references));
         let comparable = admitted.filter(|contest| contest.entrants.len() > 1);
         let contests = comparable.map(|contest| (contest.prompt.clone(), contest)).collect();
         let PromptGroups { tags, has_held_out } = groups;
-        Self { contests, builders, tags, has_held_out }
+        Self { contests, builders, waiting, tags, has_held_out }
     }
+}
+
+/// The models that have built less than so many percent of the active prompts.
+fn waiting(cohorts: Vec<Cohort>, active_prompts: usize, percent: u32) -> Vec<WaitingModel> {
+    let needed = (active_prompts * percent as usize).div_ceil(100);
+    let waiting = cohorts.into_iter().filter(|cohort| cohort.builds < needed && !cohort.has_votes);
+    waiting.map(|Cohort { model, builds, .. }| WaitingModel { model, builds, needed }).collect()
 }
 
 fn apply_policy(mut contest: Contest, references: ReferencePolicy) -> Contest {
@@ -83,14 +123,16 @@ fn apply_policy(mut contest: Contest, references: ReferencePolicy) -> Contest {
 /// The lineup, read again only when the catalog has changed.
 pub(super) struct LineupCache {
     pub references: ReferencePolicy,
+    /// Of the active prompts, how much a model must have built to take part.
+    cohort_percent: u32,
     latest: RwLock<Option<(i64, Arc<Lineup>)>>,
     /// Locked by the one request that reads it again, while others wait.
     reading: Mutex<()>,
 }
 
 impl LineupCache {
-    pub fn new(references: ReferencePolicy) -> Self {
-        Self { references, latest: RwLock::new(None), reading: Mutex::new(()) }
+    pub fn new(references: ReferencePolicy, cohort_percent: u32) -> Self {
+        Self { references, cohort_percent, latest: RwLock::new(None), reading: Mutex::new(()) }
     }
 
     /// The lineup as of a revision of the catalog, or later.
@@ -109,10 +151,14 @@ impl LineupCache {
         }
         // The lineup is read after the revision, so it may already contain a later change. Then it is read once more
         // than necessary, but it is never out of date.
-        let read = async { Ok((contests(pool, settings).await?, prompt_groups(pool, settings).await?)) };
-        let (contests, groups) =
-            timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let lineup = Arc::new(Lineup::of(contests, groups, self.references));
+        let read = async {
+            let (cohorts, active_prompts) = cohorts(pool, settings).await?;
+            let waiting = waiting(cohorts, active_prompts, self.cohort_percent);
+            let (contests, groups) = (contests(pool, settings).await?, prompt_groups(pool, settings).await?);
+            Ok(Lineup::of(contests, waiting, groups, self.references))
+        };
+        let read = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let lineup = Arc::new(read);
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&lineup)));
         Ok(lineup)
     }
@@ -155,6 +201,39 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
         Contest::new(&ladder, row.prompt, row.text, entrants.map(entrant).collect())
     });
     Ok(contests.collect())
+}
+
+/// The cohorts at these settings, and the number of active prompts.
+async fn cohorts(pool: &PgPool, settings: &Settings) -> sqlx::Result<(Vec<Cohort>, usize)> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            model_key AS "model: ModelKey", count(*) AS "builds!",
+            bool_or(
+                EXISTS (SELECT FROM tallies WHERE build_a = builds.id)
+                OR EXISTS (SELECT FROM tallies WHERE build_b = builds.id)
+            ) AS "has_votes!"
+        FROM builds
+        JOIN prompts ON prompts.id = prompt_id AND active
+        JOIN models ON models.key = model_key AND enabled
+        WHERE retired_at IS NULL AND settings = $1 AND provider <> 'reference'
+        GROUP BY model_key
+        ORDER BY model_key
+        "#,
+        settings as _,
+    )
+    .fetch_all(pool)
+    .await?;
+    let active_prompts = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM prompts WHERE active"#)
+        .fetch_one(pool)
+        .await?;
+    let number = |count: i64| usize::try_from(count).unwrap_or_default();
+    let cohorts = rows.into_iter().map(|row| Cohort {
+        model: row.model,
+        builds: number(row.builds),
+        has_votes: row.has_votes,
+    });
+    Ok((cohorts.collect(), number(active_prompts)))
 }
 
 /// Models with a build in force of one of some active prompts.
@@ -225,9 +304,28 @@ mod tests {
             let entrants = (0..references + others).map(entrant).collect();
             let castle = "castle".parse().unwrap();
             let contest = Contest::new("32-simple-precise", castle, "a castle".to_owned(), entrants);
-            let lineup = Lineup::of(vec![contest], PromptGroups::default(), policy);
+            let lineup = Lineup::of(vec![contest], Vec::new(), PromptGroups::default(), policy);
             let found = lineup.contests().map(|contest| contest.entrants.len()).sum::<usize>();
             assert_eq!(found, taking_part, "{policy:?} with {references} references and {others} others");
+        }
+    }
+
+    #[test]
+    fn a_model_waits_until_it_has_built_its_share_of_the_prompts_or_was_voted_on() {
+        for (builds, has_votes, percent, needed) in [
+            (1, false, 50, Some(3)),
+            (2, false, 50, Some(3)),
+            (3, false, 50, None),
+            (1, true, 50, None),
+            (4, false, 100, Some(5)),
+            (5, false, 100, None),
+            (1, false, 0, None),
+        ] {
+            let model: ModelKey = "gpt".parse().unwrap();
+            let cohort = Cohort { model: model.clone(), builds, has_votes };
+            let expected = needed.map(|needed| WaitingModel { model, builds, needed });
+            let found = waiting(vec![cohort], 5, percent).pop();
+            assert_eq!(found, expected, "{builds} of 5 builds, {percent} %, votes: {has_votes}");
         }
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! **Who meets whom** ([`lineup`], [`sampling`]). An active prompt takes part with the builds in force of enabled models,
 //! if there are at least two. Reference models, which ship with the program, take part always, never, or, by default,
-//! only in prompts that fewer than two other models have built. A matchup is drawn in three steps:
+//! only in prompts that fewer than two other models have built. Other models wait until they have built a share of the
+//! active prompts, half by default; once one of their builds was voted on, they stay. A matchup is drawn in three steps:
 //! 1. A prompt, with equal chances, of those in which the voter has a pair left to see. A voter may name the prompt.
 //! 2. A first model, of those with an unseen partner, with a weight of 1 / (times shown + 1); then, with the same weights,
 //!    a second one of its unseen partners. So models that were shown less often catch up.
@@ -89,7 +90,7 @@ pub mod voter_history;
 mod votes;
 
 pub use choice::{Choice, ChoiceCounts, Side};
-pub use lineup::{Lineup, ReferencePolicy};
+pub use lineup::{Lineup, ReferencePolicy, WaitingModel};
 pub use matchups::{Matchup, MatchupError, MatchupPrompt, ServedMatchup, SkipError, Voter};
 pub use names::{ModelKey, PromptId};
 pub use prompt_filter::PromptFilter;
@@ -179,7 +180,7 @@ impl Arena {
             min_dwell,
             results_delay: Duration::ZERO,
             standings: Cache::new(MAX_LATE_STANDINGS),
-            lineup: Arc::new(LineupCache::new(references)),
+            lineup: Arc::new(LineupCache::new(references, 0)),
             shown: Arc::default(),
             stats: Arc::new(RefreshingCache::new(&refresh_permits)),
             vote_report: Arc::new(RefreshingCache::new(&refresh_permits)),
@@ -198,6 +199,13 @@ impl Arena {
     #[must_use]
     pub fn with_results_delay(self, results_delay: Duration) -> Self {
         Self { results_delay, ..self }
+    }
+
+    /// Leaves models to wait that have built less than so many percent of the active prompts.
+    #[must_use]
+    pub fn with_cohort_percent(self, percent: u32) -> Self {
+        let lineup = LineupCache::new(self.lineup.references, percent);
+        Self { lineup: Arc::new(lineup), ..self }
     }
 
     #[must_use]

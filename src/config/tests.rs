@@ -35,6 +35,7 @@ fn nothing_needs_to_be_set() {
     assert_eq!(config.arena.mode.as_str(), "precise");
     assert_eq!(config.references, ReferencePolicy::Auto);
     assert_eq!(config.min_dwell, Duration::from_millis(1500));
+    assert_eq!(config.cohort_percent, 50);
     assert!(config.rate_limits);
     assert_eq!(config.trusted_proxies, []);
     assert_eq!(config.public_url, None);

@@ -131,7 +131,8 @@ impl Arena {
         let stats_version = self.stats_version(&mut snapshot).await?;
         let published = stats_version.published;
         let shown = shown::read(&mut *snapshot, &self.settings, filter).await?;
-        let builders = lineup::builders(&mut *snapshot, &self.settings, filter).await?;
+        let mut builders = lineup::builders(&mut *snapshot, &self.settings, filter).await?;
+        builders.retain(|model| lineup.builders.contains(model));
         let (mut entries, _) =
             self.entries(&mut snapshot, published, &builders, shown.to_show(published)).await?;
         let tallies = tallies::read(&mut snapshot, &self.settings, filter, Pace::AtOnce, published).await?;

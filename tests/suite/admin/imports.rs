@@ -14,7 +14,8 @@ use crate::support::{TestAdmin, TestServer, sample_spec};
 
 async fn start_server() -> (TestDb, TestServer, TestAdmin) {
     let db = TestDb::new().await;
-    let variables = [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("IMPORT_MAX_MIB", "1")];
+    let variables =
+        [("ADMIN_TOKEN", TOKEN), ("RATE_LIMITS", "off"), ("IMPORT_MAX_MIB", "1"), ("COHORT_PERCENT", "0")];
     let server = TestServer::start_with_env(db.pool.clone(), &variables).await;
     let admin = server.admin();
     assert_eq!(admin.post("/api/admin/seed?generateBuilds=0", "").await.status, 200);

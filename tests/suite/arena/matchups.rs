@@ -263,7 +263,7 @@ async fn eligibility_changes_apply_at_once() {
 async fn references_are_matched_while_fewer_than_two_models_have_builds() {
     let db = TestDb::seeded().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
-    let fields = [("REFERENCE_MODELS", "off")];
+    let fields = [("REFERENCE_MODELS", "off"), ("COHORT_PERCENT", "0")];
     let without = TestServer::start_with_env(db.pool.clone(), &fields).await;
     assert_eq!(without.voter().get("/api/arena/matchup").await.code(), "not_seeded");
 

@@ -1,6 +1,7 @@
 //! The arena over HTTP: matchups, votes, and what stays secret before a vote.
 
 mod anonymity;
+mod cohorts;
 mod concurrency;
 mod held_out;
 mod log;
@@ -16,7 +17,8 @@ use crate::support::db::TestDb;
 
 /// Adds models and prompts with identical builds to a seeded database, for tests that only need many pairs.
 async fn insert_identical_builds(db: &TestDb, models: u32, prompts: u32) {
-    db.run("UPDATE models SET enabled = false").await;
+    // Of the other prompts, these models have no builds, so they would wait.
+    db.run("UPDATE models SET enabled = false; UPDATE prompts SET active = false").await;
     db.run(&format!(
             "INSERT INTO models (key, provider, model_id, display_name)
              SELECT 'model_' || n, 'someone', 'model-' || n, 'Model ' || n FROM generate_series(1, {models}) n"

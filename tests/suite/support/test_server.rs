@@ -33,9 +33,10 @@ impl TestServer {
         Self::serve(web::router(app_without_db()), ServerLimits::default()).await
     }
 
-    /// A server with a database, without rate limits and without a minimum dwell time.
+    /// A server with a database, without rate limits and without a minimum dwell time, that shows partial cohorts.
     pub async fn start_with_db(pool: PgPool) -> Self {
-        Self::start_with_env(pool, &[("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0")]).await
+        let variables = [("RATE_LIMITS", "off"), ("MIN_DWELL_MS", "0"), ("COHORT_PERCENT", "0")];
+        Self::start_with_env(pool, &variables).await
     }
 
     /// A server with a database, configured by exactly these environment variables.

@@ -15,10 +15,10 @@ use super::RequireAdmin;
 use super::jobs::dollars;
 use super::queue::PausesView;
 use crate::app::App;
-use crate::arena::ModelKey;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
 use crate::arena::coverage::{self, Coverage};
 use crate::arena::jobs::{self, JobState};
+use crate::arena::{ModelKey, WaitingModel};
 use crate::web::views::{AdminModelView, AdminPromptView, SettingsView};
 use crate::web::{Error, filters};
 
@@ -36,6 +36,22 @@ struct CoverageResponse {
     /// All cells with a build or a job.
     cells: Vec<CoverageCellView>,
     sum: CoverageSumView,
+    /// Models whose builds are not voted on yet.
+    waiting: Vec<WaitingModelView>,
+}
+
+/// A model that has built too few of the active prompts for its builds to be voted on.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WaitingModel)]
+pub(in crate::web) struct WaitingModelView {
+    #[schema(example = "openai_gpt_5_2_pro")]
+    pub key: String,
+    pub display_name: String,
+    /// Of active prompts.
+    pub builds: usize,
+    /// The builds with which it takes part.
+    pub needed: usize,
 }
 
 /// The build of a prompt by a model, or its latest job.
@@ -84,6 +100,14 @@ impl CoverageSumView {
     }
 }
 
+impl WaitingModelView {
+    fn of(WaitingModel { model, builds, needed }: &WaitingModel, coverage: &Coverage) -> Option<Self> {
+        let listed = coverage.models.iter().find(|listed| listed.model.key == *model)?;
+        let display_name = listed.model.display_name.clone();
+        Some(Self { key: model.to_string(), display_name, builds: *builds, needed: *needed })
+    }
+}
+
 impl CoverageCellView {
     fn empty(prompt: &str, model: &str) -> Self {
         Self {
@@ -105,6 +129,7 @@ pub(in crate::web) struct CoverageMatrix {
     pub coverage: Coverage,
     pub sum: CoverageSumView,
     pub pauses: PausesView,
+    pub waiting: Vec<WaitingModelView>,
     /// Why queued jobs of models are not started.
     wait_reasons: HashMap<ModelKey, String>,
 }
@@ -129,6 +154,7 @@ async fn coverage(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<C
             .collect(),
         cells: matrix.cells(),
         sum: matrix.sum,
+        waiting: matrix.waiting,
     }))
 }
 
@@ -154,7 +180,10 @@ impl CoverageMatrix {
             Some((model.key.clone(), pauses.wait_reason(model, app)?))
         };
         let wait_reasons = coverage.models.iter().filter_map(wait_reason).collect();
-        Ok(Self { coverage, sum, pauses, wait_reasons })
+        let lineup = app.arena.lineup().await?;
+        let waiting = lineup.waiting.iter().filter_map(|waiting| WaitingModelView::of(waiting, &coverage));
+        let waiting = waiting.collect();
+        Ok(Self { coverage, sum, pauses, waiting, wait_reasons })
     }
 
     /// All cells with a build or a job, prompt by prompt.

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::arena::builds::StoreError;
 use crate::arena::catalog::{self, REFERENCE};
 use crate::arena::imports::{self, ImportTarget, ImportedBuild, PromptRef};
-use crate::arena::{Mode, ModelKey, PromptId, ReferencePolicy, Settings};
+use crate::arena::{Mode, ModelKey, PromptId, ReferencePolicy, Settings, WaitingModel};
 use crate::web::body::read_build;
 use crate::web::openapi::{codes, shapes};
 use crate::web::query::{flag, settings};
@@ -191,6 +191,14 @@ async fn arena_status(
         return no("Reference models are not in the arena, because REFERENCE_MODELS is off.".to_owned());
     }
     let lineup = app.arena.lineup().await?;
+    if let Some(WaitingModel { builds, needed, .. }) =
+        lineup.waiting.iter().find(|waiting| waiting.model == target.model)
+    {
+        return no(format!(
+            "Its model has built {builds} of the active prompts. Its builds are voted on once it has built {needed} \
+             (COHORT_PERCENT)."
+        ));
+    }
     let contest = lineup.contest(&imported.prompt);
     let meets =
         contest.map(|contest| contest.entrants.iter().any(|entrant| entrant.build == imported.stored.id));

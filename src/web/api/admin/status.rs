@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::RequireAdmin;
-use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use super::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView, WaitingModelView};
 use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::catalog::Provider;
@@ -32,6 +32,8 @@ struct AdminStatusResponse {
     /// Jobs that are queued or running at the arena's settings.
     queue: Vec<QueuedBuildView>,
     pauses: PausesView,
+    /// Models whose builds are not voted on yet.
+    waiting: Vec<WaitingModelView>,
     providers: Vec<ProviderStatusView>,
 }
 
@@ -90,6 +92,7 @@ async fn status_now(
         queue: queue.map(QueuedBuildView::from).collect(),
         providers: app.worker.providers().known().iter().map(provider).collect(),
         coverage: matrix.sum,
+        waiting: matrix.waiting,
         pauses: matrix.pauses,
     }))
 }

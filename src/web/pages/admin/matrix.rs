@@ -12,7 +12,7 @@ use super::session::SignedIn;
 use crate::app::App;
 use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
-use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView};
+use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView, WaitingModelView};
 use crate::web::api::admin::queue::PausesView;
 use crate::web::views::unavailable_reason;
 use crate::web::{Error, Page, filters};
@@ -28,6 +28,8 @@ struct MatrixPage {
     settings: String,
     sum: CoverageSumView,
     pauses: PausesView,
+    /// Models whose builds are not voted on yet.
+    waiting: Vec<WaitingModelView>,
     columns: Vec<MatrixColumn>,
     rows: Vec<MatrixRow>,
     /// Those that can be used, and those without an API key.
@@ -82,6 +84,7 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
         now: now as i64,
         sum: matrix.sum,
         pauses: matrix.pauses,
+        waiting: matrix.waiting,
     })
 }
 
