@@ -126,18 +126,18 @@ pub(super) struct LineupCache {
     /// Of the active prompts, how much a model must have built to take part.
     cohort_percent: u32,
     latest: RwLock<Option<(i64, Arc<Lineup>)>>,
-    /// Locked by the one request that reads it again, while others wait.
-    reading: Mutex<()>,
+    /// Locked while it is read again; others wait.
+    reading: Arc<Mutex<()>>,
 }
 
 impl LineupCache {
     pub fn new(references: ReferencePolicy, cohort_percent: u32) -> Self {
-        Self { references, cohort_percent, latest: RwLock::new(None), reading: Mutex::new(()) }
+        Self { references, cohort_percent, latest: RwLock::new(None), reading: Arc::default() }
     }
 
     /// The lineup as of a revision of the catalog, or later.
     pub async fn at_revision(
-        &self,
+        self: &Arc<Self>,
         revision: i64,
         pool: &PgPool,
         settings: &Settings,
@@ -145,22 +145,30 @@ impl LineupCache {
         if let Some(lineup) = self.cached(revision) {
             return Ok(lineup);
         }
-        let _reading = self.reading.lock().await;
+        let reading = Arc::clone(&self.reading).lock_owned().await;
         if let Some(lineup) = self.cached(revision) {
             return Ok(lineup);
         }
-        // The lineup is read after the revision, so it may already contain a later change. Then it is read once more
-        // than necessary, but it is never out of date.
-        let read = async {
-            let (cohorts, active_prompts) = cohorts(pool, settings).await?;
-            let waiting = waiting(cohorts, active_prompts, self.cohort_percent);
-            let (contests, groups) = (contests(pool, settings).await?, prompt_groups(pool, settings).await?);
-            Ok(Lineup::of(contests, waiting, groups, self.references))
-        };
-        let read = timeout(READ_TIMEOUT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let lineup = Arc::new(read);
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some((revision, Arc::clone(&lineup)));
-        Ok(lineup)
+        // The visitor may leave. Then the next one finds what was read, instead of a query that was broken off.
+        let (this, pool, settings) = (Arc::clone(self), pool.clone(), settings.clone());
+        let read = tokio::spawn(async move {
+            let _reading = reading;
+            let read = timeout(READ_TIMEOUT, this.read(&pool, &settings)).await;
+            let lineup = Arc::new(read.unwrap_or(Err(sqlx::Error::PoolTimedOut))?);
+            // It was read after the revision, so it may already contain a later change. Then it is read once more than
+            // necessary, but it is never out of date.
+            let latest = Some((revision, Arc::clone(&lineup)));
+            *this.latest.write().unwrap_or_else(PoisonError::into_inner) = latest;
+            Ok(lineup)
+        });
+        read.await.unwrap_or_else(|lost| Err(sqlx::Error::Protocol(lost.to_string())))
+    }
+
+    async fn read(&self, pool: &PgPool, settings: &Settings) -> sqlx::Result<Lineup> {
+        let (cohorts, active_prompts) = cohorts(pool, settings).await?;
+        let waiting = waiting(cohorts, active_prompts, self.cohort_percent);
+        let (contests, groups) = (contests(pool, settings).await?, prompt_groups(pool, settings).await?);
+        Ok(Lineup::of(contests, waiting, groups, self.references))
     }
 
     fn cached(&self, revision: i64) -> Option<Arc<Lineup>> {

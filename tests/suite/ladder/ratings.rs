@@ -352,7 +352,8 @@ async fn statistics_are_computed_even_if_the_visitor_leaves() {
     .fetch_one(&fixture.db.pool)
     .await
     .unwrap();
-    assert!(waiting <= 1, "{waiting} connections read the same statistics");
+    // One reads who takes part, and one the statistics.
+    assert!(waiting <= 2, "{waiting} connections read the same");
     blocked.rollback().await.unwrap();
     assert!(fixture.html("/leaderboard").await.contains("Who beats whom"));
 }
