@@ -1,6 +1,7 @@
 //! Matchups: served, fetched, skipped. A voter has one open at a time.
 
 pub(super) mod batches;
+pub(super) mod grids;
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::batches::{FetchRequest, NewMatchup, StateRequest};
-use super::builds::{self, StoredGrid};
+use super::builds::StoredGrid;
 use super::lineup::{self, Lineup};
 use super::sampling::{self, Contest};
 use super::{Arena, PromptId, Side};
@@ -216,13 +217,7 @@ impl Arena {
         let Some(build) = self.fetch.submit(FetchRequest { voter, matchup, side, is_view }).await? else {
             return Ok(None);
         };
-        if let Some(grid) = self.grids.get(&build).await {
-            return Ok(Some(grid));
-        }
-        let Some(grid) = builds::grid(&self.pool, build).await? else { return Ok(None) };
-        let grid = Arc::new(grid);
-        self.grids.insert(build, Arc::clone(&grid)).await;
-        Ok(Some(grid))
+        self.grids.get(build).await
     }
 
     /// Closes a matchup without a vote. Skipping it again changes nothing.

@@ -105,14 +105,13 @@ use std::time::Duration;
 use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
-use uuid::Uuid;
 
 use alarms::{ReportVersion, VoteReport};
 use batcher::Batcher;
-use builds::StoredGrid;
 use leaderboard::{LadderStandings, LadderStats, Leaderboard, Published, RefreshingCache, StatsVersion};
 use lineup::LineupCache;
 use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
+use matchups::grids::VoterGrids;
 use shown::ShownCache;
 use votes::counting::CountVotes;
 use votes::network_keys::NetworkKeys;
@@ -129,9 +128,6 @@ const MAX_LATE_STANDINGS: u64 = 4;
 
 /// Two, so that the next batch of votes is prepared while one waits for the disk.
 const MAX_VOTE_BATCHES: usize = 2;
-
-/// Of grids in memory, compressed.
-const GRIDS_MAX_BYTES: u64 = 64 << 20;
 
 /// The arena of one ladder. Clones are cheap and share their caches.
 #[derive(Clone)]
@@ -151,8 +147,7 @@ pub struct Arena {
     fetch: Batcher<FetchBuilds>,
     count_votes: Batcher<CountVotes>,
     read_reveals: Batcher<ReadReveals>,
-    /// Grids that voters fetch, by build.
-    grids: Cache<Uuid, Arc<StoredGrid>>,
+    grids: VoterGrids,
     refresh_permits: Arc<Semaphore>,
     stats: Arc<RefreshingCache<StatsVersion, LadderStats>>,
     /// Late standings by the state of the votes that they follow from.
@@ -170,10 +165,7 @@ impl Arena {
             fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
             count_votes: vote_counter(pool.clone(), min_dwell, VoteBudgets::default()),
             read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
-            grids: Cache::builder()
-                .weigher(|_, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX))
-                .max_capacity(GRIDS_MAX_BYTES)
-                .build(),
+            grids: VoterGrids::new(pool.clone()),
             replica: pool.clone(),
             pool,
             settings,

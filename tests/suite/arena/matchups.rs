@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use buildoff::arena::cleanup;
+use buildoff::arena::builds::{self, GenerationInfo, PackedBuild};
 use buildoff::arena::sampling::pair_code;
+use buildoff::arena::{cleanup, shipped_builds};
 use futures_util::future::join_all;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
+use tokio::join;
+use voxel::codec::Digest;
 
 use super::insert_identical_builds;
 use crate::support::db::TestDb;
@@ -402,4 +407,35 @@ async fn an_unknown_cookie_gets_a_new_session() {
         let set = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
         assert!(!set.starts_with(&format!("{cookie};")), "{cookie} was accepted as a session");
     }
+}
+
+/// Many small grids are read at once; a large one is read alone.
+#[tokio::test]
+async fn a_build_reaches_its_voter_whatever_its_size() {
+    let (db, server) = server_with_builds().await;
+    let slot = shipped_builds::slot_for_path("32-simple/lighthouse/reference_architect.json").unwrap();
+    let blocks = slot.settings.palette.blocks();
+    let mut random = StdRng::seed_from_u64(7);
+    let cells = (0..24_576).map(|cell| {
+        let id = &blocks[random.random_range(0..blocks.len())].id;
+        json!({ "x": cell % 32, "y": cell / 32 % 32, "z": cell / 1024, "type": id })
+    });
+    let noise = json!({ "version": "1.0", "blocks": cells.collect::<Vec<_>>() }).to_string();
+    let packed = PackedBuild::read(noise.as_bytes(), &slot.settings, 8 << 20).unwrap();
+    let mut connection = db.pool.acquire().await.unwrap();
+    builds::store(&mut connection, &slot, &packed, GenerationInfo::default(), true).await.unwrap();
+    assert_eq!(db.number("SELECT count(*) FROM builds WHERE octet_length(grid) > 8192").await, 1);
+
+    let fetched = join_all((0..40).map(async |_| {
+        let voter = server.voter();
+        let matchup = voter.matchup_on("lighthouse").await.json();
+        let fetch = |side: &str| voter.get(matchup[side]["build"]["url"].as_str().unwrap());
+        let (a, b) = join!(fetch("a"), fetch("b"));
+        [a, b].map(|answer| (answer.status, Digest::of(&answer.bytes)))
+    }))
+    .await;
+    let answers = fetched.concat();
+    assert!(answers.iter().all(|(status, _)| *status == 200));
+    let noisy = answers.iter().filter(|(_, digest)| *digest == packed.digest).count();
+    assert!((1..80).contains(&noisy), "{noisy} of 80 builds are the large one");
 }
