@@ -124,7 +124,7 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 28] = [
+pub const TABLES: [&str; 29] = [
     "answer_parts",
     "attempts",
     "audit",
@@ -132,6 +132,7 @@ pub const TABLES: [&str; 28] = [
     "builds",
     "daily_votes",
     "drafts",
+    "generations",
     "jobs",
     "kept_runs",
     "ladder_stats",

@@ -24,8 +24,9 @@ use tracing::{Instrument, info_span};
 use uuid::Uuid;
 
 use crate::arena::catalog::{self, ListedModel, Model};
-use crate::arena::jobs::ClaimedBuild;
+use crate::arena::jobs::attempts::RequestSetup;
 use crate::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
+use crate::arena::jobs::{ClaimedBuild, LeaseError};
 use crate::config::Config;
 use crate::generate::Providers;
 use crate::work::WorkPool;
@@ -142,15 +143,20 @@ impl Worker {
     /// Claims jobs as long as their providers have room.
     async fn claim_jobs(&self, running: &mut JoinSet<()>) -> sqlx::Result<()> {
         while !self.is_draining() && claims::any_claimable(&self.pool).await? {
-            let models = catalog::models(&self.pool).await?;
-            let routes = self.routes(&models);
+            let routes = self.routes(&catalog::models(&self.pool).await?);
             let at_once = self.config.generation.max_concurrent;
             let Some(claimed) = claims::claim(&self.pool, &routes, at_once, LEASE).await? else { break };
             let ClaimedJob::Build(claim) = claimed;
-            let Some(model) = models.into_iter().find(|listed| listed.model.key == claim.slot.model) else {
-                break;
-            };
-            self.spawn_job(claim, model.model, running);
+            // Read after the claim: how a model is asked does not change while a job of it runs.
+            let Some(model) = catalog::find_model(&self.pool, &claim.slot.model).await? else { break };
+            match job::request_setup(&claim, &model) {
+                Some(setup) => self.spawn_job(claim, model, setup, running),
+                // The provider was changed between the routes and the claim.
+                None => match claim.lease.release(&self.pool).await {
+                    Ok(()) | Err(LeaseError::Lost) => {}
+                    Err(LeaseError::Database(error)) => return Err(error),
+                },
+            }
         }
         Ok(())
     }
@@ -163,13 +169,13 @@ impl Worker {
         models.iter().filter_map(route).collect()
     }
 
-    fn spawn_job(&self, claim: ClaimedBuild, model: Model, running: &mut JoinSet<()>) {
+    fn spawn_job(&self, claim: ClaimedBuild, model: Model, setup: RequestSetup, running: &mut JoinSet<()>) {
         let span = info_span!("job", id = %claim.lease.job, prompt = %claim.slot.prompt, model = %model.key);
         let listed = self.running.add(claim.lease.job, format!("{} by {}", claim.slot.prompt, model.key));
         let worker = self.clone();
         let job = async move {
             let _listed = listed;
-            job::run_job(&worker, &claim, &model).await;
+            job::run_job(&worker, &claim, &model, &setup).await;
         };
         running.spawn(job.instrument(span));
     }

@@ -224,6 +224,17 @@ pub async fn retire(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<Opt
     Ok(row.map(|row| (row.prompt_id, row.model_key)))
 }
 
+/// Retires all builds of a model. Returns how many.
+pub async fn retire_all(connection: &mut PgConnection, model: &ModelKey) -> sqlx::Result<u64> {
+    let retired = sqlx::query!(
+        "UPDATE builds SET retired_at = now() WHERE model_key = $1 AND retired_at IS NULL",
+        model as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(retired.rows_affected())
+}
+
 /// The rules are constraints of the table; this maps their violations to errors.
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {

@@ -1,5 +1,6 @@
 //! The catalog: models, prompts and providers.
 
+mod model_edits;
 mod providers;
 mod stored;
 
@@ -11,12 +12,13 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use sqlx::PgConnection;
 
+pub use self::model_edits::{EditModelError, ModelEdit, ModelPatch, delete_model, patch_model, put_model};
 pub use self::providers::{
     EffortSet, MIN_OUTPUT_TOKENS, ModelOptions, Prices, Provider, ProviderKind, ThinkingEffort, is_address,
 };
 pub use self::stored::{
-    EditPromptError, ListedModel, ListedPrompt, ModelPatch, PromptPatch, SelectOption, models,
-    models_with_builds, patch_model, patch_prompt, prompts, prompts_with_builds, put_model, put_prompt,
+    EditPromptError, ListedModel, ListedPrompt, PromptPatch, SelectOption, find_model, models,
+    models_with_builds, patch_prompt, prompts, prompts_with_builds, put_prompt,
 };
 use super::builds::BuildSlot;
 use super::{ModelKey, PromptId};
@@ -66,6 +68,16 @@ impl Model {
     pub fn routes(&self) -> impl Iterator<Item = (&str, &str)> {
         let via = self.via.iter().map(|(provider, id)| (provider.as_str(), id.as_str()));
         std::iter::once((self.provider.as_str(), self.model_id.as_str())).chain(via)
+    }
+
+    /// Whether builds of both are those of one contestant: they have the same provider, ID and options, and no other
+    /// provider that both name has another ID. What is merely known of a model does not matter.
+    pub fn is_asked_like(&self, other: &Self) -> bool {
+        let has_same_id =
+            |(provider, id): (&String, &String)| other.via.get(provider).is_none_or(|other| other == id);
+        (&self.provider, &self.model_id) == (&other.provider, &other.model_id)
+            && self.options.asked() == other.options.asked()
+            && self.via.iter().all(has_same_id)
     }
 
     /// What is wrong with it, as a sentence.
@@ -181,12 +193,16 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds what is missing and updates the rest. What admins have edited stays as it is, and so does the text of a
-    /// prompt that has builds.
+    /// Models that would be asked differently than before, although they have builds. Seeding keeps how they are asked.
+    pub async fn fixed_models(&self, connection: &mut PgConnection) -> sqlx::Result<Vec<ModelKey>> {
+        let fixed = model_edits::fixed_models(connection, &self.models).await?;
+        Ok(fixed.into_iter().map(|model| model.key).collect())
+    }
+
+    /// Adds what is missing and updates the rest. What admins have edited stays as it is, and so do the text of a prompt
+    /// that has builds and how a model is asked that has builds.
     pub async fn seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
-        for model in &self.models {
-            stored::seed_model(connection, model).await?;
-        }
+        model_edits::seed_models(connection, &self.models).await?;
         for prompt in &self.prompts {
             stored::seed_prompt(connection, prompt, self.held_out_percent).await?;
         }

@@ -14,8 +14,9 @@
 //!
 //! **Order of locks.** Whatever changes a job locks the job first, then its attempts and their parts, then builds, then
 //! the pause of its provider; the row of `installation` comes last, by triggers that are deferred to the commit. A claim
-//! takes the advisory lock of all claims before any job, and skips jobs that are locked. An import cancels the job under way before it stores its
-//! build: so it waits for a worker that is storing one, and that worker never waits for it.
+//! takes the advisory lock of all claims before any job, and skips jobs that are locked; a change of how a model is asked
+//! takes that lock, too, then the model's row, and then goes on like any other. An import cancels the job under way before
+//! it stores its build: so it waits for a worker that is storing one, and that worker never waits for it.
 //!
 //! A general job queue would not do: that a subject is asked for once, that the limit of a provider holds over all
 //! servers, and that a build and the end of its job are one transaction, are rules of these tables.
@@ -28,9 +29,10 @@ mod lease;
 pub mod pauses;
 
 pub use builds::{
-    ClaimedBuild, EnqueueError, Job, allow_retry, attach_build, average_costs, cancel_for_import,
-    cancel_queued, enqueue, enqueue_all, find, of_slot, reparsable, under_way,
+    AttachBuildError, ClaimedBuild, EnqueueError, Job, allow_retry, attach_build, average_costs,
+    cancel_for_import, cancel_queued, enqueue, enqueue_all, find, of_slot, reparsable, under_way,
 };
+pub(super) use cancellation::cancel_begun;
 pub use cancellation::{cancel, cancel_all};
 pub use lease::{AnswerProgress, JobFailure, Lease, LeaseError};
 

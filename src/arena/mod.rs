@@ -65,6 +65,7 @@ pub mod decisions;
 pub mod drafts;
 pub mod elo;
 pub mod gallery;
+pub mod generations;
 mod heavy_voters;
 pub mod imports;
 pub mod jobs;

@@ -52,6 +52,7 @@ async fn site(
     started: Instant,
 ) -> anyhow::Result<()> {
     import_shipped_builds(&config, database).await?;
+    warn_of_fixed_models(&config, database).await?;
     for warning in config.warnings() {
         warn!("{warning}");
     }
@@ -98,6 +99,19 @@ async fn import_shipped_builds(config: &Config, database: &Database) -> anyhow::
     let builds = shipped_builds::install_with_progress(database.pool(), &config.catalog, progress).await?;
     if builds > 0 {
         info!(builds, ms = begun.elapsed().as_millis() as u64, "imported the first builds");
+    }
+    Ok(())
+}
+
+/// Says which models the catalog's files would have asked differently than before.
+async fn warn_of_fixed_models(config: &Config, database: &Database) -> anyhow::Result<()> {
+    let mut connection = database.pool().acquire().await?;
+    for model in config.catalog.fixed_models(&mut connection).await? {
+        warn!(
+            %model,
+            "models.toml asks this model differently than for the builds that it has, so its provider, ID and options \
+             stay as they were; give it another key, or change it with `buildoff models change --retire-builds`"
+        );
     }
     Ok(())
 }

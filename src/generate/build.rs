@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use voxel::Verdict;
+use voxel::codec::Digest;
+use voxel::{Rejection, RejectionCode, Verdict};
 
 use super::attempts::{ChatPrompt, Generated, RejectedAnswer, Task};
 use super::prompting::{self, RejectedBuild};
@@ -66,6 +67,24 @@ impl Task for BuildTask {
 }
 
 impl BuildTask {
+    /// The digest of what models are told beside the prompt, in the first request and after errors: rules, blocks, advice
+    /// and the schema. It changes with the settings and with the program.
+    pub fn template_digest(settings: &Settings) -> Digest {
+        const PROMPT: &str = "the prompt";
+        let rejection = Rejection { code: RejectionCode::NoBlocks, message: String::new(), position: None };
+        let rejected = RejectedBuild { rejection, stats: None, warnings: Vec::new() };
+        let prompts = [
+            prompting::first_prompt(PROMPT, settings),
+            prompting::shorter_prompt(PROMPT, settings),
+            prompting::repair_prompt(PROMPT, settings, "", &rejected),
+        ];
+        let schema = with_plan(voxel::schema(settings.grid, settings.palette)).to_string();
+        let texts = prompts.iter().flat_map(|prompt| [prompt.system.as_str(), prompt.user.as_str()]);
+        // The lengths keep texts apart that would be one when they are put together.
+        let parts = texts.chain([schema.as_str()]).map(|text| format!("{}\n{text}\n", text.len()));
+        Digest::of(parts.collect::<String>().as_bytes())
+    }
+
     /// Reads the build in an answer, and returns with it the part of the answer that was read.
     ///
     /// Where an endpoint leaves thoughts in the answer, a draft in them may have more entries than the spec that
@@ -136,6 +155,15 @@ mod tests {
     use voxel::{GridSize, Palette};
 
     use super::*;
+    use crate::arena::Mode;
+
+    #[test]
+    fn the_digest_of_the_template_depends_on_the_settings_alone() {
+        let settings = |grid| Settings { grid, palette: Palette::Simple, mode: Mode::precise() };
+        let digest = |grid| BuildTask::template_digest(&settings(grid)).0;
+        assert_eq!(digest(GridSize::G32), digest(GridSize::G32));
+        assert_ne!(digest(GridSize::G32), digest(GridSize::G64));
+    }
 
     #[test]
     fn a_plan_comes_before_all_else_and_does_not_matter_to_the_reader() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 /// A count with separators: 12,582,912.
@@ -126,6 +127,22 @@ fn format_signed(change: f64) -> String {
         _ if change < 0.0 => format!("−{digits}"),
         _ => format!("+{digits}"),
     }
+}
+
+/// What was sent differently from what was asked for: effort (max → high).
+pub fn format_adjustment(step: &Value) -> String {
+    let change = step.as_object().and_then(|step| step.iter().next());
+    let name = step.as_str().or_else(|| change.map(|(name, _)| name.as_str()));
+    let name = name.unwrap_or("other options").replace('_', " ");
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values =
+        change.map(|(_, change)| format!(" ({} → {})", plain(&change["from"]), plain(&change["to"])));
+    format!("{name}{}", values.unwrap_or_default())
+}
+
+/// 12,582,912
+pub fn format_count(count: i64) -> String {
+    group_digits(&count.to_string())
 }
 
 fn group_digits(digits: &str) -> String {

@@ -12,8 +12,9 @@ use tokio::time::{sleep, timeout};
 use self::recorder::{SilentProvider, StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
 use crate::arena::catalog::Model;
+use crate::arena::jobs::attempts::{self, RequestSetup};
 use crate::arena::jobs::pauses::ProviderTrouble;
-use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError, attempts};
+use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError};
 use crate::generate::attempts::AttemptLoop;
 use crate::generate::build::BuildTask;
 use crate::generate::{GenerateError, cost};
@@ -36,6 +37,7 @@ struct JobRun<'a> {
     worker: &'a Worker,
     claim: &'a ClaimedBuild,
     model: &'a Model,
+    setup: &'a RequestSetup,
     buffer: StreamBuffer,
     phase: watch::Sender<RequestPhase>,
 }
@@ -51,10 +53,10 @@ enum RequestPhase {
     Waiting,
 }
 
-pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model) {
+pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, setup: &RequestSetup) {
     tracing::info!(provider = claim.provider, "generating");
     let phase = watch::Sender::new(RequestPhase::Between);
-    let run = JobRun { worker, claim, model, buffer: StreamBuffer::default(), phase };
+    let run = JobRun { worker, claim, model, setup, buffer: StreamBuffer::default(), phase };
     let result = {
         let mut generating = pin!(run.generate_and_store());
         tokio::select! {
@@ -78,6 +80,17 @@ pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model
         Err(LeaseError::Lost) => run.keep_end_of_cancelled().await,
         Err(LeaseError::Database(error)) => tracing::error!(%error, "the job could not be stored"),
     }
+}
+
+/// None if the provider of the claim does not offer the model.
+pub(super) fn request_setup(claim: &ClaimedBuild, model: &Model) -> Option<RequestSetup> {
+    let (provider, name) = model.routes().find(|(provider, _)| *provider == claim.provider)?;
+    Some(RequestSetup {
+        provider: provider.to_owned(),
+        model_id: name.to_owned(),
+        options: model.options,
+        template: BuildTask::template_digest(&claim.slot.settings),
+    })
 }
 
 impl JobRun<'_> {
@@ -137,11 +150,8 @@ impl JobRun<'_> {
 
     /// None if this server has no client for the provider.
     async fn attempt_loop(&self) -> Result<Option<AttemptLoop<BuildTask>>, LeaseError> {
-        let Self { worker, claim, model, .. } = self;
-        let route = model.routes().find(|(provider, _)| *provider == claim.provider);
-        let Some(((_, name), provider)) = route.zip(worker.providers().get(&claim.provider)) else {
-            return Ok(None);
-        };
+        let Self { worker, claim, setup, .. } = self;
+        let Some(provider) = worker.providers().get(&setup.provider) else { return Ok(None) };
         let config = &worker.config.generation;
         let mut past = attempts::past_attempts(&worker.pool, claim.lease.job).await?;
         if past.answer.is_none() {
@@ -156,8 +166,8 @@ impl JobRun<'_> {
         Ok(Some(AttemptLoop {
             task: Arc::new(task),
             provider: Arc::clone(provider),
-            model: name.to_owned(),
-            options: model.options,
+            model: setup.model_id.clone(),
+            options: setup.options,
             max_attempts: config.attempts,
             past,
             work: worker.work.clone(),

@@ -8,7 +8,7 @@ use super::Worker;
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, GenerationInfo, PackedBuild, StoreError};
 use crate::arena::jobs::attempts::{self, AttemptRow};
-use crate::arena::jobs::{self, Job};
+use crate::arena::jobs::{self, AttachBuildError, Job};
 use crate::generate::attempts::Task;
 use crate::generate::build::BuildTask;
 use crate::work::WorkClient;
@@ -36,11 +36,19 @@ impl Worker {
         for attempt in attempts::list(&self.pool, id).await?.into_iter().rev() {
             let Some(answer) = attempts::answer(&self.pool, id, attempt.number).await? else { continue };
             match self.check_stored_answer(answer, &job, &attempt).await? {
-                Ok(build) => {
-                    let stored = self.attach_build(admin, &job, &slot, &build, &attempt).await?;
-                    let found = stored.map(|build| (build, attempt.number));
-                    return Ok(found.map(|found| ReparsedJob { job, found: Some(found), last_error: None }));
-                }
+                Ok(build) => match self.attach_build(admin, &job, &slot, &build, &attempt).await {
+                    Ok(id) => {
+                        let found = Some((id, attempt.number));
+                        return Ok(Some(ReparsedJob { job, found, last_error: None }));
+                    }
+                    // Another build was stored in the meantime.
+                    Err(AttachBuildError::Store(StoreError::Exists)) => return Ok(None),
+                    Err(AttachBuildError::AskedDifferently) => {
+                        let problem = "This answer holds a build, but the model is asked differently now.";
+                        last_error = last_error.or(Some(problem.to_owned()));
+                    }
+                    Err(reason) => return Err(reason).context("the build could not be stored"),
+                },
                 Err(problem) => last_error = last_error.or(Some(problem)),
             }
         }
@@ -76,20 +84,16 @@ impl Worker {
         slot: &BuildSlot,
         build: &PackedBuild,
         attempt: &AttemptRow,
-    ) -> anyhow::Result<Option<Uuid>> {
+    ) -> Result<Uuid, AttachBuildError> {
         let generation =
             GenerationInfo { attempts: Some(attempt.number), generation_time_ms: attempt.answer_ms };
+        let number = attempt.number;
         let mut transaction = self.pool.begin().await?;
-        let id = match jobs::attach_build(&mut transaction, job.id, slot, build, generation).await {
-            Ok(id) => id,
-            // Another build was stored in the meantime.
-            Err(StoreError::Exists) => return Ok(None),
-            Err(reason) => return Err(reason).context("the build could not be stored"),
-        };
-        let detail = json!({ "attempt": attempt.number, "build": id });
+        let id = jobs::attach_build(&mut transaction, job.id, slot, build, generation, number).await?;
+        let detail = json!({ "attempt": number, "build": id });
         let subject = format!("{} by {}", slot.prompt, slot.model);
         audit::record(&mut transaction, admin, "read again", &subject, detail).await?;
         transaction.commit().await?;
-        Ok(Some(id))
+        Ok(id)
     }
 }

@@ -96,7 +96,7 @@ async fn a_builds_facts_are_complete() {
         "bounds": { "min": [4, 0, 4], "max": [27, 5, 27] },
         "blocks": { "bricks": 24 * 24 * 6 },
         "warnings": [{ "code": "out_of_bounds", "count": 1, "message": "1 write outside the grid was dropped" }],
-        "digest": null, "attempts": null, "generationTimeMs": null, "createdAt": null, "retiredAt": null,
+        "digest": null, "origin": "imported", "generation": null, "attempts": null, "generationTimeMs": null, "createdAt": null, "retiredAt": null,
     });
     assert_eq!((status, facts), (200, expected));
     let (_, spec) = json(&server, &format!("/api/builds/{}/spec", stored.id)).await;

@@ -250,6 +250,8 @@ async fn call_admin_operations() -> Vec<Value> {
     admin.wait_for_job_end(job.rsplit('/').next().unwrap()).await;
     recorded.record("wantBuild", &admin.json(Method::POST, "/api/admin/jobs", &request).await);
     recorded.record("job", &admin.get(&job).await);
+    let generated = format!("/api/builds/{}", admin.get(&job).await.json()["buildId"].as_str().unwrap());
+    recorded.record("build", &server.voter().get(&generated).await);
     recorded.record("answer", &admin.get(&format!("{job}/attempts/1")).await);
     recorded.record("answer", &admin.get(&format!("{job}/attempts/7")).await);
     recorded.record("cancelJob", &admin.delete(&job).await);
@@ -318,6 +320,13 @@ async fn call_admin_operations() -> Vec<Value> {
         &admin.json(Method::PATCH, "/api/admin/models/new", &json!({ "enabled": false })).await,
     );
     recorded.record("patchModel", &admin.json(Method::PATCH, "/api/admin/models/nobody", &json!({})).await);
+    let path = "/api/admin/models/one";
+    let id = json!({ "modelId": "y" });
+    recorded.record("patchModel", &admin.json(Method::PATCH, path, &id).await);
+    recorded.record("patchModel", &admin.json(Method::PATCH, &format!("{path}?retireBuilds=1"), &id).await);
+    for path in [path, "/api/admin/models/new", "/api/admin/models/nobody"] {
+        recorded.record("deleteModel", &admin.delete(path).await);
+    }
     recorded.record("adminModels", &admin.get("/api/admin/models").await);
     let text = |text: &str| json!({ "text": text });
     recorded

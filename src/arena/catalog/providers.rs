@@ -94,6 +94,12 @@ impl Prices {
 }
 
 impl ModelOptions {
+    /// What is asked for, without what is merely known of the model.
+    #[must_use]
+    pub fn asked(self) -> Self {
+        Self { efforts: EffortSet::default(), ..self }
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
         if self.temperature.is_some_and(|degree| !(0.0..=2.0).contains(&degree)) {
             return Some("the temperature must be from 0 to 2".to_owned());

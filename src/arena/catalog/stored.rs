@@ -25,14 +25,7 @@ pub struct ListedPrompt {
     pub created_at: OffsetDateTime,
 }
 
-/// Changes of a model; fields that are none stay as they are.
-#[derive(Clone, Debug, Default)]
-pub struct ModelPatch {
-    pub enabled: Option<bool>,
-    pub display_name: Option<String>,
-    pub about: Option<String>,
-}
-
+/// Changes of a prompt; fields that are none stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct PromptPatch {
     pub active: Option<bool>,
@@ -52,6 +45,18 @@ pub enum EditPromptError {
 
 /// Every model, by name.
 pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedModel>> {
+    listed_models(executor, None).await
+}
+
+pub async fn find_model(executor: impl PgExecutor<'_>, key: &ModelKey) -> sqlx::Result<Option<Model>> {
+    Ok(listed_models(executor, Some(key)).await?.pop().map(|listed| listed.model))
+}
+
+/// All models, or only one.
+async fn listed_models(
+    executor: impl PgExecutor<'_>,
+    only: Option<&ModelKey>,
+) -> sqlx::Result<Vec<ListedModel>> {
     let rows = sqlx::query!(
         r#"
         SELECT
@@ -59,8 +64,10 @@ pub async fn models(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedMod
             via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
             (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
         FROM models
+        WHERE $1::text IS NULL OR key = $1
         ORDER BY display_name, key
-        "#
+        "#,
+        only as _,
     )
     .fetch_all(executor)
     .await?;
@@ -101,32 +108,6 @@ pub async fn prompts(executor: impl PgExecutor<'_>) -> sqlx::Result<Vec<ListedPr
     Ok(listed.collect())
 }
 
-/// Updates a model from the files, unless an admin has edited it.
-pub(super) async fn seed_model(connection: &mut PgConnection, model: &Model) -> sqlx::Result<()> {
-    sqlx::query!(
-        "
-        INSERT INTO models (key, provider, model_id, display_name, about, via, prices, options)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-        ON CONFLICT (key) DO UPDATE
-        SET provider = $2, model_id = $3, about = $5, via = $6, prices = $7, options = $8
-        WHERE models.edited_at IS NULL
-          AND (models.provider, models.model_id, models.about, models.via, models.prices, models.options)
-              IS DISTINCT FROM ($2, $3, $5, $6::jsonb, $7::jsonb, $8::jsonb)
-        ",
-        model.key as _,
-        model.provider,
-        model.model_id,
-        model.display_name,
-        model.about,
-        Json(&model.via) as _,
-        model.prices.map(Json) as _,
-        Json(&model.options) as _,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
 /// Updates a prompt from the files, unless an admin has edited it. Its text stays once it has builds or jobs.
 pub(super) async fn seed_prompt(
     connection: &mut PgConnection,
@@ -157,62 +138,6 @@ pub(super) async fn seed_prompt(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// Adds a model, or replaces the one with this key. Returns whether it is new.
-pub async fn put_model(
-    connection: &mut PgConnection,
-    model: &Model,
-    enabled: Option<bool>,
-) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(
-        r#"
-        INSERT INTO models (
-            key, provider, model_id, display_name, about, via, prices, options, enabled, edited_at
-        )
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, true), now())
-        ON CONFLICT (key) DO UPDATE
-        SET provider = $2, model_id = $3, display_name = $4, about = $5, via = $6, prices = $7, options = $8,
-            enabled = coalesce($9, models.enabled), edited_at = now()
-        RETURNING xmax = 0 AS "is_new!"
-        "#,
-        model.key as _,
-        model.provider,
-        model.model_id,
-        model.display_name,
-        model.about,
-        Json(&model.via) as _,
-        model.prices.map(Json) as _,
-        Json(&model.options) as _,
-        enabled,
-    )
-    .fetch_one(connection)
-    .await
-}
-
-/// Returns whether the model exists.
-pub async fn patch_model(
-    connection: &mut PgConnection,
-    key: &ModelKey,
-    patch: &ModelPatch,
-) -> sqlx::Result<bool> {
-    let patched = sqlx::query!(
-        "
-        UPDATE models
-        SET enabled = coalesce($2, enabled),
-            display_name = coalesce($3, display_name),
-            about = coalesce($4, about),
-            edited_at = CASE WHEN $4::text IS NULL THEN edited_at ELSE now() END
-        WHERE key = $1
-        ",
-        key as _,
-        patch.enabled,
-        patch.display_name,
-        patch.about,
-    )
-    .execute(connection)
-    .await?;
-    Ok(patched.rows_affected() > 0)
 }
 
 /// Adds a prompt, or replaces the one with this slug. Returns whether it is new.

@@ -14,6 +14,19 @@ use uuid::Uuid;
 pub use self::usage::{AttemptCost, Billing, SentOptions, Usage};
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 use super::pauses;
+use crate::arena::catalog::ModelOptions;
+use voxel::codec::Digest;
+
+/// How a model is asked for an answer, apart from the prompt.
+#[derive(Clone, Debug)]
+pub struct RequestSetup {
+    pub provider: String,
+    /// The provider's name for the model.
+    pub model_id: String,
+    pub options: ModelOptions,
+    /// Of what the model is told beside the prompt.
+    pub template: Digest,
+}
 
 /// An attempt that has ended by itself.
 #[derive(Clone, Debug)]
@@ -99,17 +112,21 @@ impl AbortReason {
 }
 
 /// Begins the next attempt, and returns its number.
-pub async fn begin(pool: &PgPool, lease: &Lease) -> Result<i32, LeaseError> {
+pub async fn begin(pool: &PgPool, lease: &Lease, setup: &RequestSetup) -> Result<i32, LeaseError> {
     let mut transaction = lease.begin(pool).await?;
     let number = sqlx::query_scalar!(
         "
-        INSERT INTO attempts (job_id, number)
-        SELECT $1, coalesce(max(number), 0) + 1
+        INSERT INTO attempts (job_id, number, provider, model_id, options, template)
+        SELECT $1, coalesce(max(number), 0) + 1, $2, $3, $4, $5
         FROM attempts
         WHERE job_id = $1
         RETURNING number
         ",
-        lease.job
+        lease.job,
+        setup.provider,
+        setup.model_id,
+        Json(setup.options.asked()) as _,
+        &setup.template.0[..],
     )
     .fetch_one(&mut *transaction)
     .await?;

@@ -14,9 +14,9 @@ use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
 use super::lease::{self, Claim, JobFailure, Lease, LeaseError};
-use super::{JobKind, JobState};
+use super::{JobKind, JobState, claims};
 use crate::arena::builds::{self, BuildSlot, GenerationInfo, PackedBuild, StoreError};
-use crate::arena::{ModelKey, PromptId, Settings};
+use crate::arena::{ModelKey, PromptId, Settings, generations};
 
 /// A job that a worker has claimed, with what the model is asked for.
 #[derive(Clone, Debug)]
@@ -190,7 +190,7 @@ impl ClaimedBuild {
         let mut transaction = self.lease.begin(pool).await?;
         match builds::store(&mut transaction, &self.slot, build, generation, false).await {
             Ok(stored) => {
-                set_build(&mut transaction, self.lease.job, stored.id).await?;
+                set_build(&mut transaction, self.lease.job, stored.id, None).await?;
                 transaction.commit().await?;
                 Ok(())
             }
@@ -204,26 +204,53 @@ impl ClaimedBuild {
     }
 }
 
-/// Gives a failed job the build that its answer turned out to hold. A job under way for the same build is cancelled.
+/// Why a build that was found in an old answer is not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachBuildError {
+    #[error("the model is asked differently now")]
+    AskedDifferently,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<sqlx::Error> for AttachBuildError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Gives a failed job the build that the answer of an attempt turned out to hold. A job under way for the same build is
+/// cancelled. Nobody changes meanwhile how the model is asked, because that takes the claims, too.
 pub async fn attach_build(
     connection: &mut PgConnection,
     job: Uuid,
     slot: &BuildSlot,
     build: &PackedBuild,
     generation: GenerationInfo,
-) -> Result<Uuid, StoreError> {
+    attempt: i32,
+) -> Result<Uuid, AttachBuildError> {
+    claims::hold(connection).await?;
+    if !generations::is_current(connection, job, attempt).await? {
+        return Err(AttachBuildError::AskedDifferently);
+    }
     cancel_for_import(connection, slot).await?;
     let stored = builds::store(connection, slot, build, generation, false).await?;
-    set_build(connection, job, stored.id).await?;
+    set_build(connection, job, stored.id, Some(attempt)).await?;
     Ok(stored.id)
 }
 
-async fn set_build(connection: &mut PgConnection, job: Uuid, build: Uuid) -> sqlx::Result<()> {
+/// The build is that of an attempt, or else of the last one that counts.
+async fn set_build(
+    connection: &mut PgConnection,
+    job: Uuid,
+    build: Uuid,
+    attempt: Option<i32>,
+) -> sqlx::Result<()> {
     lease::end(connection, job, JobState::Ready, None).await?;
     sqlx::query!("UPDATE build_jobs SET build_id = $2 WHERE job_id = $1", job, build)
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
-    Ok(())
+    generations::store(connection, build, job, attempt).await
 }
 
 /// Cancels the job under way for a build that is imported.

@@ -4,6 +4,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
+use crate::arena::ModelKey;
 
 /// Cancels a job that is under way, and keeps what has streamed in. Returns whether the job was under way.
 pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<bool> {
@@ -13,6 +14,29 @@ pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<boo
 /// Cancels all jobs that are under way. Returns how many.
 pub async fn cancel_all(connection: &mut PgConnection) -> sqlx::Result<usize> {
     cancel_under_way(connection, None).await
+}
+
+/// Cancels the jobs of a model that have begun, because it is to be asked differently. Seeding may ask again.
+pub(in crate::arena) async fn cancel_begun(
+    connection: &mut PgConnection,
+    model: &ModelKey,
+) -> sqlx::Result<()> {
+    let cancelled = sqlx::query_scalar!(
+        "
+        UPDATE jobs
+        SET state = 'cancelled', ended_at = clock_timestamp(), leased_until = NULL, note = NULL,
+            error_code = 'model_changed', error = 'An admin changed how the model is asked.', forgiven = true
+        WHERE state IN ('queued', 'running') AND started_at IS NOT NULL AND model_key = $1
+        RETURNING id
+        ",
+        model as _,
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for job in cancelled {
+        attempts::abort_open(connection, job, AbortReason::Cancelled).await?;
+    }
+    Ok(())
 }
 
 async fn cancel_under_way(connection: &mut PgConnection, only: Option<Uuid>) -> sqlx::Result<usize> {

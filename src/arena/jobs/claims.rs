@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use super::attempts::{self, AbortReason};
 use super::builds::{self, ClaimedBuild};
@@ -77,7 +77,7 @@ async fn claim_next(
     let (models, providers): (Vec<_>, Vec<_>) =
         routes.iter().map(|route| (&route.model, route.provider.as_str())).unzip();
     let mut transaction = pool.begin().await?;
-    sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
+    hold(&mut transaction).await?;
     let row = sqlx::query!(
         r#"
         WITH offers AS (
@@ -151,6 +151,12 @@ async fn claim_next(
     }
     transaction.commit().await?;
     Ok(result.map_or(ClaimResult::Ended, ClaimResult::Claimed))
+}
+
+/// Makes all claims wait until the transaction ends.
+pub(in crate::arena) async fn hold(connection: &mut PgConnection) -> sqlx::Result<()> {
+    sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(connection).await?;
+    Ok(())
 }
 
 impl Lease {

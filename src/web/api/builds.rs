@@ -1,8 +1,10 @@
 //! `/api/builds/{id}`: a build, its grid, picture and spec.
 
 mod access;
+mod generation;
 
 pub(in crate::web) use access::BuildAccess;
+pub(in crate::web) use generation::GenerationView;
 
 use std::borrow::Borrow;
 
@@ -20,6 +22,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::arena::builds::{self, Build, StoredGrid};
+use crate::arena::generations;
 use crate::web::body::MeteredBody;
 use crate::web::derived::{ContentRequest, NO_STORE, Representation};
 use crate::web::encoding::Encoding;
@@ -91,6 +94,12 @@ struct BuildResponse {
     /// would name the build to voters who compare it with what a matchup shows.
     #[schema(required)]
     digest: Option<String>,
+    /// generated, if a model was asked for it by this installation, or imported.
+    #[schema(example = "imported")]
+    origin: &'static str,
+    /// How the model was asked; null for an imported build.
+    #[schema(required)]
+    generation: Option<GenerationView>,
     /// The number of attempts the model needed; null for an imported build.
     #[schema(required)]
     attempts: Option<i32>,
@@ -153,7 +162,7 @@ async fn show(
     access: BuildAccess,
     Path(build): Path<String>,
 ) -> Result<Response, Error> {
-    let BuildDetails { build, stats, digest, cache_control } =
+    let BuildDetails { build, generation, stats, digest, cache_control } =
         find_details(&app, address.client(), &access, parse_id(&build)?).await?;
     let blocks = stats.blocks().into_iter().map(|(block, count)| (block.id.clone(), count.into())).collect();
     let response = BuildResponse {
@@ -174,6 +183,8 @@ async fn show(
         blocks,
         warnings: build.warnings.0,
         digest,
+        origin: if generation.is_some() { "generated" } else { "imported" },
+        generation,
         attempts: build.attempts,
         generation_time_ms: build.generation_time_ms,
         created_at: build.created_at,
@@ -185,6 +196,8 @@ async fn show(
 /// Everything known about a build.
 pub(in crate::web) struct BuildDetails {
     pub build: Build,
+    /// None if it was imported.
+    pub generation: Option<GenerationView>,
     pub stats: voxel::GridStats,
     /// None if it is not for this visitor.
     pub digest: Option<String>,
@@ -205,7 +218,8 @@ pub(in crate::web) async fn find_details(
     let grids = app.unpacked_grids.clone();
     let count = move || grids.open(client, &grid).map(|grid| grid.stats());
     let stats = app.work.run(client, count).await?.map_err(damaged_build)?;
-    Ok(BuildDetails { build, stats, digest, cache_control: is_admin.then_some([NO_STORE]) })
+    let generation = generations::find(&app.pool, id).await?.map(GenerationView::of);
+    Ok(BuildDetails { build, generation, stats, digest, cache_control: is_admin.then_some([NO_STORE]) })
 }
 
 /// Get a build’s grid

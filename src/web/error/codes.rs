@@ -88,6 +88,10 @@ error_codes! {
         "This matchup has ended: it was skipped, or 30 minutes have passed.");
     MethodNotAllowed("method_not_allowed", METHOD_NOT_ALLOWED, Section, "This page cannot be opened",
         "This address does not support this kind of request.");
+    ModelInUse("model_in_use", CONFLICT, Console, "This model cannot be deleted",
+        "This model has builds or jobs, so it cannot be deleted. Disable it instead.");
+    ModelIsFixed("model_is_fixed", CONFLICT, Console, "This model cannot be changed",
+        "This model has builds or is being asked for one, so its provider, ID and options cannot be changed. Add it under another key, or retire its builds.");
     NoBlocks("no_blocks", UNPROCESSABLE_ENTITY, Sandbox, "This build is empty",
         "The build has no blocks.");
     NoBuild("no_build", NOT_FOUND, Builds, "Build not found",
@@ -189,6 +193,10 @@ impl ErrorCode {
             Self::Busy => "The server is busy. `Retry-After` says when to try again.",
             Self::Internal => {
                 "Something broke on our side. It has been logged under the ID in `x-request-id`."
+            }
+            Self::ModelIsFixed => {
+                "The model has builds in force or a job that has begun, so how it is asked cannot be changed. PUT it \
+                 under another key to add a contestant, or retire its builds with `retireBuilds=1`."
             }
             Self::NoToken => "Send the token as `Authorization: Bearer`, or sign in at /admin.",
             Self::NotExported => "The build does not fit into this format; the message says why.",

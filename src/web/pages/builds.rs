@@ -13,7 +13,8 @@ use crate::app::App;
 use crate::arena::builds::{self, Build};
 use crate::arena::catalog::{self, SelectOption};
 use crate::arena::gallery::{self, BuildCard, GalleryFilter, GallerySort, PAGE};
-use crate::web::api::builds::{BuildAccess, BuildDetails, find_details, no_build, parse_id};
+use crate::generate::ThinkingEffort;
+use crate::web::api::builds::{BuildAccess, BuildDetails, GenerationView, find_details, no_build, parse_id};
 use crate::web::api::models::find_profile;
 use crate::web::filters::capitalised;
 use crate::web::pager::{PageLink, page_count, page_links};
@@ -137,6 +138,8 @@ struct BuildPage {
     /// None if it is not for this visitor.
     digest: Option<String>,
     made: String,
+    /// None if the build was imported.
+    generation: Option<GenerationView>,
     /// None if the spec is too long to show.
     spec: Option<String>,
 }
@@ -157,7 +160,7 @@ async fn build(
     Path(build): Path<String>,
 ) -> Result<Response, Error> {
     let client = address.client();
-    let BuildDetails { build, stats, digest, cache_control } =
+    let BuildDetails { build, generation, stats, digest, cache_control } =
         find_details(&app, client, &access, parse_id(&build)?).await?;
     let materials = materials(&stats.blocks());
     let title = format!("{} by {}", capitalised(&build.prompt_text), build.model_name);
@@ -169,6 +172,7 @@ async fn build(
         summary: summary(stats.bounds, stats.block_count, &materials),
         digest,
         made: made(&build),
+        generation,
         spec: spec(&app, client, build.id).await?,
         materials,
         build,
@@ -213,6 +217,48 @@ fn summary(bounds: Option<Bounds>, block_count: u32, materials: &[MaterialView])
     let [x, y, z] = bounds.spans();
     let most: Vec<String> = materials.iter().take(3).map(|material| material.name.to_lowercase()).collect();
     format!("{block_count} blocks, {x} wide, {y} high and {z} deep, mostly {}.", most.join(", "))
+}
+
+impl GenerationView {
+    fn options_text(&self) -> Option<String> {
+        let options = self.options?;
+        Some(options_text(options.effort, options.temperature, options.max_output_tokens))
+    }
+
+    fn sent_text(&self) -> Option<String> {
+        let sent = self.sent?;
+        let options = options_text(sent.effort, sent.temperature, sent.max_output_tokens);
+        Some(format!("{options}, {}", if sent.schema { "JSON schema" } else { "no JSON schema" }))
+    }
+
+    fn tokens(&self) -> Option<String> {
+        let (tokens_in, tokens_out) = (self.tokens_in?, self.tokens_out?);
+        let thinking = self.tokens_reasoning.filter(|tokens| *tokens > 0);
+        let thinking = thinking.map(|tokens| format!(", {} of them thinking", filters::format_count(tokens)));
+        let [tokens_in, tokens_out] = [tokens_in, tokens_out].map(filters::format_count);
+        Some(format!("{tokens_in} in, {tokens_out} out{}", thinking.unwrap_or_default()))
+    }
+
+    fn cost_text(&self) -> String {
+        filters::format_cost(self.cost, self.cost_is_minimum)
+    }
+
+    fn changes_text(&self) -> String {
+        self.changes.iter().map(filters::format_adjustment).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn options_text(
+    effort: Option<ThinkingEffort>,
+    temperature: Option<f64>,
+    max_output_tokens: Option<u32>,
+) -> String {
+    let effort = effort.map(|effort| format!("effort {}", effort.name()));
+    let temperature = temperature.map(|degree| format!("temperature {degree}"));
+    let most = max_output_tokens
+        .map(|tokens| format!("at most {} output tokens", filters::format_count(i64::from(tokens))));
+    let given: Vec<_> = [effort, temperature, most].into_iter().flatten().collect();
+    if given.is_empty() { "provider’s defaults".to_owned() } else { given.join(", ") }
 }
 
 fn made(build: &Build) -> String {

@@ -90,7 +90,8 @@ impl AttemptListener for &JobRun<'_> {
             pending::<()>().await;
         }
         self.enter(RequestPhase::Sent);
-        let attempt = with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease)).await?;
+        let attempt =
+            with_retries(|| attempts::begin(&self.worker.pool, &self.claim.lease, self.setup)).await?;
         self.buffer.with(|buffered| *buffered = BufferedAnswer { attempt, ..BufferedAnswer::default() });
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 
 /// Every route of the admin API.
-const ADDRESSES: [(&str, &str); 27] = [
+const ADDRESSES: [(&str, &str); 28] = [
     ("GET", "/api/admin/status"),
     ("GET", "/api/admin/coverage"),
     ("GET", "/api/admin/events"),
@@ -19,6 +19,7 @@ const ADDRESSES: [(&str, &str); 27] = [
     ("GET", "/api/admin/models"),
     ("PUT", "/api/admin/models/a"),
     ("PATCH", "/api/admin/models/a"),
+    ("DELETE", "/api/admin/models/a"),
     ("POST", "/api/admin/models/a/probe"),
     ("GET", "/api/admin/queue"),
     ("POST", "/api/admin/queue/pause"),

@@ -7,7 +7,7 @@ use buildoff::arena::jobs::{AnswerProgress, JobFailure, LeaseError};
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer};
+use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
@@ -64,13 +64,13 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let claim = async || claims::claim(pool, &routes, 4, lease).await.unwrap();
     let ClaimedJob::Build(first) = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
-    attempts::begin(pool, &first.lease).await.unwrap();
+    attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
     assert!(claim().await.is_none(), "a job must have a single worker");
     fixture.db.run(EXPIRE_LEASES).await;
     first.lease.renew(pool, lease, &AnswerProgress::default()).await.unwrap();
     fixture.db.run(EXPIRE_LEASES).await;
     let ClaimedJob::Build(second) = claim().await.unwrap();
-    attempts::begin(pool, &second.lease).await.unwrap();
+    attempts::begin(pool, &second.lease, &request_setup()).await.unwrap();
 
     let ended = Attempt {
         outcome: Outcome::Accepted,
@@ -88,7 +88,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let generation = GenerationInfo::default();
     for refused in [
         late.renew(pool, lease, &AnswerProgress::default()).await,
-        attempts::begin(pool, late).await.map(drop),
+        attempts::begin(pool, late, &request_setup()).await.map(drop),
         attempts::end(pool, late, &ended, None).await,
         first.finish(pool, &build, generation).await,
         late.fail(pool, JobFailure { code: "late", message: "too late" }).await,
@@ -160,7 +160,7 @@ async fn an_accepted_answer_is_stored_later_without_a_new_request() {
              UPDATE jobs SET state = 'running', leased_until = now(), ended_at = NULL",
         )
         .await;
-    fixture.db.run("DELETE FROM builds").await;
+    fixture.db.run("DELETE FROM generations; DELETE FROM builds").await;
     let ended = fixture.admin.wait_for_job_end(job["id"].as_str().unwrap()).await;
     assert_eq!((&ended["state"], outcomes(&ended)), (&json!("ready"), vec!["accepted"]), "{ended}");
     assert_eq!(fixture.provider.requests().len(), 1);

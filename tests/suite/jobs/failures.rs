@@ -7,7 +7,7 @@ use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::{self, AnswerProgress};
 use serde_json::{Value, json};
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer};
+use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::db::TestDb;
 use crate::support::fake_provider::API_KEY;
 use crate::support::{
@@ -304,7 +304,7 @@ async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancell
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let ClaimedJob::Build(claim) =
         claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
-    let attempt = attempts::begin(pool, &claim.lease).await.unwrap();
+    let attempt = attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
     let progress =
         |offset, text: &str| AnswerProgress { attempt, offset, text: text.to_owned(), chars: 0, note: None };
     for piece in [progress(0, "{ "), progress(0, "{ "), progress(0, "{ \"box"), progress(6, "es")] {

@@ -6,7 +6,7 @@ use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptio
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use serde_json::json;
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer};
+use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::db::TestDb;
 use crate::support::{
     FakeBodyStep, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServer, sample_spec,
@@ -94,10 +94,10 @@ async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
         (Outcome::Interrupted, "overloaded"),
         (Outcome::Interrupted, "cut_off"),
     ] {
-        attempts::begin(pool, &first.lease).await.unwrap();
+        attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
         attempts::end(pool, &first.lease, &ended(outcome, code), None).await.unwrap();
     }
-    attempts::begin(pool, &first.lease).await.unwrap();
+    attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
     first.lease.release(pool).await.unwrap();
 
     let past = attempts::past_attempts(pool, claim().await.lease.job).await.unwrap();

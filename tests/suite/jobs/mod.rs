@@ -3,20 +3,29 @@
 mod crashes;
 mod draining;
 mod failures;
+mod generations;
 mod interruptions;
+mod model_edits;
 mod pauses;
 mod probes;
 mod sharing;
 mod spending;
 mod thoughts;
 
+use buildoff::arena::catalog::ModelOptions;
+use buildoff::arena::jobs::attempts::RequestSetup;
 use serde_json::{Value, json};
 use tokio::time::{Duration, sleep};
+use voxel::codec::Digest;
 
 use crate::support::db::TestDb;
+use crate::support::fake_protocol::MODEL;
 use crate::support::{
     FakePart, FakeProtocol, FakeProvider, FakeResponse, TestAdmin, TestCatalog, TestServer, sample_spec,
 };
+
+/// The address of the fixture's model.
+const TESTER: &str = "/api/admin/models/tester";
 
 /// A server with one model, one prompt and a provider that sends scripted answers.
 struct JobsFixture {
@@ -61,6 +70,16 @@ impl JobsFixture {
     async fn run_job(&self) -> Value {
         let job = self.admin.enqueue("shed", "tester").await;
         self.admin.wait_for_job_end(&job).await
+    }
+}
+
+/// How a test asks that makes attempts without a worker.
+fn request_setup() -> RequestSetup {
+    RequestSetup {
+        provider: "somebody".to_owned(),
+        model_id: MODEL.to_owned(),
+        options: ModelOptions::default(),
+        template: Digest::of(b"a template"),
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::{JobsFixture, full_answer, outcomes, partial_answer};
+use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
@@ -92,7 +92,7 @@ impl Claims {
             sent: SentOptions::default(),
             notes: json!([]),
         };
-        attempts::begin(pool, &claim.lease).await.unwrap();
+        attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
         attempts::end(pool, &claim.lease, &answered, None).await.unwrap();
     }
 

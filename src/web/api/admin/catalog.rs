@@ -3,29 +3,31 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
 use crate::app::App;
 use crate::arena::catalog::{
-    self, EditPromptError, ListedModel, ListedPrompt, ModelOptions, ModelPatch, Prices, PromptPatch,
+    self, EditModelError, EditPromptError, ListedModel, ListedPrompt, ModelEdit, ModelOptions, ModelPatch,
+    Prices, PromptPatch,
 };
 use crate::arena::{ModelKey, PromptId};
 use crate::arena::{audit, jobs};
 use crate::web::openapi::{codes, shapes};
+use crate::web::query::flag;
 use crate::web::views::{AdminModelView, AdminPromptView};
 use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(models))
-        .routes(routes!(put_model, patch_model))
+        .routes(routes!(put_model, patch_model, delete_model))
         .routes(routes!(prompts))
         .routes(routes!(put_prompt, patch_prompt))
 }
@@ -70,6 +72,27 @@ struct PatchModelRequest {
     enabled: Option<bool>,
     display_name: Option<String>,
     about: Option<String>,
+    provider: Option<String>,
+    model_id: Option<String>,
+    via: Option<BTreeMap<String, String>>,
+    /// Null removes them.
+    #[serde(default, deserialize_with = "nullable")]
+    #[schema(value_type = Option<shapes::PricesSchema>)]
+    prices: Option<Option<Prices>>,
+    /// All of them: a missing one is left to the provider.
+    #[schema(value_type = Option<shapes::OptionsSchema>)]
+    options: Option<ModelOptions>,
+}
+
+/// What happens to builds that were asked for differently.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EditModelQuery {
+    /// 1 retires the builds of a model whose provider, ID or options change, and cancels its jobs that have begun.
+    /// Otherwise such a change is refused as long as the model has builds or is being asked for one.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    retire_builds: bool,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -122,20 +145,25 @@ async fn prompts(State(app): State<App>, _admin: RequireAdmin) -> Result<Json<Ad
 
 /// Add or replace a model
 ///
-/// Seeding does not overwrite it.
+/// Seeding does not overwrite it. The provider, ID and options of a model with builds cannot be changed.
 #[utoipa::path(
     put, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "putModel",
-    params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
+    params(
+        ("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro"),
+        EditModelQuery,
+    ),
     request_body = PutModelRequest,
     responses(
         (status = OK, description = "It was replaced.", body = AdminModelView),
         (status = CREATED, description = "It was added.", body = AdminModelView),
     ),
+    extensions(("x-errors" = json!(codes([ErrorCode::ModelIsFixed])))),
 )]
 async fn put_model(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
     Path(key): Path<String>,
+    Query(EditModelQuery { retire_builds }): Query<EditModelQuery>,
     Json(new): Json<PutModelRequest>,
 ) -> Result<(StatusCode, Json<AdminModelView>), Error> {
     let key: ModelKey = key.parse().map_err(Error::bad_request)?;
@@ -143,11 +171,12 @@ async fn put_model(
     let model = catalog::Model { key, provider, model_id, display_name, about, via, prices, options };
     Error::bad_request_if(model.problem())?;
     let mut transaction = app.pool.begin().await?;
-    let is_new = catalog::put_model(&mut transaction, &model, enabled).await?;
+    let ModelEdit { is_new, retired_builds } =
+        catalog::put_model(&mut transaction, &model, enabled, retire_builds).await?;
     let detail = json!({
         "provider": model.provider, "modelId": model.model_id, "displayName": model.display_name,
         "about": model.about, "via": model.via, "prices": model.prices, "options": model.options,
-        "enabled": enabled,
+        "enabled": enabled, "retiredBuilds": retired_builds,
     });
     if enabled == Some(false) {
         jobs::cancel_queued(&mut transaction, Some(&model.key), None).await?;
@@ -155,40 +184,73 @@ async fn put_model(
     let action = if is_new { "add model" } else { "change model" };
     audit::record(&mut transaction, admin, action, model.key.as_str(), detail).await?;
     transaction.commit().await?;
+    app.worker.wake();
     Ok((put_status(is_new), Json(model_now(&app, &model.key).await?)))
 }
 
 /// Edit a model
 ///
-/// Missing fields stay as they are. Seeding does not overwrite the changes.
+/// Missing fields stay as they are. Seeding does not overwrite the changes. The provider, ID and options of a model with
+/// builds cannot be changed.
 #[utoipa::path(
     patch, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "patchModel",
-    params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
+    params(
+        ("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro"),
+        EditModelQuery,
+    ),
     request_body = PatchModelRequest,
     responses((status = OK, description = "The edited model.", body = AdminModelView)),
-    extensions(("x-errors" = json!(codes([ErrorCode::NoModel])))),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoModel, ErrorCode::ModelIsFixed])))),
 )]
 async fn patch_model(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
     Path(key): Path<String>,
+    Query(EditModelQuery { retire_builds }): Query<EditModelQuery>,
     Json(change): Json<PatchModelRequest>,
 ) -> Result<Json<AdminModelView>, Error> {
     let key: ModelKey = key.parse().map_err(|_| ErrorCode::NoModel)?;
-    let PatchModelRequest { enabled, display_name, about } = change;
-    let mut changed = model(&app, &key).await?.model;
-    changed.display_name.clone_from(display_name.as_ref().unwrap_or(&changed.display_name.clone()));
-    changed.about.clone_from(about.as_ref().unwrap_or(&changed.about.clone()));
-    Error::bad_request_if(changed.problem())?;
-    let detail = json!({ "enabled": enabled, "displayName": display_name, "about": about });
+    let PatchModelRequest { enabled, display_name, about, provider, model_id, via, prices, options } = change;
+    let mut detail = json!({
+        "enabled": enabled, "displayName": display_name, "about": about, "provider": provider, "modelId": model_id,
+        "via": via, "options": options,
+    });
+    if let Some(prices) = prices {
+        detail["prices"] = json!(prices);
+    }
+    let patch = ModelPatch { enabled, display_name, about, provider, model_id, via, prices, options };
     let mut transaction = app.pool.begin().await?;
-    catalog::patch_model(&mut transaction, &key, &ModelPatch { enabled, display_name, about }).await?;
+    let edit = catalog::patch_model(&mut transaction, &key, patch, retire_builds).await?;
+    detail["retiredBuilds"] = json!(edit.retired_builds);
     if enabled == Some(false) {
         jobs::cancel_queued(&mut transaction, Some(&key), None).await?;
     }
     audit::record(&mut transaction, admin, "change model", key.as_str(), detail).await?;
     transaction.commit().await?;
+    app.worker.wake();
     Ok(Json(model_now(&app, &key).await?))
+}
+
+/// Delete a model
+///
+/// Only a model without builds and jobs can be deleted. Seeding adds it again if it is in `models.toml`.
+#[utoipa::path(
+    delete, path = "/api/admin/models/{key}", tag = "Admin", operation_id = "deleteModel",
+    params(("key" = String, Path, description = "The model's key.", example = "openai_gpt_5_2_pro")),
+    responses((status = NO_CONTENT, description = "The model is deleted.")),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoModel, ErrorCode::ModelInUse])))),
+)]
+async fn delete_model(
+    State(app): State<App>,
+    RequireAdmin(admin): RequireAdmin,
+    Path(key): Path<String>,
+) -> Result<StatusCode, Error> {
+    let key: ModelKey = key.parse().map_err(|_| ErrorCode::NoModel)?;
+    let mut transaction = app.pool.begin().await?;
+    catalog::delete_model(&mut transaction, &key).await?;
+    audit::record(&mut transaction, admin, "delete model", key.as_str(), json!({})).await?;
+    transaction.commit().await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Add or replace a prompt
@@ -284,6 +346,23 @@ impl From<EditPromptError> for Error {
             EditPromptError::Database(error) => error.into(),
         }
     }
+}
+
+impl From<EditModelError> for Error {
+    fn from(reason: EditModelError) -> Self {
+        match reason {
+            EditModelError::NoModel => ErrorCode::NoModel.into(),
+            EditModelError::IsFixed => ErrorCode::ModelIsFixed.into(),
+            EditModelError::InUse => ErrorCode::ModelInUse.into(),
+            EditModelError::Invalid(problem) => Self::bad_request(problem),
+            EditModelError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// A field that is there but null, unlike one that is missing.
+fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(field).map(Some)
 }
 
 fn put_status(is_new: bool) -> StatusCode {

@@ -63,14 +63,7 @@ impl AttemptView {
 
 /// What was sent differently from what was asked for, and why.
 fn note_text(note: &Value) -> String {
-    let step = &note["step"];
-    let change = step.as_object().and_then(|step| step.iter().next());
-    let name = step.as_str().or_else(|| change.map(|(name, _)| name.as_str()));
-    let name = name.unwrap_or("other options").replace('_', " ");
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let values =
-        change.map(|(_, change)| format!(" ({} → {})", plain(&change["from"]), plain(&change["to"])));
-    let changed = format!("Sent with {name}{}", values.unwrap_or_default());
+    let changed = format!("Sent with {}", filters::format_adjustment(&note["step"]));
     match note["why"].as_str() {
         Some(why) if !why.is_empty() => format!("{changed}: {why}"),
         _ => format!("{changed}."),
