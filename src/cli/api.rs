@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Method, Request, StatusCode};
 use reqwest::{Client, Url};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -117,6 +117,11 @@ impl AdminApi {
         self.request(method, path, body.to_string().into(), Some("application/json")).await
     }
 
+    pub async fn delete(&self, path: &str) -> anyhow::Result<()> {
+        // The answer is empty.
+        self.request::<IgnoredAny>(Method::DELETE, path, Bytes::new(), None).await.map(drop)
+    }
+
     async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -145,7 +150,8 @@ impl AdminApi {
             }
         };
         if status.is_success() {
-            return serde_json::from_slice(&bytes).context("the server sent an unexpected answer");
+            let bytes = if bytes.is_empty() { &b"null"[..] } else { &bytes };
+            return serde_json::from_slice(bytes).context("the server sent an unexpected answer");
         }
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let Some(message) = error["error"].as_str() else {

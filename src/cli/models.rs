@@ -6,8 +6,9 @@ use std::fmt;
 use std::process::ExitCode;
 use std::slice;
 
-use serde::Deserialize;
-use serde_json::json;
+use anyhow::ensure;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::api::ApiArgs;
 use super::catalog::{self, CatalogEntry};
@@ -70,10 +71,67 @@ enum ModelsCommand {
         /// Displayed name.
         #[arg(long)]
         name: String,
+        #[command(flatten)]
+        details: ModelDetails,
+    },
+    /// Change how a model is asked, what it costs, or what is said about it. Everything else stays.
+    Change {
+        /// Key of the model.
+        key: ModelKey,
+        /// Key of another provider in models.toml.
+        #[arg(long, value_name = "KEY")]
+        provider: Option<String>,
+        /// The provider's id for the model.
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+        #[command(flatten)]
+        details: ModelDetails,
+    },
+    /// Delete models that have neither builds nor jobs.
+    Delete {
+        /// Keys of models.
+        #[arg(required = true)]
+        keys: Vec<ModelKey>,
     },
 }
 
-#[derive(Deserialize)]
+/// What is left out stays as it is.
+#[derive(clap::Args)]
+struct ModelDetails {
+    /// A few sentences about the model.
+    #[arg(long, value_name = "TEXT")]
+    about: Option<String>,
+    /// Another provider that offers the model, and its id for it, such as openrouter=vendor/model-1. Repeat for several.
+    /// These replace all that are stored.
+    #[arg(long, value_name = "PROVIDER=ID", value_parser = parse_via)]
+    via: Vec<(String, String)>,
+    /// Dollars for a million tokens of input.
+    #[arg(long, value_name = "DOLLARS")]
+    input_price: Option<f64>,
+    /// Dollars for a million tokens of input that the provider read from its cache.
+    #[arg(long, value_name = "DOLLARS")]
+    cached_price: Option<f64>,
+    /// Dollars for a million tokens of output.
+    #[arg(long, value_name = "DOLLARS")]
+    output_price: Option<f64>,
+    /// Leave all options to the provider, except those that are named here.
+    #[arg(long)]
+    default_options: bool,
+    /// How hard the model thinks: none, minimal, low, medium, high, xhigh or max.
+    #[arg(long, value_name = "LEVEL")]
+    effort: Option<String>,
+    /// From 0 to 2.
+    #[arg(long, value_name = "DEGREE")]
+    temperature: Option<f64>,
+    /// The most tokens of an answer, thoughts included.
+    #[arg(long, value_name = "TOKENS")]
+    max_output_tokens: Option<u32>,
+    /// Retire the builds that were asked for differently, and cancel the model's running jobs.
+    #[arg(long)]
+    retire_builds: bool,
+}
+
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CliModel {
     key: String,
@@ -82,6 +140,53 @@ struct CliModel {
     enabled: bool,
     asked_at: Option<String>,
     builds: i64,
+    prices: Option<Map<String, Value>>,
+    options: Map<String, Value>,
+}
+
+impl ModelDetails {
+    /// Whatever is given, with the rest of prices and options as they are.
+    fn fields(&self, model: &CliModel) -> Map<String, Value> {
+        let prices = fields([
+            ("input", self.input_price),
+            ("cachedInput", self.cached_price),
+            ("output", self.output_price),
+        ]);
+        let mut options = fields([("temperature", self.temperature)]);
+        options.extend(fields([("maxOutputTokens", self.max_output_tokens)]));
+        options.extend(fields([("effort", self.effort.as_ref())]));
+        let mut given = fields([("about", self.about.as_ref())]);
+        if !self.via.is_empty() {
+            let via = self.via.iter().map(|(provider, id)| (provider.clone(), json!(id)));
+            given.insert("via".to_owned(), Value::Object(via.collect()));
+        }
+        if !prices.is_empty() {
+            let now = model.prices.clone().unwrap_or_default();
+            given.insert("prices".to_owned(), Value::Object(now.into_iter().chain(prices).collect()));
+        }
+        if self.default_options || !options.is_empty() {
+            let mut now = model.options.clone();
+            // What efforts the model takes is known of it, and not asked for.
+            now.retain(|name, _| !self.default_options || name == "efforts");
+            given.insert("options".to_owned(), Value::Object(now.into_iter().chain(options).collect()));
+        }
+        given
+    }
+
+    fn query(&self) -> &'static str {
+        if self.retire_builds { "?retireBuilds=1" } else { "" }
+    }
+}
+
+/// Those that have a value.
+fn fields<T: Serialize, const N: usize>(all: [(&str, Option<T>); N]) -> Map<String, Value> {
+    let given = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
+    given.collect()
+}
+
+fn parse_via(text: &str) -> Result<(String, String), String> {
+    let (provider, id) = text.split_once('=').ok_or("write it as PROVIDER=ID")?;
+    Ok((provider.to_owned(), id.to_owned()))
 }
 
 pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
@@ -96,10 +201,21 @@ pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
                 patch(slice::from_ref(key), json!({ "displayName": name })).await?;
             }
             ModelsCommand::Probe { keys, all } => return probe::run(api, keys, *all).await,
-            ModelsCommand::Add { key, replace, provider, id, name } => {
-                let model = json!({ "provider": provider, "modelId": id, "displayName": name });
-                catalog::add::<CliModel>(api, key, &model, *replace).await?;
+            ModelsCommand::Add { key, replace, provider, id, name, details } => {
+                let mut model = details.fields(&CliModel::default());
+                model.extend(fields([("provider", Some(provider)), ("modelId", Some(id))]));
+                model.insert("displayName".to_owned(), json!(name));
+                let query = details.query();
+                catalog::add::<CliModel>(api, key, &model.into(), *replace, query).await?;
             }
+            ModelsCommand::Change { key, provider, id, details } => {
+                let model = catalog::find::<CliModel>(api, key).await?;
+                let mut change = details.fields(&model);
+                change.extend(fields([("provider", provider.as_ref()), ("modelId", id.as_ref())]));
+                ensure!(!change.is_empty(), "nothing to change: name at least one option");
+                catalog::patch::<CliModel>(api, key, &change.into(), details.query()).await?;
+            }
+            ModelsCommand::Delete { keys } => catalog::delete_each::<CliModel>(api, keys).await?,
         }
         Ok(ExitCode::SUCCESS)
     })
@@ -115,7 +231,7 @@ impl CatalogEntry for CliModel {
 
 impl fmt::Display for CliModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, provider, display_name, enabled, asked_at, builds } = self;
+        let Self { key, provider, display_name, enabled, asked_at, builds, .. } = self;
         let enabled = if *enabled { "enabled" } else { "disabled" };
         let via = asked_at.as_ref().map_or("no key".to_owned(), |provider| format!("via {provider}"));
         write!(f, "{key:40} {enabled:9} {builds:5} builds  {display_name} ({provider}, {via})")

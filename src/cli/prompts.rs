@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
             PromptsCommand::Add { slug, replace, text, tag, held_out } => {
                 // Without the option, a prompt that is replaced stays held out.
                 let prompt = json!({ "text": text, "tags": tag, "heldOut": held_out.then_some(true) });
-                catalog::add::<CliPrompt>(api, slug, &prompt, *replace).await?;
+                catalog::add::<CliPrompt>(api, slug, &prompt, *replace, "").await?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use tokio::sync::Notify;
 
 use super::generations::build;
 use super::{JobsFixture, TESTER, full_answer, partial_answer, request_setup};
+use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
 use crate::support::fake_protocol::MODEL;
 use crate::support::voter::TestResponse;
@@ -285,4 +287,67 @@ async fn every_field_of_a_model_can_be_changed_alone() {
         assert_eq!(fixture.admin.json(Method::PATCH, TESTER, &change).await.status, status, "{change}");
     }
     assert_eq!(fixture.admin.get("/api/admin/models").await.json()["models"][0], expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_change_and_delete_models() {
+    let (fixture, _) = with_build().await;
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_buildoff"));
+        command
+            .arg("models")
+            .args(arguments)
+            .args(["--server", &fixture.server.url])
+            .env("ADMIN_TOKEN", TOKEN);
+        let output = command.output().unwrap();
+        let printed = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap(), String::from_utf8(printed).unwrap())
+    };
+    let add = [
+        "add",
+        "spare",
+        "--provider",
+        "somebody",
+        "--id",
+        "m",
+        "--name",
+        "Spare",
+        "--input-price",
+        "1",
+        "--output-price",
+        "2",
+        "--via",
+        "nearby=n",
+        "--effort",
+        "high",
+    ];
+    for (arguments, code, part) in [
+        (&add[..], 0, "Spare"),
+        (&["change", "spare", "--cached-price", "0.5", "--temperature", "0.5"], 0, "Spare"),
+        (&["change", "spare"], 2, "nothing to change"),
+        (&["change", "spare", "--via", "nearby"], 2, "PROVIDER=ID"),
+        (&["change", "spare", "--temperature", "7"], 2, "from 0 to 2"),
+        (&["change", "nobody", "--effort", "low"], 2, "nobody does not exist"),
+        (&["change", "tester", "--effort", "low"], 2, "--retire-builds"),
+        (&["change", "tester", "--output-price", "7"], 0, "1 builds"),
+        (&["change", "tester", "--effort", "low", "--retire-builds"], 0, "0 builds"),
+        (&["delete", "tester"], 2, "tester: This model has builds or jobs"),
+    ] {
+        let (ended, printed) = run(arguments);
+        assert!(ended == code && printed.contains(part), "{arguments:?}: {ended} {printed}");
+    }
+    let models = fixture.admin.get("/api/admin/models").await.json();
+    let models = models["models"].as_array().unwrap();
+    let model = |key: &str| models.iter().find(|model| model["key"] == key).unwrap().clone();
+    let spare = model("spare");
+    assert_eq!(spare["prices"], json!({ "input": 1.0, "cachedInput": 0.5, "output": 2.0 }));
+    assert_eq!(spare["options"], json!({ "effort": "high", "temperature": 0.5, "maxOutputTokens": null }));
+    assert_eq!(spare["via"], json!({ "nearby": "n" }));
+    assert_eq!(model("tester")["prices"], json!({ "input": 1.0, "output": 7.0 }));
+    assert_eq!(run(&["change", "spare", "--default-options"]).0, 0);
+    let (code, printed) = run(&["delete", "spare", "spare"]);
+    assert!(
+        code == 2 && printed.contains("spare is deleted") && printed.contains("does not exist"),
+        "{printed}"
+    );
 }
