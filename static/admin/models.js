@@ -1,13 +1,17 @@
 /** The models page: switches, and the form. */
-import { request, showError } from "./api.js";
+import { ApiError, request, showError } from "./api.js";
 import { FieldError, clearFieldError, itemOf, setUpForm, setUpSwitches } from "./catalog.js";
-import { byId, formatCount, formatNumber, inputById, query } from "./ui.js";
+import { byId, confirmAction, formatCount, formatNumber, inputById, query, textElement } from "./ui.js";
 
 const provider = /** @type {HTMLSelectElement} */ (byId("provider"));
+/** The model in the form; null for a new one. @type {AdminModel | null} */
+let edited = null;
 const TEXTS = { "display-name": "displayName", "model-id": "modelId", key: "key", about: "about" };
 
 /** @param {AdminModel | null} model */
 function fillForm(model) {
+  edited = model;
+  byId("delete").hidden = !model || model.builds > 0;
   byId("edit-title").textContent = model ? `Edit ${model.displayName}` : "Add a model";
   for (const [id, name] of Object.entries(TEXTS)) inputById(id).value = String(model?.[/** @type {keyof AdminModel} */ (name)] ?? "");
   inputById("key").readOnly = !!model;
@@ -29,13 +33,34 @@ function save(model) {
   const key = inputById("key").value.trim();
   const now = readForm(model);
   if (!model) return add(key, now);
-  const { displayName, about, ...rest } = now;
-  const { provider, modelId, prices, options, via } = model;
-  // A PATCH of the name alone keeps the rest under the control of the catalog's files; a PUT would take it over.
-  const isSame = JSON.stringify(sortKeys(rest)) === JSON.stringify(sortKeys({ provider, modelId, prices, options, via }));
-  const address = `/api/admin/models/${key}`;
-  if (!isSame) return request("PUT", address, { json: now });
-  return request("PATCH", address, { json: about === model.about ? { displayName } : { displayName, about } });
+  const isSame = (/** @type {string} */ name, /** @type {unknown} */ value) =>
+    JSON.stringify(sortKeys(value)) === JSON.stringify(sortKeys(model[/** @type {keyof AdminModel} */ (name)]));
+  // What is not sent stays under the control of the catalog's files.
+  return change(`/api/admin/models/${key}`, Object.fromEntries(Object.entries(now).filter(([name, value]) => !isSame(name, value))));
+}
+
+/** How a model with builds is asked can only be changed if its builds are retired. @param {string} address @param {object} changes */
+async function change(address, changes) {
+  try {
+    return await request("PATCH", address, { json: changes });
+  } catch (reason) {
+    if (!(reason instanceof ApiError && reason.code === "model_is_fixed")) throw reason;
+    const words = "Its builds were made with another provider, ID or options. They will appear in no new matchups, and their votes still count. Jobs that have begun are cancelled.";
+    if (!(await confirmAction("Retire its builds?", [textElement("p", words)], "Retire and save"))) throw reason;
+    return request("PATCH", `${address}?retireBuilds=1`, { json: changes });
+  }
+}
+
+async function deleteModel() {
+  const { key, displayName } = /** @type {AdminModel} */ (edited);
+  const words = `${displayName} has no builds. If models.toml lists it, it is added again with the next builds that are generated.`;
+  if (!(await confirmAction("Delete this model?", [textElement("p", words)], "Delete"))) return;
+  try {
+    await request("DELETE", `/api/admin/models/${key}`);
+    location.reload();
+  } catch (reason) {
+    showError(byId("edit-trouble"), reason);
+  }
 }
 
 /** PUT would overwrite a model of the same key, so that is refused here. @param {string} key @param {object} model */
@@ -147,6 +172,7 @@ async function showOutcome(enabled) {
 provider.addEventListener("change", toggleOtherProvider);
 for (const id of ["provider", "other", "model-id"]) byId(id).addEventListener("input", proposeKey);
 byId("key").addEventListener("input", () => query(byId("edit"), "form").setAttribute("data-touched", ""));
+byId("delete").addEventListener("click", deleteModel);
 document.getElementById("references")?.addEventListener("click", toggleReferences);
 setUpSwitches((/** @type {AdminModel} */ { key }) => `/api/admin/models/${key}`, ({ modelKey }, { key }) => modelKey === key);
 setUpForm({ fill: fillForm, save: async (model) => save(model) });

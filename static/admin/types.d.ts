@@ -76,6 +76,7 @@ interface AdminModel {
   displayName: string;
   about: string;
   enabled: boolean;
+  builds: number;
   via: Record<string, string>;
   prices: { input: number; cachedInput?: number; output: number } | null;
   options: { effort: string | null; temperature: number | null; maxOutputTokens: number | null; efforts?: string[] };

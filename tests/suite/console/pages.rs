@@ -145,6 +145,51 @@ async fn models_are_enabled_renamed_and_added() {
 }
 
 #[tokio::test]
+async fn the_options_of_a_model_with_builds_change_once_retiring_them_is_confirmed() {
+    let fixture = ConsoleFixture::with_responses([]).await;
+    fixture.import("blue-door", "mason").await;
+    let mut page = fixture.open_signed_in("/admin/models").await;
+    page.click("tr:has(a[href='/models/mason']) [data-edit]").await;
+    assert!(page.holds("document.getElementById('delete').hidden").await);
+    page.run("document.getElementById('effort').value = 'high'").await;
+    page.click("#edit [type=submit]").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
+    page.screenshot("admin-retire-builds").await;
+    page.click("#sure [data-no]").await;
+    wait_until(
+        &page,
+        "document.getElementById('edit-trouble').textContent.includes('This model has builds')",
+    )
+    .await;
+    assert_eq!(fixture.model("mason").await["options"]["effort"], Value::Null);
+
+    page.click("#edit [type=submit]").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
+    page.click("#sure [data-yes]").await;
+    wait_until(&page, "document.body.innerText.includes('Saved just now')").await;
+    let mason = fixture.model("mason").await;
+    assert_eq!((&mason["options"]["effort"], &mason["builds"]), (&json!("high"), &json!(0)));
+    assert_eq!(mason["prices"], json!({ "input": 1000.0, "output": 2000.0 }));
+    // The refusals are logged by the browser.
+    page.take_console_errors().await;
+}
+
+#[tokio::test]
+async fn a_model_without_builds_is_deleted_after_a_confirmation() {
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin/models").await;
+    page.click("tr:has(a[href='/models/potter']) [data-edit]").await;
+    page.screenshot("admin-delete-model").await;
+    page.click("#delete").await;
+    wait_until(&page, "document.getElementById('sure').open").await;
+    assert!(page.text("#sure [data-slot=words]").await.starts_with("Potter has no builds."));
+    page.click("#sure [data-yes]").await;
+    wait_until(&page, "!document.querySelector(\"a[href='/models/potter']\")").await;
+    let reply = fixture.get_json("/api/admin/models").await;
+    assert_eq!(reply["models"].as_array().unwrap().len(), 2, "{reply}");
+}
+
+#[tokio::test]
 async fn a_model_is_shown_with_the_id_sent_to_the_provider() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let clay = json!({ "provider": "openai", "modelId": "clay-1", "displayName": "Clay", "via": { "local": "vendor/clay" } });
