@@ -1,5 +1,7 @@
 //! Tasks that run in the background of a server.
 
+mod budget_alarms;
+
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use time::OffsetDateTime;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+pub use self::budget_alarms::watch_budgets;
 use crate::app::App;
 use crate::arena::{alarms, builds, cleanup, drafts, leaderboard, lent_keys, person_checks};
 use crate::work::WorkClient;
@@ -24,6 +27,9 @@ const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 /// How often withheld builds are looked through for those with enough votes.
 const SHOW_JUDGED_INTERVAL: Duration = Duration::from_secs(60);
 
+/// How often the budgets are looked at.
+const BUDGET_INTERVAL: Duration = Duration::from_secs(5);
+
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Starts all tasks. They end when the set is dropped.
@@ -33,6 +39,7 @@ pub fn start(app: &App) -> JoinSet<()> {
     tasks.spawn(refresh_stats(app.clone()));
     tasks.spawn(publish_shown_counts(app.clone()));
     tasks.spawn(watch_votes(app.clone()));
+    tasks.spawn(raise_budget_alarms(app.clone()));
     tasks.spawn(purge_expired(app.clone()));
     tasks.spawn(show_judged(app.clone()));
     tasks
@@ -82,6 +89,18 @@ async fn watch_votes(app: App) {
             Err(error) => tracing::warn!(%error, "recent votes could not be checked"),
         }
         sleep(alarms::REFRESH_INTERVAL).await;
+    }
+}
+
+/// Raises and sends alarms about budgets.
+async fn raise_budget_alarms(app: App) {
+    loop {
+        if let Err(error) = watch_budgets(&app).await
+            && !app.database_health.note(&error)
+        {
+            tracing::warn!(%error, "the budgets could not be checked");
+        }
+        sleep(BUDGET_INTERVAL).await;
     }
 }
 

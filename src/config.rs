@@ -3,6 +3,7 @@
 //! Nothing below this file reads a variable or parses it again. All problems are collected and reported together,
 //! by the names of their variables, before anything starts. The value of a secret is never repeated.
 
+mod budgets;
 mod env;
 mod person_check;
 mod sandbox;
@@ -18,6 +19,7 @@ use hyper::Uri;
 use ipnet::IpNet;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+pub use self::budgets::{BudgetConfig, BudgetWebhook};
 use self::env::{EnvReader, process_env};
 pub use self::person_check::{CaptchaConfig, CaptchaService, PersonCheckConfig};
 pub use self::sandbox::{LoanLimits, SandboxConfig, ServerKeyAccess};
@@ -51,6 +53,7 @@ pub struct Config {
     pub catalog: Catalog,
     pub generation: GenerationConfig,
     pub sandbox: SandboxConfig,
+    pub budgets: BudgetConfig,
     /// Opens the admin pages and API. Without a token they are closed.
     pub admin_token: Option<Secret>,
     pub arena: Settings,
@@ -133,9 +136,11 @@ impl Config {
         let trusted_proxies = read.trusted_proxies();
         let public_url = read.parse("PUBLIC_URL", "an address such as https://buildoff.example", origin);
         let is_private = bind.ip().is_loopback() && public_url.is_none() && trusted_proxies.is_empty();
+        let sandbox = read.sandbox(is_private);
         let config = Self {
             database: read.database(),
-            sandbox: read.sandbox(is_private),
+            budgets: read.budgets(&sandbox.loan_limits),
+            sandbox,
             generation: read.generation(&catalog),
             catalog,
             data_dir,

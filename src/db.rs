@@ -124,10 +124,11 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 29] = [
+pub const TABLES: [&str; 32] = [
     "answer_parts",
     "attempts",
     "audit",
+    "budget_alarms",
     "build_jobs",
     "builds",
     "daily_votes",
@@ -139,6 +140,7 @@ pub const TABLES: [&str; 29] = [
     "lent_key_days",
     "lent_key_runs",
     "matchups",
+    "model_budgets",
     "models",
     "network_influence",
     "network_keys",
@@ -150,6 +152,7 @@ pub const TABLES: [&str; 29] = [
     "seen_pairs",
     "sessions",
     "shown",
+    "spending_days",
     "tallies",
     "vote_decisions",
     "voter_totals",

@@ -145,7 +145,11 @@ impl Worker {
         while !self.is_draining() && claims::any_claimable(&self.pool).await? {
             let routes = self.routes(&catalog::models(&self.pool).await?);
             let at_once = self.config.generation.max_concurrent;
-            let Some(claimed) = claims::claim(&self.pool, &routes, at_once, LEASE).await? else { break };
+            let Some(claimed) =
+                claims::claim(&self.pool, &routes, at_once, &self.config.budgets.limits, LEASE).await?
+            else {
+                break;
+            };
             let ClaimedJob::Build(claim) = claimed;
             // Read after the claim: how a model is asked does not change while a job of it runs.
             let Some(model) = catalog::find_model(&self.pool, &claim.slot.model).await? else { break };

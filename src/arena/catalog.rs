@@ -21,10 +21,13 @@ pub use self::stored::{
     models_with_builds, patch_prompt, prompts, prompts_with_builds, put_prompt,
 };
 use super::builds::BuildSlot;
-use super::{ModelKey, PromptId};
+use super::{ModelKey, PromptId, budgets};
 
 /// The provider of reference models, which ship with the program and generate nothing.
 pub const REFERENCE: &str = "reference";
+
+/// The largest budget, in dollars.
+const MAX_BUDGET_DOLLARS: f64 = 1_000_000.0;
 
 /// The longest prompt, in characters.
 pub const MAX_PROMPT_CHARS: usize = 800;
@@ -47,6 +50,9 @@ pub struct Model {
     pub prices: Option<Prices>,
     #[serde(default)]
     pub options: ModelOptions,
+    /// What it may cost in all, in dollars.
+    #[serde(default)]
+    pub budget: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -92,6 +98,7 @@ impl Model {
             .or_else(|| (self.via.len() > 20).then(|| "via may name at most 20 providers".to_owned()))
             .or_else(|| self.options.problem())
             .or_else(|| self.prices.and_then(Prices::problem))
+            .or_else(|| budget_problem(self.budget))
     }
 }
 
@@ -109,6 +116,12 @@ impl Prompt {
             })
         })
     }
+}
+
+/// What is wrong with a model's budget in dollars, as a sentence.
+pub fn budget_problem(budget: Option<f64>) -> Option<String> {
+    let is_sound = budget.is_none_or(|dollars| (0.0..=MAX_BUDGET_DOLLARS).contains(&dollars));
+    (!is_sound).then(|| format!("a budget must be a number of dollars from 0 to {MAX_BUDGET_DOLLARS}"))
 }
 
 /// What is wrong with a prompt's text, as a sentence.
@@ -203,6 +216,10 @@ impl Catalog {
     /// that has builds and how a model is asked that has builds.
     pub async fn seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         model_edits::seed_models(connection, &self.models).await?;
+        for model in &self.models {
+            let budget = model.budget.map(|dollars| (dollars * 1e6).round() as i64);
+            budgets::seed_model_budget(connection, &model.key, budget).await?;
+        }
         for prompt in &self.prompts {
             stored::seed_prompt(connection, prompt, self.held_out_percent).await?;
         }

@@ -3,7 +3,19 @@
 use sqlx::PgPool;
 use time::Date;
 
+use super::ModelKey;
+use super::budgets::{BudgetScope, Budgets, SpendingLimits};
+use super::jobs::claims;
 use crate::client_network::ClientNetwork;
+
+/// Why a key is not lent.
+#[derive(Debug, thiserror::Error)]
+pub enum LendError {
+    #[error("the budget is used up")]
+    OverBudget(BudgetScope),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+}
 
 /// Counts a run of a network, unless it has had all its runs of the day.
 pub async fn count_run(pool: &PgPool, network: ClientNetwork, max_runs: u32) -> sqlx::Result<bool> {
@@ -34,10 +46,24 @@ pub async fn count_run(pool: &PgPool, network: ClientNetwork, max_runs: u32) -> 
     Ok(counted.rows_affected() == 1)
 }
 
-/// Spends this much of the day's budget, if so much of it is left. Returns the day. All amounts are millionths of a
-/// dollar.
-pub async fn spend(pool: &PgPool, amount: i64, budget: i64) -> sqlx::Result<Option<Date>> {
-    sqlx::query_scalar!(
+/// Spends this much on a model, if so much of the sandbox's budget of the day is left, and something of every other budget
+/// that pays for the model. What costs nothing is always lent. Returns the day. All amounts are millionths of a dollar.
+pub async fn spend(
+    pool: &PgPool,
+    model: &ModelKey,
+    amount: i64,
+    limits: &SpendingLimits,
+) -> Result<Date, LendError> {
+    let mut transaction = pool.begin().await?;
+    let limit = if amount == 0 { None } else { limits.sandbox_day };
+    if amount > 0 {
+        claims::hold(&mut transaction).await?;
+        let budgets = Budgets::read(&mut transaction, limits).await?;
+        if let Some(budget) = budgets.stop_of(model) {
+            return Err(LendError::OverBudget(budget.scope.clone()));
+        }
+    }
+    let day = sqlx::query_scalar!(
         r#"
         INSERT INTO lent_key_days (day, spent)
         SELECT (now() AT TIME ZONE 'UTC')::date, $1
@@ -47,26 +73,57 @@ pub async fn spend(pool: &PgPool, amount: i64, budget: i64) -> sqlx::Result<Opti
         RETURNING day
         "#,
         amount,
-        budget,
+        limit.unwrap_or(i64::MAX),
     )
-    .fetch_optional(pool)
-    .await
-}
-
-/// Replaces an amount that was spent on a day by what it really was. A day that is over by more than a day is forgotten.
-pub async fn correct(pool: &PgPool, day: Date, from: i64, to: i64) -> sqlx::Result<()> {
+    .fetch_optional(&mut *transaction)
+    .await?
+    .ok_or(LendError::OverBudget(BudgetScope::Sandbox))?;
     sqlx::query!(
         "
-        UPDATE lent_key_days
-        SET spent = greatest(spent + $2, 0)
-        WHERE day = $1
+        INSERT INTO spending_days AS known (day, model_key, purpose, spent)
+        VALUES ($1, $2, 'sandbox', $3)
+        ON CONFLICT (day, model_key, purpose) DO UPDATE SET spent = known.spent + excluded.spent
         ",
         day,
-        to.saturating_sub(from),
+        model as _,
+        amount,
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .await?;
-    Ok(())
+    transaction.commit().await?;
+    Ok(day)
+}
+
+/// Replaces an amount that was spent on a day by what it really was. The sandbox forgets a day that is over by more than a
+/// day; the budgets of the month and of the model do not.
+pub async fn correct(pool: &PgPool, day: Date, model: &ModelKey, from: i64, to: i64) -> sqlx::Result<()> {
+    let change = to.saturating_sub(from);
+    let mut transaction = pool.begin().await?;
+    sqlx::query!("UPDATE lent_key_days SET spent = greatest(spent + $2, 0) WHERE day = $1", day, change)
+        .execute(&mut *transaction)
+        .await?;
+    sqlx::query!(
+        "
+        UPDATE spending_days
+        SET spent = spent + $3
+        WHERE day = $1 AND model_key = $2 AND purpose = 'sandbox'
+        ",
+        day,
+        model as _,
+        change,
+    )
+    .execute(&mut *transaction)
+    .await?;
+    transaction.commit().await
+}
+
+/// What is left of the sandbox's budget of the day.
+pub async fn left_today(pool: &PgPool, budget: i64) -> sqlx::Result<i64> {
+    let spent = sqlx::query_scalar!(
+        "SELECT spent FROM lent_key_days WHERE day = (clock_timestamp() AT TIME ZONE 'UTC')::date"
+    );
+    let spent = spent.fetch_optional(pool).await?.unwrap_or_default();
+    Ok(budget.saturating_sub(spent).max(0))
 }
 
 /// Deletes the days before yesterday. Runs that began yesterday may still have to be counted.

@@ -55,6 +55,7 @@
 pub mod alarms;
 pub mod audit;
 mod batcher;
+pub mod budgets;
 pub mod builds;
 pub mod catalog;
 mod choice;

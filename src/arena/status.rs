@@ -6,6 +6,7 @@ use serde::Serialize;
 use sqlx::{PgExecutor, PgPool};
 use utoipa::ToSchema;
 
+use super::budgets::{Budgets, SpendingLimits};
 use super::jobs::pauses::Pauses;
 use super::{Exclusion, ModelKey};
 
@@ -44,7 +45,7 @@ pub async fn counts(pool: &PgPool) -> sqlx::Result<InstallationCounts> {
 }
 
 /// The numbers for monitoring. They are read often, so votes and matchups are read where they are already summed up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct MetricCounts {
     pub votes: i64,
     pub matchups: i64,
@@ -52,10 +53,11 @@ pub struct MetricCounts {
     /// Jobs by state. Only the latest job of each subject counts, so that one whose retry succeeded has not failed.
     pub jobs: Vec<(String, i64)>,
     pub pauses: Pauses,
+    pub budgets: Budgets,
 }
 
 /// On every ladder.
-pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
+pub async fn metric_counts(pool: &PgPool, limits: &SpendingLimits) -> sqlx::Result<MetricCounts> {
     let row = sqlx::query!(
         r#"
         SELECT
@@ -81,12 +83,14 @@ pub async fn metric_counts(pool: &PgPool) -> sqlx::Result<MetricCounts> {
     )
     .fetch_all(pool)
     .await?;
+    let mut connection = pool.acquire().await?;
     Ok(MetricCounts {
         votes: row.votes,
         matchups: row.matchups,
         builds: row.builds,
         jobs: jobs.into_iter().map(|row| (row.state, row.jobs)).collect(),
-        pauses: Pauses::read(&mut *pool.acquire().await?).await?,
+        pauses: Pauses::read(&mut connection).await?,
+        budgets: Budgets::read(&mut connection, limits).await?,
     })
 }
 

@@ -1,5 +1,6 @@
 //! `buildoff models`: the models of the arena.
 
+mod budget;
 mod probe;
 
 use std::fmt;
@@ -44,6 +45,14 @@ enum ModelsCommand {
         key: ModelKey,
         /// New name.
         name: String,
+    },
+    /// Set what a model may cost in all; its jobs wait once that is spent.
+    Budget {
+        /// Key of the model.
+        key: ModelKey,
+        /// Dollars, or none for no limit.
+        #[arg(value_parser = budget::parse_limit)]
+        dollars: budget::DollarLimit,
     },
     /// Send each model one tiny request, to see whether its key, id and options are accepted. The exit code is 1 if those
     /// of any model are not.
@@ -200,6 +209,7 @@ pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
             ModelsCommand::Rename { key, name } => {
                 patch(slice::from_ref(key), json!({ "displayName": name })).await?;
             }
+            ModelsCommand::Budget { key, dollars } => budget::run(api, key, *dollars).await?,
             ModelsCommand::Probe { keys, all } => return probe::run(api, keys, *all).await,
             ModelsCommand::Add { key, replace, provider, id, name, details } => {
                 let mut model = details.fields(&CliModel::default());

@@ -65,7 +65,9 @@ async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> 
     bar.finish_and_clear();
     print_summary(&seeded, arguments);
     if seeded.waits_for_admin {
-        println!("Nothing can be generated before you resume what is paused.");
+        let is_paused = seeded.pauses.queue_paused_at.is_some() || !seeded.pauses.providers.is_empty();
+        let what = if is_paused { "you resume what is paused" } else { "a budget allows it" };
+        println!("Nothing can be generated before {what}.");
     }
     let is_complete = seeded.done && seeded.failed_builds == 0;
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })

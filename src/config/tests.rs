@@ -342,3 +342,30 @@ fn the_example_file_explains_every_variable() {
 fn accepted_with(lookup: impl Fn(&str) -> Option<OsString>) -> Config {
     Config::from_lookup(lookup).unwrap_or_else(|error| panic!("{error}"))
 }
+
+#[test]
+fn budgets_are_dollars_and_the_webhook_is_an_https_address_that_is_not_repeated() {
+    let limits = accepted(&[("BUDGET_DAY", "2.5"), ("BUDGET_MONTH", "0")]).budgets.limits;
+    assert_eq!((limits.day, limits.month, limits.sandbox_day), (Some(2_500_000), Some(0), Some(10_000_000)));
+    let unset = accepted(&[]).budgets;
+    assert_eq!((unset.limits.day, unset.limits.month, unset.webhook.is_none()), (None, None, true));
+    for value in ["-1", "NaN", "1e9", "much"] {
+        assert!(
+            refused(&[("BUDGET_DAY", value)]).contains("BUDGET_DAY must be a number of dollars"),
+            "{value}"
+        );
+    }
+    for address in [
+        "http://hooks.example/s3cr3t",
+        "https://s3cr3t@hooks.example/",
+        "https://a.example/#s3cr3t",
+        "s3cr3t",
+    ] {
+        let error = refused(&[("BUDGET_WEBHOOK", address)]);
+        assert!(error.contains("BUDGET_WEBHOOK must be") && !error.contains("s3cr3t"), "{address}: {error}");
+    }
+    let hook = ("BUDGET_WEBHOOK", "https://hooks.example/a?sig=b");
+    assert!(accepted(&[hook]).budgets.webhook.is_some_and(|webhook| !webhook.allow_private));
+    let local = [("BUDGET_WEBHOOK", "http://127.0.0.1:9000/"), ("BUDGET_WEBHOOK_LOCAL", "on")];
+    assert!(accepted(&local).budgets.webhook.is_some_and(|webhook| webhook.allow_private));
+}

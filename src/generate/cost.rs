@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Usage;
+use crate::arena::budgets::{TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS};
 use crate::arena::catalog::Prices;
 use crate::arena::jobs::attempts::{Attempt, AttemptCost, Billing};
 
@@ -10,9 +11,14 @@ use crate::arena::jobs::attempts::{Attempt, AttemptCost, Billing};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MicroDollars(pub u64);
 
-/// What a build takes as long as nothing is known of its model. Models that think at length use several times as much.
-pub const TYPICAL_USAGE: Usage =
-    Usage { input: Some(4_000), cached: None, output: Some(15_000), reasoning: None, charged: None };
+/// What a build takes as long as nothing is known of its model.
+pub const TYPICAL_USAGE: Usage = Usage {
+    input: Some(TYPICAL_INPUT_TOKENS),
+    cached: None,
+    output: Some(TYPICAL_OUTPUT_TOKENS),
+    reasoning: None,
+    charged: None,
+};
 
 /// A token has fewer characters than this on average: about four in English, and two or three in the JSON of a build.
 const MAX_CHARS_PER_TOKEN: usize = 5;

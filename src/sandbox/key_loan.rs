@@ -2,7 +2,7 @@
 //!
 //! Whoever has no key of their own may use the server's, within a budget: each network has so many runs a day, and all
 //! visitors together so many dollars. Both are counted in the database, so that several servers share them and a
-//! restart forgets nothing.
+//! restart forgets nothing. What is lent also counts for the budgets of the day, the month and the model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,10 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
 use super::CHARS_PER_TOKEN;
+use crate::arena::ModelKey;
+use crate::arena::budgets::{BudgetScope, SpendingLimits};
 use crate::arena::catalog::Prices;
-use crate::arena::lent_keys;
+use crate::arena::lent_keys::{self, LendError};
 use crate::client_network::ClientNetwork;
 use crate::config::LoanLimits;
 use crate::generate::cost::{TYPICAL_USAGE, cost};
@@ -34,6 +36,7 @@ const MAX_COST: i64 = 1 << 50;
 pub struct KeyLoan {
     pool: PgPool,
     limits: LoanLimits,
+    spending: SpendingLimits,
     network: ClientNetwork,
     /// Whether the run is within its network's runs. It is counted when its first request is about to be sent, so a
     /// visitor who leaves the queue uses nothing up.
@@ -44,6 +47,7 @@ pub struct KeyLoan {
 struct LentProvider {
     loan: Arc<KeyLoan>,
     provider: Arc<dyn ModelProvider>,
+    model: ModelKey,
     prices: Prices,
 }
 
@@ -53,6 +57,7 @@ struct LentProvider {
 struct Charge {
     pool: PgPool,
     day: Date,
+    model: ModelKey,
     prices: Prices,
     expected: i64,
     /// Of the request's text, which few providers report before the end.
@@ -75,24 +80,35 @@ enum ChargeOutcome {
 }
 
 impl KeyLoan {
-    pub fn new(pool: PgPool, limits: LoanLimits, network: ClientNetwork) -> Arc<Self> {
-        Arc::new(Self { pool, limits, network, is_counted: OnceCell::new() })
+    pub fn new(
+        pool: PgPool,
+        limits: LoanLimits,
+        spending: SpendingLimits,
+        network: ClientNetwork,
+    ) -> Arc<Self> {
+        Arc::new(Self { pool, limits, spending, network, is_counted: OnceCell::new() })
     }
 
     /// Lends a provider for a model with these prices. A provider that needs no key costs nothing.
     pub fn lend(
         self: &Arc<Self>,
         provider: Arc<dyn ModelProvider>,
+        model: ModelKey,
         prices: Option<Prices>,
         needs_key: bool,
     ) -> Arc<dyn ModelProvider> {
         let prices = prices.unwrap_or(if needs_key { ASSUMED_PRICES } else { FREE });
-        Arc::new(LentProvider { loan: Arc::clone(self), provider, prices })
+        Arc::new(LentProvider { loan: Arc::clone(self), provider, model, prices })
     }
 
     /// Fails if the budget does not allow another request.
-    async fn charge(&self, prices: Prices, request: &CompletionRequest) -> Result<Charge, GenerateError> {
-        let LoanLimits { budget, runs_per_network } = self.limits;
+    async fn charge(
+        &self,
+        model: &ModelKey,
+        prices: Prices,
+        request: &CompletionRequest,
+    ) -> Result<Charge, GenerateError> {
+        let LoanLimits { runs_per_network, .. } = self.limits;
         let count = || lent_keys::count_run(&self.pool, self.network, runs_per_network);
         if !*self.is_counted.get_or_try_init(count).await.map_err(|error| unknown_budget(&error))? {
             return Err(GenerateError::over_budget(format!(
@@ -106,19 +122,15 @@ impl KeyLoan {
             .output
             .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));
         let expected = micros(prices, Usage { input: Some(input_tokens), output, ..Usage::default() });
-        let budget = i64::try_from(budget.0).unwrap_or(i64::MAX);
-        // What costs nothing may go on when the budget is used up.
-        let budget = if expected == 0 { i64::MAX } else { budget };
-        let day =
-            lent_keys::spend(&self.pool, expected, budget).await.map_err(|error| unknown_budget(&error))?;
-        let day = day.ok_or_else(|| {
-            GenerateError::over_budget(
-                "This server’s budget for its API keys is used up for today. Enter your own key, or try again tomorrow.",
-            )
+        let spent = lent_keys::spend(&self.pool, model, expected, &self.spending).await;
+        let day = spent.map_err(|error| match error {
+            LendError::OverBudget(scope) => GenerateError::over_budget(used_up(&scope)),
+            LendError::Database(error) => unknown_budget(&error),
         })?;
         Ok(Charge {
             pool: self.pool.clone(),
             day,
+            model: model.clone(),
             prices,
             expected,
             input_tokens,
@@ -136,7 +148,7 @@ impl ModelProvider for LentProvider {
         request: &CompletionRequest,
         on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
     ) -> Result<CompletionResponse, GenerateError> {
-        let mut charge = self.loan.charge(self.prices, request).await?;
+        let mut charge = self.loan.charge(&self.model, self.prices, request).await?;
         let mut follow = |delta: Delta<'_>| {
             charge.follow(&delta);
             on_delta(delta);
@@ -203,12 +215,13 @@ impl Charge {
         if self.outcome == ChargeOutcome::Settled {
             return None;
         }
-        let (pool, day, expected, amount) = (self.pool.clone(), self.day, self.expected, self.amount());
+        let (pool, day, model) = (self.pool.clone(), self.day, self.model.clone());
+        let (expected, amount) = (self.expected, self.amount());
         self.outcome = ChargeOutcome::Settled;
         // Without a runtime the program is about to end, and the expected amount stays.
         let runtime = Handle::try_current().ok()?;
         Some(runtime.spawn(async move {
-            if let Err(error) = lent_keys::correct(&pool, day, expected, amount).await {
+            if let Err(error) = lent_keys::correct(&pool, day, &model, expected, amount).await {
                 tracing::warn!(%error, "the cost of a request with this server's keys could not be corrected");
             }
         }))
@@ -224,6 +237,21 @@ impl Drop for Charge {
 fn micros(prices: Prices, usage: Usage) -> i64 {
     let micros = cost(Some(prices), &usage).map_or(0, |micros| micros.0);
     i64::try_from(micros).unwrap_or(i64::MAX).min(MAX_COST)
+}
+
+fn used_up(scope: &BudgetScope) -> &'static str {
+    match scope {
+        BudgetScope::Day | BudgetScope::Sandbox => {
+            "This server’s budget for its API keys is used up for today. Enter your own key, or try again tomorrow."
+        }
+        BudgetScope::Month => {
+            "This server’s budget for its API keys is used up for this month. Enter your own key, or try again next \
+             month."
+        }
+        BudgetScope::Model(_) => {
+            "This server’s budget for this model is used up. Enter your own key, or choose another model."
+        }
+    }
 }
 
 /// Keys are not lent while nobody can tell what is left of the budget.

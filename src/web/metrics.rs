@@ -1,6 +1,7 @@
 //! `/metrics`: measurements of this server and of the installation, for Prometheus.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Router;
@@ -18,6 +19,7 @@ use super::{Error, ErrorCode};
 use crate::app::App;
 use crate::arena::Exclusion;
 use crate::arena::alarms::{AlarmKind, AlarmSeverity, VoteReport};
+use crate::arena::budgets::Budgets;
 use crate::arena::jobs::pauses::{PauseEnd, ProviderPause, ProviderTrouble};
 use crate::arena::status::{self, MetricCounts};
 use crate::metrics::{MetricSample, MetricValue};
@@ -39,7 +41,7 @@ pub(super) fn own_routes() -> Router<App> {
 /// Get metrics
 ///
 /// Responses and their durations by route, status and error code, work in progress, and the size of the installation,
-/// for Prometheus and other readers of OpenMetrics. Votes, alarms about votes, matchups, builds, jobs and pauses are those
+/// for Prometheus and other readers of OpenMetrics. Votes, alarms about votes, matchups, builds, jobs, pauses and spending are those
 /// of all servers, and are missing while the database does not answer; everything else is about this server. No label
 /// names a model. If `METRICS_BIND` is set, the metrics are at that address only, and this one does not exist.
 #[utoipa::path(
@@ -56,7 +58,7 @@ async fn metrics(app: State<App>, headers: HeaderMap) -> Result<impl IntoRespons
 
 async fn answer(State(app): State<App>, headers: HeaderMap) -> Result<impl IntoResponse, Error> {
     let (tally, report) = tokio::join!(
-        timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool)),
+        timeout(TALLY_TIMEOUT, status::metric_counts(&app.pool, &app.config.budgets.limits)),
         timeout(TALLY_TIMEOUT, app.arena.vote_report()),
     );
     let tally = tally.ok().and_then(Result::ok);
@@ -110,7 +112,7 @@ fn server_readings(app: &App) -> Vec<MetricSample> {
     ]
 }
 
-fn installation_readings(tally: MetricCounts) -> [MetricSample; 6] {
+fn installation_readings(tally: MetricCounts) -> [MetricSample; 8] {
     let total =
         |name, help, count: i64| MetricSample { name, help, value: MetricValue::Total(count.unsigned_abs()) };
     let paused = |trouble: ProviderTrouble| {
@@ -119,6 +121,8 @@ fn installation_readings(tally: MetricCounts) -> [MetricSample; 6] {
     };
     let paused = ProviderTrouble::ALL.map(paused);
     let queue_paused = usize::from(tally.pauses.queue_paused_at.is_some());
+    let [today, month] = tally.budgets.spent.map(|micros| micros / 10_000);
+    let used = budgets_used(&tally.budgets);
     let jobs = tally.jobs.into_iter().map(|(state, jobs)| (Cow::Owned(state), jobs));
     [
         total("votes", "Votes, over all servers", tally.votes),
@@ -139,7 +143,26 @@ fn installation_readings(tally: MetricCounts) -> [MetricSample; 6] {
             help: "Providers that are not asked because they are in trouble, by the trouble, over all servers",
             value: MetricValue::ByState(paused.into()),
         },
+        MetricSample {
+            name: "spent_cents",
+            help: "What asking models has cost in the day and the month in UTC, in cents as far as known, over all servers",
+            value: MetricValue::ByState(vec![("day".into(), today), ("month".into(), month)]),
+        },
+        MetricSample {
+            name: "budget_used_percent",
+            help: "How much of each budget is spent; of the budgets of models, that of the most used one",
+            value: MetricValue::ByState(used),
+        },
     ]
+}
+
+fn budgets_used(budgets: &Budgets) -> Vec<(Cow<'static, str>, i64)> {
+    let mut used = BTreeMap::new();
+    for budget in &budgets.all {
+        let most = used.entry(budget.scope.name()).or_insert(0);
+        *most = budget.percent().max(*most);
+    }
+    used.into_iter().map(|(name, percent)| (Cow::Borrowed(name), percent)).collect()
 }
 
 fn vote_readings(report: &VoteReport) -> [MetricSample; 2] {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Worker;
+use crate::arena::budgets;
 use crate::arena::catalog::Model;
 use crate::generate::attempts::Task;
 use crate::generate::build::BuildTask;
@@ -62,6 +63,10 @@ impl Worker {
         };
         let used = response.as_ref().and_then(|response| cost(model.prices, &response.usage));
         let cost = if is_free { Some(used.unwrap_or_default()) } else { used };
+        let micros = cost.and_then(|cost| i64::try_from(cost.0).ok());
+        if let Err(error) = budgets::record_probe(&self.pool, &model.key, micros).await {
+            tracing::warn!(%error, "the cost of a probe could not be recorded");
+        }
         let (provider, model_id) = (provider.to_owned(), model_id.to_owned());
         Some(ModelProbe { provider, model_id, failure, time, response, cost })
     }

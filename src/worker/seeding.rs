@@ -1,5 +1,5 @@
 //! Seeding: the catalog's prompts and models into the database, then the builds that are missing. A batch leaves out
-//! whatever is paused, so that one provider's trouble does not hold up the others.
+//! whatever is paused or has no budget left, so that one provider's trouble does not hold up the others.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::Worker;
 use super::estimate::{Estimate, estimate};
 use crate::arena::audit::{self, Admin};
+use crate::arena::budgets::{Budget, Budgets};
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::{self, ListedModel};
 use crate::arena::coverage::{Coverage, CoverageSummary};
@@ -64,15 +65,15 @@ pub struct SeedSummary {
     pub next: Vec<BuildSlot>,
     /// What these may cost.
     pub estimate: Option<Estimate>,
-    /// Whether nothing can go on before an admin resumes what is paused.
+    /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
 }
 
 /// Models whose jobs are not started, by their keys.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 struct PausedModels {
     all: Vec<String>,
-    /// Those that wait for an admin.
+    /// Those that wait for an admin, or for a budget.
     until_resumed: Vec<String>,
 }
 
@@ -148,25 +149,27 @@ impl Worker {
 
     async fn paused_models(&self, connection: &mut PgConnection) -> sqlx::Result<PausedModels> {
         let pauses = Pauses::read(&mut *connection).await?;
+        let budgets = Budgets::read(&mut *connection, &self.config.budgets.limits).await?;
         let mut paused = PausedModels::default();
-        if pauses == Pauses::default() {
+        if pauses == Pauses::default() && !budgets.all.iter().any(Budget::has_nothing_left) {
             return Ok(paused);
         }
         for ListedModel { model, .. } in catalog::models(connection).await? {
             let Some((provider, _)) = self.providers().route(&model) else { continue };
-            if pauses.stop(provider) {
+            let stop = budgets.stop_of(&model.key);
+            if pauses.stop(provider) || stop.is_some() {
                 paused.all.push(model.key.to_string());
             }
-            if pauses.need_admin(provider) {
+            if pauses.need_admin(provider) || stop.is_some_and(Budget::is_used_up) {
                 paused.until_resumed.push(model.key.to_string());
             }
         }
         Ok(paused)
     }
 
-    /// Waits until another provider is paused or asked again than now.
+    /// Waits until other models are paused than now.
     async fn wait_for_end_of_pause(&self, since: Instant) -> sqlx::Result<()> {
-        let read = async || Pauses::read(&mut *self.pool.acquire().await?).await;
+        let read = async || self.paused_models(&mut *self.pool.acquire().await?).await;
         let before = read().await?;
         while since.elapsed() < SEED_TIMEOUT && read().await? == before {
             sleep(PAUSE_POLL_INTERVAL).await;

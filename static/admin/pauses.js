@@ -1,5 +1,6 @@
 /** What is paused: notices at the top of the page, with buttons that resume it. */
 import { request, showError } from "./api.js";
+import { showBudgets } from "./budgets.js";
 import { announce, byId, query, textElement } from "./ui.js";
 
 const list = byId("pauses");
@@ -8,8 +9,10 @@ let shown = "";
 
 /** @param {Pauses} pauses */
 export function showPauses(pauses) {
+  showBudgets(pauses.budgets);
+  const sentences = pauses.budgets.flatMap(({ sentence }) => sentence ?? []);
   // A list that is the same stays, so that its buttons keep the focus.
-  const now = JSON.stringify(pauses);
+  const now = JSON.stringify([pauses.queuePausedAt, pauses.providers, sentences]);
   if (now === shown) return;
   const isChange = shown !== "";
   const hadFocus = list.contains(document.activeElement);
@@ -27,6 +30,7 @@ export function showPauses(pauses) {
     words.append(textElement("strong", "The queue is paused."), " No jobs are started. Those that run go on.");
     items.unshift(notice(words, "/api/admin/queue/resume", "the queue"));
   }
+  items.push(...sentences.map((sentence) => notice(textElement("p", sentence), null, "")));
   list.replaceChildren(...items);
   list.hidden = items.length === 0;
   // Hiding a focused button would lose the focus.

@@ -34,6 +34,17 @@ interface CoverageTotals {
 interface Pauses {
   queuePausedAt: string | null;
   providers: ProviderPause[];
+  budgets: Budget[];
+}
+
+interface Budget {
+  name: string;
+  limit: number;
+  spent: number;
+  unpriced: number;
+  percent: number;
+  /** From 80 percent on. */
+  sentence: string | null;
 }
 
 interface ProviderPause {

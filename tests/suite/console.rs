@@ -1,5 +1,6 @@
 //! The console: signing in, and its pages with and without script.
 
+mod budgets;
 mod matrix;
 mod pages;
 mod pauses;

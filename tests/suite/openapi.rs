@@ -286,6 +286,10 @@ async fn call_admin_operations() -> Vec<Value> {
                 ('nearby', 'stalled', 'Nothing came.', 2, now(), now() + interval '5 minutes')",
     )
     .await;
+    for (key, budget) in [("one", json!({ "dollars": 50 })), ("nobody", json!({ "dollars": 1 }))] {
+        let path = format!("/api/admin/models/{key}/budget");
+        recorded.record("setModelBudget", &admin.json(Method::PUT, &path, &budget).await);
+    }
     recorded.record("pauseQueue", &admin.post("/api/admin/queue/pause", "").await);
     recorded.record("adminStatus", &admin.get("/api/admin/status").await);
     recorded.record("queue", &admin.get("/api/admin/queue").await);

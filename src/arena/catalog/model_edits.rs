@@ -73,6 +73,7 @@ impl ModelPatch {
             via: self.via.unwrap_or(stored.via),
             prices: self.prices.unwrap_or(stored.prices),
             options: self.options.unwrap_or(stored.options),
+            budget: stored.budget,
         }
     }
 }

@@ -61,7 +61,8 @@ async fn listed_models(
         r#"
         SELECT
             key AS "key: ModelKey", provider, model_id, display_name, about, enabled,
-            via AS "via: Json<BTreeMap<String, String>>", prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
+            via AS "via: Json<BTreeMap<String, String>>",
+            (SELECT budget FROM model_budgets WHERE model_key = key) AS budget, prices AS "prices: Json<Prices>", options AS "options: Json<ModelOptions>",
             (SELECT count(*) FROM builds WHERE model_key = key AND retired_at IS NULL) AS "builds!"
         FROM models
         WHERE $1::text IS NULL OR key = $1
@@ -81,6 +82,7 @@ async fn listed_models(
             via: row.via.0,
             prices: row.prices.map(|prices| prices.0),
             options: row.options.0,
+            budget: row.budget.map(|micros| micros as f64 / 1e6),
         };
         ListedModel { model, enabled: row.enabled, builds: row.builds }
     });

@@ -9,8 +9,10 @@ use super::builds::{self, ClaimedBuild};
 use super::lease::{self, Claim, JobFailure, Lease, LeaseError, interval};
 use super::{JobKind, JobState, pauses};
 use crate::arena::ModelKey;
+use crate::arena::budgets::{Budgets, SpendingLimits};
 
-/// Claims are made one after the other, so that the limits of providers hold over all servers.
+/// Claims are made one after the other, so that the limits of providers and the budgets hold over all servers. Whoever lends
+/// a key takes the same lock.
 const LOCK: i64 = 0x6a6f_6273_0000_0000;
 
 /// A job has failed once it has outlived so many servers and is interrupted again.
@@ -29,7 +31,7 @@ pub enum ClaimedJob {
     Build(ClaimedBuild),
 }
 
-/// Whether a worker should try to claim a job. Pauses of providers are left to [`claim`].
+/// Whether a worker should try to claim a job. Pauses of providers and budgets are left to [`claim`].
 pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
     sqlx::query_scalar!(
         r#"
@@ -45,15 +47,17 @@ pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
 }
 
 /// Claims the oldest job whose provider has a free slot and is not paused: a queued one, or one whose worker has let its
-/// lease run out. A provider whose pause is over has a single slot, for the probe. Jobs that were set back come last.
+/// lease run out. A provider whose pause is over has a single slot, for the probe. Jobs that were set back come last. Models
+/// whose budget is used up are left out.
 pub async fn claim(
     pool: &PgPool,
     routes: &[ModelRoute],
     max_running: u32,
+    limits: &SpendingLimits,
     lease: Duration,
 ) -> sqlx::Result<Option<ClaimedJob>> {
     loop {
-        match claim_next(pool, routes, max_running, lease).await? {
+        match claim_next(pool, routes, max_running, limits, lease).await? {
             ClaimResult::Nothing => return Ok(None),
             ClaimResult::Ended => {}
             ClaimResult::Claimed(job) => return Ok(Some(job)),
@@ -72,12 +76,15 @@ async fn claim_next(
     pool: &PgPool,
     routes: &[ModelRoute],
     max_running: u32,
+    limits: &SpendingLimits,
     lease: Duration,
 ) -> sqlx::Result<ClaimResult> {
-    let (models, providers): (Vec<_>, Vec<_>) =
-        routes.iter().map(|route| (&route.model, route.provider.as_str())).unzip();
     let mut transaction = pool.begin().await?;
     hold(&mut transaction).await?;
+    let budgets = Budgets::read(&mut transaction, limits).await?;
+    let routes = routes.iter().filter(|route| budgets.stop_of(&route.model).is_none());
+    let (models, providers): (Vec<_>, Vec<_>) =
+        routes.map(|route| (&route.model, route.provider.as_str())).unzip();
     let row = sqlx::query!(
         r#"
         WITH offers AS (

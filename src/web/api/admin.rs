@@ -1,6 +1,7 @@
 //! The admin's API, which the console uses, too.
 
 mod audit;
+mod budgets;
 mod builds;
 pub(in crate::web) mod catalog;
 pub(in crate::web) mod coverage;
@@ -36,6 +37,7 @@ pub(in crate::web) fn routes() -> OpenApiRouter<App> {
         .merge(coverage::routes())
         .merge(catalog::routes())
         .merge(jobs::routes())
+        .merge(budgets::routes())
         .merge(queue::routes())
         .merge(builds::routes())
         .merge(audit::routes())

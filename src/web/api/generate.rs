@@ -59,7 +59,8 @@ async fn generate(
     visitor.check_limit(&app, LimitedAction::Generate, None)?;
     let loan = lends_keys(&app, &headers).then(|| {
         let network = ClientNetwork::site(visitor.address());
-        KeyLoan::new(app.pool.clone(), app.config.sandbox.loan_limits, network)
+        let config = &app.config;
+        KeyLoan::new(app.pool.clone(), config.sandbox.loan_limits, config.budgets.limits, network)
     });
     let resolver = ContestantResolver { app: &app, loan };
     if resolver.loan.is_some()

@@ -17,6 +17,7 @@ use crate::arena::catalog::{self, MAX_PROMPT_CHARS, REFERENCE};
 use crate::arena::drafts::Draft;
 use crate::arena::gallery::{self, PromptCard};
 use crate::arena::kept_runs::{self, KeptRun, KeptRunSummary};
+use crate::arena::lent_keys;
 use crate::web::api::generate::resolver::{lent_route, offers_keys, route_for_visitors, takes_visitors};
 use crate::web::api::sandbox::runs::{delete, find_run, parse_run_id};
 use crate::web::derived::NO_STORE;
@@ -57,6 +58,8 @@ struct LivePage {
     model_groups: Vec<ModelGroupView>,
     providers: Vec<SandboxProviderView>,
     local: bool,
+    /// What is left of the budget of the day for this server's keys, in dollars.
+    left_today: Option<f64>,
     kept: Vec<KeptRunSummary>,
 }
 
@@ -111,6 +114,12 @@ async fn live(
         Some(voter) => kept_runs::list(&app.pool, voter).await?,
         None => Vec::new(),
     };
+    let left_today = if lends_keys {
+        let budget = app.config.budgets.limits.sandbox_day.unwrap_or(i64::MAX);
+        Some(lent_keys::left_today(&app.pool, budget).await? as f64 / 1e6)
+    } else {
+        None
+    };
     let page = LivePage {
         page: Page::at("/sandbox"),
         prompts: gallery::prompts(&app.pool).await?,
@@ -119,6 +128,7 @@ async fn live(
         model_groups: group_models(&app, &listed, lends_keys),
         providers: providers(&app),
         local: app.config.sandbox.local,
+        left_today,
         kept,
     };
     Ok(([NO_STORE], page))
@@ -197,6 +207,10 @@ impl LivePage {
     /// Whether anything can be used without an API key of the visitor.
     fn lends_keys(&self) -> bool {
         self.model_groups.iter().any(ModelGroupView::is_open)
+    }
+
+    fn left_text(&self) -> Option<String> {
+        self.left_today.map(|left| filters::format_cost(Some(left), false))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Jobs of servers that die, and the servers that take them over.
 
+use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::builds::{GenerationInfo, PackedBuild};
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
@@ -61,7 +62,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     let job = fixture.admin.enqueue("shed", "tester").await;
     let (pool, lease) = (&fixture.db.pool, Duration::from_secs(30));
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claim = async || claims::claim(pool, &routes, 4, lease).await.unwrap();
+    let claim = async || claims::claim(pool, &routes, 4, &SpendingLimits::default(), lease).await.unwrap();
     let ClaimedJob::Build(first) = claim().await.unwrap();
     assert_eq!(first.lease.job.to_string(), job);
     attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts;
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::{self, AnswerProgress};
@@ -303,7 +304,10 @@ async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancell
     let pool = &fixture.db.pool;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let ClaimedJob::Build(claim) =
-        claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap().unwrap();
+        claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
+            .await
+            .unwrap()
+            .unwrap();
     let attempt = attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
     let progress =
         |offset, text: &str| AnswerProgress { attempt, offset, text: text.to_owned(), chars: 0, note: None };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use serde_json::json;
@@ -73,7 +74,9 @@ async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
     let pool = &fixture.db.pool;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let claim = async || {
-        let claimed = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap();
+        let claimed = claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
+            .await
+            .unwrap();
         let ClaimedJob::Build(claim) = claimed.unwrap();
         claim
     };

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use reqwest::Method;
@@ -156,7 +157,8 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
     assert_eq!(changed.status, 200, "nobody was asked yet: {}", changed.text());
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
     let pool = &fixture.db.pool;
-    let claimed = claims::claim(pool, &routes, 4, Duration::from_secs(30)).await.unwrap();
+    let claimed =
+        claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30)).await.unwrap();
     let ClaimedJob::Build(claim) = claimed.unwrap();
     attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
     let refused = Attempt {

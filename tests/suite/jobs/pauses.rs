@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use buildoff::arena::jobs::pauses::ProviderTrouble;
@@ -69,7 +70,10 @@ impl Claims {
 
     async fn claim(&self) -> Option<ClaimedBuild> {
         let pool = &self.fixture.db.pool;
-        let claimed = claims::claim(pool, &self.routes, 4, Duration::from_secs(30)).await.unwrap();
+        let claimed =
+            claims::claim(pool, &self.routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
+                .await
+                .unwrap();
         claimed.map(|ClaimedJob::Build(claim)| claim)
     }
 
@@ -356,7 +360,9 @@ async fn an_admin_pauses_the_queue_of_all_servers_and_what_runs_ends() {
     assert_eq!(again["queuePausedAt"], paused["queuePausedAt"]);
     let barn = admin.enqueue("barn", "tester").await;
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claimed = claims::claim(&db.pool, &routes, 4, Duration::from_secs(30)).await.unwrap();
+    let claimed = claims::claim(&db.pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
+        .await
+        .unwrap();
     assert!(claimed.is_none(), "no job may be claimed");
     release.notify_one();
     assert_eq!(admin.wait_for_job_end(&shed).await["state"], "ready");
@@ -375,7 +381,7 @@ async fn an_admin_pauses_the_queue_of_all_servers_and_what_runs_ends() {
     );
 
     let resumed = admin.post("/api/admin/queue/resume", "").await.json();
-    assert_eq!(resumed, json!({ "queuePausedAt": null, "providers": [] }));
+    assert_eq!(resumed, json!({ "queuePausedAt": null, "providers": [], "budgets": [] }));
     assert_eq!(admin.wait_for_job_end(&barn).await["state"], "ready");
     let entries = "SELECT count(*) FROM audit WHERE action IN ('pause', 'resume') AND subject = 'the queue'";
     assert_eq!(db.number(entries).await, 2, "only changes are logged");

@@ -298,3 +298,51 @@ async fn a_model_without_a_price_counts_as_an_expensive_one() {
     run_from(&fixture.server, "198.51.100.1", &one_side(two_model_run())).await;
     assert_eq!(fixture.db.number(SPENT).await, 100 * 10 + 50 * 50);
 }
+
+#[tokio::test]
+async fn what_lent_keys_cost_counts_for_the_day_the_month_and_the_model() {
+    let fixture = public_fixture(&[("BUDGET_DAY", "0.05"), ("BUDGET_MONTH", "0.08")], valid_response).await;
+    let run = one_side(two_model_run());
+    assert_eq!(run_from(&fixture.server, "198.51.100.1", &run).await, ["result"]);
+    let counted = "SELECT spent FROM spending_days WHERE model_key = 'one' AND purpose = 'sandbox'";
+    assert_eq!(fixture.db.number(counted).await, COST);
+    let refused = async |spend: &str, words: &str| {
+        fixture.db.run(spend).await;
+        let request =
+            fixture.server.post("/api/generate").header("x-forwarded-for", "198.51.100.1").json(&run);
+        let text = request.send().await.unwrap().text().await.unwrap();
+        assert!(text.contains("\"over_budget\"") && text.contains(words), "{spend}: {text}");
+    };
+    refused("UPDATE spending_days SET spent = 50000", "is used up for today").await;
+    let earlier = "UPDATE spending_days SET spent = 80000, day = date_trunc('month', day)::date; \
+                   UPDATE lent_key_days SET spent = 0";
+    // On the first of a month, the day is used up as well.
+    refused(earlier, "is used up for t").await;
+    fixture.db.run("DELETE FROM spending_days").await;
+    let budget = json!({ "dollars": 0 });
+    fixture.server.admin().json(reqwest::Method::PUT, "/api/admin/models/one/budget", &budget).await;
+    refused("SELECT 1", "budget for this model is used up").await;
+    assert_eq!(fixture.provider.requests().len(), 1, "what was refused must not be sent");
+}
+
+#[tokio::test]
+async fn the_page_shows_what_is_left_of_the_budget_beside_the_keys() {
+    let fixture = public_fixture(&[("SANDBOX_DAILY_DOLLARS", "4")], valid_response).await;
+    let page = async || fixture.server.get("/sandbox").send().await.unwrap().text().await.unwrap();
+    assert!(page().await.contains("Left for all visitors today: $4.00."));
+    fixture
+        .db
+        .run("INSERT INTO lent_key_days (day, spent) VALUES ((now() AT TIME ZONE 'UTC')::date, 3250000)")
+        .await;
+    assert!(page().await.contains("Left for all visitors today: $0.75."));
+    let queue = fixture.server.admin().get("/api/admin/queue").await.json();
+    let budget = &queue["budgets"][0];
+    assert_eq!(
+        (&budget["kind"], &budget["percent"], &budget["sentence"]),
+        (&json!("sandbox"), &json!(81), &json!("80 % or more of today’s sandbox budget of $4.00 is spent.")),
+        "{queue}"
+    );
+    let closed = SandboxFixture::new(&[("SANDBOX_SERVER_KEYS", "off")], valid_response).await;
+    let page = closed.server.get("/sandbox").send().await.unwrap().text().await.unwrap();
+    assert!(!page.contains("Left for all visitors"));
+}

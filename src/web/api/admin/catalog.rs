@@ -168,7 +168,8 @@ async fn put_model(
 ) -> Result<(StatusCode, Json<AdminModelView>), Error> {
     let key: ModelKey = key.parse().map_err(Error::bad_request)?;
     let PutModelRequest { provider, model_id, display_name, about, via, prices, options, enabled } = new;
-    let model = catalog::Model { key, provider, model_id, display_name, about, via, prices, options };
+    let model =
+        catalog::Model { key, provider, model_id, display_name, about, via, prices, options, budget: None };
     Error::bad_request_if(model.problem())?;
     let mut transaction = app.pool.begin().await?;
     let ModelEdit { is_new, retired_builds } =

@@ -12,8 +12,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
+use super::budgets::BudgetView;
 use crate::app::App;
 use crate::arena::audit::{self, Admin};
+use crate::arena::budgets::Budgets;
 use crate::arena::catalog::{self, ListedModel, Model};
 use crate::arena::jobs::pauses::{self, PauseEnd, Pauses, ProviderPause};
 use crate::arena::status;
@@ -29,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(resume_provider))
 }
 
-/// What is paused. Jobs that run go on.
+/// What holds jobs back. Those that run go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Pauses)]
@@ -40,6 +42,9 @@ pub struct PausesView {
     pub queue_paused_at: Option<OffsetDateTime>,
     /// The providers that are in trouble.
     pub providers: Vec<ProviderPauseView>,
+    /// What asking models may cost. Jobs that a budget stops wait in the queue.
+    #[serde(default)]
+    pub budgets: Vec<BudgetView>,
 }
 
 /// A provider in trouble. Its jobs wait in the queue.
@@ -71,7 +76,7 @@ pub struct ProviderPauseView {
 
 /// Get what is paused
 ///
-/// Whether the queue is paused, and which providers are.
+/// Whether the queue is paused, which providers are, and the budgets.
 #[utoipa::path(
     get, path = "/api/admin/queue", tag = "Admin", operation_id = "queue",
     responses((status = OK, description = "What is paused.", body = PausesView)),
@@ -145,12 +150,20 @@ async fn set_queue_paused(app: &App, admin: Admin, paused: bool) -> Result<Json<
 
 impl PausesView {
     pub(in crate::web) async fn read(app: &App) -> Result<Self, Error> {
-        let pauses = Pauses::read(&mut *app.pool.acquire().await?).await?;
+        let mut connection = app.pool.acquire().await?;
+        let pauses = Pauses::read(&mut connection).await?;
+        let budgets = Budgets::read(&mut connection, &app.config.budgets.limits).await?;
+        drop(connection);
+        let models = if pauses.providers.is_empty() && budgets.all.is_empty() {
+            Vec::new()
+        } else {
+            catalog::models(&app.pool).await?
+        };
         let mut queued = HashMap::new();
         if !pauses.providers.is_empty() {
             let jobs = status::queued_jobs(&app.pool).await?;
-            for ListedModel { model, .. } in catalog::models(&app.pool).await? {
-                if let Some((provider, _)) = app.worker.providers().route(&model) {
+            for ListedModel { model, .. } in &models {
+                if let Some((provider, _)) = app.worker.providers().route(model) {
                     *queued.entry(provider.to_owned()).or_default() +=
                         jobs.get(&model.key).copied().unwrap_or_default();
                 }
@@ -163,11 +176,17 @@ impl PausesView {
         Ok(Self {
             queue_paused_at: pauses.queue_paused_at,
             providers: pauses.providers.into_iter().map(view).collect(),
+            budgets: budgets.all.iter().map(|budget| BudgetView::of(budget, &models)).collect(),
         })
     }
 
     pub fn is_empty(&self) -> bool {
-        self.queue_paused_at.is_none() && self.providers.is_empty()
+        self.queue_paused_at.is_none() && self.providers.is_empty() && self.notices().next().is_none()
+    }
+
+    /// What is said about budgets.
+    pub(in crate::web) fn notices(&self) -> impl Iterator<Item = &str> {
+        self.budgets.iter().filter_map(|budget| budget.sentence.as_deref())
     }
 
     /// For a terminal.
@@ -180,7 +199,8 @@ impl PausesView {
                 (!pause.probing).then(|| format!("  Resume it with: buildoff queue resume {}", pause.key));
             [Some(pause.sentence.clone()), Some(format!("  {}", pause.message)), resume]
         });
-        queue.into_iter().chain(providers.flatten()).collect()
+        let budgets = self.notices().map(ToOwned::to_owned);
+        queue.into_iter().chain(providers.flatten()).chain(budgets).collect()
     }
 
     /// Why a queued job of the model is not started.
@@ -193,8 +213,10 @@ impl PausesView {
             return Some("The queue is paused.".to_owned());
         }
         let (key, _) = providers.route(model)?;
-        let pause = self.providers.iter().find(|pause| pause.key == key && !pause.probing)?;
-        Some(format!("{} is paused.", pause.display_name))
+        let pause = self.providers.iter().find(|pause| pause.key == key && !pause.probing);
+        pause
+            .map(|pause| format!("{} is paused.", pause.display_name))
+            .or_else(|| self.budgets.iter().find_map(|budget| budget.wait_reason(model)))
     }
 }
 

@@ -70,7 +70,7 @@ pub struct SeedResponse {
     /// With a dry run, what they may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<SeedEstimate>,
-    /// Whether nothing can go on before an admin resumes what is paused.
+    /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
     pub pauses: PausesView,
 }

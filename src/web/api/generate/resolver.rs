@@ -113,7 +113,7 @@ impl ContestantResolver<'_> {
         let providers = self.app.worker.providers();
         let (known, name) = lent_route(self.app, model).ok_or_else(|| self.no_key())?;
         let provider = providers.get(&known.key).ok_or_else(|| self.no_key())?.clone();
-        let provider = loan.lend(provider, model.prices, known.key_variable.is_some());
+        let provider = loan.lend(provider, model.key.clone(), model.prices, known.key_variable.is_some());
         Ok(SandboxTarget { provider, model: name.to_owned(), options: model.options })
     }
 

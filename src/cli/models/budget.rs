@@ -1,0 +1,30 @@
+//! `buildoff models budget`: what a model may cost in all.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::arena::ModelKey;
+use crate::cli::api::AdminApi;
+
+/// A number of dollars, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DollarLimit(Option<f64>);
+
+pub(super) fn parse_limit(text: &str) -> Result<DollarLimit, String> {
+    if text == "none" {
+        return Ok(DollarLimit(None));
+    }
+    let dollars =
+        text.trim_start_matches('$').parse().map_err(|_| "a number of dollars, or none".to_owned())?;
+    Ok(DollarLimit(Some(dollars)))
+}
+
+pub(super) async fn run(api: &AdminApi, key: &ModelKey, limit: DollarLimit) -> anyhow::Result<()> {
+    let path = format!("/api/admin/models/{key}/budget");
+    let set: Value = api.send(Method::PUT, &path, &json!({ "dollars": limit.0 })).await?;
+    match set["dollars"].as_f64() {
+        Some(dollars) => println!("{key} may cost ${dollars:.2} in all."),
+        None => println!("{key} has no budget of its own."),
+    }
+    Ok(())
+}
