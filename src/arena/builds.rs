@@ -1,5 +1,7 @@
 //! Builds: stored, read back, retired.
 
+use std::io::Read;
+
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
@@ -29,8 +31,8 @@ pub struct PackedBuild {
     pub digest: Digest,
     /// The encoded grid, compressed.
     pub(super) grid: Vec<u8>,
-    grid_is_best: bool,
-    spec: Vec<u8>,
+    pub(super) grid_is_best: bool,
+    pub(super) spec: Vec<u8>,
     pub warnings: Vec<Warning>,
     pub block_count: u32,
 }
@@ -349,6 +351,11 @@ impl StoredGrid {
     pub fn open(&self) -> Result<Grid, CorruptGridError> {
         Ok(codec::decode(&self.encoding()?)?)
     }
+}
+
+/// Reads a spec that [`spec`] returned, without holding all of it in memory.
+pub fn spec_reader(packed: &[u8]) -> impl Read {
+    codec::reader(packed).take(MAX_SPEC_BYTES as u64)
 }
 
 /// Unpacks a spec that [`spec`] returned.

@@ -18,7 +18,7 @@ pub use history::{RatingHistory, RatingPoint, last_per_slot};
 pub(super) use published::LadderStandings;
 pub use published::{Published, publish_shown_counts};
 pub use record::{JudgedVote, ModelProfile, ModelRecord, OpponentRecord, PAGE, PromptRecord};
-pub(super) use refreshing_cache::{Computed, RefreshingCache};
+pub use refreshing_cache::{Computed, RefreshingCache};
 pub use stats::{LadderStats, PairRecords, Record};
 
 use std::cmp::Ordering;

@@ -62,6 +62,7 @@ mod choice;
 pub mod cleanup;
 mod columns;
 pub mod coverage;
+pub mod dataset;
 pub mod decisions;
 pub mod drafts;
 pub mod elo;
@@ -99,7 +100,7 @@ pub use prompt_filter::PromptFilter;
 pub use settings::{Mode, Settings};
 pub use votes::{Exclusion, Reveal, RevealedSide, VoteBudgets, VoteError};
 
-pub use tallies::TallyMismatch;
+pub use tallies::{Pace, TallyMismatch};
 
 use std::sync::Arc;
 use std::time::Duration;

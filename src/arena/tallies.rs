@@ -38,7 +38,7 @@ const ROWS_PER_PAUSE: usize = 1000;
 
 /// How fast rows are read. There may be a million tallies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
+pub enum Pace {
     /// Without pauses, since somebody waits.
     AtOnce,
     /// With pauses for half the time, which leaves it to voters. Requires a transaction, whose timeout it changes.

@@ -7,7 +7,7 @@
 //! committed. Votes that were being counted at that moment may be part of the log or not, those of one block together.
 //! Either way, the log contains every vote that another vote in it builds on.
 
-use std::fmt;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use sqlx::PgExecutor;
@@ -65,6 +65,10 @@ pub struct LoggedVote {
     #[serde(default)]
     #[schema(required, inline, example = json!(null))]
     pub exclusion: Option<Exclusion>,
+    /// The latest decision of an admin about the vote, which says why it is excluded, or that it counts again.
+    #[serde(default)]
+    #[schema(required, example = json!(null))]
+    pub decision: Option<i64>,
 }
 
 /// The side of the first model. Models are logged as they were shown, and A is shown on the left.
@@ -82,7 +86,7 @@ impl fmt::Display for LoggedSide {
 }
 
 impl LoggedVote {
-    pub const COLUMNS: [&str; 18] = [
+    pub const COLUMNS: [&str; 19] = [
         "id",
         "at",
         "matchup_id",
@@ -101,7 +105,14 @@ impl LoggedVote {
         "probability",
         "dwell_ms",
         "exclusion",
+        "decision",
     ];
+
+    /// Writes the vote as a line of JSON.
+    pub fn write_json_line(&self, out: &mut impl io::Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
 }
 
 /// The votes up to one moment, in the order of their ids.
@@ -131,7 +142,7 @@ impl VoteLog {
                 left_build.log_id::text AS "build_a!", right_build.log_id::text AS "build_b!",
                 choice AS "choice: Choice", 'left' AS "side!: LoggedSide",
                 matchups.settings, elo_a_before, elo_a_after, elo_b_before, elo_b_after, probability, dwell_ms,
-                exclusion AS "exclusion: Exclusion"
+                exclusion AS "exclusion: Exclusion", decision
             FROM votes
             JOIN matchups ON matchups.id = matchup_id
             JOIN builds left_build ON left_build.id = matchups.build_a

@@ -314,6 +314,11 @@ pub fn unpack_within(packed: &[u8], max: usize) -> Result<Vec<u8>, DecodeError> 
     }
 }
 
+/// Undoes [`pack`] piece by piece, for data of any length.
+pub fn reader(packed: &[u8]) -> impl Read {
+    brotli::Decompressor::new(packed, 1 << 16)
+}
+
 impl Digest {
     /// The digest of an encoding, which must not be compressed.
     pub fn of(encoded: &[u8]) -> Self {

@@ -24,7 +24,7 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 const COOLDOWN_FACTOR: u32 = 20;
 
 /// A value that was just computed, or found in storage.
-pub(in crate::arena) struct Computed<S, V> {
+pub struct Computed<S, V> {
     /// The version that it was computed from; none if it must be computed again in any case.
     pub version: Option<S>,
     pub value: V,
@@ -32,7 +32,7 @@ pub(in crate::arena) struct Computed<S, V> {
     pub stored: Option<(Duration, Duration)>,
 }
 
-pub(in crate::arena) struct RefreshingCache<S, V> {
+pub struct RefreshingCache<S, V> {
     state: watch::Sender<RefreshState<S, V>>,
     making: AtomicBool,
     /// Shared among caches, to limit how many values are computed at a time.
@@ -133,7 +133,7 @@ where
                     Err(error) => {
                         // Every request may meet an outage; those who answer requests log it once a second.
                         if DatabaseOutage::of(&error).is_none() {
-                            tracing::warn!(%error, "the statistics could not be computed");
+                            tracing::warn!(%error, "a cached value could not be computed");
                         }
                         state.failure = Some((started, Arc::new(error)));
                     }

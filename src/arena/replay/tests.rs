@@ -45,6 +45,7 @@ fn history(votes: &[(usize, usize, usize, usize)]) -> (Vec<LoggedVote>, Ladders)
             probability: 1.0,
             dwell_ms: None,
             exclusion: None,
+            decision: None,
         });
     }
     (log, ladders)

@@ -88,9 +88,7 @@ async fn body(app: &App, head: Option<Bytes>, write: VoteWriter) -> Result<Body,
 }
 
 fn write_json_line(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
-    serde_json::to_writer(&mut *out, vote)?;
-    out.push(b'\n');
-    Ok(())
+    Ok(vote.write_json_line(out)?)
 }
 
 /// No value needs quotes: all are slugs, digests, ids and numbers. Numbers have the fewest digits that
@@ -115,6 +113,7 @@ fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
         probability,
         dwell_ms,
         exclusion,
+        decision,
     } = vote;
     let at = at.format(&Rfc3339)?;
     let dwell_ms = dwell_ms.map(|ms| ms.to_string()).unwrap_or_default();
@@ -124,6 +123,7 @@ fn write_csv_row(out: &mut Vec<u8>, vote: &LoggedVote) -> anyhow::Result<()> {
     )?;
     write!(out, "{settings},{elo_a_before},{elo_a_after},{elo_b_before},{elo_b_after},")?;
     let exclusion = exclusion.map(Exclusion::name).unwrap_or_default();
-    writeln!(out, "{probability},{dwell_ms},{exclusion}")?;
+    let decision = decision.map(|decision| decision.to_string()).unwrap_or_default();
+    writeln!(out, "{probability},{dwell_ms},{exclusion},{decision}")?;
     Ok(())
 }

@@ -72,7 +72,7 @@ async fn the_log_has_every_vote_and_is_the_same_in_both_formats() {
     assert_eq!(
         rows.next().unwrap(),
         "id,at,matchup_id,prompt_id,model_a,model_b,build_a,build_b,choice,side,settings,\
-         elo_a_before,elo_a_after,elo_b_before,elo_b_after,probability,dwell_ms,exclusion"
+         elo_a_before,elo_a_after,elo_b_before,elo_b_after,probability,dwell_ms,exclusion,decision"
     );
     let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
     let votes: Vec<Value> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
