@@ -6,8 +6,9 @@ use std::sync::{Arc, Once};
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Pace};
 use crate::config::Config;
+use crate::dataset::{DatasetCache, DatasetExport};
 use crate::db::{DatabaseHealth, Sessions};
 use crate::generate::{Providers, RequestLimits};
 use crate::limits::RateLimits;
@@ -50,6 +51,7 @@ pub struct AppInner {
     pub matchup_pictures: Pictures,
     pub turntables: Turntables,
     pub unpacked_grids: UnpackedGrids,
+    pub dataset: DatasetCache,
     /// Cancelled when the server shuts down, for responses that would not end by themselves.
     pub shutdown: CancellationToken,
 }
@@ -80,17 +82,27 @@ impl App {
             .with_results_delay(config.results_delay);
         let limits = RateLimits::new(config.rate_limits);
         let work = WorkPool::per_core();
+        let arena = Arc::new(arena);
+        let dataset = DatasetExport {
+            arena: Arc::clone(&arena),
+            pool: replica.clone(),
+            work: work.clone(),
+            pace: Pace::Background,
+            source: config.public_url.clone(),
+            license: config.dataset_license.clone(),
+        };
         let shutdown = CancellationToken::new();
         Ok(Self(Arc::new(AppInner {
             sandbox_queue: SandboxQueue::new(config.sandbox.max_concurrent),
             worker: Worker::new(pool.clone(), work.clone(), Arc::clone(&config), providers),
             person_checks: PersonChecks::new(pool.clone(), &config.person_check)?,
+            dataset: DatasetCache::new(dataset, pool.clone(), config.data_dir.clone()),
             config,
             database_health: DatabaseHealth::default(),
             sessions: Sessions::new(pool.clone()),
             pool,
             replica,
-            arena: Arc::new(arena),
+            arena,
             limits: Arc::new(limits),
             untrusted_proxy_warning: Once::new(),
             metrics: HttpMetrics::default(),

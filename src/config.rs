@@ -74,6 +74,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// The address of the site for visitors, without a slash at its end.
     pub public_url: Option<String>,
+    /// Under which license the dataset may be used.
+    pub dataset_license: Option<String>,
 }
 
 /// Whether votes are taken.
@@ -166,6 +168,7 @@ impl Config {
             rate_limits: read.switch("RATE_LIMITS").unwrap_or(true),
             trusted_proxies,
             public_url,
+            dataset_license: read.text("DATASET_LICENSE"),
         };
         read.finish(config)
     }

@@ -6,6 +6,7 @@ pub mod background;
 pub mod cli;
 pub mod client_network;
 pub mod config;
+pub mod dataset;
 pub mod db;
 pub mod generate;
 pub mod limits;

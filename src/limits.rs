@@ -38,6 +38,8 @@ pub enum LimitedAction {
     UseServerKey,
     /// To start drawing a turntable.
     Turntable,
+    /// To download the dataset, or a part of it.
+    Dataset,
 }
 
 /// Where the admin token can be guessed. Each counts by itself, so that guesses at the API do not close the console.
@@ -49,7 +51,7 @@ pub enum TokenUse {
 
 pub struct RateLimits {
     /// None if rate limits are switched off.
-    limiters: Option<[ActionLimiters; 8]>,
+    limiters: Option<[ActionLimiters; 9]>,
     clock: DefaultClock,
     token_guesses: [GuessLimiter; 2],
 }
@@ -62,7 +64,7 @@ struct ActionLimiters {
 
 /// The limits per minute for one voter and for one address, in the order of the actions. A person who looks before
 /// voting stays below the first, and a class of thirty behind one address below the second.
-const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
+const PER_MINUTE: [(LimitedAction, [u32; 2]); 9] = [
     (LimitedAction::Visit, [60, 60]),
     (LimitedAction::Matchup, [60, 900]),
     (LimitedAction::Skip, [20, 120]),
@@ -71,6 +73,7 @@ const PER_MINUTE: [(LimitedAction, [u32; 2]); 8] = [
     (LimitedAction::Generate, [20, 20]),
     (LimitedAction::UseServerKey, [10, 10]),
     (LimitedAction::Turntable, [8, 8]),
+    (LimitedAction::Dataset, [20, 20]),
 ];
 
 impl RateLimits {

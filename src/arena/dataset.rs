@@ -10,7 +10,7 @@ pub use import::{
     ImportedBuilds, ImportedSlot, RecordError, StoredRecord, record_import, store_build, store_model,
     store_prompt,
 };
-pub use votes::{VoteImport, VoteImportError};
+pub use votes::{VoteImport, VoteImportError, has_votes_of};
 
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
@@ -181,10 +181,7 @@ async fn read_builds(connection: &mut PgConnection, voted: &[Uuid]) -> sqlx::Res
         digest: hex::encode(row.digest),
         block_count: row.block_count,
         warnings: row.warnings.0,
-        generation: DatasetGeneration {
-            attempts: row.attempts,
-            generation_time_ms: row.generation_time_ms,
-        },
+        generation: DatasetGeneration { attempts: row.attempts, generation_time_ms: row.generation_time_ms },
         created_at: row.created_at,
         retired_at: row.retired_at,
     });

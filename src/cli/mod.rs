@@ -6,7 +6,9 @@ mod catalog;
 mod check;
 mod doctor;
 mod export;
+mod export_all;
 mod import;
+mod import_all;
 mod input;
 mod models;
 mod prompts;
@@ -89,6 +91,17 @@ enum CliCommand {
     /// A backup of an older version is brought up to date. Whatever goes wrong, the database stays as it was. Exit codes:
     /// 0 if everything was restored, 2 if nothing was, 130 if the command was stopped.
     Restore(restore::RestoreArgs),
+    /// Write the whole public benchmark into one file: prompts, models, builds and votes.
+    ///
+    /// The file is the one that the site offers at /api/dataset.tar. It says nothing about voters and holds no secrets. Exit
+    /// codes: 0 if the file is complete, 2 if there is none, 130 if the command was stopped.
+    ExportAll(export_all::ExportAllArgs),
+    /// Import a file that export-all has written.
+    ///
+    /// What is here already stays as it is, so the command can be repeated. Votes are only imported where there are none
+    /// yet. Exit codes: 0 if everything in the file is here now, 1 if something was left out, 2 on any other error, 130 if
+    /// the command was stopped.
+    ImportAll(import_all::ImportAllArgs),
     /// Import builds from files.
     ///
     /// A bad file does not stop the others. Exit codes: 0 if all files were imported, 1 if some were not, 2 on any
@@ -127,6 +140,8 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Reset(arguments) => reset::run(&arguments),
         CliCommand::Backup(arguments) => backup::run(&arguments),
         CliCommand::Restore(arguments) => restore::run(&arguments),
+        CliCommand::ExportAll(arguments) => export_all::run(&arguments),
+        CliCommand::ImportAll(arguments) => import_all::run(&arguments),
         CliCommand::Import(arguments) => import::run(&arguments),
         CliCommand::Doctor => doctor::run(),
         CliCommand::Recompute(arguments) => recompute::run(&arguments),

@@ -4,6 +4,7 @@ pub(in crate::web) mod admin;
 pub(in crate::web) mod arena;
 pub(in crate::web) mod builds;
 pub(in crate::web) mod check;
+pub(in crate::web) mod dataset;
 pub(in crate::web) mod decisions;
 pub(in crate::web) mod exports;
 pub(in crate::web) mod generate;

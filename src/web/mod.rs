@@ -102,6 +102,7 @@ fn documented_routes() -> Vec<OpenApiRouter<App>> {
         api::models::routes(),
         api::votes::routes(),
         api::decisions::routes(),
+        api::dataset::routes(),
         api::builds::routes(),
         api::sandbox::drafts::routes(),
         api::sandbox::runs::routes(),

@@ -125,6 +125,11 @@ impl ClientAddress {
     pub fn client(&self) -> WorkClient {
         WorkClient::visitor(self.0)
     }
+
+    /// Fails if too many requests of this kind came from the address.
+    pub fn check_limit(&self, app: &App, action: LimitedAction) -> Result<(), Error> {
+        app.limits.check(action, None, self.0).map_err(rate_limited)
+    }
 }
 
 impl Visitor {

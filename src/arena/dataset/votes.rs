@@ -18,7 +18,9 @@ const MAX_ID: i64 = 1 << 53;
 pub enum VoteImportError {
     #[error("this installation has votes of its own, and votes of two installations have no common order")]
     HasVotes,
-    #[error("vote {0} is on a build that was not imported, such as one of a held-out prompt, which no file has")]
+    #[error(
+        "vote {0} is on a build that was not imported, such as one of a held-out prompt, which no file has"
+    )]
     NoBuild(i64),
     #[error("vote {0} does not fit its builds")]
     WrongBuild(i64),
@@ -145,6 +147,21 @@ impl VoteImport {
     }
 }
 
+/// Whether votes that begin with this one are here. All of an import are, or none.
+pub async fn has_votes_of(pool: &PgPool, first: &LoggedVote, votes: u64) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"
+        SELECT EXISTS (SELECT FROM votes WHERE id = $1 AND matchup_id = $2)
+           AND (SELECT count(*) FROM votes) >= $3 AS "has_votes!"
+        "#,
+        first.id,
+        first.matchup_id,
+        i64::try_from(votes).unwrap_or(i64::MAX),
+    )
+    .fetch_one(pool)
+    .await
+}
+
 /// The build here that is on one side of a vote.
 fn find_side(
     vote: &LoggedVote,
@@ -154,8 +171,7 @@ fn find_side(
 ) -> Result<Uuid, VoteImportError> {
     let found = log_id.parse().ok().and_then(|log_id: Uuid| builds.get(&log_id));
     let ImportedSlot { id, slot } = found.ok_or(VoteImportError::NoBuild(vote.id))?;
-    let fits =
-        slot.prompt == vote.prompt_id && slot.model == *model && slot.settings.slug() == vote.settings;
+    let fits = slot.prompt == vote.prompt_id && slot.model == *model && slot.settings.slug() == vote.settings;
     if fits { Ok(*id) } else { Err(VoteImportError::WrongBuild(vote.id)) }
 }
 
@@ -165,7 +181,8 @@ async fn insert_matchups(
     left: &[Uuid],
     right: &[Uuid],
 ) -> sqlx::Result<()> {
-    let names = |of: fn(&LoggedVote) -> &str| votes.iter().map(|vote| of(vote).to_owned()).collect::<Vec<_>>();
+    let names =
+        |of: fn(&LoggedVote) -> &str| votes.iter().map(|vote| of(vote).to_owned()).collect::<Vec<_>>();
     sqlx::query!(
         "
         INSERT INTO matchups (

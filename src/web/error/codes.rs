@@ -116,6 +116,8 @@ error_codes! {
         "Only admins can do this.");
     NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",
         "No votes match, or this has already been decided about all of them.");
+    NoSuchRange("no_such_range", RANGE_NOT_SATISFIABLE, Section, "No such part",
+        "The file has no such bytes.");
     NotExported("not_exported", UNPROCESSABLE_ENTITY, Builds, "Export not possible",
         "The build does not fit into this format.");
     NotFound("not_found", NOT_FOUND, Section, "Page not found",
