@@ -12,6 +12,7 @@ mod chat;
 mod check;
 mod console;
 mod database;
+mod dataset;
 mod disconnects;
 mod embedded;
 mod exports;

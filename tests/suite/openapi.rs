@@ -77,6 +77,7 @@ async fn every_api_route_is_in_the_document() {
         "/api/builds/{id}/grid",
         "/api/builds/{id}/image",
         "/api/builds/{id}/spec",
+        "/api/dataset.tar",
         "/api/votes.csv",
         "/api/votes.jsonl",
         "/api/check",
@@ -190,6 +191,7 @@ async fn call_public_operations(db: &TestDb, server: &TestServer) -> Vec<Value> 
     recorded.get(&voter, "model", "/api/models/nobody").await;
     recorded.get(&voter, "votesCsv", "/api/votes.csv").await;
     recorded.get(&voter, "votesJsonLines", "/api/votes.jsonl").await;
+    recorded.get(&voter, "dataset", "/api/dataset.tar").await;
     recorded.get(&voter, "decisions", "/api/decisions").await;
     recorded.get(&voter, "decisions", "/api/decisions?before=x").await;
 
