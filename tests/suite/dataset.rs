@@ -329,7 +329,6 @@ async fn an_interrupted_download_is_continued_and_a_known_one_is_not_sent() {
     );
     let outside = part(&format!("bytes={length}-"), &tag).await;
     assert_eq!((outside.status, outside.code().as_str()), (416, "no_such_range"));
-    assert_eq!(outside.header("content-range"), format!("bytes */{length}"));
 
     let known = server.get(PATH).header("if-none-match", &tag).send().await.unwrap();
     assert_eq!(known.status(), 304);

@@ -11,7 +11,7 @@ use axum::http::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, IF_RANGE, RANGE,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use futures_util::stream;
 use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
@@ -77,8 +77,8 @@ async fn dataset(
         RequestedRange::All => None,
         RequestedRange::Part(range) => Some(range),
         RequestedRange::Outside => {
-            let all = [(CONTENT_RANGE, format!("bytes */{}", file.bytes))];
-            return Ok((all, Error::from(ErrorCode::NoSuchRange)).into_response());
+            let message = format!("The file has {} bytes.", file.bytes);
+            return Err(Error::new(ErrorCode::NoSuchRange, message));
         }
     };
     if method != Method::HEAD {
