@@ -36,7 +36,7 @@ pub struct TallyMismatch {
 /// How many rows are read before a pause.
 const ROWS_PER_PAUSE: usize = 1000;
 
-/// How fast rows are read. There may be a million tallies.
+/// How fast much is read: there may be a million tallies, and more votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// Without pauses, since somebody waits.

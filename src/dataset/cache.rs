@@ -27,6 +27,9 @@ const QUICK_EXPORT: Duration = Duration::from_secs(1);
 /// several connections finds the file that it began with.
 const SLOW_EXPORT: Duration = Duration::from_secs(180);
 
+/// How many files in a row may turn out to hold withheld builds.
+const MAX_TRIES: usize = 3;
+
 type CachedDataset = RefreshingCache<dataset::DatasetVersion, DatasetFile>;
 
 pub struct DatasetCache {
@@ -57,7 +60,7 @@ impl DatasetCache {
 
     /// The dataset, written if there is none yet. Writing goes on when the caller leaves, for the next one.
     pub async fn get(&self) -> sqlx::Result<Arc<DatasetFile>> {
-        loop {
+        for _ in 0..MAX_TRIES {
             let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
             let published = self.export.arena.published(&self.export.pool).await?;
             let version = dataset::version(&self.export.pool, published).await?;
@@ -79,6 +82,8 @@ impl DatasetCache {
             // An admin has held out a prompt whose builds are in this file: nobody gets it any more.
             self.replace(&current);
         }
+        // The database that is read lags behind and does not know of it yet.
+        Err(sqlx::Error::PoolTimedOut)
     }
 
     /// Forgets a file, unless another caller has just done so.
