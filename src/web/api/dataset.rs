@@ -63,6 +63,9 @@ async fn dataset(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
+    if method != Method::HEAD {
+        client.check_limit(&app, LimitedAction::Dataset)?;
+    }
     let file = timeout(WAIT_TIMEOUT, app.dataset.get()).await.map_err(|_| being_written())??;
     let representation = Representation {
         kind: "application/x-tar",
@@ -81,9 +84,6 @@ async fn dataset(
             return Err(Error::new(ErrorCode::NoSuchRange, message));
         }
     };
-    if method != Method::HEAD {
-        client.check_limit(&app, LimitedAction::Dataset)?;
-    }
     let sent = range.clone().unwrap_or(0..file.bytes);
     let mut response = representation.answer(body(&file, sent.clone()));
     let headers = response.headers_mut();
