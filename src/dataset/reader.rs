@@ -68,7 +68,7 @@ impl DatasetReader {
     }
 
     fn read_manifest(&self) -> Result<DatasetManifest, DatasetReaderError> {
-        let not_one = |problem: String| DatasetReaderError::NotADataset(problem);
+        let not_one = DatasetReaderError::NotADataset;
         let text = self.read(MANIFEST, MAX_MANIFEST_BYTES)?;
         let manifest: DatasetManifest = serde_json::from_slice(&text)
             .map_err(|error| not_one(format!("its manifest cannot be read ({error})")))?;
@@ -80,7 +80,7 @@ impl DatasetReader {
     }
 
     fn verify(&self, progress: impl Fn(u64)) -> Result<(), DatasetReaderError> {
-        let damaged = |problem: String| DatasetReaderError::Damaged(problem);
+        let damaged = DatasetReaderError::Damaged;
         let listed: BTreeMap<&str, _> =
             self.manifest.files.iter().map(|file| (file.path.as_str(), file)).collect();
         let unlisted =
@@ -148,7 +148,7 @@ impl DatasetReader {
 
 /// The places of all files. Refuses whatever else a tar can hold.
 fn index(file: &File) -> Result<BTreeMap<String, (u64, u64)>, DatasetReaderError> {
-    let not_one = |problem: String| DatasetReaderError::NotADataset(problem);
+    let not_one = DatasetReaderError::NotADataset;
     let size = file.metadata()?.size();
     let mut archive = Archive::new(file);
     let mut entries = BTreeMap::new();
