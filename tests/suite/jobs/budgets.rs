@@ -3,27 +3,19 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::Router;
-use axum::http::{StatusCode, Uri};
 use buildoff::app::App;
 use buildoff::arena::budgets::SpendingLimits;
 use buildoff::arena::jobs::ClaimedBuild;
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
-use buildoff::background::watch_budgets;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-use tokio::time::sleep;
 
 use super::{JobsFixture, full_answer};
-use crate::support::admin::TOKEN;
 use crate::support::db::TestDb;
-use crate::support::{FakeProtocol, FakeProvider, TestCatalog, TestLogBuffer, TestServer, sample_spec};
+use crate::support::{FakeProtocol, FakeProvider, TestCatalog, TestServer, sample_spec};
 
 /// What an answer of the fake provider costs, in millionths of a dollar.
 const COST: i64 = 200;
@@ -31,20 +23,20 @@ const COST: i64 = 200;
 /// What an answer of a model is expected to cost by its prices, when nothing else is known.
 const EXPECTED: i64 = 34_000;
 
-const NO_LIMITS: SpendingLimits = SpendingLimits { day: None, month: None, sandbox_day: None };
+pub(super) const NO_LIMITS: SpendingLimits = SpendingLimits { day: None, month: None, sandbox_day: None };
 
 const YESTERDAY: &str = "UPDATE spending_days SET day = day - 1";
 
 /// A server without a worker, and the claims that workers would make.
-struct BudgetFixture {
-    jobs: JobsFixture,
+pub(super) struct BudgetFixture {
+    pub jobs: JobsFixture,
     models: Vec<String>,
     catalog: TestCatalog,
 }
 
 impl BudgetFixture {
     /// With jobs for these models queued, one for each prompt.
-    async fn with_queued(models: &[&str], prompts: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub async fn with_queued(models: &[&str], prompts: &[&str], variables: &[(&str, &str)]) -> Self {
         let provider = FakeProvider::with_responses(FakeProtocol::Compatible, []).await;
         let catalog = TestCatalog::new(&provider, models, prompts);
         let db = TestDb::new().await;
@@ -67,12 +59,12 @@ impl BudgetFixture {
         claimed.map(|ClaimedJob::Build(claim)| claim)
     }
 
-    async fn claim(&self, limits: &SpendingLimits) -> Option<ClaimedBuild> {
+    pub async fn claim(&self, limits: &SpendingLimits) -> Option<ClaimedBuild> {
         self.claim_from(&self.jobs.db.pool, limits).await
     }
 
     /// As if so much had been spent on a model today.
-    async fn spend(&self, model: &str, micros: i64) {
+    pub async fn spend(&self, model: &str, micros: i64) {
         let sql = format!(
             "INSERT INTO spending_days (day, model_key, purpose, spent)
              VALUES ((now() AT TIME ZONE 'UTC')::date, '{model}', 'job', {micros})
@@ -81,52 +73,9 @@ impl BudgetFixture {
         self.jobs.db.run(&sql).await;
     }
 
-    async fn app(&self, variables: &[(&str, &str)]) -> App {
+    pub async fn app(&self, variables: &[(&str, &str)]) -> App {
         let variables = self.catalog.variables(variables);
         TestServer::start_with_app(self.jobs.db.pool.clone(), &variables).await.1
-    }
-}
-
-/// Receives alarms, and answers each with the next of these statuses, then with 200.
-struct FakeWebhook {
-    url: String,
-    received: Arc<Mutex<Vec<Value>>>,
-    task: JoinHandle<()>,
-}
-
-impl FakeWebhook {
-    async fn start(statuses: &[u16]) -> Self {
-        let received: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/hook/s3cr3t-path?sig=s3cr3t-query", listener.local_addr().unwrap());
-        let (kept, statuses) = (Arc::clone(&received), statuses.to_owned());
-        let handler = move |method: axum::http::Method, uri: Uri, body: String| {
-            let mut kept = kept.lock().unwrap();
-            assert_eq!(
-                (method.as_str(), uri.to_string().as_str()),
-                ("POST", "/hook/s3cr3t-path?sig=s3cr3t-query")
-            );
-            let status = statuses.get(kept.len()).copied().unwrap_or(200);
-            kept.push(serde_json::from_str(&body).unwrap());
-            async move { StatusCode::from_u16(status).unwrap() }
-        };
-        let router = Router::new().fallback(handler);
-        let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, received, task }
-    }
-
-    fn received(&self) -> Vec<Value> {
-        self.received.lock().unwrap().clone()
-    }
-
-    fn variables(&self) -> [(&str, &str); 3] {
-        [("BUDGET_DAY", "10"), ("BUDGET_WEBHOOK", &self.url), ("BUDGET_WEBHOOK_LOCAL", "on")]
-    }
-}
-
-impl Drop for FakeWebhook {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
@@ -335,97 +284,4 @@ async fn seeding_ends_with_words_when_a_budget_is_used_up() {
     assert!(provider.requests().is_empty());
     assert_eq!(run(&["models", "budget", "tester", "12.5"]).1, "tester may cost $12.50 in all.\n");
     assert_eq!(run(&["models", "budget", "tester", "none"]).1, "tester has no budget of its own.\n");
-}
-
-#[tokio::test]
-async fn an_alarm_is_raised_and_sent_once_over_all_servers() {
-    let webhook = FakeWebhook::start(&[]).await;
-    let fixture = BudgetFixture::with_queued(&["one"], &["shed"], &[]).await;
-    let apps = [fixture.app(&webhook.variables()).await, fixture.app(&webhook.variables()).await];
-    let watch = async || {
-        let [first, second] = &apps;
-        tokio::try_join!(watch_budgets(first), watch_budgets(second), watch_budgets(first)).unwrap();
-    };
-    fixture.spend("one", 7_999_999).await;
-    watch().await;
-    assert_eq!(webhook.received(), Vec::<Value>::new());
-    fixture.spend("one", 8_000_000).await;
-    watch().await;
-    watch().await;
-    let received = webhook.received();
-    assert_eq!(received.len(), 1, "{received:?}");
-    assert_eq!(
-        (&received[0]["text"], &received[0]["budget"], &received[0]["percent"], &received[0]["spent"]),
-        (
-            &json!("Buildoff: 80 % of the budget for today is spent: $8.00 of $10.00."),
-            &json!("day"),
-            &json!(80),
-            &json!(8.0)
-        )
-    );
-    fixture.spend("one", 11_000_000).await;
-    watch().await;
-    assert_eq!(webhook.received().len(), 2);
-    assert_eq!(webhook.received()[1]["percent"], 100);
-    fixture.jobs.db.run("UPDATE budget_alarms SET period = period - 1").await;
-    watch().await;
-    assert_eq!(webhook.received().len(), 4, "another day has alarms of its own");
-}
-
-#[tokio::test]
-async fn a_webhook_that_fails_gets_the_alarm_again_a_few_times() {
-    let webhook = FakeWebhook::start(&[500; 3]).await;
-    let fixture = BudgetFixture::with_queued(&["one"], &["shed"], &[]).await;
-    let app = fixture.app(&webhook.variables()).await;
-    fixture.spend("one", 9_000_000).await;
-    for tries in 1..=3 {
-        watch_budgets(&app).await.unwrap();
-        watch_budgets(&app).await.unwrap();
-        assert_eq!(webhook.received().len(), tries, "the next try is not due yet");
-        fixture.jobs.db.run("UPDATE budget_alarms SET next_try_at = now()").await;
-    }
-    watch_budgets(&app).await.unwrap();
-    fixture.jobs.db.run("UPDATE budget_alarms SET next_try_at = now()").await;
-    watch_budgets(&app).await.unwrap();
-    assert_eq!(webhook.received().len(), 4, "what was delivered is not sent again");
-}
-
-#[tokio::test]
-async fn a_webhook_in_a_private_network_is_not_asked_and_its_address_is_never_logged() {
-    let log = TestLogBuffer::default();
-    let logged = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).finish();
-    let _guard = tracing::subscriber::set_default(logged);
-    let webhook = FakeWebhook::start(&[]).await;
-    let private = webhook.url.replace("http://", "https://");
-    let fixture = BudgetFixture::with_queued(&["one"], &["shed"], &[]).await;
-    let app = fixture.app(&[("BUDGET_DAY", "10"), ("BUDGET_WEBHOOK", &private)]).await;
-    fixture.spend("one", 9_000_000).await;
-    watch_budgets(&app).await.unwrap();
-    assert!(log.text().contains("the address is not on the public internet"), "{}", log.text());
-    // Nothing speaks TLS there, so the connection fails.
-    let app = fixture
-        .app(&[("BUDGET_DAY", "10"), ("BUDGET_WEBHOOK", &private), ("BUDGET_WEBHOOK_LOCAL", "on")])
-        .await;
-    fixture.jobs.db.run("UPDATE budget_alarms SET next_try_at = now()").await;
-    watch_budgets(&app).await.unwrap();
-    assert_eq!(log.text().matches("could not be sent to BUDGET_WEBHOOK").count(), 2, "{}", log.text());
-    assert!(!log.text().contains("s3cr3t"), "{}", log.text());
-    assert!(!fixture.jobs.db.dump().await.contains("s3cr3t"));
-    assert_eq!(webhook.received(), Vec::<Value>::new());
-}
-
-#[tokio::test]
-async fn a_webhook_that_does_not_answer_holds_up_no_claim() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let fixture = BudgetFixture::with_queued(&["one"], &["shed"], &[]).await;
-    let app =
-        fixture.app(&[("BUDGET_DAY", "10"), ("BUDGET_WEBHOOK", &url), ("BUDGET_WEBHOOK_LOCAL", "on")]).await;
-    fixture.spend("one", 9_000_000).await;
-    let watching = tokio::spawn(async move { watch_budgets(&app).await });
-    let _connection = listener.accept().await.unwrap();
-    let limits = SpendingLimits { day: Some(10_000_000), ..NO_LIMITS };
-    assert!(fixture.claim(&limits).await.is_some());
-    assert!(!watching.is_finished());
-    watching.abort();
 }

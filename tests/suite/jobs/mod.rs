@@ -1,5 +1,6 @@
 //! Jobs: each enqueued build is requested once, and no answer that was paid for is lost.
 
+mod budget_alarms;
 mod budgets;
 mod crashes;
 mod draining;
