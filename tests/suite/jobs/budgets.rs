@@ -155,7 +155,7 @@ async fn a_budget_of_a_model_stops_that_model_alone_until_it_is_raised() {
     for (path, body, status) in [
         (budget, json!({ "dollars": -1 }), 400),
         (budget, json!({ "dollars": 1e9 }), 400),
-        (budget, json!({}), 400),
+        (budget, json!({}), 422),
         ("/api/admin/models/nobody/budget", json!({ "dollars": 1 }), 404),
     ] {
         assert_eq!(admin.json(Method::PUT, path, &body).await.status, status, "{path} {body}");
