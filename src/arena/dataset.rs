@@ -13,13 +13,16 @@ pub use import::{
 pub use votes::{VoteImport, VoteImportError, has_votes_of};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use voxel::Warning;
 
+use super::catalog::ModelOptions;
 use super::decisions::VoteVerdict;
+use super::jobs::attempts::SentOptions;
 use super::leaderboard::Published;
 use super::{ModelKey, PromptId};
 
@@ -70,13 +73,34 @@ pub struct DatasetBuild {
     pub retired_at: Option<OffsetDateTime>,
 }
 
-/// How a model was asked for a build: the one place in the file for everything that is known of that. All of it is null
-/// for builds that were imported.
+/// How a build was generated. All of it is null for builds that were imported.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DatasetGeneration {
     pub attempts: Option<i32>,
     pub generation_time_ms: Option<i64>,
+    /// Files of earlier versions do not have it.
+    pub asked: Option<DatasetRequest>,
+}
+
+/// How a model was asked for a build, with tokens and cost of all attempts together. What is null is not known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatasetRequest {
+    pub provider: String,
+    pub model_id: Option<String>,
+    pub options: Option<ModelOptions>,
+    pub sent: Option<SentOptions>,
+    /// The SHA-256 of what the model was told beside the prompt, in hexadecimal.
+    pub template: Option<String>,
+    pub tokens_in: Option<i64>,
+    pub tokens_cached: Option<i64>,
+    pub tokens_out: Option<i64>,
+    pub tokens_reasoning: Option<i64>,
+    pub cost_micro_dollars: Option<i64>,
+    pub cost_is_minimum: bool,
+    /// How the request was changed because the provider did not take it as it was.
+    pub changes: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -163,6 +187,17 @@ async fn read_builds(connection: &mut PgConnection, voted: &[Uuid]) -> sqlx::Res
         SELECT
             id, log_id, prompt_id AS "prompt_id: PromptId", model_key AS "model_key: ModelKey", settings, digest,
             block_count, warnings AS "warnings: Json<Vec<Warning>>", attempts, generation_time_ms,
+            -- Without the provider's words, which can name the account.
+            (
+                SELECT jsonb_build_object(
+                    'provider', provider, 'modelId', model_id, 'options', options, 'sent', sent,
+                    'template', encode(template, 'hex'), 'tokensIn', input_tokens, 'tokensCached', cached_tokens,
+                    'tokensOut', output_tokens, 'tokensReasoning', reasoning_tokens, 'costMicroDollars', cost,
+                    'costIsMinimum', cost_is_minimum, 'changes', jsonb_path_query_array(notes, '$[*].step')
+                )
+                FROM generations
+                WHERE build_id = builds.id
+            ) AS "asked: Json<DatasetRequest>",
             created_at, retired_at
         FROM builds
         WHERE NOT withheld AND (retired_at IS NULL OR log_id = ANY($1))
@@ -181,7 +216,11 @@ async fn read_builds(connection: &mut PgConnection, voted: &[Uuid]) -> sqlx::Res
         digest: hex::encode(row.digest),
         block_count: row.block_count,
         warnings: row.warnings.0,
-        generation: DatasetGeneration { attempts: row.attempts, generation_time_ms: row.generation_time_ms },
+        generation: DatasetGeneration {
+            attempts: row.attempts,
+            generation_time_ms: row.generation_time_ms,
+            asked: row.asked.map(|asked| asked.0),
+        },
         created_at: row.created_at,
         retired_at: row.retired_at,
     });

@@ -1,6 +1,6 @@
 //! How builds were generated: at which provider and with which options a model was asked, what that used, and what it
 //! cost. A build that a model was asked for has a row, which is written with it and never changes. A build without one
-//! was imported.
+//! was imported. One that came in a dataset has the row that it had where it was made.
 
 use serde_json::Value;
 use sqlx::types::Json;

@@ -132,6 +132,22 @@ async fn withdraw_first_voter(db: &TestDb) {
         .unwrap();
 }
 
+/// As if a model had been asked for one of the builds.
+async fn generate_one_build(db: &TestDb) {
+    db.run(
+        r#"INSERT INTO generations (
+               build_id, provider, model_id, options, template, sent, input_tokens, output_tokens, cost,
+               cost_is_minimum, notes
+           )
+           SELECT id, 'openai', 'gpt-5.2-pro', '{"effort":"high","temperature":null,"maxOutputTokens":null}',
+               sha256('template'), '{"effort":"medium","temperature":null,"maxOutputTokens":64000,"schema":true}',
+               4100, 15200, 240000, false,
+               '[{"step":{"effort":{"from":"high","to":"medium"}},"why":"org-secret must not"}]'
+           FROM builds ORDER BY id LIMIT 1"#,
+    )
+    .await;
+}
+
 async fn get(server: &TestServer, path: &str) -> Vec<u8> {
     let answer = server.get(path).send().await.unwrap();
     assert_eq!(answer.status(), 200, "{path}");
@@ -142,6 +158,7 @@ async fn get(server: &TestServer, path: &str) -> Vec<u8> {
 async fn the_dataset_holds_what_the_site_shows_and_fits_its_manifest() {
     let (db, server) = server_with_votes().await;
     withdraw_first_voter(&db).await;
+    generate_one_build(&db).await;
     let dataset = TestDataset::from_server(&server).await;
 
     let manifest = dataset.manifest();
@@ -176,6 +193,10 @@ async fn the_dataset_holds_what_the_site_shows_and_fits_its_manifest() {
             (&shown["prompt"]["id"], &shown["model"]["key"])
         );
         assert_eq!(build["generation"]["attempts"], shown["attempts"]);
+        let (asked, shown_request) = (&build["generation"]["asked"], &shown["generation"]);
+        for field in ["provider", "modelId", "sent", "template", "tokensIn", "tokensOut", "changes"] {
+            assert_eq!(asked[field], shown_request[field], "{field}");
+        }
         let grid = dataset.text(&format!("builds/{id}.grid.gz"));
         assert_eq!(grid, get(&server, &format!("/api/builds/{id}/grid")).await);
         assert_eq!(build["digest"], hex::encode(Sha256::digest(&grid)));
@@ -184,6 +205,10 @@ async fn the_dataset_holds_what_the_site_shows_and_fits_its_manifest() {
             get(&server, &format!("/api/builds/{id}/spec")).await
         );
     }
+    let asked =
+        dataset.records("builds.jsonl").into_iter().filter(|build| !build["generation"]["asked"].is_null());
+    assert_eq!(asked.count(), 1);
+    assert!(!String::from_utf8(dataset.text("builds.jsonl")).unwrap().contains("org-secret"));
     let named: Vec<_> = dataset.records("builds.jsonl").iter().map(|build| build["logId"].clone()).collect();
     let votes = dataset.records("votes.jsonl.gz");
     assert!(votes.iter().all(|vote| named.contains(&vote["build_a"]) && named.contains(&vote["build_b"])));

@@ -8,7 +8,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{DatasetBuild, DatasetModel, DatasetPrompt};
+use super::{DatasetBuild, DatasetModel, DatasetPrompt, DatasetRequest};
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, PackedBuild};
 use crate::arena::catalog::{Model, ModelOptions, Prompt};
@@ -82,6 +82,7 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
         via: BTreeMap::new(),
         prices: None,
         options: ModelOptions::default(),
+        budget: None,
     };
     if let Some(problem) = checked.problem() {
         return Err(RecordError::Unsound(problem));
@@ -161,12 +162,53 @@ pub async fn store_build(
     )
     .execute(&mut *transaction)
     .await?;
+    if let Some(asked) = &record.generation.asked {
+        store_request(&mut transaction, record.id, asked).await?;
+    }
     // The file is public, so withholding the build here would hide it from nobody.
     sqlx::query!("UPDATE builds SET withheld = false WHERE id = $1 AND withheld", record.id)
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
     Ok((StoredRecord::Stored, ImportedSlot { id: record.id, slot }))
+}
+
+async fn store_request(
+    connection: &mut PgConnection,
+    build: Uuid,
+    asked: &DatasetRequest,
+) -> Result<(), RecordError> {
+    let template = asked.template.as_ref().map(hex::decode).transpose();
+    let template = template.ok().filter(|digest| digest.as_ref().is_none_or(|digest| digest.len() == 32));
+    let Some(template) = template else {
+        return Err(RecordError::Unsound("the template is not a SHA-256".to_owned()));
+    };
+    let notes: Vec<_> = asked.changes.iter().map(|step| json!({ "step": step })).collect();
+    sqlx::query!(
+        "
+        INSERT INTO generations (
+            build_id, provider, model_id, options, template, sent,
+            input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost, cost_is_minimum, notes
+        )
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        ",
+        build,
+        asked.provider,
+        asked.model_id,
+        asked.options.map(Json) as _,
+        template,
+        asked.sent.map(Json) as _,
+        asked.tokens_in,
+        asked.tokens_cached,
+        asked.tokens_out,
+        asked.tokens_reasoning,
+        asked.cost_micro_dollars,
+        asked.cost_is_minimum,
+        Json(notes) as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// The build here that a build of the file is, or that stands for it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use buildoff::arena::replay;
 use tempfile::TempDir;
 
-use super::{TestDataset, cast_votes, run, server_with_votes, withdraw_first_voter};
+use super::{TestDataset, cast_votes, generate_one_build, run, server_with_votes, withdraw_first_voter};
 use crate::support::TestServer;
 use crate::support::db::TestDb;
 
@@ -40,6 +40,7 @@ async fn ladder(db: &TestDb) -> String {
 async fn an_import_into_an_empty_installation_gives_the_same_ladder_and_exports_to_the_same_bytes() {
     let (db, server) = server_with_votes().await;
     withdraw_first_voter(&db).await;
+    generate_one_build(&db).await;
     db.run("UPDATE builds SET retired_at = now() WHERE id = (SELECT build_a FROM matchups JOIN votes ON matchup_id = matchups.id ORDER BY votes.id LIMIT 1)").await;
     cast_votes(&server, 1).await;
     let dataset = TestDataset::from_command(&db).await;
