@@ -9,8 +9,11 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use sqlx::PgConnection;
+use time::Date;
+use time::format_description::well_known::Iso8601;
 
 pub use self::model_edits::{EditModelError, ModelEdit, ModelPatch, delete_model, patch_model, put_model};
 pub use self::providers::{
@@ -145,9 +148,14 @@ pub struct Catalog {
     pub providers: Vec<Provider>,
     pub models: Vec<Model>,
     pub prompts: Vec<Prompt>,
+    /// The day on which the list of models was last brought up to date, if it says so.
+    pub updated: Option<Date>,
     /// How many of a hundred new prompts are held out if nothing says whether they are. Chance decides which.
     pub held_out_percent: u32,
 }
+
+/// A list of models that is older may be out of date.
+const MAX_AGE_DAYS: i64 = 60;
 
 const MODELS: &str = include_str!("../../models.toml");
 const PROMPTS: &str = include_str!("../../prompts/curated.toml");
@@ -157,19 +165,34 @@ impl Catalog {
     /// Built-in providers remain unless `models.toml` replaces them.
     pub fn load(dir: Option<&Path>) -> anyhow::Result<Self> {
         let own = read_file(dir, "models.toml")?;
-        let (mut providers, mut models) = read_models(MODELS).context("the built-in models.toml is wrong")?;
+        let mut list = read_models(MODELS).context("the built-in models.toml is wrong")?;
         if let Some(own) = own {
-            let read = read_models(&own).context("models.toml cannot be used")?;
-            providers.retain(|built_in| read.0.iter().all(|own| own.key != built_in.key));
-            providers.extend(read.0);
-            models = read.1;
+            let own = read_models(&own).context("models.toml cannot be used")?;
+            let is_replaced = |built_in: &Provider| own.providers.iter().any(|own| own.key == built_in.key);
+            let mut providers = list.providers;
+            providers.retain(|built_in| !is_replaced(built_in));
+            providers.extend(own.providers);
+            list = ModelsFile { providers, ..own };
         }
+        let ModelsFile { providers, models, updated } = list;
         let own = read_file(dir, "prompts.toml")?;
         let prompts =
             read_prompts(own.as_deref().unwrap_or(PROMPTS)).context("prompts.toml cannot be used")?;
-        let catalog = Self { providers, models, prompts, held_out_percent: 0 };
+        let catalog = Self { providers, models, prompts, updated, held_out_percent: 0 };
         catalog.check_routes().context("models.toml cannot be used")?;
         Ok(catalog)
+    }
+
+    /// A note that the list of models may be out of date, once it is old.
+    pub fn age_note(&self, today: Date) -> Option<String> {
+        let updated = self.updated?;
+        let days = (today - updated).whole_days();
+        (days > MAX_AGE_DAYS).then(|| {
+            format!(
+                "The list of models is from {updated}, {days} days ago. Ids and prices may have changed since: compare \
+                 them with those of the providers."
+            )
+        })
     }
 
     pub fn provider(&self, key: &str) -> Option<&Provider> {
@@ -236,19 +259,29 @@ fn read_file(dir: Option<&Path>, name: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(text.with_context(|| format!("{} cannot be read", path.display()))?))
 }
 
-fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct ModelsFile {
-        #[serde(default)]
-        provider: Vec<Provider>,
-        #[serde(default)]
-        model: Vec<Model>,
-    }
-    let ModelsFile { provider: mut providers, model: models } = toml::from_str(text)?;
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelsFile {
+    #[serde(default, deserialize_with = "date")]
+    updated: Option<Date>,
+    #[serde(default, rename = "provider")]
+    providers: Vec<Provider>,
+    #[serde(default, rename = "model")]
+    models: Vec<Model>,
+}
+
+fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let date = Date::parse(&text, &Iso8601::DATE);
+    date.map(Some).map_err(|_| D::Error::custom(format!("{text:?} is not a date such as 2026-11-22")))
+}
+
+fn read_models(text: &str) -> anyhow::Result<ModelsFile> {
+    let mut file: ModelsFile = toml::from_str(text)?;
+    let ModelsFile { providers, models, .. } = &mut file;
     ensure_unique(providers.iter().map(|provider| provider.key.as_str()), "providers")?;
     ensure_unique(models.iter().map(|model| model.key.as_str()), "models")?;
-    for provider in &mut providers {
+    for provider in providers {
         provider.base_url.truncate(provider.base_url.trim_end_matches('/').len());
         ensure!(
             provider.key != REFERENCE,
@@ -258,12 +291,12 @@ fn read_models(text: &str) -> anyhow::Result<(Vec<Provider>, Vec<Model>)> {
             bail!(problem);
         }
     }
-    for model in &models {
+    for model in models {
         if let Some(problem) = model.problem() {
             bail!("{}: {problem}", model.key);
         }
     }
-    Ok((providers, models))
+    Ok(file)
 }
 
 fn read_prompts(text: &str) -> anyhow::Result<Vec<Prompt>> {

@@ -1,11 +1,14 @@
 //! Coverage: which builds exist at some settings, which are missing, and the state of their jobs.
 
-use std::collections::HashMap;
+mod selection;
+
+use std::collections::{BTreeMap, HashMap};
 
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+pub use self::selection::{SlotSelection, UnknownInSelection};
 use super::builds::BuildSlot;
 use super::catalog::{self, ListedModel, ListedPrompt, Model};
 use super::jobs::JobState;
@@ -41,18 +44,26 @@ pub struct LatestJob {
     pub retry_allowed: bool,
 }
 
+/// The latest job for a slot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotJob {
+    pub id: Uuid,
+    pub slot: BuildSlot,
+}
+
 /// What seeding works on: active prompts, and enabled models that can generate builds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoverageSummary {
     pub prompts: usize,
     pub models: usize,
-    /// Those models, by their keys.
-    pub askable: Vec<String>,
     pub expected: usize,
     pub existing: usize,
     pub failed: usize,
     pub cancelled: usize,
-    pub under_way: usize,
+    /// How many of the failed ones have failed for each reason, by its code.
+    pub failures: BTreeMap<String, usize>,
+    /// The jobs that are queued or running, prompt by prompt.
+    pub under_way: Vec<SlotJob>,
     /// Missing builds to ask for, prompt by prompt, so that there is soon something to compare.
     pub open: Vec<BuildSlot>,
 }
@@ -78,29 +89,54 @@ impl Coverage {
     }
 
     /// `can_generate` tells whether a model can generate builds here.
-    pub fn summary(&self, can_generate: impl Fn(&Model) -> bool) -> CoverageSummary {
-        let models: Vec<_> =
-            self.models.iter().filter(|listed| listed.enabled && can_generate(&listed.model)).collect();
-        let prompts: Vec<_> = self.prompts.iter().filter(|listed| listed.active).collect();
+    pub fn summary(
+        &self,
+        selection: &SlotSelection,
+        can_generate: impl Fn(&Model) -> bool,
+    ) -> CoverageSummary {
+        let is_askable = |listed: &&ListedModel| {
+            listed.enabled && selection.includes_model(&listed.model.key) && can_generate(&listed.model)
+        };
+        let models: Vec<_> = self.models.iter().filter(is_askable).collect();
+        let is_wanted = |listed: &&ListedPrompt| listed.active && selection.includes_prompt(&listed.prompt);
+        let prompts: Vec<_> = self.prompts.iter().filter(is_wanted).collect();
         let mut sum = CoverageSummary {
             prompts: prompts.len(),
             models: models.len(),
-            askable: models.iter().map(|listed| listed.model.key.to_string()).collect(),
             expected: prompts.len() * models.len(),
             ..CoverageSummary::default()
         };
         for prompt in &prompts {
             for model in &models {
                 let (prompt, model) = (&prompt.prompt.id, &model.model.key);
-                let slot = || BuildSlot {
-                    prompt: prompt.clone(),
-                    model: model.clone(),
-                    settings: self.settings.clone(),
-                };
-                sum.add(self.cell(prompt, model), slot);
+                sum.add(self.cell(prompt, model), || self.slot(prompt, model));
             }
         }
         sum
+    }
+
+    /// The latest jobs of selected slots that failed or were cancelled, and whose build is missing. With `reasons`, only
+    /// those that ended for one of them.
+    pub fn failed_jobs(&self, selection: &SlotSelection, reasons: &[String]) -> Vec<SlotJob> {
+        let prompts = self.prompts.iter().filter(|listed| selection.includes_prompt(&listed.prompt));
+        let slots = prompts.flat_map(|prompt| {
+            let models = self.models.iter().map(|listed| &listed.model.key);
+            models
+                .filter(|model| selection.includes_model(model))
+                .map(move |model| (&prompt.prompt.id, model))
+        });
+        let failed = slots.filter_map(|(prompt, model)| {
+            let SlotStatus::Job(latest) = self.cell(prompt, model) else { return None };
+            let has_failed = matches!(latest.state, JobState::Failed | JobState::Cancelled);
+            let is_meant =
+                reasons.is_empty() || latest.error_code.as_ref().is_some_and(|code| reasons.contains(code));
+            (has_failed && is_meant).then(|| SlotJob { id: latest.id, slot: self.slot(prompt, model) })
+        });
+        failed.collect()
+    }
+
+    fn slot(&self, prompt: &PromptId, model: &ModelKey) -> BuildSlot {
+        BuildSlot { prompt: prompt.clone(), model: model.clone(), settings: self.settings.clone() }
     }
 }
 
@@ -111,7 +147,7 @@ impl CoverageSummary {
 
     /// Whether nothing is under way and nothing is left to ask for.
     pub fn is_done(&self) -> bool {
-        self.open.is_empty() && self.under_way == 0
+        self.open.is_empty() && self.under_way.is_empty()
     }
 
     fn add(&mut self, cell: &SlotStatus, slot: impl Fn() -> BuildSlot) {
@@ -119,9 +155,15 @@ impl CoverageSummary {
             SlotStatus::Ready { .. } => self.existing += 1,
             SlotStatus::Missing => self.open.push(slot()),
             SlotStatus::Job(latest) => match latest.state {
-                JobState::Queued | JobState::Running => self.under_way += 1,
+                JobState::Queued | JobState::Running => {
+                    self.under_way.push(SlotJob { id: latest.id, slot: slot() });
+                }
                 _ if latest.retry_allowed => self.open.push(slot()),
-                JobState::Failed => self.failed += 1,
+                JobState::Failed => {
+                    self.failed += 1;
+                    let reason = latest.error_code.clone().unwrap_or_default();
+                    *self.failures.entry(reason).or_default() += 1;
+                }
                 JobState::Cancelled => self.cancelled += 1,
                 // A ready job without a build in force: its build was retired.
                 JobState::Ready => self.open.push(slot()),

@@ -29,16 +29,18 @@ mod lease;
 pub mod pauses;
 
 pub use builds::{
-    AttachBuildError, ClaimedBuild, EnqueueError, Job, allow_retry, attach_build, average_costs,
-    cancel_for_import, cancel_queued, enqueue, enqueue_all, find, of_slot, reparsable, under_way,
+    AttachBuildError, ClaimedBuild, EnqueueError, Job, JobFilter, allow_retry, attach_build, average_costs,
+    cancel_for_import, cancel_queued, enqueue, enqueue_all, find, list, of_slot, reparsable, under_way,
 };
 pub(super) use cancellation::cancel_begun;
-pub use cancellation::{cancel, cancel_all};
+pub use cancellation::{cancel, cancel_all, cancel_these};
 pub use lease::{AnswerProgress, JobFailure, Lease, LeaseError};
 
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
+
+use super::ModelKey;
 
 /// What a job is to yield.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
@@ -59,6 +61,8 @@ pub enum JobState {
 }
 
 impl JobState {
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Ready, Self::Failed, Self::Cancelled];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -68,6 +72,32 @@ impl JobState {
             Self::Cancelled => "cancelled",
         }
     }
+}
+
+/// A job as somebody who waits for it needs to know it.
+#[derive(Clone, Debug)]
+pub struct JobProgress {
+    pub id: Uuid,
+    pub state: JobState,
+    pub model: ModelKey,
+    /// The provider that is asked; none before the first claim.
+    pub provider: Option<String>,
+}
+
+/// How far these jobs are. What does not exist is left out.
+pub async fn progress(pool: &PgPool, ids: &[Uuid]) -> sqlx::Result<Vec<JobProgress>> {
+    sqlx::query_as!(
+        JobProgress,
+        r#"
+        SELECT id, state AS "state: JobState", model_key AS "model: ModelKey", provider
+        FROM jobs
+        WHERE id = ANY ($1)
+        ORDER BY id
+        "#,
+        ids,
+    )
+    .fetch_all(pool)
+    .await
 }
 
 /// Whether one of these runs, or is queued for a model that is not paused.

@@ -4,13 +4,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Method, Request, StatusCode};
 use reqwest::{Client, Url};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::signals;
@@ -31,9 +32,23 @@ pub(super) struct ApiArgs {
     pub server: Option<Url>,
 }
 
-pub(super) enum AdminApi {
+pub(super) struct AdminApi {
+    transport: Transport,
+    pub stop: CommandStop,
+}
+
+enum Transport {
     InProcess(Router),
     Remote { client: Client, server: Url, token: Secret },
+}
+
+/// How a command that waits for work is ended from outside.
+#[derive(Clone, Default)]
+pub(super) struct CommandStop {
+    /// Cancelled at the first signal.
+    pub requested: CancellationToken,
+    /// Cancelled when nothing more comes: the answers that streamed in this process have ended.
+    pub settled: CancellationToken,
 }
 
 /// An error that the API answered.
@@ -46,8 +61,9 @@ pub(super) struct AdminApiError {
 }
 
 impl ApiArgs {
-    /// Runs a command that uses the API. With `works`, this process carries out jobs meanwhile, unless the command
-    /// goes to a server, which does that itself. A signal ends the command, and then waits for the answers that stream.
+    /// Runs a command that uses the API. With `works`, the command waits for jobs: this process carries them out
+    /// meanwhile, unless the command goes to a server, which does that itself. A signal ends other commands; one that
+    /// waits for jobs ends by itself, once the answers that stream have come or the second signal has.
     pub fn run(
         &self,
         works: bool,
@@ -56,36 +72,77 @@ impl ApiArgs {
         let config = Config::load()?;
         logging::start_quietly(&config.logging)?;
         if let Some(server) = &self.server {
-            let api = AdminApi::remote(server.clone(), config.admin_token)?;
-            return super::runtime()?.block_on(command(&api));
+            let transport = Transport::remote(server.clone(), config.admin_token)?;
+            return super::runtime()?.block_on(run_remotely(transport, works, command));
         }
         let config = Arc::new(config);
         super::open_database(&config, async |database| {
-            let signals = signals::watch()?;
             let app = App::new(Arc::clone(&config), database.pool().clone())?;
-            let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
-            let mut working = tokio::spawn({
-                let worker = worker.clone();
-                async move {
-                    if works {
-                        worker.run().await;
-                    }
-                }
-            });
-            let api = AdminApi::InProcess(web::router(app));
-            let result = tokio::select! {
-                result = command(&api) => result,
-                () = signals.first.cancelled() => Ok(ExitCode::from(130)),
-            };
-            let ended = signals::drain(&worker, &mut working, &signals.second).await;
-            closing.cancel();
-            ended.context("the worker panicked")?;
-            result
+            run_in_process(app, works, command).await
         })
     }
 }
 
-impl AdminApi {
+/// The server goes on with the jobs, so there is nothing to wait for after a signal.
+async fn run_remotely(
+    transport: Transport,
+    works: bool,
+    command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    if !works {
+        return command(&AdminApi { transport, stop: CommandStop::default() }).await;
+    }
+    let signals = signals::watch()?;
+    let stop = CommandStop { requested: signals.first.clone(), settled: signals.first };
+    let api = AdminApi { transport, stop };
+    tokio::select! {
+        result = command(&api) => result,
+        () = signals.second.cancelled() => Ok(ExitCode::from(130)),
+    }
+}
+
+async fn run_in_process(
+    app: App,
+    works: bool,
+    command: impl AsyncFnOnce(&AdminApi) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let signals = signals::watch()?;
+    let (worker, closing) = (app.worker.clone(), app.shutdown.clone());
+    let mut working = tokio::spawn({
+        let worker = worker.clone();
+        async move {
+            if works {
+                worker.run().await;
+            }
+        }
+    });
+    let stop = CommandStop { requested: signals.first.clone(), settled: CancellationToken::new() };
+    let api = AdminApi { transport: Transport::InProcess(web::router(app)), stop: stop.clone() };
+    let done = CancellationToken::new();
+    let commanded = async {
+        let result = tokio::select! {
+            result = command(&api) => result,
+            () = signals.first.cancelled(), if !works => Ok(ExitCode::from(130)),
+        };
+        done.cancel();
+        result
+    };
+    let drained = async {
+        tokio::select! {
+            () = signals.first.cancelled() => {}
+            () = done.cancelled() => {}
+        }
+        let ended = signals::drain(&worker, &mut working, &signals.second).await;
+        stop.settled.cancel();
+        ended
+    };
+    let (result, ended) = tokio::join!(commanded, drained);
+    closing.cancel();
+    ended.context("the worker panicked")?;
+    result
+}
+
+impl Transport {
     fn remote(server: Url, token: Option<Secret>) -> anyhow::Result<Self> {
         let is_origin = server.username().is_empty() && server.path() == "/";
         ensure!(
@@ -100,6 +157,38 @@ impl AdminApi {
         Ok(Self::Remote { client, server, token })
     }
 
+    async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        kind: Option<&str>,
+    ) -> anyhow::Result<(StatusCode, Bytes)> {
+        let (client, server, token) = match self {
+            Self::InProcess(router) => {
+                return call_in_process(router.clone(), method, path, body, kind).await;
+            }
+            Self::Remote { client, server, token } => (client, server, token),
+        };
+        let mut request = client.request(method, server.join(path)?).body(body);
+        if let Some(kind) = kind {
+            request = request.header("content-type", kind);
+        }
+        let response = token.authorize(request).send().await;
+        let response = response.map_err(|error| anyhow!("cannot reach {server}: {}", root_cause(&error)))?;
+        if let Some(location) =
+            response.headers().get("location").filter(|_| response.status().is_redirection())
+        {
+            let location = String::from_utf8_lossy(location.as_bytes());
+            bail!("{server} redirects to {location}: use that address with --server if it is your server");
+        }
+        let (status, bytes) = (response.status(), response.bytes().await);
+        let lost = |error| anyhow!("the connection to {server} was lost: {}", root_cause(&error));
+        Ok((status, bytes.map_err(lost)?))
+    }
+}
+
+impl AdminApi {
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         self.request(Method::GET, path, Bytes::new(), None).await
     }
@@ -129,29 +218,13 @@ impl AdminApi {
         body: Bytes,
         kind: Option<&str>,
     ) -> anyhow::Result<T> {
-        let (status, bytes) = match self {
-            Self::InProcess(router) => call_in_process(router.clone(), method, path, body, kind).await?,
-            Self::Remote { client, server, token } => {
-                let mut request = client.request(method, server.join(path)?).body(body);
-                if let Some(kind) = kind {
-                    request = request.header("content-type", kind);
-                }
-                let request = token.authorize(request);
-                let response = request.send().await.map_err(reqwest::Error::without_url)?;
-                if let Some(location) =
-                    response.headers().get("location").filter(|_| response.status().is_redirection())
-                {
-                    let location = String::from_utf8_lossy(location.as_bytes());
-                    bail!(
-                        "{server} redirects to {location}: use that address with --server if it is your server"
-                    );
-                }
-                (response.status(), response.bytes().await.map_err(reqwest::Error::without_url)?)
-            }
-        };
+        let (status, bytes) = self.transport.request(method, path, body, kind).await?;
         if status.is_success() {
-            let bytes = if bytes.is_empty() { &b"null"[..] } else { &bytes };
-            return serde_json::from_slice(bytes).context("the server sent an unexpected answer");
+            // A parser's message would not help: what was sent is for programs.
+            let answer = serde_json::from_slice(if bytes.is_empty() { b"null" } else { &bytes });
+            return answer.map_err(|_| {
+                anyhow!("the answer to {path} could not be read: is --server a Buildoff of this version?")
+            });
         }
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let Some(message) = error["error"].as_str() else {
@@ -160,6 +233,15 @@ impl AdminApi {
         let code = error["code"].as_str().unwrap_or_default().to_owned();
         Err(AdminApiError { status, code, message: message.to_owned() }.into())
     }
+}
+
+/// What went wrong in the end, without the layers through which it came up, nor the address.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if error.is_timeout() { "it did not answer in time".to_owned() } else { cause.to_string() }
 }
 
 async fn call_in_process(

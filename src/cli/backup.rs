@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use tempfile::NamedTempFile;
 
-use super::{open_database, until_stopped};
+use super::{open_database, output, until_stopped};
 use crate::config::Config;
 use crate::db::{Database, backup};
 
@@ -60,7 +60,7 @@ async fn write(database: &Database, arguments: &BackupArgs) -> anyhow::Result<Ex
     };
     named.map_err(|failed| failed.error).with_context(cannot_write)?;
     File::open(folder).and_then(|folder| folder.sync_all()).with_context(cannot_write)?;
-    println!("{}: {written}, {}, verified", file.display(), HumanBytes(bytes));
+    output::line(format_args!("{}: {written}, {}, verified", file.display(), HumanBytes(bytes)))?;
     Ok(ExitCode::SUCCESS)
 }
 

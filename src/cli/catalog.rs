@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::api::{AdminApi, AdminApiError};
+use super::output;
 
 /// A model or a prompt as the API describes it, displayed as one line.
 pub(super) trait CatalogEntry: DeserializeOwned + Display {
@@ -24,8 +25,14 @@ struct CatalogList<T> {
     entries: Vec<T>,
 }
 
-pub(super) async fn list<T: CatalogEntry>(api: &AdminApi) -> anyhow::Result<()> {
-    entries::<T>(api).await?.iter().for_each(|entry| println!("{entry}"));
+pub(super) async fn list<T: CatalogEntry>(api: &AdminApi, json: bool) -> anyhow::Result<()> {
+    if json {
+        let list: Value = api.get(&list_path::<T>()).await?;
+        return Ok(output::json(&list)?);
+    }
+    for entry in entries::<T>(api).await? {
+        output::line(entry)?;
+    }
     Ok(())
 }
 
@@ -34,9 +41,10 @@ pub(super) async fn patch_each<T: CatalogEntry>(
     api: &AdminApi,
     keys: &[impl Display],
     change: &Value,
+    json: bool,
 ) -> anyhow::Result<()> {
     for key in keys {
-        patch::<T>(api, key, change, "").await?;
+        patch::<T>(api, key, change, "", json).await?;
     }
     Ok(())
 }
@@ -47,20 +55,24 @@ pub(super) async fn patch<T: CatalogEntry>(
     key: &impl Display,
     change: &Value,
     query: &str,
+    json: bool,
 ) -> anyhow::Result<()> {
-    let changed = api.send::<T>(Method::PATCH, &format!("{}{query}", path::<T>(key)), change).await;
-    println!("{}", changed.map_err(name_option).with_context(|| key.to_string())?);
-    Ok(())
+    let changed = api.send(Method::PATCH, &format!("{}{query}", path::<T>(key)), change).await;
+    print::<T>(changed.map_err(name_option).with_context(|| key.to_string())?, json)
 }
 
 /// Deletes entries one after the other.
 pub(super) async fn delete_each<T: CatalogEntry>(
     api: &AdminApi,
     keys: &[impl Display],
+    json: bool,
 ) -> anyhow::Result<()> {
     for key in keys {
         api.delete(&path::<T>(key)).await.with_context(|| key.to_string())?;
-        println!("{key} is deleted");
+        match json {
+            true => output::json(&serde_json::json!({ "deleted": key.to_string() }))?,
+            false => output::line(format_args!("{key} is deleted"))?,
+        }
     }
     Ok(())
 }
@@ -78,14 +90,14 @@ pub(super) async fn add<T: CatalogEntry>(
     entry: &Value,
     replace: bool,
     query: &str,
+    json: bool,
 ) -> anyhow::Result<()> {
     let name = key.to_string();
     if !replace && entries::<T>(api).await?.iter().any(|entry| entry.key() == name) {
         bail!("{} {key} exists; --replace overwrites it", T::KIND);
     }
-    let added = api.send::<T>(Method::PUT, &format!("{}{query}", path::<T>(key)), entry).await;
-    println!("{}", added.map_err(name_option)?);
-    Ok(())
+    let added = api.send(Method::PUT, &format!("{}{query}", path::<T>(key)), entry).await;
+    print::<T>(added.map_err(name_option)?, json)
 }
 
 /// Names the option that allows what was refused.
@@ -95,7 +107,19 @@ fn name_option(error: anyhow::Error) -> anyhow::Error {
 }
 
 pub(super) async fn entries<T: CatalogEntry>(api: &AdminApi) -> anyhow::Result<Vec<T>> {
-    Ok(api.get::<CatalogList<T>>(&format!("/api/admin/{}s", T::KIND)).await?.entries)
+    Ok(api.get::<CatalogList<T>>(&list_path::<T>()).await?.entries)
+}
+
+fn print<T: CatalogEntry>(entry: Value, json: bool) -> anyhow::Result<()> {
+    match json {
+        true => output::json(&entry)?,
+        false => output::line(serde_json::from_value::<T>(entry)?)?,
+    }
+    Ok(())
+}
+
+fn list_path<T: CatalogEntry>() -> String {
+    format!("/api/admin/{}s", T::KIND)
 }
 
 pub(super) fn path<T: CatalogEntry>(key: &impl Display) -> String {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
-use super::{open_database, until_stopped};
+use super::{open_database, output, until_stopped};
 use crate::arena::{Arena, Pace};
 use crate::config::Config;
 use crate::dataset::{DatasetExport, DatasetManifest};
@@ -69,7 +69,7 @@ async fn write_to_output(export: &DatasetExport) -> anyhow::Result<ExitCode> {
     let mut file = tempfile::tempfile()?;
     let manifest = write(export, &file).await?;
     file.rewind()?;
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     io::copy(&mut file, &mut out).and_then(|_| out.flush()).context("Cannot write to standard output")?;
     eprintln!("{}", summary(&manifest));
     Ok(ExitCode::SUCCESS)
@@ -93,7 +93,7 @@ async fn write_to_file(export: &DatasetExport, arguments: &ExportAllArgs) -> any
         false => unfinished.persist_noclobber(file),
     };
     named.map_err(|failed| failed.error).with_context(cannot_write)?;
-    println!("{}: {}, {}", file.display(), summary(&manifest), HumanBytes(bytes));
+    output::line(format_args!("{}: {}, {}", file.display(), summary(&manifest), HumanBytes(bytes)))?;
     Ok(ExitCode::SUCCESS)
 }
 

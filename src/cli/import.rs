@@ -11,6 +11,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::api::{AdminApi, AdminApiError, ApiArgs};
+use super::output;
 use crate::arena::builds::BuildSlot;
 use crate::arena::shipped_builds::EXTENSIONS;
 use crate::arena::{Mode, ModelKey, PromptId, Settings, shipped_builds};
@@ -101,11 +102,13 @@ async fn import(api: &AdminApi, arguments: &ImportArgs, files: Vec<PathBuf>) -> 
             failed += 1;
             format!("failed: {error:#}")
         });
-        bar.suspend(|| println!("[{number}/{}] {}: {outcome}", files.len(), file.display()));
+        bar.suspend(|| {
+            output::line(format_args!("[{number}/{}] {}: {outcome}", files.len(), file.display()))
+        })?;
         bar.inc(1);
     }
     bar.finish_and_clear();
-    println!("{} imported, {failed} failed", files.len() - failed);
+    output::line(format_args!("{} imported, {failed} failed", files.len() - failed))?;
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

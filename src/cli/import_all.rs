@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::{open_database, until_stopped};
+use super::{open_database, output, until_stopped};
 use crate::arena::audit::Admin;
 use crate::config::Config;
 use crate::dataset::{DatasetImport, DatasetReader, ImportReport, ImportStep, RecordCounts};
@@ -35,10 +35,10 @@ pub(super) fn run(arguments: &ImportAllArgs) -> anyhow::Result<ExitCode> {
     let reader = reader.with_context(|| name.to_string())?;
     if arguments.check {
         let counts = &reader.manifest.counts;
-        println!(
+        output::line(format_args!(
             "{name}: {} votes, {} builds, {} prompts and {} models, undamaged",
             counts.votes, counts.builds, counts.prompts, counts.models
-        );
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
     let config = Config::load()?;
@@ -71,7 +71,7 @@ async fn import(config: &Config, database: &Database, reader: &DatasetReader) ->
 }
 
 fn print(report: &ImportReport) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     for (what, counts) in [("prompts", report.prompts), ("models", report.models), ("builds", report.builds)]
     {
         let RecordCounts { stored, present, left_out } = counts;

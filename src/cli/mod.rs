@@ -1,7 +1,11 @@
 //! The command line, one file per command. `serve` is the default.
 
+// `println!` panics when the output is closed; `output` does not.
+#![deny(clippy::print_stdout)]
+
 mod api;
 mod backup;
+mod cancel;
 mod catalog;
 mod check;
 mod doctor;
@@ -10,7 +14,9 @@ mod export_all;
 mod import;
 mod import_all;
 mod input;
+mod jobs;
 mod models;
+mod output;
 mod prompts;
 mod queue;
 mod recompute;
@@ -18,10 +24,13 @@ mod render;
 mod reparse;
 mod reset;
 mod restore;
+mod retire;
 mod schema;
 mod seed;
+mod selection;
 mod serve;
 mod signals;
+mod status;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -66,13 +75,22 @@ enum CliCommand {
     Check(check::CheckArgs),
     /// Add prompts and models, and generate the missing builds.
     ///
-    /// Exit codes: 0 if no build failed, 1 if some did or wait for an admin, 2 on any other error, 130 if the command was
-    /// stopped.
+    /// Queues all missing builds, or those that the options select, and follows them until the last one has ended. Ctrl-C
+    /// stops following; what is queued stays queued. Exit codes: 0 if no build failed, 1 if some did or wait for an admin or
+    /// no model can be asked, 2 on any other error, 130 if the command was stopped.
     Seed(seed::SeedArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),
     /// List, enable, disable and add prompts.
     Prompts(prompts::PromptsArgs),
+    /// Show what this installation has, does and waits for.
+    Status(status::StatusArgs),
+    /// List jobs: what models are being asked for, and were asked for.
+    Jobs(jobs::JobsArgs),
+    /// Cancel jobs that are queued or running, by their ids, or by model and prompt.
+    Cancel(cancel::CancelArgs),
+    /// Remove builds from the arena; their pages and votes stay.
+    Retire(retire::RetireArgs),
     /// Show what is paused; pause and resume the queue, and resume a provider.
     Queue(queue::QueueArgs),
     /// Re-parse stored failed answers; sends no requests.
@@ -110,7 +128,7 @@ enum CliCommand {
     /// Check all stored builds for damage.
     ///
     /// Exit codes: 0 if no build is damaged, 1 if some are, 2 on any other error.
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// Replay all votes and compare the ratings, bit for bit.
     ///
     /// Exit codes: 0 if everything is identical or was corrected, 1 if something differs, 2 on any other error.
@@ -135,6 +153,10 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Seed(arguments) => seed::run(&arguments),
         CliCommand::Models(arguments) => models::run(&arguments),
         CliCommand::Prompts(arguments) => prompts::run(&arguments),
+        CliCommand::Status(arguments) => status::run(&arguments),
+        CliCommand::Jobs(arguments) => jobs::run(&arguments),
+        CliCommand::Cancel(arguments) => cancel::run(&arguments),
+        CliCommand::Retire(arguments) => retire::run(&arguments),
         CliCommand::Queue(arguments) => queue::run(&arguments),
         CliCommand::Reparse(arguments) => reparse::run(&arguments),
         CliCommand::Reset(arguments) => reset::run(&arguments),
@@ -143,7 +165,7 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::ExportAll(arguments) => export_all::run(&arguments),
         CliCommand::ImportAll(arguments) => import_all::run(&arguments),
         CliCommand::Import(arguments) => import::run(&arguments),
-        CliCommand::Doctor => doctor::run(),
+        CliCommand::Doctor(arguments) => doctor::run(&arguments),
         CliCommand::Recompute(arguments) => recompute::run(&arguments),
         CliCommand::Render(arguments) => render::run(&arguments),
         CliCommand::ContactSheet(arguments) => render::contact_sheet(&arguments),
@@ -151,6 +173,11 @@ pub fn run(started: Instant) -> anyhow::Result<ExitCode> {
         CliCommand::Textures(arguments) => render::textures(&arguments),
         CliCommand::Schema(arguments) => schema::run(&arguments),
     }
+}
+
+/// Whether a command ended because nobody reads its output any more.
+pub fn is_closed_output(error: &anyhow::Error) -> bool {
+    output::is_closed(error)
 }
 
 /// Runs a command that needs the database, and closes the database afterwards, also after an error.

@@ -13,12 +13,15 @@ use serde_json::{Map, Value, json};
 
 use super::api::ApiArgs;
 use super::catalog::{self, CatalogEntry};
+use super::output::OutputArgs;
 use crate::arena::ModelKey;
 
 #[derive(clap::Args)]
 pub(super) struct ModelsArgs {
     #[command(subcommand)]
     command: Option<ModelsCommand>,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     connection: ApiArgs,
 }
@@ -199,33 +202,34 @@ fn parse_via(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn run(arguments: &ModelsArgs) -> anyhow::Result<ExitCode> {
+    let json = arguments.output.json;
     arguments.connection.run(false, async |api| {
         let patch =
-            async |keys: &[ModelKey], change| catalog::patch_each::<CliModel>(api, keys, &change).await;
+            async |keys: &[ModelKey], change| catalog::patch_each::<CliModel>(api, keys, &change, json).await;
         match arguments.command.as_ref().unwrap_or(&ModelsCommand::List) {
-            ModelsCommand::List => catalog::list::<CliModel>(api).await?,
+            ModelsCommand::List => catalog::list::<CliModel>(api, json).await?,
             ModelsCommand::Enable { keys } => patch(keys, json!({ "enabled": true })).await?,
             ModelsCommand::Disable { keys } => patch(keys, json!({ "enabled": false })).await?,
             ModelsCommand::Rename { key, name } => {
                 patch(slice::from_ref(key), json!({ "displayName": name })).await?;
             }
-            ModelsCommand::Budget { key, dollars } => budget::run(api, key, *dollars).await?,
-            ModelsCommand::Probe { keys, all } => return probe::run(api, keys, *all).await,
+            ModelsCommand::Budget { key, dollars } => budget::run(api, key, *dollars, json).await?,
+            ModelsCommand::Probe { keys, all } => return probe::run(api, keys, *all, json).await,
             ModelsCommand::Add { key, replace, provider, id, name, details } => {
                 let mut model = details.fields(&CliModel::default());
                 model.extend(fields([("provider", Some(provider)), ("modelId", Some(id))]));
                 model.insert("displayName".to_owned(), json!(name));
                 let query = details.query();
-                catalog::add::<CliModel>(api, key, &model.into(), *replace, query).await?;
+                catalog::add::<CliModel>(api, key, &model.into(), *replace, query, json).await?;
             }
             ModelsCommand::Change { key, provider, id, details } => {
                 let model = catalog::find::<CliModel>(api, key).await?;
                 let mut change = details.fields(&model);
                 change.extend(fields([("provider", provider.as_ref()), ("modelId", id.as_ref())]));
                 ensure!(!change.is_empty(), "nothing to change: name at least one option");
-                catalog::patch::<CliModel>(api, key, &change.into(), details.query()).await?;
+                catalog::patch::<CliModel>(api, key, &change.into(), details.query(), json).await?;
             }
-            ModelsCommand::Delete { keys } => catalog::delete_each::<CliModel>(api, keys).await?,
+            ModelsCommand::Delete { keys } => catalog::delete_each::<CliModel>(api, keys, json).await?,
         }
         Ok(ExitCode::SUCCESS)
     })

@@ -8,12 +8,15 @@ use serde_json::json;
 
 use super::api::ApiArgs;
 use super::catalog::{self, CatalogEntry};
+use super::output::OutputArgs;
 use crate::arena::PromptId;
 
 #[derive(clap::Args)]
 pub(super) struct PromptsArgs {
     #[command(subcommand)]
     command: Option<PromptsCommand>,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     connection: ApiArgs,
 }
@@ -76,11 +79,13 @@ struct CliPrompt {
 }
 
 pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
+    let json = arguments.output.json;
     arguments.connection.run(false, async |api| {
-        let patch =
-            async |slugs: &[PromptId], change| catalog::patch_each::<CliPrompt>(api, slugs, &change).await;
+        let patch = async |slugs: &[PromptId], change| {
+            catalog::patch_each::<CliPrompt>(api, slugs, &change, json).await
+        };
         match arguments.command.as_ref().unwrap_or(&PromptsCommand::List) {
-            PromptsCommand::List => catalog::list::<CliPrompt>(api).await?,
+            PromptsCommand::List => catalog::list::<CliPrompt>(api, json).await?,
             PromptsCommand::Enable { slugs } => patch(slugs, json!({ "active": true })).await?,
             PromptsCommand::Disable { slugs } => patch(slugs, json!({ "active": false })).await?,
             PromptsCommand::HoldOut { slugs } => patch(slugs, json!({ "heldOut": true })).await?,
@@ -88,7 +93,7 @@ pub(super) fn run(arguments: &PromptsArgs) -> anyhow::Result<ExitCode> {
             PromptsCommand::Add { slug, replace, text, tag, held_out } => {
                 // Without the option, a prompt that is replaced stays held out.
                 let prompt = json!({ "text": text, "tags": tag, "heldOut": held_out.then_some(true) });
-                catalog::add::<CliPrompt>(api, slug, &prompt, *replace, "").await?;
+                catalog::add::<CliPrompt>(api, slug, &prompt, *replace, "", json).await?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::api::{AdminApi, ApiArgs};
+use super::output;
 use crate::web::PausesView;
 
 #[derive(clap::Args)]
@@ -40,10 +41,10 @@ async fn queue(api: &AdminApi, change: Option<&QueueChange>) -> anyhow::Result<E
         }
     };
     if pauses.is_empty() {
-        println!("Nothing is paused.");
+        output::line("Nothing is paused.")?;
     }
     for line in pauses.lines() {
-        println!("{line}");
+        output::line(line)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde::Serialize;
 
-use super::open_database;
+use super::{open_database, output};
 use crate::arena::ModelKey;
 use crate::arena::audit::Admin;
 use crate::arena::elo::Standing;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &RecomputeArgs) -> anyhow::Result<ExitCode> {
 
 async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
     let report = replay::verify(database.pool()).await?;
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     writeln!(out, "{}", replayed(&report.replay))?;
     let Some(first) = &report.first else {
         writeln!(out, "identical, bit for bit")?;
@@ -67,7 +67,7 @@ async fn verify(database: &Database) -> anyhow::Result<ExitCode> {
 
 async fn repair(database: &Database) -> anyhow::Result<ExitCode> {
     let report = replay::repair(database.pool(), Admin::COMMAND_LINE).await?;
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     writeln!(out, "{}", replayed(&report.replay))?;
     match &report.first {
         None => writeln!(out, "identical, bit for bit; nothing was changed")?,
@@ -82,10 +82,9 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
         true => replay_lines(io::stdin().lock())?,
         false => replay_lines(BufReader::new(open()?))?,
     };
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     if json {
-        serde_json::to_writer_pretty(&mut out, &output(&report))?;
-        writeln!(out)?;
+        output::json(&ladders_output(&report))?;
     } else {
         print_ladders(&mut out, &report.replay.ladders)?;
         writeln!(out, "{}", replayed(&report.replay))?;
@@ -190,7 +189,7 @@ struct RecomputedLadder<'a> {
     models: Vec<RecomputedRow<'a>>,
 }
 
-fn output(report: &ReplayReport) -> RecomputeOutput<'_> {
+fn ladders_output(report: &ReplayReport) -> RecomputeOutput<'_> {
     let Replay { ladders, votes, .. } = &report.replay;
     let ladders =
         ladders.iter().map(|(settings, ladder)| RecomputedLadder { settings, models: ranked(ladder) });

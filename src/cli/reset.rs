@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use super::open_database;
+use super::{open_database, output};
 use crate::arena::status;
 use crate::config::Config;
 use crate::db::{self, Database};
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &ResetArgs) -> anyhow::Result<ExitCode> {
     let config = Config::load()?;
     crate::logging::start(&config.logging)?;
     if !config.database.is_initialised()? {
-        println!("Nothing to delete in {}.", config.database);
+        output::line(format_args!("Nothing to delete in {}.", config.database))?;
         return Ok(ExitCode::FAILURE);
     }
     open_database(&config, async |database| reset(&config, database, arguments.yes).await)
@@ -32,27 +32,28 @@ async fn reset(config: &Config, database: &Database, yes: bool) -> anyhow::Resul
     let counts = status::counts(database.pool()).await?;
     let (builds, votes) = (counts.builds + counts.retired_builds, counts.votes);
     let name = db::name(database.pool()).await?;
-    println!(
+    output::line(format_args!(
         "This deletes all data of Buildoff in the database {name} of {}: {builds} builds, {votes} votes, all jobs \
          with their answers, all models and prompts, and all sessions. It cannot be undone.",
         config.database
-    );
+    ))?;
     if !yes && !is_confirmed()? {
-        println!("Nothing was deleted.");
+        output::line("Nothing was deleted.")?;
         return Ok(ExitCode::FAILURE);
     }
     db::empty(database.pool()).await?;
-    println!("All data was deleted. The next start imports the builds that come with Buildoff.");
+    output::line("All data was deleted. The next start imports the builds that come with Buildoff.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn is_confirmed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
-        println!("The confirmation needs a terminal. Use --yes to skip it.");
+        output::line("The confirmation needs a terminal. Use --yes to skip it.")?;
         return Ok(false);
     }
-    print!("Type \"{CONFIRMATION}\" to continue: ");
-    io::stdout().flush()?;
+    let mut out = output::stdout();
+    write!(out, "Type \"{CONFIRMATION}\" to continue: ")?;
+    out.flush()?;
     let mut typed = String::new();
     io::stdin().lock().read_line(&mut typed)?;
     Ok(typed.trim() == CONFIRMATION)

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{open_database, until_stopped};
+use super::{open_database, output, until_stopped};
 use crate::config::Config;
 use crate::db::Database;
 use crate::db::backup::{self, RestoreMode};
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &RestoreArgs) -> anyhow::Result<ExitCode> {
         let bar = bar(&file)?;
         let summary = backup::verify(bar.wrap_read(file))?;
         bar.finish_and_clear();
-        println!("{}: {summary}, undamaged", arguments.file.display());
+        output::line(format_args!("{}: {summary}, undamaged", arguments.file.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let config = Config::load()?;
@@ -45,7 +45,7 @@ async fn restore(database: &Database, file: File, mode: RestoreMode) -> anyhow::
     let mut connection = database.connect_directly().await?;
     let restored = backup::restore(&mut connection, bar.wrap_read(file), mode).await;
     bar.finish_and_clear();
-    println!("Restored: {}", restored.context("Nothing was restored")?);
+    output::line(format_args!("Restored: {}", restored.context("Nothing was restored")?))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,11 +1,11 @@
 //! `buildoff schema`: the JSON Schema of specs.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::input::GridArgs;
+use super::output;
 
 pub(super) fn run(settings: &GridArgs) -> anyhow::Result<ExitCode> {
-    writeln!(io::stdout(), "{:#}", voxel::schema(settings.grid, settings.palette))?;
+    output::line(format_args!("{:#}", voxel::schema(settings.grid, settings.palette)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,12 +1,16 @@
 //! `buildoff seed`: adds the prompts and models of the catalog, then generates the missing builds.
 
-use std::process::ExitCode;
-use std::time::Duration;
+mod follow;
+mod progress;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use std::process::ExitCode;
 
 use super::api::{AdminApi, ApiArgs};
-use crate::web::{SeedEstimate, SeedResponse};
+use super::output::{self, OutputArgs};
+use super::selection::{AddressQuery, SelectionArgs};
+use crate::web::{LeftOutView, SeedEstimate, SeedResponse};
+
+const PATH: &str = "/api/admin/seed";
 
 #[derive(clap::Args)]
 pub(super) struct SeedArgs {
@@ -16,117 +20,140 @@ pub(super) struct SeedArgs {
     /// Only add prompts and models.
     #[arg(long)]
     catalog: bool,
-    /// Builds to generate at the same time, 1 to 3.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
-    batch: u8,
-    /// Queue all missing builds for a running Buildoff, and do not wait.
+    /// Queue the builds for a running Buildoff, and do not wait.
     #[arg(long)]
     background: bool,
     /// Also generate builds that failed or were cancelled.
     #[arg(long)]
     retry_failed: bool,
+    /// Only generate builds that failed or were cancelled.
+    #[arg(long)]
+    only_failed: bool,
+    /// Only generate builds that failed for this reason, such as refused; can be repeated.
+    #[arg(long = "reason", value_name = "CODE")]
+    reasons: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Only builds of prompts with this tag; can be repeated.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Queue only as many builds as this allows by the estimate, prompt by prompt; none of unknown price.
+    #[arg(long, value_name = "DOLLARS", value_parser = amount)]
+    max_cost: Option<f64>,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     connection: ApiArgs,
 }
 
-/// Success if no build has failed.
+/// Success if models could be asked, and no build has failed.
 pub(super) fn run(arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
-    arguments.connection.run(arguments.waits(), async |api| seed(api, arguments).await)
+    arguments.connection.run(arguments.follows(), async |api| seed(api, arguments).await)
 }
 
 async fn seed(api: &AdminApi, arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
-    if !arguments.waits() {
-        let seeded = api.post(&arguments.path(arguments.retry_failed), "").await?;
-        print_summary(&seeded, arguments);
-        return Ok(ExitCode::SUCCESS);
+    let seeded: SeedResponse = api.post(&arguments.query().address(PATH), "").await?;
+    let nobody_can_be_asked = seeded.model_count == 0 && !arguments.catalog;
+    if arguments.follows() && !nobody_can_be_asked {
+        return follow::follow(api, arguments, seeded).await;
     }
-    let before: SeedResponse = api.post("/api/admin/seed?dryRun=1", "").await?;
-    let bar = bar(before.total_expected_builds);
-    bar.set_position(before.existing_builds as u64);
-    let mut seeded: SeedResponse = api.post(&arguments.path(arguments.retry_failed), "").await?;
-    let mut told = Vec::new();
-    loop {
-        let pauses = seeded.pauses.lines();
-        if pauses != told {
-            bar.suspend(|| pauses.iter().for_each(|line| eprintln!("{line}")));
-            told = pauses;
-        }
-        let ended = seeded.jobs.iter().filter(|job| job.state != "running");
-        for job in ended {
-            bar.suspend(|| println!("{job}"));
-        }
-        bar.set_position(seeded.existing_builds as u64);
-        if seeded.done || seeded.waits_for_admin {
-            break;
-        }
-        // The first call has queued the failed builds again. A build that fails from now on stays failed.
-        seeded = api.post(&arguments.path(false), "").await?;
+    match arguments.output.json {
+        true => output::json(&seeded)?,
+        false => print_result(&seeded, arguments)?,
     }
-    bar.finish_and_clear();
-    print_summary(&seeded, arguments);
-    if seeded.waits_for_admin {
-        let is_paused = seeded.pauses.queue_paused_at.is_some() || !seeded.pauses.providers.is_empty();
-        let what = if is_paused { "you resume what is paused" } else { "a budget allows it" };
-        println!("Nothing can be generated before {what}.");
-    }
-    let is_complete = seeded.done && seeded.failed_builds == 0;
-    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if nobody_can_be_asked { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print_summary(seeded: &SeedResponse, arguments: &SeedArgs) {
+fn print_result(seeded: &SeedResponse, arguments: &SeedArgs) -> anyhow::Result<()> {
+    print_totals(seeded)?;
+    for next in &seeded.next {
+        output::line(format_args!("would generate {} by {}", next.prompt_id, next.model_key))?;
+    }
+    if let Some(estimate) = &seeded.estimate {
+        output::line(format_args!("estimated cost: {estimate}"))?;
+    }
+    if let Some(left) = &seeded.left {
+        print_left(left, arguments)?;
+    }
+    for line in seeded.pauses.lines() {
+        output::line(line)?;
+    }
+    if arguments.background && !arguments.dry_run {
+        output::line(format_args!("{} builds queued; a running Buildoff generates them", seeded.jobs.len()))?;
+    }
+    if seeded.model_count == 0 {
+        let which = if arguments.selection.models.is_empty() { "No model" } else { "None of these models" };
+        output::line(format_args!(
+            "{which} can generate: set the key of a provider. .env.example lists them."
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_totals(seeded: &SeedResponse) -> anyhow::Result<()> {
     let SeedResponse {
         prompt_count, model_count, existing_builds, total_expected_builds, failed_builds, ..
     } = seeded;
-    println!(
+    output::line(format_args!(
         "{prompt_count} prompts, {model_count} models that can generate: \
          {existing_builds} of {total_expected_builds} builds, {failed_builds} failed"
-    );
-    for next in &seeded.next {
-        println!("would generate {} by {}", next.prompt_id, next.model_key);
-    }
-    if let Some(SeedEstimate { dollars, unknown }) = &seeded.estimate {
-        let unpriced =
-            if *unknown > 0 { format!(", plus {unknown} with unknown prices") } else { String::new() };
-        // Nothing is known of the cost if no price is.
-        let known = if *dollars == 0.0 && *unknown > 0 { "—".to_owned() } else { format!("${dollars:.2}") };
-        println!("estimated cost: {known}{unpriced}");
-    }
-    if !arguments.waits() {
-        seeded.pauses.lines().iter().for_each(|line| println!("{line}"));
-    }
-    if arguments.background {
-        println!("{} builds queued; a running Buildoff generates them", seeded.jobs.len());
-    }
-    if *model_count == 0 {
-        println!("No model can generate: set the key of a provider. .env.example lists them.");
-    }
+    ))?;
+    Ok(())
 }
 
-fn bar(total: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} builds, {elapsed}");
-    let bar =
-        ProgressBar::new(total as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(500));
-    bar
+/// What `--max-cost` left out.
+fn print_left(left: &LeftOutView, arguments: &SeedArgs) -> anyhow::Result<()> {
+    let Some(max_cost) = arguments.max_cost.filter(|_| left.builds > 0) else { return Ok(()) };
+    output::line(format_args!(
+        "left out because of --max-cost {max_cost}: {}, {}",
+        builds(left.builds),
+        left.estimate
+    ))?;
+    Ok(())
+}
+
+fn builds(count: usize) -> String {
+    format!("{count} build{}", if count == 1 { "" } else { "s" })
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    let amount: Option<f64> = text.parse().ok();
+    amount
+        .filter(|dollars| (0.0..=1e6).contains(dollars))
+        .ok_or_else(|| "it is an amount in dollars, such as 12.5".to_owned())
+}
+
+impl std::fmt::Display for SeedEstimate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { dollars, unknown } = self;
+        // Nothing is known of the cost if no price is.
+        match *dollars == 0.0 && *unknown > 0 {
+            true => f.write_str("—")?,
+            false => write!(f, "${dollars:.2}")?,
+        }
+        if *unknown > 0 { write!(f, ", plus {unknown} with unknown prices") } else { Ok(()) }
+    }
 }
 
 impl SeedArgs {
-    fn waits(&self) -> bool {
+    /// Whether the command waits for what it queues.
+    fn follows(&self) -> bool {
         !(self.dry_run || self.catalog || self.background)
     }
 
-    fn path(&self, retry_failed: bool) -> String {
-        let flags = [
-            ("dryRun", self.dry_run),
-            ("background", self.background && !self.dry_run),
-            ("retryFailed", retry_failed),
-        ];
-        let flags = flags.into_iter().filter(|(_, on)| *on).map(|(name, _)| format!("&{name}=1"));
-        let generate = u8::from(!self.catalog);
-        format!(
-            "/api/admin/seed?generateBuilds={generate}&batchSize={}{}",
-            self.batch,
-            flags.collect::<String>()
-        )
+    fn query(&self) -> AddressQuery {
+        self.selected()
+            .flag("dryRun", self.dry_run)
+            .flag("background", !self.dry_run && !self.catalog)
+            .flag("retryFailed", self.retry_failed)
+            .flag("onlyFailed", self.only_failed)
+            .names("reason", &self.reasons)
+            .value("maxCost", self.max_cost.filter(|_| !self.catalog))
+            .value("generateBuilds", self.catalog.then_some(0))
+    }
+
+    /// The query for the state of what is selected.
+    fn selected(&self) -> AddressQuery {
+        AddressQuery::of(&self.selection).names("tag", &self.tags)
     }
 }

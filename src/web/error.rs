@@ -5,6 +5,7 @@
 //! query string, a wrong method, a body too large) go through the same place and come out looking the same.
 
 mod codes;
+mod rejections;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl Error {
         if status.is_server_error() {
             error.cause = Some(Arc::new(anyhow::anyhow!("a bare {status}: {axum_message}")));
         } else if wants_json && keeps_axum_message(status) && !axum_message.is_empty() {
-            error.message = without_axum_prefix(&axum_message).to_owned().into();
+            error.message = rejections::in_plain_words(&axum_message).into();
         }
         Ok(error)
     }
@@ -218,14 +219,6 @@ fn keeps_axum_message(status: StatusCode) -> bool {
         status,
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::UNSUPPORTED_MEDIA_TYPE
     )
-}
-
-fn without_axum_prefix(message: &str) -> &str {
-    let prefixes = [
-        "Failed to deserialize query string: ",
-        "Failed to deserialize the JSON body into the target type: ",
-    ];
-    prefixes.iter().find_map(|prefix| message.strip_prefix(prefix)).unwrap_or(message)
 }
 
 fn is_plain(headers: &HeaderMap) -> bool {

@@ -30,7 +30,10 @@ mod textures;
 mod views;
 mod voter;
 
-pub use api::admin::{PausesView, SeedEstimate, SeedResponse};
+pub use api::admin::{
+    JobsProgressResponse, LeftOutView, PausesView, ProviderProgressView, SeedEstimate, SeedJobView,
+    SeedResponse,
+};
 pub use error::{Error, ErrorCode};
 pub use page::{Page, ShareCard};
 

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::fmt::Display;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
@@ -114,6 +115,15 @@ pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
         "0" | "false" => Ok(false),
         other => Err(D::Error::custom(format!("{other:?} is neither 1 nor 0"))),
     }
+}
+
+/// Several names in one parameter: `model=first,second`.
+pub(super) fn names<'de, T: TryFrom<String, Error: Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let names = text.split(',').map(|name| T::try_from(name.trim().to_owned()).map_err(D::Error::custom));
+    names.collect()
 }
 
 /// An address with those of the fields in its query that have a value.

@@ -1,6 +1,7 @@
 //! Seeding: the catalog's prompts and models into the database, then the builds that are missing. A batch leaves out
 //! whatever is paused or has no budget left, so that one provider's trouble does not hold up the others.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
@@ -9,14 +10,15 @@ use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use super::Worker;
-use super::estimate::{Estimate, estimate};
+use super::estimate::{BuildPrices, Estimate};
 use crate::arena::audit::{self, Admin};
 use crate::arena::budgets::{Budget, Budgets};
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::{self, ListedModel};
-use crate::arena::coverage::{Coverage, CoverageSummary};
+use crate::arena::coverage::{Coverage, CoverageSummary, SlotJob, SlotSelection, UnknownInSelection};
 use crate::arena::jobs::pauses::Pauses;
 use crate::arena::jobs::{self, Job};
+use crate::generate::cost::MicroDollars;
 
 /// How long a caller waits for builds.
 pub const SEED_TIMEOUT: Duration = Duration::from_secs(120);
@@ -28,13 +30,26 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const PAUSE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What to seed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SeedRequest {
     pub scope: SeedScope,
+    /// The slots that this is about.
+    pub selection: SlotSelection,
     /// Reports what would be done without doing it.
     pub dry_run: bool,
-    /// Treats builds whose jobs failed or were cancelled as missing.
-    pub retry_failed: bool,
+    pub retry: SeedRetry,
+    /// What the builds that are queued now may cost, together with those of the selection that are under way.
+    pub max_cost: Option<MicroDollars>,
+}
+
+/// Whether builds whose jobs failed or were cancelled are asked for again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeedRetry {
+    Never,
+    /// Like those that nobody was asked for.
+    WithMissing,
+    /// And nothing else: those that ended for these reasons, or all if none is named.
+    Only(Vec<String>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +67,8 @@ pub struct Started {
     /// Jobs that were queued now, or were under way already and are part of the batch.
     pub jobs: Vec<Uuid>,
     waits: bool,
+    selection: SlotSelection,
+    left: Option<LeftOut>,
     /// The result of a dry run.
     dry_run_result: Option<SeedSummary>,
 }
@@ -65,8 +82,25 @@ pub struct SeedSummary {
     pub next: Vec<BuildSlot>,
     /// What these may cost.
     pub estimate: Option<Estimate>,
+    /// What was left out, if the cost was limited.
+    pub left: Option<LeftOut>,
     /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
+}
+
+/// Missing builds that were not queued because of their cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub builds: usize,
+    pub estimate: Estimate,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    #[error(transparent)]
+    Unknown(#[from] UnknownInSelection),
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
 }
 
 /// Models whose jobs are not started, by their keys.
@@ -80,34 +114,74 @@ struct PausedModels {
 impl Worker {
     /// Jobs that are under way already are taken into the batch first, so that a caller who repeats a request that was
     /// interrupted gets the same jobs.
-    pub async fn seed(&self, admin: Admin, request: SeedRequest) -> anyhow::Result<Started> {
+    pub async fn seed(&self, admin: Admin, request: SeedRequest) -> Result<Started, SeedError> {
+        let SeedRequest { scope, selection, dry_run, retry, max_cost } = request;
         let mut transaction = self.pool.begin().await?;
         self.config.catalog.seed(&mut transaction).await?;
-        if request.retry_failed {
-            jobs::allow_retry(&mut transaction, &self.config.arena).await?;
-        }
-        let sum = self.sum(&mut transaction).await?;
-        if request.dry_run {
-            let next = if request.scope == SeedScope::Catalog { Vec::new() } else { sum.open.clone() };
-            let estimate = estimate(&mut transaction, &next).await?;
+        selection.check(&Coverage::read(&mut transaction, &self.config.arena).await?)?;
+        let mut sum = self.sum_with_retries(&mut transaction, &selection, &retry).await?;
+        let left = match max_cost {
+            Some(max_cost) => Some(limit_cost(&mut transaction, &mut sum, max_cost).await?),
+            None => None,
+        };
+        if dry_run {
+            let next = if scope == SeedScope::Catalog { Vec::new() } else { sum.open.clone() };
+            let estimate = BuildPrices::read(&mut transaction).await?.estimate(&next);
             transaction.rollback().await?;
-            let dry_run_result =
-                SeedSummary { sum, jobs: Vec::new(), next, estimate: Some(estimate), waits_for_admin: false };
-            return Ok(Started { jobs: Vec::new(), waits: false, dry_run_result: Some(dry_run_result) });
+            let summary = SeedSummary {
+                sum,
+                jobs: Vec::new(),
+                next,
+                estimate: Some(estimate),
+                left,
+                waits_for_admin: false,
+            };
+            return Ok(Started {
+                jobs: Vec::new(),
+                waits: false,
+                selection,
+                left,
+                dry_run_result: Some(summary),
+            });
         }
-        let jobs = self.enqueue_batch(&mut transaction, &sum, request.scope).await?;
+        let jobs = self.enqueue_batch(&mut transaction, &sum, scope).await?;
         let detail = json!({
-            "jobs": jobs.len(), "what": request.scope.name(), "retryFailed": request.retry_failed,
+            "jobs": jobs.len(), "what": scope.name(), "retryFailed": retry != SeedRetry::Never,
         });
         audit::record(&mut transaction, admin, "seed", &self.config.arena.slug(), detail).await?;
         transaction.commit().await?;
         self.wake();
-        Ok(Started { jobs, waits: matches!(request.scope, SeedScope::Batch(_)), dry_run_result: None })
+        let waits = matches!(scope, SeedScope::Batch(_));
+        Ok(Started { jobs, waits, selection, left, dry_run_result: None })
+    }
+
+    /// The selected slots, after what failed among them may be asked for again.
+    async fn sum_with_retries(
+        &self,
+        connection: &mut PgConnection,
+        selection: &SlotSelection,
+        retry: &SeedRetry,
+    ) -> sqlx::Result<CoverageSummary> {
+        let reasons = match retry {
+            SeedRetry::Never => return self.sum(connection, selection).await,
+            SeedRetry::WithMissing => &[][..],
+            SeedRetry::Only(reasons) => reasons,
+        };
+        let coverage = Coverage::read(&mut *connection, &self.config.arena).await?;
+        let failed = coverage.failed_jobs(selection, reasons);
+        let ids: Vec<_> = failed.iter().map(|job| job.id).collect();
+        jobs::allow_retry(&mut *connection, &ids).await?;
+        let mut sum = self.sum(connection, selection).await?;
+        if matches!(retry, SeedRetry::Only(_)) {
+            let failed: HashSet<_> = failed.into_iter().map(|job| job.slot).collect();
+            sum.open.retain(|slot| failed.contains(slot));
+        }
+        Ok(sum)
     }
 
     /// Waits for a batch, and reports on it. If the caller leaves, the jobs go on.
     pub async fn wait_for_jobs(&self, started: Started) -> anyhow::Result<SeedSummary> {
-        let Started { jobs, waits, dry_run_result } = started;
+        let Started { jobs, waits, selection, left, dry_run_result } = started;
         if let Some(dry_run_result) = dry_run_result {
             return Ok(dry_run_result);
         }
@@ -116,14 +190,14 @@ impl Worker {
             sleep(POLL_INTERVAL).await;
         }
         let mut connection = self.pool.acquire().await?;
-        let sum = self.sum(&mut connection).await?;
+        let sum = self.sum(&mut connection, &selection).await?;
         let waits_for_admin = self.waits_for_admin(&mut connection, &sum).await?;
         drop(connection);
         if waits && jobs.is_empty() && !sum.is_done() && !waits_for_admin {
             self.wait_for_end_of_pause(since).await?;
         }
         let jobs = jobs::find(&self.pool, &jobs).await?;
-        Ok(SeedSummary { sum, jobs, next: Vec::new(), estimate: None, waits_for_admin })
+        Ok(SeedSummary { sum, jobs, next: Vec::new(), estimate: None, left, waits_for_admin })
     }
 
     /// Whether one of the jobs runs, or can be started.
@@ -143,7 +217,7 @@ impl Worker {
         if sum.is_done() || paused.is_empty() || sum.open.iter().any(is_startable) {
             return Ok(false);
         }
-        let under_way = jobs::under_way(&mut *connection, &self.config.arena, &sum.askable).await?;
+        let under_way: Vec<_> = sum.under_way.iter().map(|job| job.id).collect();
         Ok(!jobs::any_in_progress(connection, &under_way, &paused).await?)
     }
 
@@ -177,9 +251,13 @@ impl Worker {
         Ok(())
     }
 
-    async fn sum(&self, connection: &mut PgConnection) -> sqlx::Result<CoverageSummary> {
+    async fn sum(
+        &self,
+        connection: &mut PgConnection,
+        selection: &SlotSelection,
+    ) -> sqlx::Result<CoverageSummary> {
         let coverage = Coverage::read(connection, &self.config.arena).await?;
-        Ok(coverage.summary(|model| self.providers().can_generate(model)))
+        Ok(coverage.summary(selection, |model| self.providers().can_generate(model)))
     }
 
     async fn enqueue_batch(
@@ -187,7 +265,7 @@ impl Worker {
         connection: &mut PgConnection,
         sum: &CoverageSummary,
         scope: SeedScope,
-    ) -> anyhow::Result<Vec<Uuid>> {
+    ) -> sqlx::Result<Vec<Uuid>> {
         let paused = if scope == SeedScope::Everything {
             Vec::new()
         } else {
@@ -196,14 +274,30 @@ impl Worker {
         let is_startable = |model: &str| !paused.iter().any(|paused| paused == model);
         let size = scope.size();
         // Jobs that this server cannot run are not part of the batch.
-        let askable: Vec<_> = sum.askable.iter().filter(|model| is_startable(model)).cloned().collect();
-        let mut batch = jobs::under_way(&mut *connection, &self.config.arena, &askable).await?;
+        let startable = sum.under_way.iter().filter(|job| is_startable(job.slot.model.as_str()));
+        let mut batch: Vec<_> = startable.map(|job| job.id).collect();
+        // Ids are in the order in which jobs were queued.
+        batch.sort_unstable();
         batch.truncate(size);
         let missing = sum.open.iter().filter(|slot| is_startable(slot.model.as_str()));
         let missing: Vec<_> = missing.take(size - batch.len()).collect();
         batch.extend(jobs::enqueue_all(connection, &missing).await?);
         Ok(batch)
     }
+}
+
+/// Leaves out what the money does not allow. Jobs that are under way count, so that a repeated call queues nothing more.
+async fn limit_cost(
+    connection: &mut PgConnection,
+    sum: &mut CoverageSummary,
+    max_cost: MicroDollars,
+) -> sqlx::Result<LeftOut> {
+    let prices = BuildPrices::read(connection).await?;
+    let under_way = prices.estimate(sum.under_way.iter().map(|SlotJob { slot, .. }| slot)).cost;
+    let limit = MicroDollars(max_cost.0.saturating_sub(under_way.0));
+    let (open, left) = prices.split(std::mem::take(&mut sum.open), limit);
+    sum.open = open;
+    Ok(LeftOut { builds: left.len(), estimate: prices.estimate(&left) })
 }
 
 impl SeedScope {

@@ -1,7 +1,7 @@
-/** Actions on the whole matrix: import the catalog, generate, retry, pause, cancel. */
+/** Actions on the matrix, or on a selection of it: import the catalog, generate, retry, pause, cancel. */
 import { request, showError } from "./api.js";
 import { showPauses } from "./pauses.js";
-import { byId, confirmAction, formatCount, formatNumber, query, textElement } from "./ui.js";
+import { byId, confirmAction, formatCount, query, textElement } from "./ui.js";
 
 const attempts = Number(query(document, ".coverage").dataset.attempts);
 const outcome = byId("outcome");
@@ -29,22 +29,40 @@ function toggleButton(order, many) {
 }
 
 /** @param {HTMLButtonElement} button */
-async function run(button) {
-  if (button.getAttribute("aria-disabled")) return;
+function run(button) {
   const order = button.dataset.order;
+  return act(async () => {
+    if (order === "catalog") await importCatalog();
+    else if (order === "stop") return cancel();
+    else if (order === "pause") showPauses(await request("POST", "/api/admin/queue/pause"));
+    else return generate(order === "failed" ? "onlyFailed=1" : "");
+    return true;
+  });
+}
+
+/**
+ * Carries out one action at a time.
+ * @param {() => Promise<boolean>} action @param {(trouble: unknown) => void} [onTrouble] shows what went wrong
+ * @returns {Promise<boolean>} whether the action was carried out
+ */
+export async function act(action, onTrouble = showTrouble) {
+  if (buttons[0]?.getAttribute("aria-disabled")) return false;
   for (const each of buttons) each.setAttribute("aria-disabled", "true");
   outcome.hidden = true;
   try {
-    if (order === "catalog") await importCatalog();
-    else if (order === "stop") await cancelAll();
-    else if (order === "pause") showPauses(await request("POST", "/api/admin/queue/pause"));
-    else await generate(order === "failed");
+    return await action();
   } catch (trouble) {
-    showError(outcome, trouble);
-    outcome.classList.add("bad");
+    onTrouble(trouble);
+    return false;
   } finally {
     for (const each of buttons) each.removeAttribute("aria-disabled");
   }
+}
+
+/** @param {unknown} trouble */
+function showTrouble(trouble) {
+  showError(outcome, trouble);
+  outcome.classList.add("bad");
 }
 
 async function importCatalog() {
@@ -58,27 +76,33 @@ async function importCatalog() {
   outcome.append(again);
 }
 
-/** @param {boolean} again retries failed builds, too */
-async function generate(again) {
-  const retry = again ? "&retryFailed=1" : "";
-  const plan = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?dryRun=1${retry}`));
+/** Asks for builds after a confirmation. @param {string} selection parameters of `/api/admin/seed`; all that is missing without any */
+export async function generate(selection) {
+  const parameters = selection && `&${selection}`;
+  const plan = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?dryRun=1${parameters}`));
   const next = plan.next ?? [];
-  if (next.length === 0) return showOutcome(await explainNothingToDo());
-  const failed = next.filter(({ promptId, modelKey }) => {
-    const cell = document.querySelector(`#matrix a[href="/admin/places/${promptId}/${modelKey}"]`);
-    return ["failed", "cancelled"].includes(cell?.getAttribute("data-state") ?? "");
-  }).length;
+  if (next.length === 0) {
+    showOutcome(await explainNothingToDo());
+    return true;
+  }
   const title = `Generate ${formatCount(next.length, "build")}?`;
-  if (!(await confirmAction(title, [...confirmationText(next, failed), costText(plan.estimate)], "Generate"))) return;
-  const result = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${retry}`));
-  showOutcome(`${formatCount(result.jobs.length, "build")} queued. They continue when you close this page.`);
+  if (!(await confirmAction(title, [...confirmationText(next), costText(plan.estimate)], "Generate"))) return false;
+  const result = /** @type {SeedResult} */ (await request("POST", `/api/admin/seed?background=1${parameters}`));
+  const { length } = result.jobs;
+  showOutcome(`${formatCount(length, "build")} in the queue or running. They continue when you close this page.`);
+  return true;
 }
 
-async function cancelAll() {
-  const confirmationText = "Everything queued or running stops, on every server. Answers received so far are kept, and may still be billed.";
-  if (!(await confirmAction("Stop all jobs?", [textElement("p", confirmationText)], "Stop all jobs"))) return;
-  const { cancelled } = await request("DELETE", "/api/admin/jobs");
+/** Cancels jobs after a confirmation. @param {string} [selection] parameters of `/api/admin/jobs`; all jobs without any */
+export async function cancel(selection) {
+  const text = selection
+    ? "What is queued or running here stops, on every server. Answers received so far are kept, and may still be billed."
+    : "Everything queued or running stops, on every server. Answers received so far are kept, and may still be billed.";
+  const title = selection ? "Stop these jobs?" : "Stop all jobs?";
+  if (!(await confirmAction(title, [textElement("p", text)], selection ? "Stop these jobs" : "Stop all jobs"))) return false;
+  const { cancelled } = await request("DELETE", selection ? `/api/admin/jobs?${selection}` : "/api/admin/jobs");
   showOutcome(`${formatCount(cancelled, "build")} cancelled.`);
+  return true;
 }
 
 /** Explains why nothing would be generated. */
@@ -97,8 +121,8 @@ function costText({ dollars, unknown } = { dollars: 0, unknown: 0 }) {
   return textElement("p", `Estimated cost, going by earlier builds: ${about}${besides}.`);
 }
 
-/** The text of the confirmation: what is asked for, of whom, and how often. @param {NonNullable<SeedResult["next"]>} next @param {number} failed */
-function confirmationText(next, failed) {
+/** The text of the confirmation: what is asked for, of whom, and how often. @param {NonNullable<SeedResult["next"]>} next */
+function confirmationText(next) {
   const perProvider = new Map();
   for (const { modelKey } of next) {
     const column = document.querySelector(`#matrix th[data-model="${modelKey}"]`);
@@ -111,9 +135,7 @@ function confirmationText(next, failed) {
     list.append(textElement("li", `${name}: ${formatCount(builds, "build")}, at most ${formatCount(most, "request")}`));
   }
   const cost = textElement("p", `Each build takes up to ${formatCount(attempts, "request")}, and providers bill every request.`);
-  const missing = next.length - failed;
-  const both = failed && missing ? [textElement("p", `${formatNumber(failed)} failed or were cancelled; the other ${formatNumber(missing)} were never tried.`)] : [];
-  return [...both, list, cost];
+  return [list, cost];
 }
 
 /** @param {string} words */

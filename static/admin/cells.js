@@ -140,7 +140,7 @@ export function enableArrowKeys() {
   table.setAttribute("role", "grid");
   const region = query(document, ".matrix");
   region.removeAttribute("tabindex");
-  let current = [...cells.values()].find((cell) => cell.checkVisibility());
+  let current = [...cells.values()].find(isVisible);
   for (const cell of cells.values()) cell.tabIndex = cell === current ? 0 : -1;
   const go = (/** @type {HTMLAnchorElement} */ cell) => {
     if (current) current.tabIndex = -1;
@@ -158,7 +158,7 @@ export function enableArrowKeys() {
   });
   // A filter may hide the cell that Tab reaches; another one takes its place.
   byId("matrix-title").closest("section")?.addEventListener("change", () => {
-    const shown = current?.checkVisibility() ? current : [...cells.values()].find((cell) => cell.checkVisibility());
+    const shown = current && isVisible(current) ? current : [...cells.values()].find(isVisible);
     if (shown) go(shown);
   });
 }
@@ -171,12 +171,18 @@ function neighbour(cell, key, far) {
   const line = shown(row);
   const x = line.indexOf(cell);
   const y = rows.indexOf(row);
-  if (key === "ArrowRight") return line[x + 1];
-  if (key === "ArrowLeft") return line[x - 1];
-  if (key === "Home") return shown(far ? rows[0] ?? row : row)[0];
-  if (key === "End") return shown(far ? rows.at(-1) ?? row : row).at(-1);
+  if (key === "ArrowRight") return line.slice(x + 1).find(isVisible);
+  if (key === "ArrowLeft") return line.slice(0, x).filter(isVisible).at(-1);
+  if (key === "Home") return shown(far ? rows[0] ?? row : row).find(isVisible);
+  if (key === "End") return shown(far ? rows.at(-1) ?? row : row).filter(isVisible).at(-1);
   const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
   if (!step) return undefined;
   const down = Math.min(Math.max(y + step, 0), rows.length - 1);
-  return shown(rows[down] ?? row)[x];
+  const ahead = step > 0 ? rows.slice(down) : rows.slice(0, down + 1).reverse();
+  return ahead.map((other) => shown(other)[x]).find((other) => other && isVisible(other));
+}
+
+/** Whether a cell can have the focus: the filter hides single cells without taking their place away. @param {HTMLAnchorElement} cell */
+function isVisible(cell) {
+  return cell.checkVisibility({ visibilityProperty: true });
 }

@@ -17,7 +17,7 @@ export function setUp() {
 export function refresh() {
   showEmptyState();
   for (const beside of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-beside]"))) {
-    const builds = countShown(`a[data-state=ready][data-shut="${beside.dataset.beside}"]`);
+    const builds = shownCells(`a[data-state=ready][data-shut="${beside.dataset.beside}"]`).length;
     query(beside, "span").textContent = formatNumber(builds);
     beside.hidden = builds === 0;
   }
@@ -30,20 +30,41 @@ function saveToAddress() {
   history.replaceState(null, "", address);
 }
 
-/** Says so where the filter leaves no cell. */
+/** Hides the columns that the filter empties, as the stylesheet does for rows, and says so where it leaves no cell. */
 function showEmptyState() {
   if (!select) return;
   const state = select.value;
+  const rest = state === "missing" ? ":not([data-shut])" : "";
   const all = document.querySelector("#all:checked") !== null;
-  const nothing = state !== "" && countShown(`a[data-state=${state}]${state === "missing" ? ":not([data-shut])" : ""}`, all) === 0;
+  const rows = /** @type {NodeListOf<HTMLTableRowElement>} */ (document.querySelectorAll("#matrix tr"));
+  const filled = new Set();
+  for (const cell of state ? shownCells(`a[data-state=${state}]${rest}`, all) : []) {
+    filled.add(cell.closest("td")?.cellIndex);
+  }
+  hideColumns(rows, state ? (column) => !filled.has(column) : () => false);
+  const nothing = state !== "" && filled.size === 0;
   byId("none").hidden = !nothing;
   query(document, ".matrix").hidden = nothing;
   // The options read "what failed", "what is missing".
   byId("none").textContent = nothing ? `${select.selectedOptions[0]?.textContent?.replace("what", "Nothing")}.` : "";
 }
 
-/** How many shown cells match. @param {string} cell @param {boolean} [all] what is switched off, too */
-function countShown(cell, all = false) {
+/** The columns that are hidden now. */
+let hidden = "";
+
+/** @param {NodeListOf<HTMLTableRowElement>} rows @param {(column: number) => boolean} isEmpty */
+function hideColumns(rows, isEmpty) {
+  const columns = [...(rows[0]?.cells ?? [])].map((_, column) => column > 0 && isEmpty(column));
+  const now = columns.join();
+  if (now === hidden) return;
+  hidden = now;
+  for (const row of rows) {
+    for (const cell of row.cells) cell.toggleAttribute("data-empty", columns[cell.cellIndex]);
+  }
+}
+
+/** The shown cells that match. @param {string} cell @param {boolean} [all] what is switched off, too */
+function shownCells(cell, all = false) {
   const on = all ? "" : ":not([data-off])";
-  return document.querySelectorAll(`#matrix tbody tr${on} td${on} ${cell}`).length;
+  return document.querySelectorAll(`#matrix tbody tr${on} td${on} ${cell}`);
 }

@@ -3,8 +3,10 @@ import * as cells from "./cells.js";
 import * as bulkActions from "./bulk-actions.js";
 import { CellPanel } from "./panel.js";
 import * as filter from "./matrix-filter.js";
+import * as lineActions from "./line-actions.js";
 import { announce, byId, formatCount, formatDollars, formatNumber } from "./ui.js";
 import { showPauses } from "./pauses.js";
+import { showReasons } from "./reasons.js";
 import { subscribe } from "./event-stream.js";
 
 const UNDER_WAY = ["queued", "running"];
@@ -17,9 +19,11 @@ function applyChange({ whole, cells: changed, sum, pauses }) {
   if (whole) clearMissing(changed);
   showTotals(sum);
   showPauses(pauses);
+  showReasons(sum.failures);
   announceEnded(changed.filter(({ state }, index) => !UNDER_WAY.includes(state) && UNDER_WAY.includes(before[index] ?? "")));
   filter.refresh();
   panel.refresh();
+  lineActions.refresh();
 }
 
 /** Empties the cells that a whole matrix does not list. @param {CellState[]} full */
@@ -33,7 +37,7 @@ function clearMissing(full) {
 /** @param {CoverageTotals} sum */
 function showTotals(sum) {
   for (const slot of document.querySelectorAll("[data-sum]")) {
-    const name = /** @type {keyof CoverageTotals} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
+    const name = /** @type {Exclude<keyof CoverageTotals, "failures">} */ (/** @type {HTMLElement} */ (slot).dataset.sum);
     slot.textContent = name === "spent" ? formatSpent(sum) : formatNumber(sum[name]);
     const some = /** @type {HTMLElement | null} */ (slot.closest("[data-some]"));
     if (some) some.hidden = sum[name] === 0;
@@ -88,6 +92,7 @@ for (const cell of cells.allCells()) cell.setAttribute("aria-haspopup", "dialog"
 cells.enableArrowKeys();
 filter.setUp();
 bulkActions.setUp();
+lineActions.setUp();
 setInterval(() => {
   cells.updateClocks();
   panel.tick();

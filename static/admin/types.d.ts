@@ -28,6 +28,14 @@ interface CoverageTotals {
   underWay: number;
   spent: number;
   unpriced: number;
+  failures: FailureReason[];
+}
+
+/** Failed builds that have the reason in common. */
+interface FailureReason {
+  code: string;
+  sentence: string;
+  count: number;
 }
 
 /** What is paused. */

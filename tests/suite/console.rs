@@ -1,6 +1,8 @@
 //! The console: signing in, and its pages with and without script.
 
 mod budgets;
+mod large;
+mod lines;
 mod matrix;
 mod pages;
 mod pauses;
@@ -42,7 +44,7 @@ const PROMPTS: &str = r#"
 /// An installation whose models belong to a fake provider.
 struct ConsoleFixture {
     server: TestServer,
-    _db: TestDb,
+    db: TestDb,
     provider: FakeProvider,
     _data_dir: TempDir,
 }
@@ -66,7 +68,7 @@ impl ConsoleFixture {
         fs::write(data_dir.path().join("models.toml"), models(&provider)).unwrap();
         let db = TestDb::new().await;
         let server = start_server(&db, &data_dir).await;
-        let fixture = Self { server, provider, _db: db, _data_dir: data_dir };
+        let fixture = Self { server, provider, db, _data_dir: data_dir };
         let seeded = fixture.api("POST", "/api/admin/seed?generateBuilds=0").send().await.unwrap();
         assert_eq!(seeded.status(), 200, "{}", seeded.text().await.unwrap());
         fixture
@@ -84,18 +86,23 @@ impl ConsoleFixture {
 
     /// Opens a tab, signs in, and goes to the path.
     async fn open_signed_in(&self, path: &str) -> BrowserPage {
-        let page = open_page(&self.server.url_for("/admin")).await;
-        page.run(&format!("document.getElementById('token').value = {TOKEN:?}")).await;
-        page.click("main [type=submit]").await;
-        wait_until(&page, "document.querySelector('nav.console')").await;
-        page.goto(&self.server.url_for(path)).await;
-        page
+        open_signed_in(&self.server, path).await
     }
 
     /// The cookie of a new signed-in session.
     async fn cookie(&self) -> String {
         cookie(&sign_in(&self.server, TOKEN).await).unwrap()
     }
+}
+
+/// Opens a tab, signs in, and goes to the path.
+async fn open_signed_in(server: &TestServer, path: &str) -> BrowserPage {
+    let page = open_page(&server.url_for("/admin")).await;
+    page.run(&format!("document.getElementById('token').value = {TOKEN:?}")).await;
+    page.click("main [type=submit]").await;
+    wait_until(&page, "document.querySelector('nav.console')").await;
+    page.goto(&server.url_for(path)).await;
+    page
 }
 
 async fn start_server(db: &TestDb, data_dir: &TempDir) -> TestServer {

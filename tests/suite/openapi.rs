@@ -257,6 +257,15 @@ async fn call_admin_operations() -> Vec<Value> {
     recorded.record("answer", &admin.get(&format!("{job}/attempts/1")).await);
     recorded.record("answer", &admin.get(&format!("{job}/attempts/7")).await);
     recorded.record("cancelJob", &admin.delete(&job).await);
+    recorded.record("seed", &admin.post("/api/admin/seed?dryRun=1&maxCost=0&tag=nothing", "").await);
+    recorded.record("seed", &admin.post("/api/admin/seed?dryRun=1&maxCost=0&model=one", "").await);
+    let followed = json!({ "jobs": [job.rsplit('/').next().unwrap()] });
+    let path = "/api/admin/jobs/progress";
+    recorded.record("jobsProgress", &admin.json(Method::POST, path, &followed).await);
+    recorded.record("jobsProgress", &admin.json(Method::POST, path, &json!({})).await);
+    recorded.record("jobs", &admin.get("/api/admin/jobs?state=ready,failed&limit=1").await);
+    recorded.record("jobs", &admin.get("/api/admin/jobs?state=lost").await);
+    recorded.record("cancelAllJobs", &admin.delete("/api/admin/jobs?model=nobody").await);
     recorded.record("cancelAllJobs", &admin.delete("/api/admin/jobs").await);
     recorded.record("unreadJobs", &admin.get("/api/admin/jobs/unread").await);
     recorded.record("reparse", &admin.post(&format!("{job}/reparse"), "").await);

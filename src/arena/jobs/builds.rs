@@ -5,7 +5,7 @@
 
 mod listing;
 
-pub use listing::{Job, find, of_slot, reparsable, under_way};
+pub use listing::{Job, JobFilter, find, list, of_slot, reparsable, under_way};
 
 use std::collections::HashMap;
 
@@ -298,16 +298,11 @@ pub async fn cancel_queued(
     Ok(cancelled.rows_affected())
 }
 
-/// Lets seeding ask again for whatever failed or was cancelled at these settings.
-pub async fn allow_retry(connection: &mut PgConnection, settings: &Settings) -> sqlx::Result<()> {
+/// Lets seeding ask again for the builds of these failed and cancelled jobs.
+pub async fn allow_retry(connection: &mut PgConnection, jobs: &[Uuid]) -> sqlx::Result<()> {
     sqlx::query!(
-        "
-        UPDATE jobs
-        SET forgiven = true
-        FROM build_jobs
-        WHERE job_id = id AND settings = $1 AND state IN ('failed', 'cancelled') AND NOT forgiven
-        ",
-        settings as _,
+        "UPDATE jobs SET forgiven = true WHERE id = ANY ($1) AND state IN ('failed', 'cancelled') AND NOT forgiven",
+        jobs,
     )
     .execute(connection)
     .await?;

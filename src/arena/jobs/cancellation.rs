@@ -8,7 +8,12 @@ use crate::arena::ModelKey;
 
 /// Cancels a job that is under way, and keeps what has streamed in. Returns whether the job was under way.
 pub async fn cancel(connection: &mut PgConnection, id: Uuid) -> sqlx::Result<bool> {
-    Ok(cancel_under_way(connection, Some(id)).await? > 0)
+    Ok(cancel_these(connection, &[id]).await? > 0)
+}
+
+/// Cancels those of the jobs that are under way. Returns how many were.
+pub async fn cancel_these(connection: &mut PgConnection, ids: &[Uuid]) -> sqlx::Result<usize> {
+    cancel_under_way(connection, Some(ids)).await
 }
 
 /// Cancels all jobs that are under way. Returns how many.
@@ -39,13 +44,13 @@ pub(in crate::arena) async fn cancel_begun(
     Ok(())
 }
 
-async fn cancel_under_way(connection: &mut PgConnection, only: Option<Uuid>) -> sqlx::Result<usize> {
+async fn cancel_under_way(connection: &mut PgConnection, only: Option<&[Uuid]>) -> sqlx::Result<usize> {
     let cancelled = sqlx::query_scalar!(
         "
         UPDATE jobs
         SET state = 'cancelled', ended_at = clock_timestamp(), leased_until = NULL, note = NULL,
             error_code = 'cancelled', error = 'An admin cancelled it.'
-        WHERE state IN ('queued', 'running') AND ($1::uuid IS NULL OR id = $1)
+        WHERE state IN ('queued', 'running') AND ($1::uuid[] IS NULL OR id = ANY ($1))
         RETURNING id
         ",
         only

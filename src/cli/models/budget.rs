@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::arena::ModelKey;
 use crate::cli::api::AdminApi;
+use crate::cli::output;
 
 /// A number of dollars, or none.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +20,18 @@ pub(super) fn parse_limit(text: &str) -> Result<DollarLimit, String> {
     Ok(DollarLimit(Some(dollars)))
 }
 
-pub(super) async fn run(api: &AdminApi, key: &ModelKey, limit: DollarLimit) -> anyhow::Result<()> {
+pub(super) async fn run(
+    api: &AdminApi,
+    key: &ModelKey,
+    limit: DollarLimit,
+    json: bool,
+) -> anyhow::Result<()> {
     let path = format!("/api/admin/models/{key}/budget");
     let set: Value = api.send(Method::PUT, &path, &json!({ "dollars": limit.0 })).await?;
-    match set["dollars"].as_f64() {
-        Some(dollars) => println!("{key} may cost ${dollars:.2} in all."),
-        None => println!("{key} has no budget of its own."),
+    match (json, set["dollars"].as_f64()) {
+        (true, _) => output::json(&set)?,
+        (false, Some(dollars)) => output::line(format_args!("{key} may cost ${dollars:.2} in all."))?,
+        (false, None) => output::line(format_args!("{key} has no budget of its own."))?,
     }
     Ok(())
 }

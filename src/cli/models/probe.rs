@@ -3,15 +3,15 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::CliModel;
 use crate::arena::ModelKey;
 use crate::cli::api::AdminApi;
-use crate::cli::catalog;
+use crate::cli::{catalog, output};
 
 /// How many models are probed at a time.
 const AT_ONCE: usize = 8;
@@ -36,20 +36,39 @@ struct CliNote {
 }
 
 /// Probes models, and prints what came of each as soon as it is known.
-pub(super) async fn run(api: &AdminApi, keys: &[ModelKey], all: bool) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(
+    api: &AdminApi,
+    keys: &[ModelKey],
+    all: bool,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
     let keys = if all { models_with_key(api).await? } else { keys.iter().map(ToString::to_string).collect() };
-    ensure!(!keys.is_empty(), "no enabled model has a provider with a key");
+    if keys.is_empty() {
+        let nobody = "No model can be asked: no enabled model has a provider with a key.";
+        match json {
+            true => output::json(&json!({ "ok": false, "models": [], "error": nobody }))?,
+            false => output::line(nobody)?,
+        }
+        return Ok(ExitCode::FAILURE);
+    }
     let probe = async |key: String| {
         let path = format!("{}/probe", catalog::path::<CliModel>(&key));
-        let probed = api.post::<CliProbe>(&path, "").await.with_context(|| key.clone());
+        let probed = api.post::<Value>(&path, "").await.with_context(|| key.clone());
         (key, probed)
     };
     let mut probes = stream::iter(keys).map(probe).buffer_unordered(AT_ONCE);
-    let mut failed = false;
+    let (mut failed, mut answers) = (false, Vec::new());
     while let Some((key, probed)) = probes.next().await {
-        let probe = probed?;
-        println!("{key:40} {probe}");
+        let answer = probed?;
+        let probe: CliProbe = serde_json::from_value(answer.clone())?;
         failed |= !probe.ok;
+        match json {
+            true => answers.push(json!({ "key": key, "probe": answer })),
+            false => output::line(format_args!("{key:40} {probe}"))?,
+        }
+    }
+    if json {
+        output::json(&json!({ "ok": !failed, "models": answers }))?;
     }
     Ok(ExitCode::from(u8::from(failed)))
 }

@@ -13,7 +13,7 @@ mod probe;
 pub(in crate::web) mod queue;
 mod seed;
 mod session;
-mod status;
+pub(in crate::web) mod status;
 pub(in crate::web) mod votes;
 
 use std::time::Duration;
@@ -24,8 +24,9 @@ use crate::app::App;
 use crate::web::layers;
 use crate::worker::seeding;
 
+pub use self::jobs::{JobsProgressResponse, ProviderProgressView};
 pub use self::queue::PausesView;
-pub use self::seed::{SeedEstimate, SeedResponse};
+pub use self::seed::{LeftOutView, SeedEstimate, SeedJobView, SeedResponse};
 pub(in crate::web) use self::session::RequireAdmin;
 
 /// Long enough for the largest import over a slow connection. A body that stalls ends sooner.

@@ -2,5 +2,7 @@
 
 mod access;
 mod catalog;
+mod commands;
 mod imports;
 mod seeding;
+mod selection;

@@ -5,6 +5,7 @@ mod budgets;
 mod crashes;
 mod draining;
 mod failures;
+mod following;
 mod generations;
 mod interruptions;
 mod model_edits;

@@ -109,22 +109,71 @@ async fn select(
     .await
 }
 
-/// The jobs of these models under way at these settings, the oldest first.
+/// Which jobs are listed. What is None does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct JobFilter {
+    pub states: Option<Vec<JobState>>,
+    pub models: Option<Vec<ModelKey>>,
+    pub prompts: Option<Vec<PromptId>>,
+    /// Those that were asked of this provider, and those of `routed_models` that nobody was asked for yet.
+    pub provider: Option<String>,
+    pub routed_models: Vec<ModelKey>,
+    /// The code of the reason for which the job failed or was cancelled.
+    pub reason: Option<String>,
+    /// Those before this one.
+    pub before: Option<Uuid>,
+}
+
+/// The ids of the latest jobs at any settings, the latest first. Ids are in the order in which jobs were queued.
+pub async fn list(pool: &PgPool, filter: &JobFilter, limit: i64) -> sqlx::Result<Vec<Uuid>> {
+    let JobFilter { states, models, prompts, provider, routed_models, reason, before } = filter;
+    let states: Option<Vec<_>> =
+        states.as_ref().map(|states| states.iter().map(|state| state.name().to_owned()).collect());
+    sqlx::query_scalar!(
+        "
+        SELECT id
+        FROM jobs
+        JOIN build_jobs ON job_id = id
+        WHERE ($1::text[] IS NULL OR state = ANY ($1))
+          AND ($2::text[] IS NULL OR model_key = ANY ($2))
+          AND ($3::text[] IS NULL OR prompt_id = ANY ($3))
+          AND ($4::text IS NULL OR provider = $4 OR (provider IS NULL AND model_key = ANY ($5::text[])))
+          AND ($6::text IS NULL OR error_code = $6)
+          AND ($7::uuid IS NULL OR id < $7)
+        ORDER BY id DESC
+        LIMIT $8
+        ",
+        states.as_deref(),
+        models.as_deref() as _,
+        prompts.as_deref() as _,
+        provider.as_deref(),
+        routed_models as _,
+        reason.as_deref(),
+        *before,
+        limit,
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The jobs under way of these models for these prompts, at any settings; of all, where the list is empty.
 pub async fn under_way(
     executor: impl PgExecutor<'_>,
-    settings: &Settings,
-    models: &[String],
+    models: &[ModelKey],
+    prompts: &[PromptId],
 ) -> sqlx::Result<Vec<Uuid>> {
     sqlx::query_scalar!(
         "
         SELECT id
         FROM jobs
         JOIN build_jobs ON job_id = id
-        WHERE state IN ('queued', 'running') AND settings = $1 AND model_key = ANY ($2)
-        ORDER BY wanted_at, id
+        WHERE state IN ('queued', 'running')
+          AND (cardinality($1::text[]) = 0 OR model_key = ANY ($1))
+          AND (cardinality($2::text[]) = 0 OR prompt_id = ANY ($2))
+        ORDER BY id
         ",
-        settings as _,
-        models,
+        models as _,
+        prompts as _,
     )
     .fetch_all(executor)
     .await

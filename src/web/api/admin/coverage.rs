@@ -1,6 +1,7 @@
 //! `GET /api/admin/coverage`: the state of every build, prompts by models.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +17,7 @@ use super::jobs::dollars;
 use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::catalog::{ListedModel, ListedPrompt};
-use crate::arena::coverage::{self, Coverage};
+use crate::arena::coverage::{self, Coverage, SlotSelection};
 use crate::arena::jobs::{self, JobState};
 use crate::arena::{ModelKey, WaitingModel};
 use crate::web::views::{AdminModelView, AdminPromptView, SettingsView};
@@ -91,12 +92,39 @@ pub(in crate::web) struct CoverageSumView {
     pub spent: f64,
     /// Attempts of unknown price or usage, and answers whose end was lost. They may have cost more than is known.
     pub unpriced: i64,
+    /// Why the failed ones failed, the most frequent reason first.
+    pub failures: Vec<FailureReasonView>,
+}
+
+/// Failed builds that have the reason in common.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = FailureReason)]
+pub(in crate::web) struct FailureReasonView {
+    #[schema(example = "refused")]
+    pub code: String,
+    /// The same for people.
+    #[schema(example = "The model declined")]
+    pub sentence: &'static str,
+    pub count: usize,
 }
 
 impl CoverageSumView {
     pub fn spent_text(&self) -> String {
         let is_minimum = self.unpriced > 0;
         filters::format_cost(Some(self.spent).filter(|spent| *spent > 0.0 || !is_minimum), is_minimum)
+    }
+}
+
+impl FailureReasonView {
+    fn all(failures: &BTreeMap<String, usize>) -> Vec<Self> {
+        let view = |(code, count): (&String, &usize)| Self {
+            sentence: failure_sentence(code),
+            code: code.clone(),
+            count: *count,
+        };
+        let mut views: Vec<_> = failures.iter().map(view).collect();
+        views.sort_by_key(|view| Reverse(view.count));
+        views
     }
 }
 
@@ -163,7 +191,8 @@ impl CoverageMatrix {
         let mut connection = app.pool.acquire().await?;
         let coverage = Coverage::read(&mut connection, &app.config.arena).await?;
         drop(connection);
-        let sum = coverage.summary(|model| app.worker.providers().can_generate(model));
+        let sum =
+            coverage.summary(&SlotSelection::default(), |model| app.worker.providers().can_generate(model));
         let (micros, unpriced) = jobs::total_spent(&app.pool).await?;
         let sum = CoverageSumView {
             expected: sum.expected,
@@ -174,6 +203,7 @@ impl CoverageMatrix {
             under_way: coverage.under_way(),
             spent: dollars(micros),
             unpriced,
+            failures: FailureReasonView::all(&sum.failures),
         };
         let pauses = PausesView::read(app).await?;
         let wait_reason = |ListedModel { model, .. }: &ListedModel| {
@@ -225,6 +255,37 @@ impl CoverageMatrix {
                 ..empty
             },
         }
+    }
+}
+
+/// What a job's error code means, for people.
+fn failure_sentence(code: &str) -> &'static str {
+    match code {
+        "bad_answer" => "The answer could not be read",
+        "bad_json" | "bad_spec" => "The answer held no build",
+        "bad_key" => "The API key is not accepted",
+        "bad_request" => "The provider did not take the request",
+        "cut_off" => "The answer broke off",
+        "empty" => "The answer was empty",
+        "exists" => "Another build came first",
+        "filtered" => "The provider withheld the answer",
+        "footprint_too_small" | "height_too_small" | "too_few_blocks" => "The build was too small",
+        "interrupted" => "Buildoff stopped too often meanwhile",
+        "no_blocks" => "The build had no blocks",
+        "no_credit" => "The account has no credit left",
+        "no_provider" => "This server could not ask the provider any more",
+        "no_such_model" => "The provider does not know the model",
+        "over_budget" => "The budget did not allow it",
+        "overloaded" => "The provider was overloaded",
+        "rate_limited" => "The provider got too many requests",
+        "refused" => "The model declined",
+        "stalled" => "Nothing came for too long",
+        "timed_out" => "The answer took too long",
+        "too_large" | "too_many_blocks" | "too_much_work" => "The build was too large",
+        "truncated" => "The token limit ended the answer",
+        "unreachable" => "The provider could not be reached",
+        "unread" => "The answer could not be checked",
+        _ => "Another reason",
     }
 }
 

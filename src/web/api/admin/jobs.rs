@@ -1,5 +1,8 @@
 //! `/api/admin/jobs`: generating a build, its attempts and answers, cancelling, and parsing answers again.
 
+mod list;
+mod progress;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -14,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+pub use self::progress::{JobsProgressResponse, ProviderProgressView};
 use super::RequireAdmin;
 use super::queue::PausesView;
 use crate::app::App;
@@ -28,7 +32,8 @@ use crate::web::{Error, ErrorCode};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(enqueue, cancel_all))
+        .routes(routes!(enqueue, list::list, list::cancel_all))
+        .merge(progress::routes())
         .routes(routes!(list_unread))
         .routes(routes!(show, cancel))
         .routes(routes!(answer))
@@ -100,14 +105,6 @@ pub(in crate::web) struct AttemptView {
     pub sent: Option<SentOptions>,
     /// Options that the provider rejected, and what was sent instead.
     pub notes: Value,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Cancelled)]
-struct CancelAllResponse {
-    ok: bool,
-    /// The number of jobs.
-    cancelled: usize,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -217,28 +214,6 @@ async fn cancel(
     transaction.commit().await?;
     app.worker.wake();
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Cancel all jobs
-///
-/// Cancels all queued and running jobs, on all servers. The parts of answers that have arrived are kept, and providers
-/// may still bill them.
-#[utoipa::path(
-    delete, path = "/api/admin/jobs", tag = "Admin", operation_id = "cancelAllJobs",
-    responses((status = OK, description = "The jobs are cancelled.", body = CancelAllResponse)),
-)]
-async fn cancel_all(
-    State(app): State<App>,
-    RequireAdmin(admin): RequireAdmin,
-) -> Result<Json<CancelAllResponse>, Error> {
-    let mut transaction = app.pool.begin().await?;
-    let cancelled = jobs::cancel_all(&mut transaction).await?;
-    if cancelled > 0 {
-        audit::record(&mut transaction, admin, "cancel", "all jobs", json!({ "jobs": cancelled })).await?;
-    }
-    transaction.commit().await?;
-    app.worker.wake();
-    Ok(Json(CancelAllResponse { ok: true, cancelled }))
 }
 
 /// Get an answer

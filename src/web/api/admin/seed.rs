@@ -10,16 +10,24 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::RequireAdmin;
-use super::jobs::elapsed_ms;
+use super::jobs::{dollars, elapsed_ms};
 use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
+use crate::arena::coverage::{SlotSelection, UnknownInSelection};
 use crate::arena::jobs::{Job, JobState};
-use crate::web::Error;
-use crate::web::query::flag;
-use crate::worker::seeding::{self, SeedRequest, SeedScope};
+use crate::arena::{ModelKey, PromptId};
+use crate::generate::cost::MicroDollars;
+use crate::web::openapi::codes;
+use crate::web::query::{flag, names};
+use crate::web::{Error, ErrorCode};
+use crate::worker::estimate::Estimate;
+use crate::worker::seeding::{self, SeedError, SeedRequest, SeedRetry, SeedScope};
 
 const DEFAULT_BATCH: usize = 2;
+
+/// In dollars. More is a typing error.
+const MAX_COST: f64 = 1e6;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(seed))
@@ -48,6 +56,31 @@ struct SeedQuery {
     /// The number of builds to wait for, 1 to 3.
     #[param(minimum = 1, maximum = 3, default = 2)]
     batch_size: Option<usize>,
+    /// Only builds by these models: keys, separated by commas.
+    #[serde(default, deserialize_with = "names")]
+    #[param(value_type = Option<String>, example = "openai_gpt_5_2_pro,anthropic_claude_opus_5")]
+    model: Vec<ModelKey>,
+    /// Only builds of these prompts: ids, separated by commas.
+    #[serde(default, deserialize_with = "names")]
+    #[param(value_type = Option<String>, example = "steam-locomotive")]
+    prompt: Vec<PromptId>,
+    /// Only builds of prompts with one of these tags, separated by commas.
+    #[serde(default, deserialize_with = "names")]
+    #[param(value_type = Option<String>, example = "vehicles")]
+    tag: Vec<String>,
+    /// 1 leaves out builds that were never tried; only failed and cancelled ones are generated again.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    only_failed: bool,
+    /// Only builds that ended for these reasons: codes, separated by commas. Implies `onlyFailed`.
+    #[serde(default, deserialize_with = "names")]
+    #[param(value_type = Option<String>, example = "refused")]
+    reason: Vec<String>,
+    /// Dollars that the queued builds may cost by the estimate, together with those of the selection that are in
+    /// progress. Builds are queued prompt by prompt up to the first that does not fit; builds of unknown price are left out.
+    /// Needs `background` or `dryRun`.
+    #[param(minimum = 0, maximum = 1e6, example = 25.0)]
+    max_cost: Option<f64>,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -70,12 +103,15 @@ pub struct SeedResponse {
     /// With a dry run, what they may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<SeedEstimate>,
+    /// With `maxCost`, what it left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftOutView>,
     /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
     pub pauses: PausesView,
 }
 
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = EstimatedCost)]
 pub struct SeedEstimate {
     /// Estimated from what builds of each model have cost, or from its prices and an answer of average length.
@@ -86,7 +122,16 @@ pub struct SeedEstimate {
     pub unknown: usize,
 }
 
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = LeftOut)]
+pub struct LeftOutView {
+    /// Missing builds that were not queued.
+    #[schema(example = 120)]
+    pub builds: usize,
+    pub estimate: SeedEstimate,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SeededJob)]
 pub struct SeedJobView {
@@ -94,10 +139,18 @@ pub struct SeedJobView {
     pub prompt_id: String,
     pub model_key: String,
     pub state: String,
+    /// The key of the provider that was asked; null before the first request.
+    pub provider: Option<String>,
+    /// Why it failed, for programs.
+    pub code: Option<String>,
     pub error: Option<String>,
     pub block_count: Option<i32>,
     pub attempts: i32,
     pub ms: Option<i64>,
+    /// In dollars. Null if nothing is known of it.
+    pub cost: Option<f64>,
+    /// Whether it may have cost more.
+    pub cost_is_minimum: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -112,19 +165,21 @@ pub struct MissingBuildView {
 ///
 /// Imports prompts and models, then generates the next missing builds and waits for them, up to two minutes. The work
 /// continues if the client disconnects, and the next call waits for it again. Repeat the call until `done` or
-/// `waitsForAdmin` is true. What is paused is left out.
+/// `waitsForAdmin` is true. What is paused is left out. With a selection, the numbers are those of the selection.
+///
+/// `background=1` queues everything that is missing at once and returns; `POST /api/admin/jobs/progress` follows it.
 #[utoipa::path(
     post, path = "/api/admin/seed", tag = "Admin", operation_id = "seed",
     params(SeedQuery),
     responses((status = OK, description = "The progress.", body = SeedResponse)),
+    extensions(("x-errors" = json!(codes([ErrorCode::NoModel, ErrorCode::NoPrompt])))),
 )]
 async fn seed(
     State(app): State<App>,
     RequireAdmin(admin): RequireAdmin,
     Query(query): Query<SeedQuery>,
 ) -> Result<Json<SeedResponse>, Error> {
-    let SeedQuery { dry_run, retry_failed, .. } = query;
-    let request = SeedRequest { scope: query.scope()?, dry_run, retry_failed };
+    let request = query.read()?;
     let worker = app.worker.clone();
     // In a task of its own: a client that disconnects must not stop it halfway.
     let started = tokio::spawn(async move { worker.seed(admin, request).await });
@@ -134,6 +189,17 @@ async fn seed(
 }
 
 impl SeedQuery {
+    fn read(self) -> Result<SeedRequest, Error> {
+        let (scope, max_cost) = (self.scope()?, self.max_cost()?);
+        let retry = match (self.only_failed || !self.reason.is_empty(), self.retry_failed) {
+            (true, _) => SeedRetry::Only(self.reason),
+            (false, true) => SeedRetry::WithMissing,
+            (false, false) => SeedRetry::Never,
+        };
+        let selection = SlotSelection { models: self.model, prompts: self.prompt, tags: self.tag };
+        Ok(SeedRequest { scope, selection, dry_run: self.dry_run, retry, max_cost })
+    }
+
     fn scope(&self) -> Result<SeedScope, Error> {
         let batch = self.batch_size.unwrap_or(DEFAULT_BATCH);
         if !(1..=3).contains(&batch) {
@@ -144,6 +210,44 @@ impl SeedQuery {
             Self { background: true, .. } => SeedScope::Everything,
             _ => SeedScope::Batch(batch),
         })
+    }
+
+    /// Every call has the whole amount, so a caller who repeats it until all is done would spend without limit.
+    fn max_cost(&self) -> Result<Option<MicroDollars>, Error> {
+        let Some(dollars) = self.max_cost else { return Ok(None) };
+        if !(0.0..=MAX_COST).contains(&dollars) {
+            return Err(Error::bad_request("maxCost is an amount in dollars, from 0 to 1000000."));
+        }
+        if !self.background && !self.dry_run {
+            return Err(Error::bad_request("maxCost needs background=1 or dryRun=1."));
+        }
+        Ok(Some(MicroDollars((dollars * 1e6).round() as u64)))
+    }
+}
+
+impl From<SeedError> for Error {
+    fn from(error: SeedError) -> Self {
+        match error {
+            SeedError::Unknown(unknown) => unknown.into(),
+            SeedError::Database(error) => error.into(),
+        }
+    }
+}
+
+impl From<UnknownInSelection> for Error {
+    fn from(unknown: UnknownInSelection) -> Self {
+        let code = match unknown {
+            UnknownInSelection::Model(_) => ErrorCode::NoModel,
+            UnknownInSelection::Prompt(_) => ErrorCode::NoPrompt,
+            UnknownInSelection::Tag(_) => ErrorCode::BadRequest,
+        };
+        Self::new(code, unknown.to_string())
+    }
+}
+
+impl SeedEstimate {
+    fn of(estimate: Estimate) -> Self {
+        Self { dollars: estimate.cost.0 as f64 / 1e6, unknown: estimate.unknown }
     }
 }
 
@@ -165,10 +269,10 @@ impl SeedResponse {
             failed_builds: sum.failed,
             jobs: seeded.jobs.into_iter().map(SeedJobView::of).collect(),
             next: seeded.next.iter().map(next).collect(),
-            estimate: seeded.estimate.map(|estimate| SeedEstimate {
-                dollars: estimate.cost.0 as f64 / 1e6,
-                unknown: estimate.unknown,
-            }),
+            estimate: seeded.estimate.map(SeedEstimate::of),
+            left: seeded
+                .left
+                .map(|left| LeftOutView { builds: left.builds, estimate: SeedEstimate::of(left.estimate) }),
             waits_for_admin: seeded.waits_for_admin,
             pauses,
         }
@@ -190,15 +294,20 @@ impl Display for SeedJobView {
 }
 
 impl SeedJobView {
-    fn of(job: Job) -> Self {
+    pub(in crate::web) fn of(job: Job) -> Self {
+        let ms = elapsed_ms(&job);
         Self {
+            cost: job.cost.map(dollars),
+            cost_is_minimum: job.cost_is_minimum,
+            code: job.error_code,
+            provider: job.provider,
             state: match job.state {
                 JobState::Queued | JobState::Running => "running",
                 JobState::Ready => "ready",
                 JobState::Failed | JobState::Cancelled => "failed",
             }
             .to_owned(),
-            ms: elapsed_ms(&job),
+            ms,
             id: job.id.to_string(),
             prompt_id: job.prompt_id.to_string(),
             model_key: job.model_key.to_string(),

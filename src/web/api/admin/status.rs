@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -35,6 +36,8 @@ struct AdminStatusResponse {
     /// Models whose builds are not voted on yet.
     waiting: Vec<WaitingModelView>,
     providers: Vec<ProviderStatusView>,
+    /// A note that the list of models may be out of date; null while it is recent.
+    catalog_note: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -91,10 +94,15 @@ async fn status_now(
         counts: status::counts(&app.pool).await?,
         queue: queue.map(QueuedBuildView::from).collect(),
         providers: app.worker.providers().known().iter().map(provider).collect(),
+        catalog_note: catalog_note(&app),
         coverage: matrix.sum,
         waiting: matrix.waiting,
         pauses: matrix.pauses,
     }))
+}
+
+pub(in crate::web) fn catalog_note(app: &App) -> Option<String> {
+    app.config.catalog.age_note(OffsetDateTime::now_utc().date())
 }
 
 impl From<CoverageCellView> for QueuedBuildView {

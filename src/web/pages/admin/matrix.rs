@@ -14,6 +14,7 @@ use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{ListedModel, ListedPrompt, Provider, REFERENCE};
 use crate::web::api::admin::coverage::{CoverageCellView, CoverageMatrix, CoverageSumView, WaitingModelView};
 use crate::web::api::admin::queue::PausesView;
+use crate::web::api::admin::status::catalog_note;
 use crate::web::views::unavailable_reason;
 use crate::web::{Error, Page, filters};
 
@@ -35,6 +36,8 @@ struct MatrixPage {
     /// Those that can be used, and those without an API key.
     providers: [Vec<Provider>; 2],
     references_are_off: bool,
+    /// A note that the list of models may be out of date.
+    catalog_note: Option<String>,
     /// The number of attempts at a build.
     attempts: u32,
     /// The time of the server's clock, in milliseconds since 1970.
@@ -79,6 +82,7 @@ async fn show(State(app): State<App>, _: SignedIn) -> Result<MatrixPage, Error> 
         columns: models.iter().map(|model| MatrixColumn::of(model, &app)).collect(),
         rows: matrix.coverage.prompts.iter().map(row).collect(),
         providers: [usable, without_key],
+        catalog_note: catalog_note(&app),
         references_are_off: app.config.references == ReferencePolicy::Off,
         attempts: app.config.generation.attempts,
         now: now as i64,
