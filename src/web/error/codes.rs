@@ -112,12 +112,12 @@ error_codes! {
         "This matchup does not exist, or it was shown to somebody else.");
     NoSuchPrompt("no_such_prompt", NOT_FOUND, Prompts, "Prompt not found",
         "This prompt does not exist.");
+    NoSuchRange("no_such_range", RANGE_NOT_SATISFIABLE, Section, "No such part",
+        "The file has no such bytes.");
     NoToken("no_token", UNAUTHORIZED, SignIn, "Sign in to continue",
         "Only admins can do this.");
     NoVotes("no_votes", CONFLICT, Console, "No votes to decide about",
         "No votes match, or this has already been decided about all of them.");
-    NoSuchRange("no_such_range", RANGE_NOT_SATISFIABLE, Section, "No such part",
-        "The file has no such bytes.");
     NotExported("not_exported", UNPROCESSABLE_ENTITY, Builds, "Export not possible",
         "The build does not fit into this format.");
     NotFound("not_found", NOT_FOUND, Section, "Page not found",
