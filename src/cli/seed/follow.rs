@@ -14,7 +14,7 @@ use super::{PATH, SeedArgs, builds, print_left, print_totals};
 use crate::cli::api::AdminApi;
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
-use crate::web::{JobsProgressResponse, SeedJobView, SeedResponse};
+use crate::web::{JobsProgressResponse, PausesView, SeedJobView, SeedResponse};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -123,14 +123,24 @@ fn print_summary(
         }
     }
     if progress.waits_for_admin && !stopped {
-        output::line(
-            "Nothing can be generated before you resume what is paused, set the key that is missing, or a budget allows it.",
-        )?;
+        let what = needed(&progress.pauses);
+        output::line(format_args!("Nothing can be generated before {what}."))?;
     }
     if *stopped {
         print_stopped(*still_queued, *still_running, arguments)?;
     }
     Ok(())
+}
+
+/// Without which nothing goes on.
+fn needed(pauses: &PausesView) -> &'static str {
+    if pauses.queue_paused_at.is_some() || !pauses.providers.is_empty() {
+        "you resume what is paused"
+    } else if pauses.budgets.iter().any(|budget| budget.percent >= 100) {
+        "a budget allows it"
+    } else {
+        "you set the key that is missing"
+    }
 }
 
 /// What becomes of the builds that have not ended.

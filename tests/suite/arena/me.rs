@@ -187,7 +187,7 @@ async fn every_link_of_about_works() {
     let files: Vec<String> = page
         .eval("[...document.querySelectorAll('main a[href^=\"/api/\"]')].map(a => a.getAttribute('href'))")
         .await;
-    assert_eq!(files, ["/api/votes.csv", "/api/votes.jsonl"]);
+    assert_eq!(files, ["/api/votes.csv", "/api/votes.jsonl", "/api/dataset.tar"]);
 }
 
 #[tokio::test]
