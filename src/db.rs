@@ -124,10 +124,11 @@ pub async fn name(pool: &PgPool) -> sqlx::Result<String> {
 }
 
 /// The tables that [`empty`] empties: all but `installation`. The database may hold others, which are left alone.
-pub const TABLES: [&str; 32] = [
+pub const TABLES: [&str; 33] = [
     "answer_parts",
     "attempts",
     "audit",
+    "batches",
     "budget_alarms",
     "build_jobs",
     "builds",

@@ -4,6 +4,7 @@
 //! worker that stops waits for the answers that stream, which are paid for, and releases its other jobs. If a worker is
 //! killed, others take over when its leases expire, with what had streamed in until then.
 
+mod batches;
 pub mod estimate;
 mod job;
 pub mod probe;
@@ -111,8 +112,12 @@ impl Worker {
         self.running.lock().values().cloned().collect()
     }
 
-    /// Runs jobs until [`Self::drain`] or [`Self::stop`], then releases those that are not done.
+    /// Runs jobs and batches until [`Self::drain`] or [`Self::stop`], then releases those that are not done.
     pub async fn run(&self) {
+        tokio::join!(self.run_jobs(), self.run_batches());
+    }
+
+    async fn run_jobs(&self) {
         let mut running = JoinSet::new();
         while !self.is_draining() {
             let woken = self.wake.notified();

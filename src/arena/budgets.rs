@@ -3,7 +3,8 @@
 //! Days and months are those of UTC. What was spent is the sum of what jobs, probes and lent keys have cost as far as it is
 //! known; an answer whose end was lost counts with what it cost at least. Requests of unknown cost are counted beside it.
 //!
-//! A budget is checked when a job is claimed, under the lock of all claims, and when a key is lent. It stops what would
+//! A budget is checked when a job is claimed or a batch is reserved, under the lock of all claims, and when a key is lent.
+//! It is checked once more before a batch is submitted. It stops what would
 //! begin while nothing is left of it, and nothing that runs. A job under way counts with what an answer of its model is
 //! expected to cost, unless more of that is recorded already. So a budget is exceeded by no more than the last job that
 //! began within it, and by what jobs under way cost beyond what was expected, such as for second attempts.
@@ -77,6 +78,8 @@ pub struct Budgets {
     pub spent: [i64; 2],
     /// Models whose prices are zero.
     free: HashSet<ModelKey>,
+    /// What an answer of each model is expected to cost at its list price.
+    expected: HashMap<ModelKey, f64>,
 }
 
 impl BudgetScope {
@@ -162,7 +165,8 @@ impl Budgets {
         )
         .fetch_one(&mut *connection)
         .await?;
-        let reserved = reserved(&mut *connection).await?;
+        let expected = expected_costs(&mut *connection).await?;
+        let reserved = reserved(&mut *connection, &expected).await?;
         let reserved_for_all = reserved.values().fold(0, |sum: i64, one| sum.saturating_add(*one));
         let day = limits.day.map(|limit| Budget {
             scope: BudgetScope::Day,
@@ -195,7 +199,7 @@ impl Budgets {
         let models = of_models::read(&mut *connection, &reserved).await?;
         let free = free_models(connection).await?;
         let all = day.into_iter().chain(month).chain(sandbox).chain(models).collect();
-        Ok(Self { all, spent: [spent.in_day, spent.in_month], free })
+        Ok(Self { all, spent: [spent.in_day, spent.in_month], free, expected })
     }
 
     /// The budget for which no job of the model may begin, the used up ones first.
@@ -206,32 +210,40 @@ impl Budgets {
         let stops = self.all.iter().filter(|budget| budget.pays_for(model) && budget.has_nothing_left());
         stops.max_by_key(|budget| budget.is_used_up())
     }
+
+    /// How many jobs of the model may begin together, at this part of the list price. As with jobs that begin one by
+    /// one, the last may exceed what is left.
+    pub fn room_for(&self, model: &ModelKey, price_part: f64) -> i64 {
+        let budgets = self.all.iter().filter(|budget| budget.pays_for(model));
+        let left =
+            budgets.map(|budget| budget.limit.saturating_sub(budget.spent).saturating_sub(budget.reserved));
+        let Some(left) = left.min().filter(|_| !self.free.contains(model)) else { return i64::MAX };
+        let each = self.expected.get(model).copied().unwrap_or_default() * price_part;
+        // What is expected to cost nothing has unlimited room as long as anything is left.
+        if left > 0 { (left as f64 / each).ceil() as i64 } else { 0 }
+    }
 }
 
-/// What jobs under way are expected to cost beyond what is recorded of their attempts, by model.
-async fn reserved(connection: &mut PgConnection) -> sqlx::Result<HashMap<ModelKey, i64>> {
+/// What an answer of each model is expected to cost at its list price.
+async fn expected_costs(connection: &mut PgConnection) -> sqlx::Result<HashMap<ModelKey, f64>> {
     let rows = sqlx::query!(
         r#"
         SELECT
-            jobs.model_key AS "model: ModelKey",
-            sum(greatest(least(expected.cost, $4) - coalesce(attempts.cost, 0), 0))::bigint AS "reserved!"
-        FROM jobs
-        JOIN models ON models.key = jobs.model_key
-        LEFT JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
-        CROSS JOIN LATERAL (
-            SELECT coalesce(
-                (
-                    SELECT sum(answers_cost)::float8 / nullif(sum(answers), 0)::float8
-                    FROM spending_days
-                    WHERE spending_days.model_key = jobs.model_key
-                      AND day > (clock_timestamp() AT TIME ZONE 'UTC')::date - $1::integer
+            key AS "model: ModelKey",
+            least(
+                coalesce(
+                    (
+                        SELECT sum(answers_cost)::float8 / nullif(sum(answers), 0)::float8
+                        FROM spending_days
+                        WHERE spending_days.model_key = key
+                          AND day > (clock_timestamp() AT TIME ZONE 'UTC')::date - $1::integer
+                    ),
+                    (prices ->> 'input')::float8 * $2 + (prices ->> 'output')::float8 * $3,
+                    0
                 ),
-                (prices ->> 'input')::float8 * $2 + (prices ->> 'output')::float8 * $3,
-                0
-            ) AS cost
-        ) AS expected
-        WHERE state = 'running' AND leased_until > clock_timestamp()
-        GROUP BY jobs.model_key
+                $4
+            ) AS "cost!"
+        FROM models
         "#,
         EXPECTATION_DAYS,
         TYPICAL_INPUT_TOKENS as f64,
@@ -240,7 +252,38 @@ async fn reserved(connection: &mut PgConnection) -> sqlx::Result<HashMap<ModelKe
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.model, row.reserved)).collect())
+    Ok(rows.into_iter().map(|row| (row.model, row.cost)).collect())
+}
+
+/// What jobs under way are expected to cost beyond what is recorded of their attempts, by model. Jobs of a batch are under
+/// way.
+async fn reserved(
+    connection: &mut PgConnection,
+    expected: &HashMap<ModelKey, f64>,
+) -> sqlx::Result<HashMap<ModelKey, i64>> {
+    let rows = sqlx::query!(
+        r#"
+        SELECT
+            jobs.model_key AS "model: ModelKey", coalesce(attempts.cost, 0) AS "recorded!",
+            coalesce(batches.price_part, 1) AS "price_part!", count(*) AS "jobs!"
+        FROM jobs
+        LEFT JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
+        LEFT JOIN batches ON batches.id = batch_id
+        WHERE (jobs.state = 'running' AND jobs.leased_until > clock_timestamp())
+           OR (jobs.state = 'queued' AND batch_id IS NOT NULL)
+        GROUP BY 1, 2, 3
+        "#
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut reserved: HashMap<ModelKey, i64> = HashMap::new();
+    for row in rows {
+        let each = expected.get(&row.model).copied().unwrap_or_default() * row.price_part;
+        let beyond = (each as i64).saturating_sub(row.recorded).max(0);
+        let sum = reserved.entry(row.model).or_default();
+        *sum = sum.saturating_add(beyond.saturating_mul(row.jobs));
+    }
+    Ok(reserved)
 }
 
 async fn free_models(connection: &mut PgConnection) -> sqlx::Result<HashSet<ModelKey>> {

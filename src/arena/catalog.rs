@@ -89,6 +89,11 @@ impl Model {
             && self.via.iter().all(has_same_id)
     }
 
+    /// Whether it is asked at this provider, by this ID and with these options.
+    pub fn is_asked_as(&self, provider: &str, model_id: &str, options: ModelOptions) -> bool {
+        self.routes().any(|route| route == (provider, model_id)) && self.options.asked() == options.asked()
+    }
+
     /// What is wrong with it, as a sentence.
     pub fn problem(&self) -> Option<String> {
         let provider = (!providers::is_key(&self.provider))

@@ -38,6 +38,10 @@ pub struct LatestJob {
     pub attempts: i32,
     pub chars: i64,
     pub note: Option<String>,
+    /// Whether it is asked for in a batch.
+    pub batched: bool,
+    /// When the batch was submitted that it is part of.
+    pub batch_submitted_at: Option<OffsetDateTime>,
     pub error_code: Option<String>,
     pub error: Option<String>,
     /// Whether seeding may ask again.
@@ -62,8 +66,10 @@ pub struct CoverageSummary {
     pub cancelled: usize,
     /// How many of the failed ones have failed for each reason, by its code.
     pub failures: BTreeMap<String, usize>,
-    /// The jobs that are queued or running, prompt by prompt.
+    /// The jobs that are queued or running, prompt by prompt, without those that are asked for in batches.
     pub under_way: Vec<SlotJob>,
+    /// The jobs that are asked for in batches. Nobody waits for them, since that may take a day.
+    pub in_batches: Vec<SlotJob>,
     /// Missing builds to ask for, prompt by prompt, so that there is soon something to compare.
     pub open: Vec<BuildSlot>,
 }
@@ -145,7 +151,7 @@ impl CoverageSummary {
         self.expected - self.existing
     }
 
-    /// Whether nothing is under way and nothing is left to ask for.
+    /// Whether nothing is under way and nothing is left to ask for, apart from batches.
     pub fn is_done(&self) -> bool {
         self.open.is_empty() && self.under_way.is_empty()
     }
@@ -156,7 +162,8 @@ impl CoverageSummary {
             SlotStatus::Missing => self.open.push(slot()),
             SlotStatus::Job(latest) => match latest.state {
                 JobState::Queued | JobState::Running => {
-                    self.under_way.push(SlotJob { id: latest.id, slot: slot() });
+                    let jobs = if latest.batched { &mut self.in_batches } else { &mut self.under_way };
+                    jobs.push(SlotJob { id: latest.id, slot: slot() });
                 }
                 _ if latest.retry_allowed => self.open.push(slot()),
                 JobState::Failed => {
@@ -180,7 +187,8 @@ async fn cells(
         r#"
         WITH latest AS (
             SELECT DISTINCT ON (prompt_id, model_key)
-                id, prompt_id, model_key, state, started_at, chars, note, error_code, error, forgiven
+                id, prompt_id, model_key, state, started_at, chars, note, batched, batch_id, error_code,
+                error, forgiven
             FROM build_jobs
             JOIN jobs ON id = job_id
             WHERE settings = $1
@@ -200,7 +208,13 @@ async fn cells(
                 FROM attempts
                 WHERE job_id = latest.id AND outcome IS DISTINCT FROM 'interrupted'
             ) AS attempts,
-            latest.chars AS "chars?", latest.note, latest.error_code, latest.error, latest.forgiven AS "forgiven?"
+            latest.chars AS "chars?", latest.note, latest.batched AS "batched?",
+            (
+                SELECT submitting_at
+                FROM batches
+                WHERE batches.id = latest.batch_id AND batches.state IN ('submitted', 'collecting')
+            ) AS batch_submitted_at,
+            latest.error_code, latest.error, latest.forgiven AS "forgiven?"
         FROM in_force
         FULL JOIN latest
             ON latest.prompt_id = in_force.prompt_id AND latest.model_key = in_force.model_key
@@ -224,6 +238,8 @@ async fn cells(
                 attempts: row.attempts.unwrap_or_default(),
                 chars: row.chars.unwrap_or_default(),
                 note: row.note,
+                batched: row.batched.unwrap_or_default(),
+                batch_submitted_at: row.batch_submitted_at,
                 error_code: row.error_code,
                 error: row.error,
                 retry_allowed: row.forgiven.unwrap_or_default(),

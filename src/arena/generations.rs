@@ -75,10 +75,7 @@ pub(super) async fn is_current(connection: &mut PgConnection, job: Uuid, attempt
         return Ok(true);
     };
     let model = catalog::find_model(connection, &asked.model_key).await?;
-    Ok(model.is_some_and(|model| {
-        model.routes().any(|route| route == (provider.as_str(), model_id.as_str()))
-            && model.options.asked() == options.0
-    }))
+    Ok(model.is_some_and(|model| model.is_asked_as(&provider, &model_id, options.0)))
 }
 
 /// Stores how a job has led to a build: by this attempt, or else by its last one that counts.

@@ -18,10 +18,13 @@
 //! takes that lock, too, then the model's row, and then goes on like any other. An import cancels the job under way before
 //! it stores its build: so it waits for a worker that is storing one, and that worker never waits for it.
 //!
+//! **Batches.** A job can be asked for in a batch instead. Then it stays queued and no worker claims it; see [`batches`].
+//!
 //! A general job queue would not do: that a subject is asked for once, that the limit of a provider holds over all
 //! servers, and that a build and the end of its job are one transaction, are rules of these tables.
 
 pub mod attempts;
+pub mod batches;
 mod builds;
 mod cancellation;
 pub mod claims;
@@ -29,8 +32,9 @@ mod lease;
 pub mod pauses;
 
 pub use builds::{
-    AttachBuildError, ClaimedBuild, EnqueueError, Job, JobFilter, allow_retry, attach_build, average_costs,
-    cancel_for_import, cancel_queued, enqueue, enqueue_all, find, list, of_slot, reparsable, under_way,
+    AttachBuildError, BatchedBuild, ClaimedBuild, EnqueueError, Job, JobFilter, allow_retry, attach_build,
+    average_costs, cancel_for_import, cancel_queued, enqueue, enqueue_all, find, list, of_slot, reparsable,
+    under_way,
 };
 pub(super) use cancellation::cancel_begun;
 pub use cancellation::{cancel, cancel_all, cancel_these};

@@ -133,13 +133,13 @@ pub async fn excluded_votes(executor: impl PgExecutor<'_>) -> sqlx::Result<Exclu
     .await
 }
 
-/// Queued jobs by model, at all settings.
+/// Queued jobs by model, at all settings, without those in a batch.
 pub async fn queued_jobs(pool: &PgPool) -> sqlx::Result<HashMap<ModelKey, i64>> {
     let rows = sqlx::query!(
         r#"
         SELECT model_key AS "model: ModelKey", count(*) AS "jobs!"
         FROM jobs
-        WHERE state = 'queued'
+        WHERE state = 'queued' AND batch_id IS NULL
         GROUP BY model_key
         "#
     )

@@ -23,6 +23,10 @@ pub(super) struct SeedArgs {
     /// Queue the builds for a running Buildoff, and do not wait.
     #[arg(long)]
     background: bool,
+    /// Queue all missing builds for the batch APIs of their providers, which answer within a day at a lower price. A
+    /// running Buildoff sends them.
+    #[arg(long)]
+    batch_api: bool,
     /// Also generate builds that failed or were cancelled.
     #[arg(long)]
     retry_failed: bool,
@@ -75,10 +79,13 @@ fn print_result(seeded: &SeedResponse, arguments: &SeedArgs) -> anyhow::Result<(
     if let Some(left) = &seeded.left {
         print_left(left, arguments)?;
     }
+    if !seeded.without_batch_api.is_empty() {
+        output::line(format_args!("left out, without a batch API: {}", seeded.without_batch_api.join(", ")))?;
+    }
     for line in seeded.pauses.lines() {
         output::line(line)?;
     }
-    if arguments.background && !arguments.dry_run {
+    if (arguments.background || arguments.batch_api) && !arguments.dry_run && !arguments.catalog {
         output::line(format_args!("{} builds queued; a running Buildoff generates them", seeded.jobs.len()))?;
     }
     if seeded.model_count == 0 {
@@ -138,13 +145,14 @@ impl std::fmt::Display for SeedEstimate {
 impl SeedArgs {
     /// Whether the command waits for what it queues.
     fn follows(&self) -> bool {
-        !(self.dry_run || self.catalog || self.background)
+        !(self.dry_run || self.catalog || self.background || self.batch_api)
     }
 
     fn query(&self) -> AddressQuery {
         self.selected()
             .flag("dryRun", self.dry_run)
-            .flag("background", !self.dry_run && !self.catalog)
+            .flag("background", !self.dry_run && !self.catalog && !self.batch_api)
+            .flag("batchApi", self.batch_api)
             .flag("retryFailed", self.retry_failed)
             .flag("onlyFailed", self.only_failed)
             .names("reason", &self.reasons)

@@ -1,13 +1,17 @@
 //! Anthropic's Messages API.
 
+mod batches;
+
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::batches::AnthropicBatches;
+use super::batches::BatchProtocol;
 use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
-    set_field,
+    set_field, unexpected_document,
 };
 use super::{
     ChatMessage, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
@@ -70,6 +74,10 @@ impl Protocol for AnthropicProtocol {
 
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(AnthropicStreamParser::default())
+    }
+
+    fn batches(&self) -> Option<&'static dyn BatchProtocol> {
+        Some(&AnthropicBatches)
     }
 }
 
@@ -159,6 +167,16 @@ struct AnthropicMessageDelta {
     stop_details: Option<AnthropicStopDetails>,
 }
 
+/// A message in one piece.
+#[derive(Deserialize)]
+struct AnthropicMessage {
+    r#type: String,
+    content: Vec<AnthropicContentBlock>,
+    usage: Option<AnthropicUsage>,
+    #[serde(flatten)]
+    stop: AnthropicMessageDelta,
+}
+
 #[derive(Deserialize)]
 struct AnthropicStopDetails {
     explanation: Option<String>,
@@ -245,6 +263,22 @@ impl StreamParser for AnthropicStreamParser {
             }
             _ => Ok(()),
         }
+    }
+
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<()> {
+        let message = serde_json::from_str::<AnthropicMessage>(&body);
+        let Some(message) = message.ok().filter(|message| message.r#type == "message") else {
+            return Err(unexpected_document(&body, received));
+        };
+        received.update_usage(message.usage.map(Usage::from).unwrap_or_default());
+        for block in message.content {
+            received.mark_started();
+            if let AnthropicContentBlock::Text { text } = block {
+                received.push_text(&text)?;
+            }
+        }
+        self.stop = Some(message.stop).filter(|stop| stop.stop_reason.is_some());
+        Ok(())
     }
 }
 

@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep};
 
 use super::cost::least_usage;
 use super::{
-    ChatMessage, ChatRole, CompletionRequest, Delta, GenerateError, GenerateErrorKind, ModelOptions,
-    ModelProvider, Result,
+    ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
+    ModelOptions, ModelProvider, Result, Usage,
 };
 use crate::arena::jobs::attempts::{Attempt, Billing, Outcome, PastAttempts};
 use crate::work::{WorkClient, WorkError, WorkPool};
@@ -86,6 +86,22 @@ pub struct Generated<T> {
     pub generation_time: Duration,
 }
 
+/// What has come of a request that was sent by somebody else than the loop.
+pub struct ReadResponse<T> {
+    pub attempt: Attempt,
+    pub verdict: AttemptVerdict<T>,
+}
+
+pub enum AttemptVerdict<T> {
+    Accepted {
+        output: T,
+        attempts: u32,
+    },
+    /// Another attempt is to be made.
+    AskAgain,
+    Failed(GenerateError),
+}
+
 /// Follows an attempt loop. An error from any of its methods ends the loop.
 #[async_trait]
 pub trait AttemptListener: Send {
@@ -105,6 +121,13 @@ struct FailedAttempt {
     next: NextAttempt,
 }
 
+/// Where the loop begins.
+enum FirstStep<T> {
+    /// The answer of an earlier worker is accepted.
+    Nothing(Generated<T>),
+    Ask(ChatPrompt),
+}
+
 enum NextAttempt {
     /// Another one would not help.
     Nothing,
@@ -120,22 +143,14 @@ impl<T: Task> AttemptLoop<T> {
     /// busy provider does, and gives up after as many failures as one.
     pub async fn run(&self, listener: &mut dyn AttemptListener) -> Result<Generated<T::Output>> {
         let (mut count, mut interruptions) = (self.past.count, self.past.interruptions);
-        let mut prompt = match &self.past.answer {
-            Some((answer, generation_time)) => match self.read(answer).await {
-                Ok(output) => {
-                    return Ok(Generated { output, attempts: count, generation_time: *generation_time });
-                }
-                Err(FailedAttempt { next: NextAttempt::Prompt(repair), .. }) if count < self.max_attempts => {
-                    repair
-                }
-                Err(failed) => return Err(failed.error),
-            },
-            None if self.past.code.as_deref().is_some_and(is_too_long) => self.task.shorter_prompt(),
-            None => self.task.first_prompt(),
+        let mut prompt = match self.first_step().await? {
+            FirstStep::Nothing(generated) => return Ok(generated),
+            FirstStep::Ask(prompt) => prompt,
         };
+        let mut resumable = self.past.resumable.clone();
         loop {
             listener.on_attempt_start().await.map_err(GenerateError::cancelled)?;
-            let (attempt, result) = self.attempt(&prompt, listener).await;
+            let (attempt, result) = self.attempt(&prompt, &mut resumable, listener).await;
             if attempt.outcome == Outcome::Interrupted {
                 interruptions += 1;
             } else {
@@ -159,6 +174,8 @@ impl<T: Task> AttemptLoop<T> {
             let number = next.is_some().then_some(count + 1);
             listener.on_attempt_end(&attempt, number).await.map_err(GenerateError::cancelled)?;
             let (next, wait) = next.ok_or(failed.error)?;
+            // What goes on in the background is only read again if it is the answer to the same request.
+            resumable = resumable.filter(|_| wait.is_some() && self.options.background);
             if let Some(wait) = wait {
                 listener.on_delta(Delta::Waiting {
                     attempt: interruptions,
@@ -171,18 +188,70 @@ impl<T: Task> AttemptLoop<T> {
         }
     }
 
-    async fn attempt(
-        &self,
-        prompt: &ChatPrompt,
-        listener: &mut dyn AttemptListener,
-    ) -> (Attempt, Result<T::Output, FailedAttempt>) {
-        let request = CompletionRequest {
+    /// The request with which [`Self::run`] would begin, for somebody else to send. None if the answer of an earlier
+    /// worker is accepted after all.
+    ///
+    /// # Errors
+    /// If nothing is to be requested any more.
+    pub async fn next_request(&self) -> Result<Option<CompletionRequest>> {
+        Ok(match self.first_step().await? {
+            FirstStep::Ask(prompt) => Some(self.request(&prompt)),
+            FirstStep::Nothing(_) => None,
+        })
+    }
+
+    /// Reads what has come of a request of [`Self::next_request`].
+    pub async fn read_response(&self, result: Result<CompletionResponse>) -> ReadResponse<T::Output> {
+        let (attempt, result) = self.judge(result, Duration::ZERO, |usage| *usage).await;
+        let counts = attempt.outcome != Outcome::Interrupted;
+        let count = self.past.count + u32::from(counts);
+        let verdict = match result {
+            Ok(output) => AttemptVerdict::Accepted { output, attempts: count },
+            Err(FailedAttempt { next: NextAttempt::Prompt(_), .. }) if count < self.max_attempts => {
+                AttemptVerdict::AskAgain
+            }
+            Err(failed) => AttemptVerdict::Failed(failed.error),
+        };
+        ReadResponse { attempt, verdict }
+    }
+
+    async fn first_step(&self) -> Result<FirstStep<T::Output>> {
+        let PastAttempts { count, .. } = self.past;
+        let prompt = match &self.past.answer {
+            Some((answer, generation_time)) => match self.read(answer).await {
+                Ok(output) => {
+                    let generation_time = *generation_time;
+                    return Ok(FirstStep::Nothing(Generated { output, attempts: count, generation_time }));
+                }
+                Err(FailedAttempt { next: NextAttempt::Prompt(repair), .. }) if count < self.max_attempts => {
+                    repair
+                }
+                Err(failed) => return Err(failed.error),
+            },
+            None if self.past.code.as_deref().is_some_and(is_too_long) => self.task.shorter_prompt(),
+            None => self.task.first_prompt(),
+        };
+        Ok(FirstStep::Ask(prompt))
+    }
+
+    fn request(&self, prompt: &ChatPrompt) -> CompletionRequest {
+        CompletionRequest {
             model: self.model.clone(),
             system: prompt.system.clone(),
             messages: vec![ChatMessage { role: ChatRole::User, text: prompt.user.clone() }],
             schema: self.task.schema(),
             options: self.options,
-        };
+        }
+    }
+
+    async fn attempt(
+        &self,
+        prompt: &ChatPrompt,
+        resumable: &mut Option<String>,
+        listener: &mut dyn AttemptListener,
+    ) -> (Attempt, Result<T::Output, FailedAttempt>) {
+        let request = self.request(prompt);
+        let resumed = resumable.clone();
         let mut sent_at = Instant::now();
         let mut streamed_chars = 0;
         let mut on_delta = |delta: Delta<'_>| {
@@ -190,12 +259,35 @@ impl<T: Task> AttemptLoop<T> {
                 Delta::Sent => sent_at = Instant::now(),
                 Delta::Text(text) => streamed_chars += text.chars().count(),
                 Delta::Thinking { chars } => streamed_chars += chars,
+                Delta::Remote { id } => *resumable = Some((*id).to_owned()),
                 Delta::Usage(_) | Delta::Waiting { .. } => {}
             }
             listener.on_delta(delta);
         };
-        let result = self.provider.ask(&request, &mut on_delta).await;
-        let answer_time = sent_at.elapsed();
+        let result = match resumed {
+            Some(id) => {
+                on_delta(Delta::Remote { id: &id });
+                match self.provider.resume(&id, &request, &mut on_delta).await {
+                    // It is not kept any longer.
+                    Err(error) if error.is_gone() || error.kind == GenerateErrorKind::BadRequest => {
+                        self.provider.ask(&request, &mut on_delta).await
+                    }
+                    result => result,
+                }
+            }
+            None => self.provider.ask(&request, &mut on_delta).await,
+        };
+        let request_chars = prompt.system.len() + prompt.user.len();
+        self.judge(result, sent_at.elapsed(), |usage| least_usage(usage, request_chars, streamed_chars)).await
+    }
+
+    /// Reads what has come of a request. `at_least` tells what was used at least if the end of the answer was lost.
+    async fn judge(
+        &self,
+        result: Result<CompletionResponse>,
+        answer_time: Duration,
+        at_least: impl FnOnce(&Usage) -> Usage,
+    ) -> (Attempt, Result<T::Output, FailedAttempt>) {
         let (response, error) = match result {
             Ok(response) => (response, None),
             Err(mut error) => (std::mem::take(&mut *error.partial), Some(error)),
@@ -203,10 +295,7 @@ impl<T: Task> AttemptLoop<T> {
         let answer: Arc<str> = response.text.into();
         let billing = match &error {
             Some(error) if error.cost_nothing() => Billing::Nothing,
-            Some(error) if error.began && error.lost_the_end() => {
-                let request_chars = prompt.system.len() + prompt.user.len();
-                Billing::AtLeast(least_usage(&response.usage, request_chars, streamed_chars))
-            }
+            Some(error) if error.began && error.lost_the_end() => Billing::AtLeast(at_least(&response.usage)),
             _ => Billing::Reported,
         };
         let result = match error {

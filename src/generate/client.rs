@@ -1,6 +1,7 @@
 //! What is the same for all providers: send a request, read the answer as it streams in, leave out what the provider
 //! does not support, retry while it is busy, and give up in time.
 
+mod batches;
 mod body;
 mod efforts;
 mod error_body;
@@ -18,6 +19,7 @@ use async_trait::async_trait;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
+use self::batches::ClientBatches;
 pub(super) use self::error_body::{parse_error, provider_error};
 use self::learned::LearnedOptions;
 pub(super) use self::options::RequestOptions;
@@ -28,11 +30,12 @@ pub(super) use self::received::ReceivedAnswer;
 pub(super) use self::sse::SseEvent;
 use self::sse::SseStream;
 use self::text::{clip, head_and_tail};
-use self::transport::{HttpTransport, ResponseBody};
+use self::transport::ResponseBody;
+pub(super) use self::transport::{HttpTransport, JsonLines, remote_id};
 use super::error::Retry;
 use super::{
-    CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError, GenerateErrorKind,
-    ModelProvider, Note, RequestLimits, Result, Secret,
+    BatchApi, CompletionRequest, CompletionResponse, Delta, Endpoint, EndpointError, GenerateError,
+    GenerateErrorKind, ModelProvider, Note, RequestLimits, Result, Secret,
 };
 
 /// The longest wait that is computed with. Whether it is too long is decided by `RequestLimits::max_wait`.
@@ -60,21 +63,47 @@ impl ModelProvider for ProviderClient {
         let asking = self.ask_with_retries(request, &mut options, deadline, &mut received, &mut notes);
         let result = timeout_at(deadline, asking).await;
         let result = result.unwrap_or_else(|_| Err(self.scrub_error(self.timeout_error(), &received)));
-        let (usage, began) = (received.total_usage(), received.began());
-        let response = CompletionResponse { text: received.text, usage, sent: options.sent(), notes };
-        match result {
-            Ok(()) => Ok(response),
-            Err(error) => {
-                let message = format!("{}: {}", self.protocol.name(), error.message_with_status());
-                Err(GenerateError { message, began, partial: Box::new(response), ..error })
-            }
-        }
+        self.respond(result, received, &options, notes)
+    }
+
+    async fn resume(
+        &self,
+        id: &str,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse> {
+        let Some(url) = self.protocol.resume_url(&self.transport.base, id) else {
+            return self.ask(request, on_delta).await;
+        };
+        let deadline = Instant::now() + self.limits.total;
+        let mut received = ReceivedAnswer::new(on_delta, self.limits.max_bytes, self.log_raw);
+        let (options, notes) = self.options(request)?;
+        let resuming = async {
+            let body = self.transport.resume(url, &mut received).await?;
+            self.read_body(body, deadline, &mut received).await
+        };
+        let result = timeout_at(deadline, resuming).await.unwrap_or_else(|_| Err(self.timeout_error()));
+        let result = result.map_err(|error| self.scrub_error(error, &received));
+        self.respond(result, received, &options, notes)
+    }
+
+    async fn cancel(&self, id: &str) -> Result<()> {
+        let Some(url) = self.protocol.cancel_url(&self.transport.base, id) else { return Ok(()) };
+        let mut ignore = |_: Delta<'_>| {};
+        let received = ReceivedAnswer::new(&mut ignore, 0, false);
+        let result = self.transport.post_json(url, &serde_json::json!({})).await.map(drop);
+        result.map_err(|error| self.scrub_error(error, &received))
     }
 
     fn retry_wait(&self, error: &GenerateError, failures: u32) -> Option<Duration> {
         let wait = self.backoff(error, failures);
         let is_refused = error.retry == Retry::Never || failures >= self.limits.tries;
         (!is_refused && wait <= self.limits.max_wait).then_some(wait)
+    }
+
+    fn batches(&self) -> Option<Box<dyn BatchApi + '_>> {
+        let protocol = self.protocol.batches()?;
+        Some(Box::new(ClientBatches { client: self, protocol }))
     }
 
     fn log_rejected(&self, answer: &str, why: &str) {
@@ -96,6 +125,24 @@ impl ProviderClient {
         let transport = HttpTransport::new(endpoint, protocol.as_ref(), limits)?;
         let (key, learned) = (endpoint.key.clone(), LearnedOptions::default());
         Ok(Self { protocol, transport, limits, key, log_raw, learned })
+    }
+
+    fn respond(
+        &self,
+        result: Result<()>,
+        received: ReceivedAnswer<'_>,
+        options: &RequestOptions,
+        notes: Vec<Note>,
+    ) -> Result<CompletionResponse> {
+        let (usage, began) = (received.total_usage(), received.began());
+        let response = CompletionResponse { text: received.text, usage, sent: options.sent(), notes };
+        match result {
+            Ok(()) => Ok(response),
+            Err(error) => {
+                let message = format!("{}: {}", self.protocol.name(), error.message_with_status());
+                Err(GenerateError { message, began, partial: Box::new(response), ..error })
+            }
+        }
     }
 
     /// The options of a request, and how they differ from what it asks for.
@@ -161,19 +208,24 @@ impl ProviderClient {
             GenerateError::new(GenerateErrorKind::BadRequest, message)
         })?;
         let url = self.protocol.url(&self.transport.base, &request.model);
+        let body = self.transport.post(url, body, received).await?;
+        self.read_body(body, deadline, received).await
+    }
+
+    async fn read_body(
+        &self,
+        body: ResponseBody,
+        deadline: Instant,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<()> {
         let mut parser = self.protocol.parser();
-        match self.transport.post(url, body, received).await? {
+        match body {
             ResponseBody::Document(body) => parser.on_document(body, received)?,
             ResponseBody::Stream(events) => {
                 self.read_stream(*events, parser.as_mut(), deadline, received).await?;
             }
         }
-        parser.finish()?;
-        if received.text.trim().is_empty() {
-            let message = "the model finished without writing anything";
-            return Err(GenerateError::new(GenerateErrorKind::Empty, message));
-        }
-        Ok(())
+        finish(parser.as_ref(), received)
     }
 
     /// Reads a stream to its end. Once the model is done, an error that follows does not spoil its answer.
@@ -259,4 +311,14 @@ impl ProviderClient {
         let message = format!("the answer took longer than {} s", self.limits.total.as_secs_f64());
         GenerateError::new(GenerateErrorKind::TimedOut, message)
     }
+}
+
+/// Decides whether what has come is an answer.
+fn finish(parser: &dyn StreamParser, received: &ReceivedAnswer<'_>) -> Result<()> {
+    parser.finish()?;
+    if received.text.trim().is_empty() {
+        let message = "the model finished without writing anything";
+        return Err(GenerateError::new(GenerateErrorKind::Empty, message));
+    }
+    Ok(())
 }

@@ -64,6 +64,8 @@ pub enum GenerateErrorKind {
     Cancelled,
     /// This server's own budget does not allow the request.
     OverBudget,
+    /// The provider did not answer within the time that it has for a batch.
+    Expired,
 }
 
 /// Whether the provider wants the same request again.
@@ -98,6 +100,7 @@ impl GenerateErrorKind {
             Self::Unread => "unread",
             Self::Cancelled => "cancelled",
             Self::OverBudget => "over_budget",
+            Self::Expired => "expired",
         }
     }
 
@@ -108,7 +111,7 @@ impl GenerateErrorKind {
             Self::Refused | Self::Filtered | Self::Unread | Self::Cancelled | Self::OverBudget => true,
             Self::Truncated | Self::Empty | Self::TooLarge | Self::BadAnswer | Self::CutOff => false,
             Self::Stalled | Self::TimedOut | Self::Rejected(_) => false,
-            Self::RateLimited | Self::Overloaded | Self::Unreachable => false,
+            Self::RateLimited | Self::Overloaded | Self::Unreachable | Self::Expired => false,
         }
     }
 
@@ -179,6 +182,16 @@ impl GenerateError {
     /// For a request that was not sent because this server's budget does not allow it.
     pub fn over_budget(message: impl Into<String>) -> Self {
         Self::new(GenerateErrorKind::OverBudget, message)
+    }
+
+    /// Whether the provider has said that it did not accept the request. After other errors the request may have arrived.
+    pub fn is_rejection(&self) -> bool {
+        self.status.is_some_and(|status| status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT)
+    }
+
+    /// Whether what the request was about does not exist at the provider.
+    pub fn is_gone(&self) -> bool {
+        self.status.is_some_and(|status| matches!(status.as_u16(), 404 | 410))
     }
 
     /// Whether the answer broke off because of the provider or the connection, which says nothing about the model.

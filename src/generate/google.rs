@@ -1,13 +1,17 @@
 //! Google's Gemini API.
 
+mod batches;
+
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::batches::GoogleBatches;
+use super::batches::BatchProtocol;
 use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
-    set_field,
+    set_field, unexpected_document,
 };
 use super::{
     ChatMessage, ChatRole, CompletionRequest, EffortSet, GenerateError, GenerateErrorKind, Result,
@@ -22,8 +26,8 @@ impl Protocol for GoogleProtocol {
     }
 
     fn url(&self, base: &Url, model: &str) -> Url {
-        let model = if model.contains('/') { model.to_owned() } else { format!("models/{model}") };
-        let mut url = join_url(base, Some("v1beta"), format!("{model}:streamGenerateContent").split('/'));
+        let method = format!("{}:streamGenerateContent", resource(model));
+        let mut url = join_url(base, Some("v1beta"), method.split('/'));
         url.set_query(Some("alt=sse"));
         url
     }
@@ -75,6 +79,15 @@ impl Protocol for GoogleProtocol {
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(GoogleStreamParser::default())
     }
+
+    fn batches(&self) -> Option<&'static dyn BatchProtocol> {
+        Some(&GoogleBatches)
+    }
+}
+
+/// The name of a model in addresses.
+fn resource(model: &str) -> String {
+    if model.contains('/') { model.to_owned() } else { format!("models/{model}") }
 }
 
 /// Thoughts are the only thing that streams in while a model thinks.
@@ -143,24 +156,17 @@ struct GoogleUsage {
 
 impl StreamParser for GoogleStreamParser {
     fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
-        let chunk: GoogleChunk = event.json()?;
-        if let Some(error) = chunk.error {
-            return Err(provider_error(&error));
-        }
-        received.update_usage(chunk.usage_metadata.map(Usage::from).unwrap_or_default());
-        self.blocked =
-            chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).or(self.blocked.take());
-        for candidate in chunk.candidates.into_iter().filter(|candidate| candidate.index == 0) {
-            for part in candidate.content.map(|content| content.parts).unwrap_or_default() {
-                match part.text {
-                    Some(text) if part.thought => received.thinking(&text),
-                    Some(text) => received.push_text(&text)?,
-                    None => {}
-                }
-            }
-            self.finish = candidate.finish_reason.or(self.finish.take());
-        }
+        self.take(event.json()?, received)?;
         Ok(StreamFlow::Continue)
+    }
+
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<()> {
+        match serde_json::from_str::<GoogleChunk>(&body) {
+            Ok(chunk) if !chunk.candidates.is_empty() || chunk.prompt_feedback.is_some() => {
+                self.take(chunk, received)
+            }
+            _ => Err(unexpected_document(&body, received)),
+        }
     }
 
     fn is_complete(&self) -> bool {
@@ -188,6 +194,28 @@ impl StreamParser for GoogleStreamParser {
             _ => GenerateErrorKind::BadAnswer,
         };
         Err(GenerateError::new(kind, format!("the answer ended with {reason}")))
+    }
+}
+
+impl GoogleStreamParser {
+    fn take(&mut self, chunk: GoogleChunk, received: &mut ReceivedAnswer<'_>) -> Result<()> {
+        if let Some(error) = chunk.error {
+            return Err(provider_error(&error));
+        }
+        received.update_usage(chunk.usage_metadata.map(Usage::from).unwrap_or_default());
+        self.blocked =
+            chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).or(self.blocked.take());
+        for candidate in chunk.candidates.into_iter().filter(|candidate| candidate.index == 0) {
+            for part in candidate.content.map(|content| content.parts).unwrap_or_default() {
+                match part.text {
+                    Some(text) if part.thought => received.thinking(&text),
+                    Some(text) => received.push_text(&text)?,
+                    None => {}
+                }
+            }
+            self.finish = candidate.finish_reason.or(self.finish.take());
+        }
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod anthropic;
 pub mod attempts;
+mod batches;
 pub mod build;
 mod client;
 mod compatible;
@@ -33,6 +34,9 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::batches::{
+    BatchAnswer, BatchAnswers, BatchApi, BatchEnd, BatchStatus, EndedBatch, LostBatch, PreparedBatch,
+};
 use self::client::{Protocol, ProviderClient};
 use self::error::Result;
 pub use self::error::{GenerateError, GenerateErrorKind};
@@ -55,6 +59,26 @@ pub trait ModelProvider: Send + Sync {
     /// How long to wait before the same request is sent again, after so many answers in a row broke off because of the
     /// provider. None if it should not be sent again.
     fn retry_wait(&self, error: &GenerateError, failures: u32) -> Option<Duration>;
+
+    /// How to send many requests at once, if the provider has a way.
+    fn batches(&self) -> Option<Box<dyn BatchApi + '_>> {
+        None
+    }
+
+    /// Reads an answer from its beginning that is made in the background, by the provider's id.
+    async fn resume(
+        &self,
+        _id: &str,
+        request: &CompletionRequest,
+        on_delta: &mut (dyn for<'d> FnMut(Delta<'d>) + Send),
+    ) -> Result<CompletionResponse> {
+        self.ask(request, on_delta).await
+    }
+
+    /// Ends an answer that is made in the background.
+    async fn cancel(&self, _id: &str) -> Result<()> {
+        Ok(())
+    }
 
     /// Logs an answer that was rejected, if the provider is configured to.
     fn log_rejected(&self, _answer: &str, _why: &str) {}
@@ -162,6 +186,9 @@ pub enum Adjustment {
     NoStreamedUsage,
     NoReasoningSplit,
     SystemInFirstTurn,
+    NoBackground,
+    /// The request was one of a batch.
+    Batch,
 }
 
 /// A piece of what streams in.
@@ -173,6 +200,10 @@ pub enum Delta<'a> {
     },
     /// The sum over all requests so far.
     Usage(&'a Usage),
+    /// The provider's id of the answer.
+    Remote {
+        id: &'a str,
+    },
     /// A request is sent: the first, or another one after the provider was busy or did not support something.
     Sent,
     /// The provider is busy; the request is repeated after a while. `attempt` is the one that failed, from 1.

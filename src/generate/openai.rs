@@ -3,6 +3,9 @@
 //! The request is async-openai's own type. The stream is read here, because that crate fails at every event it does
 //! not know (`keepalive` was one), and its client neither bounds what it reads nor keeps what came before an error.
 
+mod batches;
+mod events;
+
 use async_openai::types::responses::{
     CreateResponse, EasyInputContent, EasyInputMessage, InputItem, InputParam, Reasoning, ReasoningEffort,
     ReasoningSummary, ResponseFormatJsonSchema, ResponseTextParam, Role, TextResponseFormatConfiguration,
@@ -12,13 +15,19 @@ use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
 use serde_json::Value;
 
+use self::batches::OpenAiBatches;
+use self::events::{
+    OpenAiCreatedEvent, OpenAiDelta, OpenAiDocument, OpenAiEventHeader, OpenAiFinalEvent, OpenAiOutput,
+    OpenAiOutputEvent, OpenAiOutputPart, OpenAiRefusalDone, OpenAiTextDelta, OpenAiTextDone,
+};
+use super::batches::BatchProtocol;
 use super::client::{
     Protocol, ReceivedAnswer, RequestOptions, SseEvent, StreamFlow, StreamParser, join_url, provider_error,
-    push_refusal,
+    push_refusal, unexpected_document,
 };
 use super::{
     ChatMessage, ChatRole, CompletionRequest, GenerateError, GenerateErrorKind, Result, ThinkingEffort,
-    Usage, schema,
+    schema,
 };
 
 pub(super) struct OpenAiProtocol;
@@ -30,6 +39,17 @@ impl Protocol for OpenAiProtocol {
 
     fn url(&self, base: &Url, _model: &str) -> Url {
         join_url(base, None, ["responses"])
+    }
+
+    /// Sends the stream once more from its beginning.
+    fn resume_url(&self, base: &Url, id: &str) -> Option<Url> {
+        let mut url = join_url(base, None, ["responses", id]);
+        url.set_query(Some("stream=true"));
+        Some(url)
+    }
+
+    fn cancel_url(&self, base: &Url, id: &str) -> Option<Url> {
+        Some(join_url(base, None, ["responses", id, "cancel"]))
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {
@@ -50,7 +70,9 @@ impl Protocol for OpenAiProtocol {
             reasoning: options.effort.map(|how| reasoning(how, options.summary)),
             temperature: options.temperature.map(|temperature| temperature as f32),
             text: options.schema.as_deref().map(format),
-            store: Some(false),
+            // Only what is stored can be fetched later.
+            store: Some(options.background),
+            background: options.background.then_some(true),
             stream: Some(true),
             ..CreateResponse::default()
         };
@@ -59,6 +81,10 @@ impl Protocol for OpenAiProtocol {
 
     fn parser(&self) -> Box<dyn StreamParser> {
         Box::new(OpenAiStreamParser::default())
+    }
+
+    fn batches(&self) -> Option<&'static dyn BatchProtocol> {
+        Some(&OpenAiBatches)
     }
 }
 
@@ -123,98 +149,6 @@ enum OpenAiEnding {
     Incomplete(Option<String>),
 }
 
-#[derive(Deserialize)]
-struct OpenAiEventHeader {
-    r#type: String,
-    sequence_number: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiTextDelta {
-    #[serde(flatten)]
-    part: OpenAiPartIndex,
-    delta: String,
-}
-
-#[derive(Deserialize)]
-struct OpenAiTextDone {
-    #[serde(flatten)]
-    part: OpenAiPartIndex,
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct OpenAiRefusalDone {
-    refusal: String,
-}
-
-#[derive(Deserialize)]
-struct OpenAiDelta {
-    delta: String,
-}
-
-#[derive(Deserialize)]
-struct OpenAiFinalEvent {
-    response: OpenAiFinalResponse,
-}
-
-#[derive(Deserialize)]
-struct OpenAiFinalResponse {
-    usage: Option<OpenAiUsage>,
-    incomplete_details: Option<OpenAiIncompleteDetails>,
-    error: Option<Value>,
-}
-
-/// The final event again, with the text. It is only read if events were missing, because it may be large.
-#[derive(Deserialize)]
-struct OpenAiOutputEvent {
-    response: OpenAiOutput,
-}
-
-#[derive(Deserialize)]
-struct OpenAiOutput {
-    #[serde(default)]
-    output: Vec<OpenAiOutputItem>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiOutputItem {
-    content: Option<Vec<OpenAiOutputPart>>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum OpenAiOutputPart {
-    OutputText {
-        text: String,
-    },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct OpenAiIncompleteDetails {
-    reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiUsage {
-    input_tokens: Option<u64>,
-    input_tokens_details: Option<OpenAiInputTokens>,
-    output_tokens: Option<u64>,
-    output_tokens_details: Option<OpenAiOutputTokens>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiInputTokens {
-    cached_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct OpenAiOutputTokens {
-    reasoning_tokens: Option<u64>,
-}
-
 impl StreamParser for OpenAiStreamParser {
     fn on_event(&mut self, event: &SseEvent, received: &mut ReceivedAnswer<'_>) -> Result<StreamFlow> {
         if event.data == "[DONE]" {
@@ -229,6 +163,7 @@ impl StreamParser for OpenAiStreamParser {
         }
         self.last_sequence = header.sequence_number.or(self.last_sequence);
         match header.r#type.as_str() {
+            "response.created" => received.set_remote_id(&event.json::<OpenAiCreatedEvent>()?.response.id),
             "response.output_item.added" => received.mark_started(),
             "response.output_text.delta" => {
                 let OpenAiTextDelta { part, delta } = event.json()?;
@@ -289,14 +224,34 @@ impl StreamParser for OpenAiStreamParser {
             None => Err(GenerateError::cut_off()),
         }
     }
-}
 
-impl OpenAiOutputPart {
-    fn text(self) -> String {
-        match self {
-            Self::OutputText { text } => text,
-            Self::Other => String::new(),
+    fn on_document(&mut self, body: String, received: &mut ReceivedAnswer<'_>) -> Result<()> {
+        let document = serde_json::from_str::<OpenAiDocument>(&body);
+        let Some(OpenAiDocument { status, last, output, .. }) =
+            document.ok().filter(|document| document.object == "response")
+        else {
+            return Err(unexpected_document(&body, received));
+        };
+        received.update_usage(last.usage());
+        if !output.output.is_empty() {
+            received.mark_started();
         }
+        for part in output.output.into_iter().filter_map(|item| item.content).flatten() {
+            match part {
+                OpenAiOutputPart::Refusal { refusal } => push_refusal(&mut self.refusal, &refusal),
+                part => received.push_text(&part.text())?,
+            }
+        }
+        self.ending = match status.as_str() {
+            "completed" => Some(OpenAiEnding::Complete),
+            "incomplete" => {
+                let reason = last.incomplete_details.and_then(|details| details.reason);
+                Some(OpenAiEnding::Incomplete(reason))
+            }
+            "failed" => return Err(response_error(last.error.as_ref())),
+            _ => None,
+        };
+        Ok(())
     }
 }
 
@@ -319,15 +274,6 @@ impl OpenAiStreamParser {
             Some((current, start)) if current == part => start,
             _ => self.part.insert((part, received.len())).1,
         }
-    }
-}
-
-impl OpenAiFinalResponse {
-    fn usage(&self) -> Usage {
-        let Some(used) = &self.usage else { return Usage::default() };
-        let reasoning = used.output_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
-        let cached = used.input_tokens_details.as_ref().and_then(|details| details.cached_tokens);
-        Usage { input: used.input_tokens, cached, output: used.output_tokens, reasoning, charged: None }
     }
 }
 

@@ -24,6 +24,7 @@ impl Progress {
                 self.note = None;
             }
             Delta::Sent => self.note = None,
+            Delta::Remote { .. } => {}
             Delta::Thinking { chars } => {
                 self.thought_chars += chars;
                 self.note = Some("thinking".to_owned());

@@ -57,6 +57,19 @@ impl Providers {
         model.routes().find(|(provider, _)| self.can_ask(provider))
     }
 
+    /// The provider at which a model can be asked in batches, by its key, with its name for the model.
+    pub fn batch_route<'a>(&self, model: &'a Model) -> Option<(&'a str, &'a str)> {
+        model.routes().find(|(provider, _)| {
+            self.batch_price(provider).is_some()
+                && self.get(provider).is_some_and(|client| client.batches().is_some())
+        })
+    }
+
+    /// What requests in a batch cost, as a part of the list price.
+    pub fn batch_price(&self, provider: &str) -> Option<f64> {
+        self.known.iter().find(|known| known.key == provider)?.batch_price
+    }
+
     pub fn can_generate(&self, model: &Model) -> bool {
         self.route(model).is_some()
     }

@@ -176,7 +176,7 @@ impl Charge {
             Delta::Text(text) => self.chars += text.chars().count(),
             Delta::Thinking { chars } => self.chars += chars,
             Delta::Usage(usage) => self.usage = **usage,
-            Delta::Sent | Delta::Waiting { .. } => {}
+            Delta::Sent | Delta::Remote { .. } | Delta::Waiting { .. } => {}
         }
     }
 

@@ -33,6 +33,14 @@ impl BuildPrices {
         Ok(Self(prices.collect()))
     }
 
+    /// The prices of the models that cost a part of the list price.
+    pub fn times(&self, parts: &HashMap<ModelKey, f64>) -> Self {
+        let price = |(model, price): (&ModelKey, &MicroDollars)| {
+            Some((model.clone(), MicroDollars((price.0 as f64 * parts.get(model)?) as u64)))
+        };
+        Self(self.0.iter().filter_map(price).collect())
+    }
+
     pub fn estimate<'a>(&self, slots: impl IntoIterator<Item = &'a BuildSlot>) -> Estimate {
         let mut estimate = Estimate::default();
         for slot in slots {

@@ -6,18 +6,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
 use self::recorder::{SilentProvider, StreamBuffer, UsedSoFar};
 use super::{LEASE, Worker};
+use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::Model;
 use crate::arena::jobs::attempts::{self, RequestSetup};
 use crate::arena::jobs::pauses::ProviderTrouble;
-use crate::arena::jobs::{ClaimedBuild, JobFailure, LeaseError};
+use crate::arena::jobs::{self, ClaimedBuild, JobFailure, JobState, LeaseError};
 use crate::generate::attempts::AttemptLoop;
 use crate::generate::build::BuildTask;
-use crate::generate::{GenerateError, cost};
+use crate::generate::{GenerateError, ModelProvider, cost};
 use crate::work::WorkClient;
 
 /// How often the lease is renewed.
@@ -40,6 +42,8 @@ struct JobRun<'a> {
     setup: &'a RequestSetup,
     buffer: StreamBuffer,
     phase: watch::Sender<RequestPhase>,
+    /// Notified when the provider's id of an answer in the background is known, so that it is stored at once.
+    remote_known: Notify,
 }
 
 /// Whether a job is worth waiting for when the server stops.
@@ -56,7 +60,8 @@ enum RequestPhase {
 pub(super) async fn run_job(worker: &Worker, claim: &ClaimedBuild, model: &Model, setup: &RequestSetup) {
     tracing::info!(provider = claim.provider, "generating");
     let phase = watch::Sender::new(RequestPhase::Between);
-    let run = JobRun { worker, claim, model, setup, buffer: StreamBuffer::default(), phase };
+    let buffer = StreamBuffer::default();
+    let run = JobRun { worker, claim, model, setup, buffer, phase, remote_known: Notify::new() };
     let result = {
         let mut generating = pin!(run.generate_and_store());
         tokio::select! {
@@ -152,27 +157,14 @@ impl JobRun<'_> {
     async fn attempt_loop(&self) -> Result<Option<AttemptLoop<BuildTask>>, LeaseError> {
         let Self { worker, claim, setup, .. } = self;
         let Some(provider) = worker.providers().get(&setup.provider) else { return Ok(None) };
-        let config = &worker.config.generation;
-        let mut past = attempts::past_attempts(&worker.pool, claim.lease.job).await?;
+        let mut attempt_loop =
+            worker.attempt_loop(claim.lease.job, &claim.slot, &claim.prompt_text, setup, provider).await?;
+        let past = &mut attempt_loop.past;
         if past.answer.is_none() {
             // If the last attempt allowed failed without an answer, it is made again.
-            past.count = past.count.min(config.attempts - 1);
+            past.count = past.count.min(attempt_loop.max_attempts - 1);
         }
-        let task = BuildTask {
-            prompt: claim.prompt_text.clone(),
-            settings: claim.slot.settings.clone(),
-            max_bytes: config.answer_max_bytes,
-        };
-        Ok(Some(AttemptLoop {
-            task: Arc::new(task),
-            provider: Arc::clone(provider),
-            model: setup.model_id.clone(),
-            options: setup.options,
-            max_attempts: config.attempts,
-            past,
-            work: worker.work.clone(),
-            work_client: WorkClient::BACKGROUND,
-        }))
+        Ok(Some(attempt_loop))
     }
 
     async fn fail(&self, code: &str, message: &str) -> Result<(), LeaseError> {
@@ -182,8 +174,12 @@ impl JobRun<'_> {
     /// Renews the lease until it is lost.
     async fn keep_lease(&self) -> LeaseError {
         loop {
-            // Woken early when a job was cancelled.
-            let _ = timeout(HEARTBEAT, self.worker.wake.notified()).await;
+            tokio::select! {
+                // A job may have been cancelled.
+                () = self.worker.wake.notified() => {}
+                () = self.remote_known.notified() => {}
+                () = sleep(HEARTBEAT) => {}
+            }
             if let Err(lost) = self.renew_lease().await {
                 return lost;
             }
@@ -217,12 +213,57 @@ impl JobRun<'_> {
         if let Err(error) = attempts::append_to_cancelled(&self.worker.pool, job, &progress).await {
             tracing::warn!(%error, "the end of a cancelled answer could not be stored");
         }
+        if let Some(id) = progress.remote_id {
+            self.cancel_in_background(&id).await;
+        }
+    }
+
+    /// Ends an answer at the provider that goes on without us. If the job was taken over instead, the answer is read by
+    /// somebody else.
+    async fn cancel_in_background(&self, id: &str) {
+        let jobs = jobs::find(&self.worker.pool, &[self.claim.lease.job]).await;
+        let is_cancelled = jobs.is_ok_and(|jobs| jobs.iter().any(|job| job.state == JobState::Cancelled));
+        let provider = self.worker.providers().get(&self.claim.provider);
+        if let Some(provider) = provider.filter(|_| is_cancelled)
+            && let Err(error) = provider.cancel(id).await
+        {
+            tracing::warn!(%error, "the answer could not be cancelled at the provider");
+        }
     }
 
     /// What an answer under way has cost so far at least, in millionths of a dollar.
     fn least_cost(&self, used: &UsedSoFar) -> Option<i64> {
         let usage = cost::least_usage(&used.reported, 0, used.chars);
         i64::try_from(cost::cost(self.model.prices, &usage)?.0).ok()
+    }
+}
+
+impl Worker {
+    /// The attempts at a build, after those that were made already.
+    pub(super) async fn attempt_loop(
+        &self,
+        job: Uuid,
+        slot: &BuildSlot,
+        prompt: &str,
+        setup: &RequestSetup,
+        provider: &Arc<dyn ModelProvider>,
+    ) -> sqlx::Result<AttemptLoop<BuildTask>> {
+        let config = &self.config.generation;
+        let task = BuildTask {
+            prompt: prompt.to_owned(),
+            settings: slot.settings.clone(),
+            max_bytes: config.answer_max_bytes,
+        };
+        Ok(AttemptLoop {
+            task: Arc::new(task),
+            provider: Arc::clone(provider),
+            model: setup.model_id.clone(),
+            options: setup.options,
+            max_attempts: config.attempts,
+            past: attempts::past_attempts(&self.pool, job).await?,
+            work: self.work.clone(),
+            work_client: WorkClient::BACKGROUND,
+        })
     }
 }
 

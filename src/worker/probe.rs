@@ -12,6 +12,7 @@ use crate::generate::build::BuildTask;
 use crate::generate::cost::{MicroDollars, cost};
 use crate::generate::{
     ChatMessage, ChatRole, CompletionRequest, CompletionResponse, Delta, GenerateError, GenerateErrorKind,
+    ModelOptions,
 };
 
 /// How long an answer is waited for. Whatever has begun to answer by then has accepted the request.
@@ -43,12 +44,17 @@ impl Worker {
     /// None if this server has a key for none of the model's providers. Dropping the future ends the request.
     pub async fn probe(&self, model: &Model) -> Option<ModelProbe> {
         let (provider, model_id) = self.providers().route(model)?;
+        self.probe_at(model, provider, model_id).await
+    }
+
+    /// Probes the model at one of its providers.
+    pub(super) async fn probe_at(&self, model: &Model, provider: &str, model_id: &str) -> Option<ModelProbe> {
         let client = self.providers().get(provider)?;
         let (mut began, mut waits_for) = (false, None);
         let mut on_delta = |delta: Delta<'_>| match delta {
             Delta::Text(_) | Delta::Thinking { .. } => began = true,
             Delta::Waiting { reason, .. } => waits_for = Some(reason),
-            Delta::Usage(_) | Delta::Sent => {}
+            Delta::Usage(_) | Delta::Remote { .. } | Delta::Sent => {}
         };
         let sent_at = Instant::now();
         let request = self.probe_request(model, model_id);
@@ -82,7 +88,7 @@ impl Worker {
             system: "You test a connection.".to_owned(),
             messages: vec![ChatMessage { role: ChatRole::User, text: PROMPT.to_owned() }],
             schema: task.schema(),
-            options: model.options,
+            options: ModelOptions { background: false, ..model.options },
         }
     }
 }

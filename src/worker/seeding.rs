@@ -1,7 +1,7 @@
 //! Seeding: the catalog's prompts and models into the database, then the builds that are missing. A batch leaves out
 //! whatever is paused or has no budget left, so that one provider's trouble does not hold up the others.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,13 +11,14 @@ use uuid::Uuid;
 
 use super::Worker;
 use super::estimate::{BuildPrices, Estimate};
+use crate::arena::ModelKey;
 use crate::arena::audit::{self, Admin};
 use crate::arena::budgets::{Budget, Budgets};
 use crate::arena::builds::BuildSlot;
 use crate::arena::catalog::{self, ListedModel};
 use crate::arena::coverage::{Coverage, CoverageSummary, SlotJob, SlotSelection, UnknownInSelection};
 use crate::arena::jobs::pauses::Pauses;
-use crate::arena::jobs::{self, Job};
+use crate::arena::jobs::{self, Job, batches};
 use crate::generate::cost::MicroDollars;
 
 /// How long a caller waits for builds.
@@ -59,16 +60,19 @@ pub enum SeedScope {
     Batch(usize),
     /// Queues all missing builds without waiting.
     Everything,
+    /// Queues all missing builds for batches, without waiting.
+    BatchApi,
 }
 
 /// What seeding has started.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Started {
     /// Jobs that were queued now, or were under way already and are part of the batch.
     pub jobs: Vec<Uuid>,
     waits: bool,
     selection: SlotSelection,
     left: Option<LeftOut>,
+    without_batch_api: Vec<ModelKey>,
     /// The result of a dry run.
     dry_run_result: Option<SeedSummary>,
 }
@@ -86,6 +90,8 @@ pub struct SeedSummary {
     pub left: Option<LeftOut>,
     /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
+    /// Models that were left out because they cannot be asked in batches.
+    pub without_batch_api: Vec<ModelKey>,
 }
 
 /// Missing builds that were not queued because of their cost.
@@ -101,6 +107,15 @@ pub enum SeedError {
     Unknown(#[from] UnknownInSelection),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
+}
+
+/// What builds may cost.
+struct SeedPrices {
+    alone: BuildPrices,
+    /// Of the models that can be asked in batches.
+    in_batches: BuildPrices,
+    /// Which part of the list price these cost in batches.
+    batch_parts: HashMap<ModelKey, f64>,
 }
 
 /// Models whose jobs are not started, by their keys.
@@ -120,13 +135,19 @@ impl Worker {
         self.config.catalog.seed(&mut transaction).await?;
         selection.check(&Coverage::read(&mut transaction, &self.config.arena).await?)?;
         let mut sum = self.sum_with_retries(&mut transaction, &selection, &retry).await?;
-        let left = match max_cost {
-            Some(max_cost) => Some(limit_cost(&mut transaction, &mut sum, max_cost).await?),
-            None => None,
-        };
+        let prices = self.seed_prices(&mut transaction).await?;
+        let is_batched = scope == SeedScope::BatchApi;
+        let without_batch_api = if is_batched { prices.leave_out_unbatched(&mut sum) } else { Vec::new() };
+        let price = if is_batched { &prices.in_batches } else { &prices.alone };
+        let left = max_cost.map(|max_cost| {
+            let limit = MicroDollars(max_cost.0.saturating_sub(prices.under_way(&sum).0));
+            let (open, left) = price.split(std::mem::take(&mut sum.open), limit);
+            sum.open = open;
+            LeftOut { builds: left.len(), estimate: price.estimate(&left) }
+        });
         if dry_run {
             let next = if scope == SeedScope::Catalog { Vec::new() } else { sum.open.clone() };
-            let estimate = BuildPrices::read(&mut transaction).await?.estimate(&next);
+            let estimate = price.estimate(&next);
             transaction.rollback().await?;
             let summary = SeedSummary {
                 sum,
@@ -135,16 +156,21 @@ impl Worker {
                 estimate: Some(estimate),
                 left,
                 waits_for_admin: false,
+                without_batch_api,
             };
-            return Ok(Started {
-                jobs: Vec::new(),
-                waits: false,
-                selection,
-                left,
-                dry_run_result: Some(summary),
-            });
+            return Ok(Started { dry_run_result: Some(summary), ..Started::default() });
         }
-        let jobs = self.enqueue_batch(&mut transaction, &sum, scope).await?;
+        let jobs = match scope {
+            SeedScope::BatchApi => {
+                let slots: Vec<_> = sum.open.iter().collect();
+                let jobs = jobs::enqueue_all(&mut transaction, &slots).await?;
+                batches::want(&mut transaction, &jobs).await?;
+                jobs
+            }
+            SeedScope::Catalog | SeedScope::Batch(_) | SeedScope::Everything => {
+                self.enqueue_batch(&mut transaction, &sum, scope).await?
+            }
+        };
         let detail = json!({
             "jobs": jobs.len(), "what": scope.name(), "retryFailed": retry != SeedRetry::Never,
         });
@@ -152,7 +178,7 @@ impl Worker {
         transaction.commit().await?;
         self.wake();
         let waits = matches!(scope, SeedScope::Batch(_));
-        Ok(Started { jobs, waits, selection, left, dry_run_result: None })
+        Ok(Started { jobs, waits, selection, left, without_batch_api, dry_run_result: None })
     }
 
     /// The selected slots, after what failed among them may be asked for again.
@@ -181,7 +207,7 @@ impl Worker {
 
     /// Waits for a batch, and reports on it. If the caller leaves, the jobs go on.
     pub async fn wait_for_jobs(&self, started: Started) -> anyhow::Result<SeedSummary> {
-        let Started { jobs, waits, selection, left, dry_run_result } = started;
+        let Started { jobs, waits, selection, left, without_batch_api, dry_run_result } = started;
         if let Some(dry_run_result) = dry_run_result {
             return Ok(dry_run_result);
         }
@@ -197,7 +223,20 @@ impl Worker {
             self.wait_for_end_of_pause(since).await?;
         }
         let jobs = jobs::find(&self.pool, &jobs).await?;
-        Ok(SeedSummary { sum, jobs, next: Vec::new(), estimate: None, left, waits_for_admin })
+        let (next, estimate) = (Vec::new(), None);
+        Ok(SeedSummary { sum, jobs, next, estimate, left, waits_for_admin, without_batch_api })
+    }
+
+    async fn seed_prices(&self, connection: &mut PgConnection) -> sqlx::Result<SeedPrices> {
+        let alone = BuildPrices::read(&mut *connection).await?;
+        let part = |ListedModel { model, .. }: ListedModel| {
+            let (provider, _) = self.providers().batch_route(&model)?;
+            let part = self.providers().batch_price(provider)?;
+            Some((model.key, part))
+        };
+        let batch_parts: HashMap<_, _> =
+            catalog::models(connection).await?.into_iter().filter_map(part).collect();
+        Ok(SeedPrices { in_batches: alone.times(&batch_parts), alone, batch_parts })
     }
 
     /// Whether one of the jobs runs, or can be started.
@@ -286,18 +325,27 @@ impl Worker {
     }
 }
 
-/// Leaves out what the money does not allow. Jobs that are under way count, so that a repeated call queues nothing more.
-async fn limit_cost(
-    connection: &mut PgConnection,
-    sum: &mut CoverageSummary,
-    max_cost: MicroDollars,
-) -> sqlx::Result<LeftOut> {
-    let prices = BuildPrices::read(connection).await?;
-    let under_way = prices.estimate(sum.under_way.iter().map(|SlotJob { slot, .. }| slot)).cost;
-    let limit = MicroDollars(max_cost.0.saturating_sub(under_way.0));
-    let (open, left) = prices.split(std::mem::take(&mut sum.open), limit);
-    sum.open = open;
-    Ok(LeftOut { builds: left.len(), estimate: prices.estimate(&left) })
+impl SeedPrices {
+    /// Leaves out the models that cannot be asked in batches, and returns them.
+    fn leave_out_unbatched(&self, sum: &mut CoverageSummary) -> Vec<ModelKey> {
+        let mut left_out = BTreeSet::new();
+        sum.open.retain(|slot| {
+            let is_batched = self.batch_parts.contains_key(&slot.model);
+            if !is_batched {
+                left_out.insert(slot.model.clone());
+            }
+            is_batched
+        });
+        left_out.into_iter().collect()
+    }
+
+    /// What jobs of the selection that are under way may cost. They count, so that a repeated call queues nothing more.
+    fn under_way(&self, sum: &CoverageSummary) -> MicroDollars {
+        let cost =
+            |prices: &BuildPrices, jobs: &[SlotJob]| prices.estimate(jobs.iter().map(|job| &job.slot)).cost.0;
+        let alone = cost(&self.alone, &sum.under_way);
+        MicroDollars(alone.saturating_add(cost(&self.in_batches, &sum.in_batches)))
+    }
 }
 
 impl SeedScope {
@@ -305,7 +353,7 @@ impl SeedScope {
         match self {
             Self::Catalog => 0,
             Self::Batch(size) => size,
-            Self::Everything => usize::MAX,
+            Self::Everything | Self::BatchApi => usize::MAX,
         }
     }
 
@@ -314,6 +362,7 @@ impl SeedScope {
             Self::Catalog => "catalog",
             Self::Batch(_) => "batch",
             Self::Everything => "background",
+            Self::BatchApi => "batch API",
         }
     }
 }

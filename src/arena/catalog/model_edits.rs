@@ -243,7 +243,11 @@ pub(super) async fn fixed_models(
             provider: row.provider,
             model_id: row.model_id,
             via: row.via.0,
-            options: ModelOptions { efforts: model.options.efforts, ..row.options.0 },
+            options: ModelOptions {
+                efforts: model.options.efforts,
+                background: model.options.background,
+                ..row.options.0
+            },
             ..model.clone()
         };
         (!kept.is_asked_like(model)).then_some(kept)

@@ -10,7 +10,7 @@ pub use self::efforts::{EffortSet, ThinkingEffort};
 pub const MIN_OUTPUT_TOKENS: u32 = 1024;
 
 /// A service that offers models.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Provider {
     pub key: String,
@@ -21,6 +21,9 @@ pub struct Provider {
     /// The environment variable that holds the API key; none where no key is needed.
     #[serde(default)]
     pub key_variable: Option<String>,
+    /// What requests in a batch cost, as a part of the list price; none where there is no batch API.
+    #[serde(default)]
+    pub batch_price: Option<f64>,
 }
 
 /// The protocol that a provider speaks.
@@ -55,6 +58,10 @@ pub struct ModelOptions {
     /// The efforts that the model takes. If nothing is known of that, the set is empty.
     #[serde(skip_serializing_if = "EffortSet::is_empty")]
     pub efforts: EffortSet,
+    /// Whether answers are made in the background, where the provider has that: they go on if the connection or the
+    /// server is lost, and are fetched later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
 }
 
 impl Provider {
@@ -76,6 +83,16 @@ impl Provider {
             ));
         }
         let variable = self.key_variable.as_ref().filter(|name| !is_word(name, char::is_ascii_uppercase));
+        if self.batch_price.is_some() && self.kind == ProviderKind::Compatible {
+            return Some(format!(
+                "{key} cannot have a batchPrice: providers of the kind compatible have no batch API"
+            ));
+        }
+        if self.batch_price.is_some_and(|price| !(price > 0.0 && price <= 1.0)) {
+            return Some(format!(
+                "the batchPrice of {key} must be a part of the list price, above 0 and up to 1"
+            ));
+        }
         // The value may be an API key by mistake, so the message does not repeat it.
         variable.map(|_| {
             format!(
@@ -86,6 +103,15 @@ impl Provider {
 }
 
 impl Prices {
+    /// A part of these prices, as for requests in a batch.
+    pub fn times(self, part: f64) -> Self {
+        Self {
+            input: self.input * part,
+            cached_input: self.cached_input.map(|price| price * part),
+            output: self.output * part,
+        }
+    }
+
     pub(super) fn problem(self) -> Option<String> {
         let prices = [Some(self.input), self.cached_input, Some(self.output)];
         let sound = prices.iter().flatten().all(|price| (0.0..=1e6).contains(price));
@@ -94,10 +120,10 @@ impl Prices {
 }
 
 impl ModelOptions {
-    /// What is asked for, without what is merely known of the model.
+    /// What is asked for, without what is merely known of the model, and without the way in which answers are fetched.
     #[must_use]
     pub fn asked(self) -> Self {
-        Self { efforts: EffortSet::default(), ..self }
+        Self { efforts: EffortSet::default(), background: false, ..self }
     }
 
     pub(super) fn problem(&self) -> Option<String> {

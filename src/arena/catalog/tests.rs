@@ -122,6 +122,7 @@ fn a_file_in_the_data_directory_stands_in_and_knows_the_built_in_providers() {
         temperature: Some(0.5),
         max_output_tokens: Some(9000),
         efforts: EffortSet::of(&[ThinkingEffort::Low, ThinkingEffort::High]),
+        background: false,
     };
     let prices = Prices { input: 0.5, cached_input: Some(0.05), output: 0.25 };
     assert_eq!(catalog.models[0].prices, Some(prices));

@@ -1,5 +1,6 @@
 //! Attempts: every request of a job with its answer, stored whatever came of it.
 
+mod past;
 mod usage;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+pub use self::past::{PastAttempts, past_attempts};
 pub use self::usage::{AttemptCost, Billing, SentOptions, Usage};
 use super::lease::{AnswerProgress, Lease, LeaseError, without_nul};
 use super::pauses;
@@ -175,14 +177,14 @@ pub async fn end(
 ) -> Result<(), LeaseError> {
     let [input, cached, output, reasoning] = attempt.usage.columns();
     let mut transaction = lease.begin(pool).await?;
-    let number = sqlx::query_scalar!(
+    let ended = sqlx::query!(
         "
         UPDATE attempts
         SET ended_at = clock_timestamp(), outcome = $2, code = $3, message = $4, answer = $5, answer_ms = $6,
             input_tokens = $7, cached_tokens = $8, output_tokens = $9, reasoning_tokens = $10, cost = $11,
             cost_is_minimum = $12, sent = $13, notes = $14
         WHERE job_id = $1 AND ended_at IS NULL
-        RETURNING number
+        RETURNING number, remote_id
         ",
         lease.job,
         attempt.outcome as _,
@@ -201,12 +203,81 @@ pub async fn end(
     )
     .fetch_optional(&mut *transaction)
     .await?;
-    let Some(number) = number else { return Err(LeaseError::Lost) };
-    delete_parts(&mut transaction, lease.job, number).await?;
+    let Some(ended) = ended else { return Err(LeaseError::Lost) };
+    delete_parts(&mut transaction, lease.job, ended.number).await?;
+    if let Some(remote_id) = ended.remote_id {
+        forget_costs_of_parts(&mut transaction, lease.job, ended.number, &remote_id).await?;
+    }
     if matches!(attempt.outcome, Outcome::Accepted | Outcome::Refused | Outcome::Unread) {
         pauses::end_if_probe(&mut transaction, lease).await?;
     }
     transaction.commit().await?;
+    Ok(())
+}
+
+/// An answer in the background that was read in several attempts is paid for once: by the last.
+async fn forget_costs_of_parts(
+    connection: &mut PgConnection,
+    job: Uuid,
+    last: i32,
+    remote_id: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "
+        UPDATE attempts
+        SET cost = 0, cost_is_minimum = false
+        WHERE job_id = $1 AND number < $2 AND remote_id = $3 AND outcome = 'interrupted'
+        ",
+        job,
+        last,
+        remote_id,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Stores an attempt of a job that the caller has locked, and whose answer came in a batch.
+pub(super) async fn add_ended(
+    connection: &mut PgConnection,
+    job: Uuid,
+    batch: Uuid,
+    attempt: &Attempt,
+    cost: Option<AttemptCost>,
+) -> sqlx::Result<()> {
+    let [input, cached, output, reasoning] = attempt.usage.columns();
+    sqlx::query!(
+        "
+        INSERT INTO attempts (
+            job_id, number, provider, model_id, options, template, price_part, started_at, ended_at, outcome, code,
+            message, answer, input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost, cost_is_minimum, sent,
+            notes
+        )
+        SELECT
+            $1, (SELECT coalesce(max(number), 0) + 1 FROM attempts WHERE job_id = $1),
+            provider, model_id, options, templates[array_position(requests, $1)], price_part,
+            coalesce(submitting_at, reserved_at), clock_timestamp(),
+            $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+        FROM batches
+        WHERE id = $2
+        ",
+        job,
+        batch,
+        attempt.outcome as _,
+        attempt.code,
+        attempt.message.as_deref().map(without_nul),
+        attempt.answer.as_bytes(),
+        input,
+        cached,
+        output,
+        reasoning,
+        cost.map(|cost| cost.micros),
+        cost.is_some_and(|cost| cost.is_minimum),
+        Json(attempt.sent) as _,
+        Json(json_without_nul(&attempt.notes)) as _,
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -276,54 +347,6 @@ async fn delete_parts(connection: &mut PgConnection, job: Uuid, number: i32) -> 
         .execute(connection)
         .await?;
     Ok(())
-}
-
-/// Attempts at the same task by earlier workers. Those that were interrupted do not count.
-#[derive(Clone, Debug, Default)]
-pub struct PastAttempts {
-    pub count: u32,
-    /// How many broke off because of the provider or the connection.
-    pub interruptions: u32,
-    /// What was wrong with the last of them.
-    pub code: Option<String>,
-    /// The answer of the last of them, if it was whole, and how long it took.
-    pub answer: Option<(Arc<str>, Duration)>,
-}
-
-pub async fn past_attempts(pool: &PgPool, job: Uuid) -> sqlx::Result<PastAttempts> {
-    let counts = sqlx::query!(
-        r#"
-        SELECT
-            count(*) FILTER (WHERE outcome IN ('accepted', 'refused', 'failed', 'unread')) AS "attempts!",
-            count(*) FILTER (WHERE outcome = 'interrupted' AND code <> 'interrupted') AS "interruptions!"
-        FROM attempts
-        WHERE job_id = $1
-        "#,
-        job
-    )
-    .fetch_one(pool)
-    .await?;
-    let last = sqlx::query!(
-        r#"
-        SELECT outcome, code, answer AS "answer!", answer_ms AS "answer_ms!"
-        FROM attempts
-        WHERE job_id = $1 AND outcome IN ('accepted', 'refused', 'failed', 'unread')
-        ORDER BY number DESC
-        LIMIT 1
-        "#,
-        job
-    )
-    .fetch_optional(pool)
-    .await?;
-    let code = last.as_ref().and_then(|last| last.code.clone());
-    let answered = last.filter(|last| last.outcome.as_deref() != Some("failed"));
-    let answer = answered.map(|last| {
-        let answer_time = Duration::from_millis(last.answer_ms.unsigned_abs());
-        (String::from_utf8_lossy(&last.answer).into(), answer_time)
-    });
-    let number = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
-    let (count, interruptions) = (number(counts.attempts), number(counts.interruptions));
-    Ok(PastAttempts { count, interruptions, code, answer })
 }
 
 /// The attempts at a job, in order.

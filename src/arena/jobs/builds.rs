@@ -3,8 +3,10 @@
 //! The subject of such a job is `prompt_id@settings`, so that one build is asked for once at a time. A job that is
 //! ready has its build: both are written in one transaction.
 
+mod batched;
 mod listing;
 
+pub use batched::BatchedBuild;
 pub use listing::{Job, JobFilter, find, list, of_slot, reparsable, under_way};
 
 use std::collections::HashMap;
@@ -275,8 +277,8 @@ pub async fn cancel_for_import(connection: &mut PgConnection, slot: &BuildSlot) 
     Ok(())
 }
 
-/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running goes on, since it is
-/// being paid for. Returns the number of cancelled jobs.
+/// Cancels what is queued for a model or a prompt that an admin has disabled. What is running or in a batch goes on, since
+/// it is being paid for. Returns the number of cancelled jobs.
 pub async fn cancel_queued(
     connection: &mut PgConnection,
     model: Option<&ModelKey>,
@@ -288,7 +290,7 @@ pub async fn cancel_queued(
         SET state = 'cancelled', ended_at = clock_timestamp(), error_code = 'switched_off',
             error = 'An admin disabled the model or the prompt.', forgiven = true
         FROM build_jobs
-        WHERE job_id = id AND state = 'queued' AND (model_key = $1 OR prompt_id = $2)
+        WHERE job_id = id AND state = 'queued' AND batch_id IS NULL AND (model_key = $1 OR prompt_id = $2)
         ",
         model as _,
         prompt as _,
@@ -314,7 +316,7 @@ pub async fn average_costs(connection: &mut PgConnection) -> sqlx::Result<HashMa
     let rows = sqlx::query!(
         r#"
         WITH priced AS (
-            SELECT model_key, sum(cost) AS cost
+            SELECT model_key, sum(cost / price_part) AS cost
             FROM jobs
             JOIN attempts ON job_id = id
             WHERE kind = $1 AND state IN ('ready', 'failed')

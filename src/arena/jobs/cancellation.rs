@@ -4,6 +4,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::attempts::{self, AbortReason};
+use super::batches;
 use crate::arena::ModelKey;
 
 /// Cancels a job that is under way, and keeps what has streamed in. Returns whether the job was under way.
@@ -39,9 +40,9 @@ pub(in crate::arena) async fn cancel_begun(
     .fetch_all(&mut *connection)
     .await?;
     for job in cancelled {
-        attempts::abort_open(connection, job, AbortReason::Cancelled).await?;
+        attempts::abort_open(&mut *connection, job, AbortReason::Cancelled).await?;
     }
-    Ok(())
+    batches::hurry_abandoned(connection).await
 }
 
 async fn cancel_under_way(connection: &mut PgConnection, only: Option<&[Uuid]>) -> sqlx::Result<usize> {
@@ -58,7 +59,8 @@ async fn cancel_under_way(connection: &mut PgConnection, only: Option<&[Uuid]>) 
     .fetch_all(&mut *connection)
     .await?;
     for job in &cancelled {
-        attempts::abort_open(connection, *job, AbortReason::Cancelled).await?;
+        attempts::abort_open(&mut *connection, *job, AbortReason::Cancelled).await?;
     }
+    batches::hurry_abandoned(connection).await?;
     Ok(cancelled.len())
 }

@@ -37,7 +37,7 @@ pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
         r#"
         SELECT EXISTS (
             SELECT FROM jobs
-            WHERE state IN ('queued', 'running') AND (leased_until IS NULL OR leased_until <= now())
+            WHERE state IN ('queued', 'running') AND (leased_until IS NULL OR leased_until <= now()) AND NOT batched
               AND NOT EXISTS (SELECT FROM installation WHERE queue_paused_at IS NOT NULL)
         ) AS "any!"
         "#
@@ -109,7 +109,7 @@ async fn claim_next(
             JOIN offers ON offers.model_key = jobs.model_key
             LEFT JOIN busy ON busy.provider = offers.provider
             LEFT JOIN pauses ON pauses.provider = offers.provider
-            WHERE state IN ('queued', 'running')
+            WHERE state IN ('queued', 'running') AND NOT batched
               AND (leased_until IS NULL OR leased_until <= clock_timestamp())
               AND coalesce(busy.jobs, 0) < $3
               AND (pauses.provider IS NULL OR pauses.may_probe)

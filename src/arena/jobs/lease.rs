@@ -33,6 +33,8 @@ pub struct AnswerProgress {
     /// Of the whole answer so far.
     pub chars: i64,
     pub note: Option<String>,
+    /// The provider's id of an answer that it makes in the background.
+    pub remote_id: Option<String>,
 }
 
 /// How a job ends without yielding anything.
@@ -89,6 +91,20 @@ impl Lease {
         )
         .execute(&mut *transaction)
         .await?;
+        if let Some(remote_id) = &progress.remote_id {
+            sqlx::query!(
+                "
+                UPDATE attempts
+                SET remote_id = $3
+                WHERE job_id = $1 AND number = $2 AND ended_at IS NULL AND remote_id IS DISTINCT FROM $3
+                ",
+                self.job,
+                progress.attempt,
+                remote_id,
+            )
+            .execute(&mut *transaction)
+            .await?;
+        }
         if !progress.text.is_empty() {
             store_part(&mut transaction, self.job, progress).await?;
         }

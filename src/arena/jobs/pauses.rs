@@ -18,7 +18,7 @@ const PAUSE_SECONDS: [i64; 3] = [60, 5 * 60, 30 * 60];
 
 /// A job that met passing trouble so many times fails when it meets it again. A model that is never answered would
 /// otherwise be asked, and perhaps billed, for ever.
-const MAX_SETBACKS: i32 = 5;
+pub(super) const MAX_SETBACKS: i32 = 5;
 
 /// Trouble that all jobs of a provider share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -65,7 +65,7 @@ impl ProviderTrouble {
     }
 
     /// Whether waiting would not help.
-    fn needs_admin(self) -> bool {
+    pub fn needs_admin(self) -> bool {
         matches!(self, Self::BadKey | Self::NoCredit)
     }
 }
@@ -174,6 +174,24 @@ pub async fn resume_provider(connection: &mut PgConnection, provider: &str) -> s
     Ok(resumed.rows_affected() > 0)
 }
 
+/// Pauses a provider that is in trouble with a batch. Where a pause is over, batches probe the provider, too.
+pub async fn pause_for_batch(
+    connection: &mut PgConnection,
+    provider: &str,
+    trouble: ProviderTrouble,
+    message: &str,
+) -> sqlx::Result<()> {
+    pause_provider(connection, None, provider, trouble, message).await
+}
+
+/// Ends the trouble of a provider that has accepted a batch after its pause.
+pub async fn end_after_batch(connection: &mut PgConnection, provider: &str) -> sqlx::Result<()> {
+    sqlx::query!("DELETE FROM provider_pauses WHERE provider = $1 AND until <= clock_timestamp()", provider)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Ends the trouble of a provider whose probe was answered.
 pub(super) async fn end_if_probe(connection: &mut PgConnection, lease: &Lease) -> sqlx::Result<()> {
     sqlx::query!(
@@ -230,17 +248,17 @@ impl Lease {
             let failure = JobFailure { code: trouble.code(), message };
             lease::end(&mut transaction, self.job, JobState::Failed, Some(failure)).await?;
         }
-        pause_provider(&mut transaction, self, provider, trouble, message).await?;
+        pause_provider(&mut transaction, Some(self), provider, trouble, message).await?;
         transaction.commit().await?;
         Ok(if fails { JobState::Failed } else { JobState::Queued })
     }
 }
 
 /// Pauses a provider in trouble. Where it is paused already, the pause changes only if this is the probe, or if no
-/// waiting would help any more.
+/// waiting would help any more. Without a lease, whatever comes after the pause is a probe.
 async fn pause_provider(
     connection: &mut PgConnection,
-    lease: &Lease,
+    lease: Option<&Lease>,
     provider: &str,
     trouble: ProviderTrouble,
     message: &str,
@@ -260,14 +278,15 @@ async fn pause_provider(
                     + ($5::bigint[])[least(known.strikes + 1, cardinality($5::bigint[]))] * interval '1 second'
             END
         WHERE (known.probe_job = $6 AND known.probe_fence = $7) OR ($4 AND known.until > clock_timestamp())
+           OR ($6::uuid IS NULL AND known.until <= clock_timestamp())
         ",
         provider,
         trouble as _,
         without_nul(message),
         trouble.needs_admin(),
         &PAUSE_SECONDS as &[i64],
-        lease.job,
-        lease.fence,
+        lease.map(|lease| lease.job),
+        lease.map(|lease| lease.fence),
     )
     .execute(connection)
     .await?;

@@ -30,6 +30,8 @@ pub(in super::super) struct RequestOptions {
     pub streamed_usage: bool,
     /// Whether thoughts are to be kept apart from the answer, where a provider does not do so by itself.
     pub split_reasoning: bool,
+    /// Whether the provider is to go on without us.
+    pub background: bool,
     /// Whether the system text stands in the first turn of the user.
     system_in_turn: bool,
     asked_effort: Option<ThinkingEffort>,
@@ -42,7 +44,7 @@ pub(in super::super) struct RequestOptions {
 
 impl RequestOptions {
     pub fn new(request: &CompletionRequest) -> Self {
-        let ModelOptions { effort, temperature, max_output_tokens, efforts } = request.options;
+        let ModelOptions { effort, temperature, max_output_tokens, efforts, background } = request.options;
         Self {
             schema: request.schema.clone(),
             effort,
@@ -53,6 +55,7 @@ impl RequestOptions {
             limit_has_other_name: false,
             streamed_usage: true,
             split_reasoning: false,
+            background,
             system_in_turn: false,
             asked_effort: effort,
             efforts: if efforts.is_empty() { EffortSet::ALL } else { efforts },
@@ -180,6 +183,10 @@ impl RequestOptions {
         if self.split_reasoning && message.contains("reasoning_split") {
             self.split_reasoning = false;
             return Some(Adjustment::NoReasoningSplit);
+        }
+        if self.background && message.contains("background") {
+            self.background = false;
+            return Some(Adjustment::NoBackground);
         }
         if has_system && !self.system_in_turn && mentions(message, SYSTEM_ROLE_PHRASES) {
             self.system_in_turn = true;

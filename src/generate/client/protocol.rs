@@ -10,6 +10,7 @@ use super::options::RequestOptions;
 use super::received::ReceivedAnswer;
 use super::sse::SseEvent;
 use super::text::clip;
+use crate::generate::batches::BatchProtocol;
 
 /// How many bytes of a model's refusal are kept.
 const MAX_REFUSAL: usize = 4 << 10;
@@ -20,6 +21,14 @@ pub(in super::super) trait Protocol: Send + Sync {
     fn name(&self) -> &'static str;
     /// Where requests go. The path of `base` may or may not end in a version.
     fn url(&self, base: &Url, model: &str) -> Url;
+    /// Where an answer that is made in the background can be read from its beginning.
+    fn resume_url(&self, _base: &Url, _id: &str) -> Option<Url> {
+        None
+    }
+    /// Where an answer that is made in the background is cancelled.
+    fn cancel_url(&self, _base: &Url, _id: &str) -> Option<Url> {
+        None
+    }
     /// The header that carries the key, and what stands before the key in it.
     fn key_header(&self) -> (HeaderName, &'static str);
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
@@ -38,6 +47,9 @@ pub(in super::super) trait Protocol: Send + Sync {
     }
     fn body(&self, request: &CompletionRequest, options: &RequestOptions) -> serde_json::Result<Vec<u8>>;
     fn parser(&self) -> Box<dyn StreamParser>;
+    fn batches(&self) -> Option<&'static dyn BatchProtocol> {
+        None
+    }
 }
 
 /// Reads an answer event by event.

@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::super::{Delta, GenerateError, GenerateErrorKind, Result, Usage};
+use super::transport::is_plain_id;
 
 /// How many bytes of what the provider sent last are kept for the log.
 const MAX_RAW: usize = 16 << 10;
@@ -37,6 +38,13 @@ impl<'a> ReceivedAnswer<'a> {
     /// The model is at work, even if no text has come.
     pub fn mark_started(&mut self) {
         self.began = true;
+    }
+
+    /// The provider's id of the answer.
+    pub fn set_remote_id(&mut self, id: &str) {
+        if is_plain_id(id) {
+            self.emit(Delta::Remote { id });
+        }
     }
 
     pub fn push_text(&mut self, piece: &str) -> Result<()> {

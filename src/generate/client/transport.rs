@@ -1,15 +1,19 @@
 //! HTTP to a provider: one POST, no redirects, no compression, and bounds on everything that comes back.
 
+mod calls;
+
 use std::time::Duration;
 
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
 };
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 use tokio::time::timeout;
 
+pub(super) use self::calls::is_plain_id;
+pub(in super::super) use self::calls::{JsonLines, remote_id};
 use super::super::error::Retry;
 use super::super::{Endpoint, EndpointError, GenerateError, GenerateErrorKind, RequestLimits, Result};
 use super::body::next_chunk;
@@ -25,7 +29,7 @@ const COMPRESSED: &str = "the answer is compressed, although that was not reques
 /// Keeps routers on the way from forgetting a connection on which nothing comes for minutes.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-pub(super) struct HttpTransport {
+pub(in super::super) struct HttpTransport {
     client: Client,
     pub base: Url,
     limits: RequestLimits,
@@ -56,29 +60,27 @@ impl HttpTransport {
         Ok(Self { client, base: outbound::parse_base_url(&endpoint.base_url)?, limits, max_body_bytes })
     }
 
-    pub async fn post(
+    pub(super) async fn post(
         &self,
         url: Url,
         body: Vec<u8>,
         received: &mut ReceivedAnswer<'_>,
     ) -> Result<ResponseBody> {
+        self.answer(self.client.post(url).body(body), received).await
+    }
+
+    /// Reads an answer that was requested earlier.
+    pub(super) async fn resume(&self, url: Url, received: &mut ReceivedAnswer<'_>) -> Result<ResponseBody> {
+        self.answer(self.client.get(url), received).await
+    }
+
+    async fn answer(
+        &self,
+        request: RequestBuilder,
+        received: &mut ReceivedAnswer<'_>,
+    ) -> Result<ResponseBody> {
         received.start_request();
-        let first_byte = self.limits.first_byte;
-        let mut response = timeout(first_byte, self.client.post(url).body(body).send())
-            .await
-            .map_err(|_| GenerateError::stalled(first_byte))?
-            .map_err(unreachable)?;
-        let status = response.status();
-        if status.is_redirection() {
-            let message = format!("the answer is a redirect ({status}), which is not followed");
-            return Err(GenerateError::unusable(message));
-        }
-        if !status.is_success() {
-            return Err(self.error_response(response, received).await);
-        }
-        if is_encoded(&response) {
-            return Err(GenerateError::unusable(COMPRESSED));
-        }
+        let mut response = self.send(request, received).await?;
         let max_body_bytes = self.max_body_bytes;
         match media_type(&response).as_str() {
             "text/event-stream" | "" => {
@@ -110,6 +112,27 @@ impl HttpTransport {
                 Err(GenerateError::unusable(message))
             }
         }
+    }
+
+    /// Sends a request, and returns the beginning of a response that is a success.
+    async fn send(&self, request: RequestBuilder, received: &mut ReceivedAnswer<'_>) -> Result<Response> {
+        let first_byte = self.limits.first_byte;
+        let response = timeout(first_byte, request.send())
+            .await
+            .map_err(|_| GenerateError::stalled(first_byte))?
+            .map_err(unreachable)?;
+        let status = response.status();
+        if status.is_redirection() {
+            let message = format!("the answer is a redirect ({status}), which is not followed");
+            return Err(GenerateError::unusable(message));
+        }
+        if !status.is_success() {
+            return Err(self.error_response(response, received).await);
+        }
+        if is_encoded(&response) {
+            return Err(GenerateError::unusable(COMPRESSED));
+        }
+        Ok(response)
     }
 
     /// The error that a response with an error status stands for.

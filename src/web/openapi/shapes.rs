@@ -195,6 +195,9 @@ pub(in crate::web) struct OptionsSchema {
     /// The efforts that the model takes, as far as that is known.
     #[schema(required = false)]
     efforts: Vec<String>,
+    /// Whether OpenAI makes answers in the background, so that they are not lost with the connection.
+    #[schema(required = false)]
+    background: bool,
 }
 
 /// The options of a request as they were sent. What is null was left to the provider.

@@ -25,6 +25,7 @@ struct BufferedAnswer {
     offset: i32,
     progress: Progress,
     stored_usage: UsedSoFar,
+    remote_id: Option<String>,
 }
 
 /// What an answer under way has used.
@@ -42,13 +43,14 @@ impl StreamBuffer {
 
     /// What is to be stored; what was used only if that has changed.
     pub fn snapshot(&self) -> (AnswerProgress, Option<UsedSoFar>) {
-        self.with(|BufferedAnswer { attempt, offset, progress, stored_usage }| {
+        self.with(|BufferedAnswer { attempt, offset, progress, stored_usage, remote_id }| {
             let answer = AnswerProgress {
                 attempt: *attempt,
                 offset: *offset,
                 text: progress.text.clone(),
                 chars: i64::try_from(progress.chars).unwrap_or(i64::MAX),
                 note: progress.note.clone(),
+                remote_id: remote_id.clone(),
             };
             let used = UsedSoFar { reported: progress.usage, chars: progress.chars + progress.thought_chars };
             (answer, Some(used).filter(|used| used != stored_usage))
@@ -100,6 +102,10 @@ impl AttemptListener for &JobRun<'_> {
         match delta {
             Delta::Sent => self.enter(RequestPhase::Sent),
             Delta::Waiting { .. } => self.enter(RequestPhase::Waiting),
+            Delta::Remote { id } if self.model.options.background => {
+                self.buffer.with(|buffered| buffered.remote_id = Some(id.to_owned()));
+                self.remote_known.notify_one();
+            }
             _ => {}
         }
         self.buffer.with(|buffered| buffered.progress.apply(&delta));

@@ -309,8 +309,12 @@ async fn a_segment_stored_twice_is_kept_once_and_the_last_one_may_follow_cancell
             .unwrap()
             .unwrap();
     let attempt = attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
-    let progress =
-        |offset, text: &str| AnswerProgress { attempt, offset, text: text.to_owned(), chars: 0, note: None };
+    let progress = |offset, text: &str| AnswerProgress {
+        attempt,
+        offset,
+        text: text.to_owned(),
+        ..AnswerProgress::default()
+    };
     for piece in [progress(0, "{ "), progress(0, "{ "), progress(0, "{ \"box"), progress(6, "es")] {
         claim.lease.renew(pool, Duration::from_secs(30), &piece).await.unwrap();
     }

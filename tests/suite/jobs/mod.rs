@@ -1,5 +1,7 @@
 //! Jobs: each enqueued build is requested once, and no answer that was paid for is lost.
 
+mod background;
+mod batches;
 mod budget_alarms;
 mod budgets;
 mod crashes;

@@ -74,7 +74,7 @@ async fn ask(
 
 fn describe(delta: &Delta<'_>) -> Option<String> {
     Some(match delta {
-        Delta::Sent => return None,
+        Delta::Sent | Delta::Remote { .. } => return None,
         Delta::Text(text) => format!("text {text}"),
         Delta::Thinking { chars } => format!("thinking {chars}"),
         Delta::Usage(usage) => format!("usage {:?}/{:?}/{:?}", usage.input, usage.output, usage.reasoning),

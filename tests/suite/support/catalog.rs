@@ -18,13 +18,17 @@ pub struct TestCatalog {
 
 impl TestCatalog {
     pub fn new(provider: &FakeProvider, models: &[&str], prompts: &[&str]) -> Self {
-        let kind = match provider.protocol() {
+        Self::at(provider.protocol(), &provider.endpoint().base_url, models, prompts)
+    }
+
+    /// A catalog whose provider speaks this protocol at this address.
+    pub fn at(protocol: FakeProtocol, base_url: &str, models: &[&str], prompts: &[&str]) -> Self {
+        let kind = match protocol {
             FakeProtocol::OpenAi => "openai",
             FakeProtocol::Anthropic => "anthropic",
             FakeProtocol::Google => "google",
             FakeProtocol::Compatible => "compatible",
         };
-        let base_url = provider.endpoint().base_url;
         let mut toml = format!(
             "[[provider]]\nkey = \"somebody\"\ndisplayName = \"Somebody\"\nkind = \"{kind}\"\n\
          baseUrl = \"{base_url}\"\nkeyVariable = \"SOMEBODY_API_KEY\"\n"
@@ -34,6 +38,9 @@ impl TestCatalog {
         "[[provider]]\nkey = \"nearby\"\ndisplayName = \"Nearby\"\nkind = \"{kind}\"\nbaseUrl = \"{base_url}\"\n"
     )
     .unwrap();
+        if protocol != FakeProtocol::Compatible {
+            toml = toml.replace("keyVariable =", "batchPrice = 0.5\nkeyVariable =");
+        }
         for model in models {
             write!(
                 toml,

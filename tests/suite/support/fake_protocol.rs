@@ -95,34 +95,93 @@ impl FakeProtocol {
     pub fn request_error(self, method: &str, request: &RecordedRequest) -> Option<String> {
         let google = format!("/v1beta/models/{MODEL}:streamGenerateContent?alt=sse");
         let bearer = format!("Bearer {API_KEY}");
-        let (path, headers, fields): (&str, &[(&str, &str)], &str) = match self {
-            Self::OpenAi => (
-                "/v1/responses",
-                &[("authorization", &bearer)],
-                "model! input! instructions max_output_tokens reasoning temperature text store! stream!",
-            ),
-            Self::Anthropic => (
-                "/v1/messages",
-                &[("x-api-key", API_KEY), ("anthropic-version", "2023-06-01")],
-                "model! messages! max_tokens! system thinking output_config temperature stream!",
-            ),
-            Self::Google => {
-                (&google, &[("x-goog-api-key", API_KEY)], "contents! systemInstruction generationConfig")
+        let (path, headers): (&str, &[(&str, &str)]) = match self {
+            Self::OpenAi => ("/v1/responses", &[("authorization", &bearer)]),
+            Self::Anthropic => {
+                ("/v1/messages", &[("x-api-key", API_KEY), ("anthropic-version", "2023-06-01")])
             }
-            Self::Compatible => (
-                "/api/v1/chat/completions",
-                &[("authorization", &bearer)],
-                "model! messages! max_tokens max_completion_tokens reasoning_effort temperature \
-                 response_format stream! stream_options",
-            ),
+            Self::Google => (&google, &[("x-goog-api-key", API_KEY)]),
+            Self::Compatible => ("/api/v1/chat/completions", &[("authorization", &bearer)]),
         };
+        if self == Self::OpenAi && request.path.starts_with("/v1/responses/") {
+            let wrong_key = request.headers.get("authorization") != Some(&bearer);
+            let is_known = matches!(
+                (method, request.path.as_str()),
+                ("GET", "/v1/responses/resp_1?stream=true") | ("POST", "/v1/responses/resp_1/cancel")
+            );
+            return (wrong_key || !is_known).then(|| format!("{method} {}", request.path));
+        }
+        if request.body["background"] == true && request.body["store"] != true {
+            return Some("an answer in the background that is not stored".to_owned());
+        }
         if method != "POST" || request.path != path {
             return Some(format!("{method} {}", request.path));
         }
         // MiniMax has a field of its own.
         let is_minimax = request.body["model"].as_str().is_some_and(|model| model.starts_with("MiniMax-"));
         let own = if self == Self::Compatible && is_minimax { "reasoning_split" } else { "" };
-        wrong_headers(headers, request).or_else(|| wrong_fields(&format!("{fields} {own}"), &request.body))
+        let fields =
+            format!("{} {} {own}", self.body_fields(), if self == Self::Google { "" } else { "stream!" });
+        wrong_headers(headers, request).or_else(|| wrong_fields(&fields, &request.body))
+    }
+
+    /// Why the provider would reject a request in a batch, if it would. Nothing can be streamed from one.
+    pub fn batched_body_error(self, body: &Value) -> Option<String> {
+        if body.get("background").is_some() {
+            return Some("the field background".to_owned());
+        }
+        wrong_fields(self.body_fields(), body)
+    }
+
+    /// The fields of a request that is not streamed. Those with ! must be there.
+    fn body_fields(self) -> &'static str {
+        match self {
+            Self::OpenAi => {
+                "model! input! instructions max_output_tokens reasoning temperature text store! background"
+            }
+            Self::Anthropic => "model! messages! max_tokens! system thinking output_config temperature",
+            Self::Google => "contents! systemInstruction generationConfig",
+            Self::Compatible => {
+                "model! messages! max_tokens max_completion_tokens reasoning_effort temperature \
+                 response_format stream_options"
+            }
+        }
+    }
+
+    /// A complete answer in one piece.
+    pub fn document(self, text: &str) -> Value {
+        match self {
+            Self::OpenAi => {
+                let events = self.events(&[FakePart::HiddenThinking, FakePart::Text(text), FakePart::Done]);
+                events.last().unwrap()["response"].clone()
+            }
+            Self::Anthropic => json!({
+                "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL,
+                "content": [
+                    { "type": "thinking", "thinking": "{\"draft\": 1}", "signature": "" },
+                    { "type": "text", "text": text },
+                ],
+                "stop_reason": "end_turn", "stop_sequence": null,
+                "usage": {
+                    "input_tokens": 60, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 30,
+                    "output_tokens": 50,
+                },
+            }),
+            Self::Google => json!({
+                "candidates": [{
+                    "content": { "role": "model", "parts": [
+                        { "text": "a draft", "thought": true }, { "text": text },
+                    ] },
+                    "finishReason": "STOP", "index": 0,
+                }],
+                "usageMetadata": {
+                    "promptTokenCount": 100, "candidatesTokenCount": 30, "thoughtsTokenCount": 20,
+                    "totalTokenCount": 150,
+                },
+                "modelVersion": MODEL, "responseId": "r1",
+            }),
+            Self::Compatible => panic!("compatible endpoints have no batches"),
+        }
     }
 }
 

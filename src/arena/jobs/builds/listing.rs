@@ -29,6 +29,10 @@ pub struct Job {
     pub chars: i64,
     /// What it waits for.
     pub note: Option<String>,
+    /// Whether it is asked for in a batch.
+    pub batched: bool,
+    /// When the batch was submitted that it is part of.
+    pub batch_submitted_at: Option<OffsetDateTime>,
     pub build_id: Option<Uuid>,
     pub block_count: Option<i32>,
     pub error_code: Option<String>,
@@ -84,7 +88,13 @@ async fn select(
                 FROM attempts
                 WHERE job_id = jobs.id AND outcome IS DISTINCT FROM 'interrupted'
             ) AS "attempts!",
-            chars, note, build_id, builds.block_count AS "block_count?", error_code, error,
+            chars, note, batched,
+            (
+                SELECT submitting_at
+                FROM batches
+                WHERE batches.id = batch_id AND batches.state IN ('submitted', 'collecting')
+            ) AS batch_submitted_at,
+            build_id, builds.block_count AS "block_count?", error_code, error,
             (SELECT CASE WHEN count(*) = 0 THEN 0 ELSE sum(cost) END::bigint FROM attempts WHERE job_id = jobs.id) AS cost,
             (
                 SELECT coalesce(bool_or(cost IS NULL OR cost_is_minimum OR attempts.ended_at IS NULL), false)

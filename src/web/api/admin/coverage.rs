@@ -160,6 +160,7 @@ pub(in crate::web) struct CoverageMatrix {
     pub waiting: Vec<WaitingModelView>,
     /// Why queued jobs of models are not started.
     wait_reasons: HashMap<ModelKey, String>,
+    app: App,
 }
 
 /// Get the coverage
@@ -213,7 +214,7 @@ impl CoverageMatrix {
         let lineup = app.arena.lineup().await?;
         let waiting = lineup.waiting.iter().filter_map(|waiting| WaitingModelView::of(waiting, &coverage));
         let waiting = waiting.collect();
-        Ok(Self { coverage, sum, pauses, waiting, wait_reasons })
+        Ok(Self { coverage, sum, pauses, waiting, wait_reasons, app: app.clone() })
     }
 
     /// All cells with a build or a job, prompt by prompt.
@@ -224,8 +225,8 @@ impl CoverageMatrix {
         every.map(cell).filter(|cell| cell.state != "missing" || cell.job_id.is_some()).collect()
     }
 
-    pub fn cell(&self, prompt: &ListedPrompt, model: &ListedModel) -> CoverageCellView {
-        let (prompt, model) = (&prompt.prompt.id, &model.model.key);
+    pub fn cell(&self, prompt: &ListedPrompt, listed: &ListedModel) -> CoverageCellView {
+        let (prompt, model) = (&prompt.prompt.id, &listed.model.key);
         let empty = CoverageCellView::empty(prompt.as_str(), model.as_str());
         match self.coverage.cell(prompt, model) {
             coverage::SlotStatus::Missing => empty,
@@ -247,6 +248,10 @@ impl CoverageMatrix {
                 attempts: latest.attempts,
                 chars: latest.chars,
                 note: match latest.state {
+                    JobState::Queued if latest.batched => {
+                        let since = latest.batch_submitted_at;
+                        Some(self.pauses.batch_wait(&listed.model, since, &self.app))
+                    }
                     JobState::Queued => self.wait_reasons.get(model).cloned(),
                     _ => latest.note.clone(),
                 },

@@ -22,7 +22,7 @@ use super::RequireAdmin;
 use super::queue::PausesView;
 use crate::app::App;
 use crate::arena::builds::BuildSlot;
-use crate::arena::catalog;
+use crate::arena::catalog::{self, ListedModel};
 use crate::arena::jobs::attempts::{self, SentOptions};
 use crate::arena::jobs::{self, EnqueueError, JobState};
 use crate::arena::{ModelKey, PromptId, audit};
@@ -65,6 +65,12 @@ pub(in crate::web) struct JobView {
     pub ms: Option<i64>,
     pub chars: i64,
     pub note: Option<String>,
+    /// Whether it is asked for in a batch.
+    pub batched: bool,
+    /// When the batch was submitted that the job is part of, while it is.
+    #[serde(with = "time::serde::rfc3339::option")]
+    #[schema(required, example = json!(null))]
+    pub batch_submitted_at: Option<OffsetDateTime>,
     pub build_id: Option<Uuid>,
     pub block_count: Option<i32>,
     pub code: Option<String>,
@@ -286,7 +292,7 @@ impl JobView {
         let job = jobs::find(&app.pool, &[id]).await?.pop().ok_or(ErrorCode::NoJob)?;
         let attempts = attempts::list(&app.pool, id).await?;
         let note = match job.state {
-            JobState::Queued => wait_reason(app, &job.model_key).await?,
+            JobState::Queued => wait_reason(app, &job).await?,
             _ => job.note.clone(),
         };
         Ok(Self {
@@ -301,6 +307,8 @@ impl JobView {
             wanted_at: job.wanted_at,
             chars: job.chars,
             note,
+            batched: job.batched,
+            batch_submitted_at: job.batch_submitted_at,
             build_id: job.build_id,
             block_count: job.block_count,
             code: job.error_code,
@@ -350,11 +358,18 @@ impl From<EnqueueError> for Error {
     }
 }
 
-async fn wait_reason(app: &App, key: &ModelKey) -> Result<Option<String>, Error> {
+async fn wait_reason(app: &App, job: &jobs::Job) -> Result<Option<String>, Error> {
     let pauses = PausesView::read(app).await?;
     let models = catalog::models(&app.pool).await?;
-    let model = models.iter().find(|listed| listed.model.key == *key);
-    Ok(model.and_then(|listed| pauses.wait_reason(&listed.model, app)))
+    let Some(ListedModel { model, .. }) = models.iter().find(|listed| listed.model.key == job.model_key)
+    else {
+        return Ok(None);
+    };
+    Ok(if job.batched {
+        Some(pauses.batch_wait(model, job.batch_submitted_at, app))
+    } else {
+        pauses.wait_reason(model, app)
+    })
 }
 
 /// From millionths of a dollar.

@@ -203,6 +203,23 @@ impl PausesView {
         queue.into_iter().chain(providers.flatten()).chain(budgets).collect()
     }
 
+    /// What a queued job of the model waits for that is asked for in a batch.
+    pub(in crate::web) fn batch_wait(
+        &self,
+        model: &Model,
+        submitted_at: Option<OffsetDateTime>,
+        app: &App,
+    ) -> String {
+        if let Some(at) = submitted_at {
+            let (date, time) = (at.date(), at.time());
+            return format!("In a batch since {date} {:02}:{:02} UTC.", time.hour(), time.minute());
+        }
+        if app.worker.providers().batch_route(model).is_none() {
+            return "No provider of this model with a key has a batch API.".to_owned();
+        }
+        self.wait_reason(model, app).unwrap_or_else(|| "Waits for the next batch.".to_owned())
+    }
+
     /// Why a queued job of the model is not started.
     pub(in crate::web) fn wait_reason(&self, model: &Model, app: &App) -> Option<String> {
         let providers = app.worker.providers();

@@ -53,6 +53,11 @@ struct SeedQuery {
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
     retry_failed: bool,
+    /// 1 queues all missing builds for the batch APIs of their providers, which answer within a day at a lower price, and
+    /// does not wait for them.
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = u8, minimum = 0, maximum = 1, default = 0)]
+    batch_api: bool,
     /// The number of builds to wait for, 1 to 3.
     #[param(minimum = 1, maximum = 3, default = 2)]
     batch_size: Option<usize>,
@@ -78,7 +83,7 @@ struct SeedQuery {
     reason: Vec<String>,
     /// Dollars that the queued builds may cost by the estimate, together with those of the selection that are in
     /// progress. Builds are queued prompt by prompt up to the first that does not fit; builds of unknown price are left out.
-    /// Needs `background` or `dryRun`.
+    /// Needs `background`, `batchApi` or `dryRun`.
     #[param(minimum = 0, maximum = 1e6, example = 25.0)]
     max_cost: Option<f64>,
 }
@@ -88,7 +93,7 @@ struct SeedQuery {
 #[schema(as = Seeded)]
 pub struct SeedResponse {
     pub ok: bool,
-    /// Whether no missing build can be generated any more.
+    /// Whether no missing build can be generated any more, except for those that wait for their batches.
     pub done: bool,
     pub prompt_count: usize,
     pub model_count: usize,
@@ -108,6 +113,9 @@ pub struct SeedResponse {
     pub left: Option<LeftOutView>,
     /// Whether nothing can go on before an admin resumes what is paused, or a budget is raised or begins anew.
     pub waits_for_admin: bool,
+    /// With batchApi, models that were left out because they cannot be asked in batches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_batch_api: Vec<String>,
     pub pauses: PausesView,
 }
 
@@ -207,6 +215,7 @@ impl SeedQuery {
         }
         Ok(match self {
             Self { generate_builds: false, .. } => SeedScope::Catalog,
+            Self { batch_api: true, .. } => SeedScope::BatchApi,
             Self { background: true, .. } => SeedScope::Everything,
             _ => SeedScope::Batch(batch),
         })
@@ -218,8 +227,8 @@ impl SeedQuery {
         if !(0.0..=MAX_COST).contains(&dollars) {
             return Err(Error::bad_request("maxCost is an amount in dollars, from 0 to 1000000."));
         }
-        if !self.background && !self.dry_run {
-            return Err(Error::bad_request("maxCost needs background=1 or dryRun=1."));
+        if !self.background && !self.batch_api && !self.dry_run {
+            return Err(Error::bad_request("maxCost needs background=1, batchApi=1 or dryRun=1."));
         }
         Ok(Some(MicroDollars((dollars * 1e6).round() as u64)))
     }
@@ -274,6 +283,7 @@ impl SeedResponse {
                 .left
                 .map(|left| LeftOutView { builds: left.builds, estimate: SeedEstimate::of(left.estimate) }),
             waits_for_admin: seeded.waits_for_admin,
+            without_batch_api: seeded.without_batch_api.iter().map(ToString::to_string).collect(),
             pauses,
         }
     }

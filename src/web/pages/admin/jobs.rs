@@ -63,6 +63,9 @@ impl AttemptView {
 
 /// What was sent differently from what was asked for, and why.
 fn note_text(note: &Value) -> String {
+    if note["step"] == "batch" {
+        return "Sent in a batch.".to_owned();
+    }
     let changed = format!("Sent with {}", filters::format_adjustment(&note["step"]));
     match note["why"].as_str() {
         Some(why) if !why.is_empty() => format!("{changed}: {why}"),

@@ -136,8 +136,15 @@ pub(super) async fn list(
         .filter_map(|listed| Some((&listed.model.key, pauses.wait_reason(&listed.model, &app)?)))
         .collect();
     let row = |job: Job| {
-        let wait_reason = wait_reasons.get(&job.model_key).filter(|_| job.state == JobState::Queued);
-        JobRowView::of(wait_reason.cloned(), job)
+        let wait_reason = match job.state {
+            JobState::Queued if job.batched => {
+                let listed = models.iter().find(|listed| listed.model.key == job.model_key);
+                listed.map(|listed| pauses.batch_wait(&listed.model, job.batch_submitted_at, &app))
+            }
+            JobState::Queued => wait_reasons.get(&job.model_key).cloned(),
+            _ => None,
+        };
+        JobRowView::of(wait_reason, job)
     };
     Ok(Json(JobListResponse { jobs: found.into_iter().map(row).collect(), more }))
 }
