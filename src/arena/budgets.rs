@@ -4,10 +4,10 @@
 //! known; an answer whose end was lost counts with what it cost at least. Requests of unknown cost are counted beside it.
 //!
 //! A budget is checked when a job is claimed or a batch is reserved, under the lock of all claims, and when a key is lent.
-//! It is checked once more before a batch is submitted. It stops what would
-//! begin while nothing is left of it, and nothing that runs. A job under way counts with what an answer of its model is
-//! expected to cost, unless more of that is recorded already. So a budget is exceeded by no more than the last job that
-//! began within it, and by what jobs under way cost beyond what was expected, such as for second attempts.
+//! It is checked once more before a batch is submitted. It stops what would begin while nothing is left of it, and nothing
+//! that runs. A job under way, or in a batch, counts with what an answer of its model is expected to cost, unless more of
+//! that is recorded already. So a budget is exceeded by no more than the last job that began within it, and by what jobs
+//! under way cost beyond what was expected, such as for second attempts.
 //!
 //! What costs nothing, because its prices are zero, goes on.
 

@@ -15,7 +15,8 @@
 //! **Order of locks.** Whatever changes a job locks the job first, then its attempts and their parts, then builds, then
 //! the pause of its provider; the row of `installation` comes last, by triggers that are deferred to the commit. A claim
 //! takes the advisory lock of all claims before any job, and skips jobs that are locked; a change of how a model is asked
-//! takes that lock, too, then the model's row, and then goes on like any other. An import cancels the job under way before
+//! takes that lock, too, then the model's row, and then goes on like any other. Whoever reserves a batch or begins to submit
+//! one also takes that lock first; the rows of batches come after those of their jobs. An import cancels the job under way before
 //! it stores its build: so it waits for a worker that is storing one, and that worker never waits for it.
 //!
 //! **Batches.** A job can be asked for in a batch instead. Then it stays queued and no worker claims it; see [`batches`].

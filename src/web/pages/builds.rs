@@ -243,8 +243,15 @@ impl GenerationView {
         filters::format_cost(self.cost, self.cost_is_minimum)
     }
 
-    fn changes_text(&self) -> String {
-        self.changes.iter().map(filters::format_adjustment).collect::<Vec<_>>().join(", ")
+    fn is_batched(&self) -> bool {
+        self.changes.iter().any(|step| step == "batch")
+    }
+
+    /// None if the provider took the request as it was.
+    fn changes_text(&self) -> Option<String> {
+        let changes = self.changes.iter().filter(|step| *step != "batch").map(filters::format_adjustment);
+        let changes: Vec<_> = changes.collect();
+        (!changes.is_empty()).then(|| changes.join(", "))
     }
 }
 

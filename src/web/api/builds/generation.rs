@@ -45,7 +45,7 @@ pub(in crate::web) struct GenerationView {
     pub cost: Option<f64>,
     /// Whether it may have cost more.
     pub cost_is_minimum: bool,
-    /// How the request was changed because the provider did not take it as it was.
+    /// How the request was changed because the provider did not take it as it was; `batch` if it was sent in a batch.
     pub changes: Vec<Value>,
 }
 

@@ -2,6 +2,7 @@
 
 mod crashes;
 mod results;
+mod rules;
 mod trouble;
 
 use buildoff::app::App;
