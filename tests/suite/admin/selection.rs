@@ -94,7 +94,7 @@ async fn a_mistyped_selection_is_an_error_and_changes_nothing() {
         ("tag=flat", 400, "bad_request", "No prompt has the tag flat."),
         ("maxCost=-1&background=1", 400, "bad_request", "maxCost is an amount"),
         ("maxCost=NaN&background=1", 400, "bad_request", "maxCost is an amount"),
-        ("maxCost=5", 400, "bad_request", "maxCost needs background=1 or dryRun=1."),
+        ("maxCost=5", 400, "bad_request", "maxCost needs background=1, batchApi=1 or dryRun=1."),
         ("model=", 400, "bad_request", "a model's key is"),
     ] {
         let answer = fixture.admin.post(&format!("/api/admin/seed?{query}"), "").await;

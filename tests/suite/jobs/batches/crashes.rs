@@ -25,8 +25,8 @@ async fn a_batch_that_was_reserved_by_a_server_that_died_is_submitted_by_another
         fixture.kill().await;
         fixture.seed().await;
         fixture.db.run(
-            "INSERT INTO batches (id, provider, model_key, model_id, leased_until)
-             VALUES ('00000000-0000-7000-8000-000000000000', 'somebody', 'tester', 'some-model-1', now() + interval '1 hour');
+            "INSERT INTO batches (id, provider, model_key, model_id, price_part, leased_until)
+             VALUES ('00000000-0000-7000-8000-000000000000', 'somebody', 'tester', 'some-model-1', 0.5, now() + interval '1 hour');
              UPDATE jobs SET batch_id = '00000000-0000-7000-8000-000000000000'",
         )
         .await;

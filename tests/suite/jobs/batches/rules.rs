@@ -43,6 +43,7 @@ impl BatchFixture {
 async fn a_build_made_in_a_batch_says_how_it_was_asked_for_and_cost_half() {
     for protocol in PROTOCOLS {
         let fixture = BatchFixture::start(protocol).await;
+        assert_eq!(fixture.admin.post("/api/admin/seed?generateBuilds=0", "").await.status, 200);
         let options = json!({ "effort": null, "temperature": null, "maxOutputTokens": 9000 });
         let changed = fixture.admin.json(Method::PATCH, TESTER, &json!({ "options": options })).await;
         assert_eq!(changed.status, 200, "{}", changed.text());
