@@ -90,7 +90,8 @@ impl SeedOutput {
             stopped,
             still_queued: progress.under_way.iter().map(|provider| provider.queued).sum(),
             still_running: progress.under_way.iter().map(|provider| provider.running).sum(),
-            cost: ended.iter().filter_map(|job| job.cost).sum(),
+            // The sum of no floats would be -0.
+            cost: ended.iter().filter_map(|job| job.cost).fold(0.0, |sum, cost| sum + cost),
             cost_is_minimum: ended.iter().any(|job| job.cost_is_minimum),
             state: SeedResponse {
                 next: Vec::new(),
