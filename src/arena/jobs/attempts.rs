@@ -168,12 +168,14 @@ pub async fn record_usage(
     Ok(())
 }
 
-/// Ends the attempt under way.
+/// Ends the attempt under way. `remote_id` is the provider's id of an answer in the background; an answer can end before
+/// its id was stored.
 pub async fn end(
     pool: &PgPool,
     lease: &Lease,
     attempt: &Attempt,
     cost: Option<AttemptCost>,
+    remote_id: Option<&str>,
 ) -> Result<(), LeaseError> {
     let [input, cached, output, reasoning] = attempt.usage.columns();
     let mut transaction = lease.begin(pool).await?;
@@ -182,7 +184,7 @@ pub async fn end(
         UPDATE attempts
         SET ended_at = clock_timestamp(), outcome = $2, code = $3, message = $4, answer = $5, answer_ms = $6,
             input_tokens = $7, cached_tokens = $8, output_tokens = $9, reasoning_tokens = $10, cost = $11,
-            cost_is_minimum = $12, sent = $13, notes = $14
+            cost_is_minimum = $12, sent = $13, notes = $14, remote_id = coalesce($15, remote_id)
         WHERE job_id = $1 AND ended_at IS NULL
         RETURNING number, remote_id
         ",
@@ -200,6 +202,7 @@ pub async fn end(
         cost.is_some_and(|cost| cost.is_minimum),
         Json(attempt.sent) as _,
         Json(json_without_nul(&attempt.notes)) as _,
+        remote_id,
     )
     .fetch_optional(&mut *transaction)
     .await?;

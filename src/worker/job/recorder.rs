@@ -117,7 +117,8 @@ impl AttemptListener for &JobRun<'_> {
         let trouble = attempt.code.and_then(ProviderTrouble::from_code);
         let outcome = if trouble.is_some() { Outcome::Interrupted } else { attempt.outcome };
         let attempt = Attempt { outcome, ..attempt.clone() };
-        with_retries(|| attempts::end(pool, lease, &attempt, cost)).await?;
+        let remote_id = self.buffer.with(|buffered| buffered.remote_id.clone());
+        with_retries(|| attempts::end(pool, lease, &attempt, cost, remote_id.as_deref())).await?;
         if next.is_some() && trouble == Some(ProviderTrouble::Stalled) {
             return Err(SilentProvider { message: attempt.message.unwrap_or_default() }.into());
         }

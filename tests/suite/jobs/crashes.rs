@@ -90,7 +90,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
     for refused in [
         late.renew(pool, lease, &AnswerProgress::default()).await,
         attempts::begin(pool, late, &request_setup()).await.map(drop),
-        attempts::end(pool, late, &ended, None).await,
+        attempts::end(pool, late, &ended, None, None).await,
         first.finish(pool, &build, generation).await,
         late.fail(pool, JobFailure { code: "late", message: "too late" }).await,
         late.release(pool).await,
@@ -99,7 +99,7 @@ async fn a_worker_that_lost_its_lease_can_store_nothing() {
         assert!(matches!(refused, Err(LeaseError::Lost)), "{refused:?}");
     }
     assert_eq!(fixture.db.number("SELECT count(*) FROM builds").await, 0);
-    attempts::end(pool, &second.lease, &ended, None).await.unwrap();
+    attempts::end(pool, &second.lease, &ended, None, None).await.unwrap();
     second.finish(pool, &build, generation).await.unwrap();
     assert_eq!(outcomes(&fixture.admin.job(&job).await), ["interrupted", "accepted"]);
 }

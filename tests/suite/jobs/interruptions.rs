@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use buildoff::arena::budgets::SpendingLimits;
-use buildoff::arena::jobs::attempts::{self, Attempt, Billing, Outcome, SentOptions, Usage};
+use buildoff::arena::jobs::ClaimedBuild;
+use buildoff::arena::jobs::attempts::{self, Attempt, AttemptCost, Billing, Outcome, SentOptions, Usage};
 use buildoff::arena::jobs::claims::{self, ClaimedJob, ModelRoute};
 use serde_json::json;
+use sqlx::PgPool;
 
 use super::{JobsFixture, full_answer, outcomes, partial_answer, request_setup};
 use crate::support::db::TestDb;
@@ -67,22 +69,18 @@ async fn while_a_provider_is_left_alone_the_job_says_so_and_another_worker_can_t
     assert_eq!(outcomes(&ended), ["interrupted", "accepted"], "{ended}");
 }
 
-#[tokio::test]
-async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
-    let fixture = JobsFixture::without_worker().await;
-    fixture.admin.enqueue("shed", "tester").await;
-    let pool = &fixture.db.pool;
+/// Claims the job of a fixture without a worker.
+async fn claim(pool: &PgPool) -> ClaimedBuild {
     let routes = [ModelRoute { model: "tester".parse().unwrap(), provider: "somebody".to_owned() }];
-    let claim = async || {
-        let claimed = claims::claim(pool, &routes, 4, &SpendingLimits::default(), Duration::from_secs(30))
-            .await
-            .unwrap();
-        let ClaimedJob::Build(claim) = claimed.unwrap();
-        claim
-    };
-    let ended = |outcome, code| Attempt {
+    let (limits, lease) = (SpendingLimits::default(), Duration::from_secs(30));
+    let ClaimedJob::Build(claim) = claims::claim(pool, &routes, 4, &limits, lease).await.unwrap().unwrap();
+    claim
+}
+
+fn ended(outcome: Outcome, code: Option<&'static str>) -> Attempt {
+    Attempt {
         outcome,
-        code: Some(code),
+        code,
         message: None,
         answer: "{".into(),
         answer_time: Duration::from_millis(1),
@@ -90,20 +88,44 @@ async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
         billing: Billing::Reported,
         sent: SentOptions::default(),
         notes: json!([]),
-    };
-    let first = claim().await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_takes_a_job_over_knows_how_often_the_provider_has_failed() {
+    let fixture = JobsFixture::without_worker().await;
+    fixture.admin.enqueue("shed", "tester").await;
+    let pool = &fixture.db.pool;
+    let first = claim(pool).await;
     for (outcome, code) in [
         (Outcome::Failed, "truncated"),
         (Outcome::Interrupted, "overloaded"),
         (Outcome::Interrupted, "cut_off"),
     ] {
         attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
-        attempts::end(pool, &first.lease, &ended(outcome, code), None).await.unwrap();
+        attempts::end(pool, &first.lease, &ended(outcome, Some(code)), None, None).await.unwrap();
     }
     attempts::begin(pool, &first.lease, &request_setup()).await.unwrap();
     first.lease.release(pool).await.unwrap();
 
-    let past = attempts::past_attempts(pool, claim().await.lease.job).await.unwrap();
+    let past = attempts::past_attempts(pool, claim(pool).await.lease.job).await.unwrap();
     assert_eq!((past.count, past.interruptions), (1, 2), "{past:?}");
     assert_eq!(past.code.as_deref(), Some("truncated"), "what broke off says nothing about the next prompt");
+}
+
+#[tokio::test]
+async fn an_answer_in_the_background_is_paid_for_once_also_if_it_ends_before_its_id_was_stored() {
+    let fixture = JobsFixture::without_worker().await;
+    let job = fixture.admin.enqueue("shed", "tester").await;
+    let pool = &fixture.db.pool;
+    let lease = claim(pool).await.lease;
+    let cost = AttemptCost { micros: 200, is_minimum: false };
+    for (attempt, cost) in
+        [(ended(Outcome::Interrupted, Some("cut_off")), None), (ended(Outcome::Accepted, None), Some(cost))]
+    {
+        attempts::begin(pool, &lease, &request_setup()).await.unwrap();
+        attempts::end(pool, &lease, &attempt, cost, Some("resp_1")).await.unwrap();
+    }
+    let job = fixture.admin.job(&job).await;
+    assert_eq!((&job["cost"], &job["costIsMinimum"]), (&json!(0.0002), &json!(false)), "{job}");
 }

@@ -172,7 +172,7 @@ async fn a_job_that_has_begun_is_not_continued_after_its_model_was_changed() {
         sent: SentOptions::default(),
         notes: json!([]),
     };
-    attempts::end(pool, &claim.lease, &refused, None).await.unwrap();
+    attempts::end(pool, &claim.lease, &refused, None, None).await.unwrap();
     claim.lease.release(pool).await.unwrap();
     assert_eq!(fixture.admin.job(&job).await["state"], "queued");
 

@@ -97,7 +97,7 @@ impl Claims {
             notes: json!([]),
         };
         attempts::begin(pool, &claim.lease, &request_setup()).await.unwrap();
-        attempts::end(pool, &claim.lease, &answered, None).await.unwrap();
+        attempts::end(pool, &claim.lease, &answered, None, None).await.unwrap();
     }
 
     /// The length of the pause in seconds.
