@@ -142,6 +142,9 @@ impl Budget {
 
 impl Budgets {
     pub async fn read(connection: &mut PgConnection, limits: &SpendingLimits) -> sqlx::Result<Self> {
+        // Read before what is spent: a cost that is recorded in between then counts twice rather than not at all.
+        let expected = expected_costs(&mut *connection).await?;
+        let reserved = reserved(&mut *connection, &expected).await?;
         let spent = sqlx::query!(
             r#"
             WITH clock AS (
@@ -165,8 +168,6 @@ impl Budgets {
         )
         .fetch_one(&mut *connection)
         .await?;
-        let expected = expected_costs(&mut *connection).await?;
-        let reserved = reserved(&mut *connection, &expected).await?;
         let reserved_for_all = reserved.values().fold(0, |sum: i64, one| sum.saturating_add(*one));
         let day = limits.day.map(|limit| Budget {
             scope: BudgetScope::Day,

@@ -165,9 +165,11 @@ impl LineupCache {
     }
 
     async fn read(&self, pool: &PgPool, settings: &Settings) -> sqlx::Result<Lineup> {
+        // Before the cohorts, so that whoever has a build in a contest is in a cohort.
+        let contests = contests(pool, settings).await?;
         let (cohorts, active_prompts) = cohorts(pool, settings).await?;
         let waiting = waiting(cohorts, active_prompts, self.cohort_percent);
-        let (contests, groups) = (contests(pool, settings).await?, prompt_groups(pool, settings).await?);
+        let groups = prompt_groups(pool, settings).await?;
         Ok(Lineup::of(contests, waiting, groups, self.references))
     }
 

@@ -15,9 +15,9 @@ pub(super) fn parse_limit(text: &str) -> Result<DollarLimit, String> {
     if text == "none" {
         return Ok(DollarLimit(None));
     }
-    let dollars =
-        text.trim_start_matches('$').parse().map_err(|_| "a number of dollars, or none".to_owned())?;
-    Ok(DollarLimit(Some(dollars)))
+    let dollars: Option<f64> = text.trim_start_matches('$').parse().ok();
+    let dollars = dollars.filter(|dollars| dollars.is_finite());
+    dollars.map(|dollars| DollarLimit(Some(dollars))).ok_or_else(|| "a number of dollars, or none".to_owned())
 }
 
 pub(super) async fn run(

@@ -95,6 +95,8 @@ async fn a_mistyped_selection_is_an_error_and_changes_nothing() {
         ("maxCost=-1&background=1", 400, "bad_request", "maxCost is an amount"),
         ("maxCost=NaN&background=1", 400, "bad_request", "maxCost is an amount"),
         ("maxCost=5", 400, "bad_request", "maxCost needs background=1, batchApi=1 or dryRun=1."),
+        ("onlyFailed=1", 400, "bad_request", "onlyFailed and reason need background=1"),
+        ("reason=refused", 400, "bad_request", "onlyFailed and reason need background=1"),
         ("model=", 400, "bad_request", "a model's key is"),
     ] {
         let answer = fixture.admin.post(&format!("/api/admin/seed?{query}"), "").await;

@@ -199,7 +199,13 @@ async fn seed(
 impl SeedQuery {
     fn read(self) -> Result<SeedRequest, Error> {
         let (scope, max_cost) = (self.scope()?, self.max_cost()?);
-        let retry = match (self.only_failed || !self.reason.is_empty(), self.retry_failed) {
+        let retries_some = self.only_failed || !self.reason.is_empty();
+        if retries_some && self.waits() {
+            return Err(Error::bad_request(
+                "onlyFailed and reason need background=1, batchApi=1 or dryRun=1.",
+            ));
+        }
+        let retry = match (retries_some, self.retry_failed) {
             (true, _) => SeedRetry::Only(self.reason),
             (false, true) => SeedRetry::WithMissing,
             (false, false) => SeedRetry::Never,
@@ -221,13 +227,18 @@ impl SeedQuery {
         })
     }
 
-    /// Every call has the whole amount, so a caller who repeats it until all is done would spend without limit.
+    /// Whether the answer waits for builds. Callers repeat such a request until all is done, so it may not ask again for
+    /// what has failed since, nor begin with the whole of an amount each time.
+    fn waits(&self) -> bool {
+        !self.background && !self.batch_api && !self.dry_run
+    }
+
     fn max_cost(&self) -> Result<Option<MicroDollars>, Error> {
         let Some(dollars) = self.max_cost else { return Ok(None) };
         if !(0.0..=MAX_COST).contains(&dollars) {
             return Err(Error::bad_request("maxCost is an amount in dollars, from 0 to 1000000."));
         }
-        if !self.background && !self.batch_api && !self.dry_run {
+        if self.waits() {
             return Err(Error::bad_request("maxCost needs background=1, batchApi=1 or dryRun=1."));
         }
         Ok(Some(MicroDollars((dollars * 1e6).round() as u64)))
