@@ -2,6 +2,7 @@
 
 pub(super) mod batches;
 pub(super) mod grids;
+pub(super) mod seen;
 
 use std::sync::Arc;
 
@@ -145,7 +146,10 @@ impl Arena {
     }
 
     async fn open_or_new(&self, voter: Voter, requested: Option<&PromptId>) -> Result<Matchup, MatchupError> {
-        let state = self.read_voters.submit(StateRequest { voter, prompt: requested.cloned() }).await?;
+        let known = self.seen.get(voter).await;
+        let known_until = known.as_ref().map(|known| known.until);
+        let request = StateRequest { voter, prompt: requested.cloned(), known_until };
+        let state = self.read_voters.submit(request).await?;
         let lineup = self.lineup.at_revision(state.revision, &self.pool, &self.settings).await?;
         if let Some(open) = state.open
             && requested.is_none_or(|requested| *requested == open.prompt)
@@ -165,9 +169,9 @@ impl Arena {
             return Err(MatchupError::NotSeeded);
         }
         let shown = self.shown.latest(&self.pool, &self.settings).await?;
+        let seen = state.seen.or_else(|| known.map(|known| known.pairs.clone())).unwrap_or_default();
         let mut rng: StdRng = rand::make_rng();
-        let drawn =
-            sampling::draw(&mut rng, contests, &shown.all, &state.seen).ok_or(MatchupError::AllVoted)?;
+        let drawn = sampling::draw(&mut rng, contests, &shown.all, &seen).ok_or(MatchupError::AllVoted)?;
         let Contest { prompt, text, .. } = drawn.contest;
         let new = NewMatchup {
             voter,
@@ -179,6 +183,7 @@ impl Arena {
             pair: drawn.pair,
         };
         let (id, expires_at) = self.serve.submit(new).await?.ok_or(MatchupError::Conflict)?;
+        self.seen.add(voter, seen, drawn.pair, id).await;
         let only_references = drawn.contest.only_references();
         Ok(Matchup { id, prompt: prompt.clone(), text: text.clone(), expires_at, only_references })
     }

@@ -115,6 +115,7 @@ use leaderboard::{LadderStandings, LadderStats, Leaderboard, Published, Refreshi
 use lineup::LineupCache;
 use matchups::batches::{FetchBuilds, ReadVoterStates, ServeMatchups};
 use matchups::grids::VoterGrids;
+use matchups::seen::SeenCache;
 use shown::ShownCache;
 use votes::counting::CountVotes;
 use votes::network_keys::NetworkKeys;
@@ -146,6 +147,7 @@ pub struct Arena {
     lineup: Arc<LineupCache>,
     shown: Arc<ShownCache>,
     read_voters: Batcher<ReadVoterStates>,
+    seen: SeenCache,
     serve: Batcher<ServeMatchups>,
     fetch: Batcher<FetchBuilds>,
     count_votes: Batcher<CountVotes>,
@@ -164,6 +166,7 @@ impl Arena {
         let refresh_permits = Arc::new(Semaphore::new(MAX_REFRESHES));
         Self {
             read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), settings: settings.clone() }, 1),
+            seen: SeenCache::new(),
             serve: Batcher::new(ServeMatchups { pool: pool.clone(), settings: settings.clone() }, 1),
             fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
             count_votes: vote_counter(pool.clone(), min_dwell, VoteBudgets::default()),

@@ -31,6 +31,8 @@ pub struct StateRequest {
     pub voter: Voter,
     /// The requested prompt, if the voter named one.
     pub prompt: Option<PromptId>,
+    /// The last matchup that the known pairs include. While it is the last one, they need not be read.
+    pub known_until: Option<Uuid>,
 }
 
 pub struct VoterState {
@@ -40,18 +42,20 @@ pub struct VoterState {
     pub last: Option<Uuid>,
     /// The same matchup, if it is open.
     pub open: Option<Matchup>,
-    /// Empty where no new matchup will be drawn.
-    pub seen: SeenPairs,
+    /// None where no new matchup will be drawn, or where the known pairs are all.
+    pub seen: Option<SeenPairs>,
 }
 
 impl BatchJob for ReadVoterStates {
     type Request = StateRequest;
     type Answer = VoterState;
 
-    /// Reads the state of one moment. The pairs that a voter has seen are only read where a new matchup will be drawn.
+    /// Reads the state of one moment. The pairs that a voter has seen are only read where a new matchup will be drawn
+    /// and they are not known.
     async fn run(&self, requests: &[StateRequest]) -> sqlx::Result<Vec<VoterState>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let prompts: Vec<_> = requests.iter().map(|request| request.prompt.as_ref()).collect();
+        let known_until: Vec<_> = requests.iter().map(|request| request.known_until).collect();
         let rows = sqlx::query!(
             r#"
             SELECT
@@ -59,11 +63,14 @@ impl BatchJob for ReadVoterStates {
                 matchup_id AS "matchup_id?", prompt_id AS "prompt_id?: PromptId", text AS "text?",
                 expires_at AS "expires_at?",
                 votable AS "votable!",
-                CASE WHEN NOT votable OR prompt_id <> asked.prompt THEN
+                CASE WHEN (NOT votable OR prompt_id <> asked.prompt)
+                    AND (matchup_id = asked.known_until) IS NOT TRUE
+                THEN
                     ARRAY(SELECT pair FROM matchups WHERE voter_id = asked.voter)
                     || coalesce((SELECT pairs FROM seen_pairs WHERE voter_id = asked.voter), '{}')
                 END AS seen
-            FROM unnest((SELECT $1::uuid[]), (SELECT $2::text[])) WITH ORDINALITY AS asked (voter, prompt, number)
+            FROM unnest((SELECT $1::uuid[]), (SELECT $2::text[]), (SELECT $4::uuid[]))
+                WITH ORDINALITY AS asked (voter, prompt, known_until, number)
             LEFT JOIN LATERAL (
                 SELECT matchup_id, prompt_id, text, settings, expires_at
                 FROM open_matchups
@@ -78,6 +85,7 @@ impl BatchJob for ReadVoterStates {
             &voters,
             prompts as _,
             self.settings as _,
+            known_until as _,
         )
         .fetch_all(&self.pool)
         .await?;
@@ -88,7 +96,7 @@ impl BatchJob for ReadVoterStates {
                 }
                 _ => None,
             };
-            let seen = row.seen.unwrap_or_default().into_iter().collect();
+            let seen = row.seen.map(SeenPairs::from_iter);
             VoterState { revision: row.catalog_revision, last: row.matchup_id, open, seen }
         });
         Ok(states.collect())

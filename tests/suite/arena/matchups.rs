@@ -230,6 +230,25 @@ async fn no_pair_of_a_prompt_is_served_twice() {
 }
 
 #[tokio::test]
+async fn no_pair_is_served_twice_by_two_servers_in_turn() {
+    let (db, one) = server_with_builds().await;
+    let other = TestServer::start_with_db(db.pool.clone()).await;
+    let voter = one.voter();
+    let at_other = voter.with_base_url(&other.url);
+    let mut prompts = BTreeSet::new();
+    // Each server serves two in a row, and then some that the other does not know of.
+    for client in [&voter, &voter, &at_other, &at_other, &voter] {
+        let matchup = client.matchup().await;
+        prompts.insert(matchup["prompt"]["id"].as_str().unwrap().to_owned());
+        assert_eq!(client.skip(&matchup).await.status, 204);
+    }
+    assert_eq!(prompts.len(), 5);
+    for client in [&at_other, &voter] {
+        assert_eq!(client.get("/api/arena/matchup").await.code(), "all_voted");
+    }
+}
+
+#[tokio::test]
 async fn without_pairs_the_arena_says_so() {
     let db = TestDb::new().await;
     let server = TestServer::start_with_db(db.pool.clone()).await;
