@@ -84,6 +84,11 @@ impl ConsoleFixture {
         assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     }
 
+    /// Waits until no job is queued or running.
+    async fn wait_for_jobs_to_end(&self) {
+        self.db.wait_until("NOT EXISTS (SELECT FROM jobs WHERE state IN ('queued', 'running'))").await;
+    }
+
     /// Opens a tab, signs in, and goes to the path.
     async fn open_signed_in(&self, path: &str) -> BrowserPage {
         open_signed_in(&self.server, path).await

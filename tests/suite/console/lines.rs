@@ -58,22 +58,16 @@ async fn failed_builds_are_listed_by_reason_and_retried_by_it_or_by_their_column
     wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Generate 2 builds?");
     page.click("#sure [data-yes]").await;
-    while fixture.provider.requests().len() < 4 {
-        tokio::task::yield_now().await;
-    }
-    wait_until(&page, "document.querySelector('#reasons b')?.textContent === '2'").await;
+    fixture.provider.wait_for_requests(4).await;
+    fixture.wait_for_jobs_to_end().await;
+    // A page opened now shows the end, not a state on the way there.
+    page.goto(&fixture.server.url_for("/admin")).await;
     page.click(COLUMN).await;
-    wait_until(
-        &page,
-        "document.querySelector('#line-panel [data-slot=counts]').textContent === '2 failed or cancelled.'",
-    )
-    .await;
+    assert_eq!(page.text("#line-panel [data-slot=counts]").await, "2 failed or cancelled.");
     assert_eq!(page.text("[data-line=failed]").await, "Retry failed (2)");
     page.click("[data-line=failed]").await;
     page.click("#sure [data-yes]").await;
-    while fixture.provider.requests().len() < 6 {
-        tokio::task::yield_now().await;
-    }
+    fixture.provider.wait_for_requests(6).await;
 }
 
 #[tokio::test]

@@ -16,13 +16,8 @@ impl ConsoleFixture {
         let request = json!({ "promptId": prompt, "modelKey": model });
         let job: Value =
             self.api("POST", "/api/admin/jobs").json(&request).send().await.unwrap().json().await.unwrap();
-        let path = format!("/jobs/{}", job["id"].as_str().unwrap());
-        while ["queued", "running"]
-            .contains(&self.get_json(&format!("/api/admin{path}")).await["state"].as_str().unwrap())
-        {
-            tokio::task::yield_now().await;
-        }
-        format!("/admin{path}")
+        self.wait_for_jobs_to_end().await;
+        format!("/admin/jobs/{}", job["id"].as_str().unwrap())
     }
 
     async fn model(&self, key: &str) -> Value {
@@ -84,9 +79,7 @@ async fn models_are_enabled_renamed_and_added() {
     let page = fixture.open_signed_in("/admin/models").await;
     let row = |key: &str| format!("tr:has(a[href='/models/{key}'])");
     page.click(&format!("{} [data-switch]", row("mason"))).await;
-    while fixture.model("mason").await["enabled"] != false {
-        tokio::task::yield_now().await;
-    }
+    fixture.db.wait_until("NOT enabled FROM models WHERE key = 'mason'").await;
     assert!(page.text(&row("potter")).await.contains("OPENAI_API_KEY is not set."));
 
     page.click(&format!("{} [data-edit]", row("mason"))).await;
@@ -208,13 +201,7 @@ async fn disabling_a_model_with_queued_jobs_needs_confirmation() {
         assert_eq!(fixture.api("PUT", &path).json(&body).send().await.unwrap().status(), 201);
     }
     assert_eq!(fixture.api("POST", "/api/admin/seed?background=1").send().await.unwrap().status(), 200);
-    let running = async || {
-        let reply = fixture.get_json("/api/admin/status").await;
-        reply["queue"].as_array().unwrap().iter().filter(|job| job["state"] == "running").count()
-    };
-    while running().await < 4 {
-        tokio::task::yield_now().await;
-    }
+    fixture.db.wait_until("count(*) = 4 FROM jobs WHERE state = 'running'").await;
     let page = fixture.open_signed_in("/admin/models").await;
     let switch = "tr:has(a[href='/models/mason']) [data-switch]";
     page.click(switch).await;
@@ -228,11 +215,9 @@ async fn disabling_a_model_with_queued_jobs_needs_confirmation() {
     page.click(switch).await;
     wait_until(&page, "document.getElementById('sure').open").await;
     page.click("#sure [data-yes]").await;
-    while fixture.model("mason").await["enabled"] != false {
-        tokio::task::yield_now().await;
-    }
+    fixture.db.wait_until("NOT enabled FROM models WHERE key = 'mason'").await;
     assert!(page.holds(&format!("!document.querySelector({switch:?}).checked")).await);
-    assert_eq!(running().await, 4);
+    assert_eq!(fixture.db.number("SELECT count(*) FROM jobs WHERE state = 'running'").await, 4);
 }
 
 #[tokio::test]

@@ -248,9 +248,7 @@ async fn whatever_runs_meanwhile_no_build_in_force_was_asked_for_with_other_opti
         let (admin, seeder) = (changing.admin(), seeding.admin());
         assert_eq!(seeder.post("/api/admin/seed?background=1", "").await.status, 200);
         // The change comes while some builds are stored, some are being asked for, and some are queued.
-        while db.number("SELECT count(*) FROM builds WHERE retired_at IS NULL").await < 3 {
-            tokio::task::yield_now().await;
-        }
+        db.wait_until("count(*) >= 3 FROM builds WHERE retired_at IS NULL").await;
         assert_eq!(force(&admin, &effort).await.status, 200);
         assert_eq!(db.number(differing).await, 0, "round {round}");
     }

@@ -101,14 +101,10 @@ async fn a_batch_is_rejoined_by_the_next_call() {
         let admin = server.admin();
         async move { admin.post("/api/admin/seed", "").await }
     });
-    while provider.requests().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    provider.wait_for_requests(1).await;
     gone.abort();
     let rejoined = tokio::spawn(async move { admin.post("/api/admin/seed", "").await.json() });
-    while db.number("SELECT count(*) FROM audit").await < 2 {
-        tokio::task::yield_now().await;
-    }
+    db.wait_until("count(*) >= 2 FROM audit").await;
     release.notify_one();
     let seeded = rejoined.await.unwrap();
     let states: HashMap<_, _> = seeded["jobs"]

@@ -89,6 +89,14 @@ impl TestDb {
         sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(&self.pool).await.unwrap()
     }
 
+    /// Waits until a condition in SQL holds.
+    pub async fn wait_until(&self, condition: &str) {
+        let sql = format!("SELECT {condition}");
+        while !sqlx::query_scalar(AssertSqlSafe(sql.clone())).fetch_one(&self.pool).await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// The content of all tables as text.
     pub async fn dump(&self) -> String {
         let tables: Vec<String> =

@@ -17,7 +17,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::{JoinHandle, yield_now};
 
 use super::FakeProtocol;
@@ -126,8 +126,12 @@ impl FakeProvider {
     }
 
     async fn open(protocol: FakeProtocol, state: FakeProviderState) -> Self {
-        let service =
-            FakeProviderService { protocol, state: Mutex::new(state), disconnects: Semaphore::new(0) };
+        let service = FakeProviderService {
+            protocol,
+            state: Mutex::new(state),
+            received: watch::Sender::new(0),
+            disconnects: Semaphore::new(0),
+        };
         let service = Arc::new(service);
         let router = Router::new().fallback(handle_request).with_state(Arc::clone(&service));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -148,6 +152,11 @@ impl FakeProvider {
 
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.state().requests.clone()
+    }
+
+    /// Waits until this many requests have arrived.
+    pub async fn wait_for_requests(&self, count: usize) {
+        self.service.received.subscribe().wait_for(|received| *received >= count).await.unwrap();
     }
 
     /// Waits until a client has closed its connection before the end of a response.
@@ -177,6 +186,8 @@ impl Drop for FakeProvider {
 struct FakeProviderService {
     protocol: FakeProtocol,
     state: Mutex<FakeProviderState>,
+    /// The number of requests so far.
+    received: watch::Sender<usize>,
     disconnects: Semaphore,
 }
 
@@ -199,6 +210,7 @@ async fn handle_request(
         let scripted =
             state.responses.pop_front().or_else(|| state.handler.as_ref().map(|handle| handle(&request)));
         state.requests.push(request);
+        service.received.send_modify(|received| *received += 1);
         scripted
     };
     let Some(scripted) = scripted else {
