@@ -2,7 +2,8 @@
 //!
 //! A single request runs at once, so batching adds no delay. Under load, a few statements serve many requests, and
 //! votes on the same models do not wait for each other's commit. A batch runs in a task of its own, so it goes on when
-//! the visitors who asked have left.
+//! the visitors who asked have left. Batches that follow one another closely share a connection, since taking one from
+//! the pool and returning it costs as much as a small statement.
 //!
 //! Two patterns keep the plans of such statements stable. `(SELECT $1)` hides the length of an array from the planner,
 //! which would otherwise make a plan for every length. `LATERAL (… OFFSET 0)` looks rows up by index, request by
@@ -13,9 +14,10 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use sqlx::Error;
 use sqlx::error::DatabaseError;
-use tokio::sync::oneshot;
+use sqlx::pool::PoolConnection;
+use sqlx::{Error, PgConnection, PgPool, Postgres};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
 use crate::db::{duplicate_error, has_sqlstate};
@@ -29,6 +31,9 @@ const MAX_TRIES: usize = 5;
 /// A request that has waited longer fails as if no connection were free.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
+/// How long a connection is kept for the next batch. Within this time, the pool would not test it either.
+const LINGER: Duration = Duration::from_millis(50);
+
 pub(super) trait BatchJob: Send + Sync + 'static {
     type Request: Send + Sync;
     type Answer: Send;
@@ -38,12 +43,36 @@ pub(super) trait BatchJob: Send + Sync + 'static {
 
     /// Returns an answer for each request, in order. After an error, no request has changed anything, unless the
     /// connection was lost during the commit.
-    fn run(&self, requests: &[Self::Request])
-    -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
+    fn run(
+        &self,
+        connection: &mut BatchConnection,
+        requests: &[Self::Request],
+    ) -> impl Future<Output = sqlx::Result<Vec<Self::Answer>>> + Send;
 
     /// Whether a single request may have caused the error, so that the others should be tried without it.
     fn may_be_one_request(error: &Error) -> bool {
         is_one_requests_fault(error)
+    }
+}
+
+/// The connection of a runner, taken from the pool when it is first needed.
+pub(super) struct BatchConnection {
+    pool: PgPool,
+    connection: Option<PoolConnection<Postgres>>,
+}
+
+impl BatchConnection {
+    pub async fn get(&mut self) -> sqlx::Result<&mut PgConnection> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.pool.acquire().await?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// Returns the connection to the pool, which resets it.
+    fn release(&mut self) {
+        self.connection = None;
     }
 }
 
@@ -54,13 +83,17 @@ pub(super) struct Batcher<J: BatchJob> {
 
 struct BatcherShared<J: BatchJob> {
     job: J,
-    max_running: usize,
+    pool: PgPool,
+    max_runners: usize,
     queue: Mutex<BatchQueue<J>>,
+    added: Notify,
 }
 
 struct BatchQueue<J: BatchJob> {
     waiting: Vec<PendingRequest<J>>,
-    running: usize,
+    runners: usize,
+    /// The runners that wait for requests.
+    idle: usize,
 }
 
 struct PendingRequest<J: BatchJob> {
@@ -72,10 +105,10 @@ struct PendingRequest<J: BatchJob> {
 type ReplySender<J> = oneshot::Sender<sqlx::Result<<J as BatchJob>::Answer>>;
 
 impl<J: BatchJob> Batcher<J> {
-    /// At most `max_running` batches run at the same time.
-    pub fn new(job: J, max_running: usize) -> Self {
-        let queue = Mutex::new(BatchQueue { waiting: Vec::new(), running: 0 });
-        Self { shared: Arc::new(BatcherShared { job, max_running, queue }) }
+    /// At most `max_runners` batches run at the same time.
+    pub fn new(pool: PgPool, job: J, max_runners: usize) -> Self {
+        let queue = Mutex::new(BatchQueue { waiting: Vec::new(), runners: 0, idle: 0 });
+        Self { shared: Arc::new(BatcherShared { job, pool, max_runners, queue, added: Notify::new() }) }
     }
 
     pub async fn submit(&self, request: J::Request) -> sqlx::Result<J::Answer> {
@@ -94,34 +127,56 @@ impl<J: BatchJob> Clone for Batcher<J> {
     }
 }
 
+impl<J: BatchJob> BatchQueue<J> {
+    fn take_batch(&mut self) -> Option<Vec<PendingRequest<J>>> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let rest = self.waiting.split_off(self.waiting.len().min(MAX_BATCH));
+        Some(mem::replace(&mut self.waiting, rest))
+    }
+}
+
 impl<J: BatchJob> BatcherShared<J> {
     /// Whether the caller has to start a runner.
     fn enqueue(&self, request: PendingRequest<J>) -> bool {
         let mut queue = self.queue();
         queue.waiting.push(request);
-        let starts = queue.running < self.max_running;
-        queue.running += usize::from(starts);
+        if queue.idle > 0 {
+            self.added.notify_one();
+            return false;
+        }
+        let starts = queue.runners < self.max_runners;
+        queue.runners += usize::from(starts);
         starts
     }
 
-    /// None if no request waits. The runner then counts as finished from this moment on, since the queue is locked: a
-    /// request that is added later starts another runner.
-    fn next_batch(&self) -> Option<Vec<PendingRequest<J>>> {
-        let mut queue = self.queue();
-        if queue.waiting.is_empty() {
-            queue.running -= 1;
-            return None;
+    /// None after no request has come for a while. The runner then counts as finished from this moment on, since the
+    /// queue is locked: a request that is added later starts another runner.
+    async fn next_batch(&self) -> Option<Vec<PendingRequest<J>>> {
+        let mut is_late = false;
+        loop {
+            {
+                let mut queue = self.queue();
+                if let Some(batch) = queue.take_batch() {
+                    return Some(batch);
+                }
+                if is_late {
+                    queue.runners -= 1;
+                    return None;
+                }
+                queue.idle += 1;
+            }
+            is_late = timeout(LINGER, self.added.notified()).await.is_err();
+            self.queue().idle -= 1;
         }
-        let size = queue.waiting.len().min(MAX_BATCH);
-        let rest = queue.waiting.split_off(size);
-        Some(mem::replace(&mut queue.waiting, rest))
     }
 
     fn queue(&self) -> MutexGuard<'_, BatchQueue<J>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn run_batch(&self, batch: Vec<PendingRequest<J>>) {
+    async fn run_batch(&self, connection: &mut BatchConnection, batch: Vec<PendingRequest<J>>) {
         // Sending a reply fails where the visitor has left, which is fine.
         let (batch, late): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|one| one.since.elapsed() < MAX_WAIT);
@@ -130,19 +185,27 @@ impl<J: BatchJob> BatcherShared<J> {
         }
         let (requests, replies): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|one| (one.request, one.reply)).unzip();
-        for (reply, answer) in replies.into_iter().zip(self.answers(&requests).await) {
+        for (reply, answer) in replies.into_iter().zip(self.answers(connection, &requests).await) {
             let _ = reply.send(answer);
         }
     }
 
     /// After an error that a single request may have caused, the halves of the batch are tried separately.
-    async fn answers(&self, requests: &[J::Request]) -> Vec<sqlx::Result<J::Answer>> {
+    async fn answers(
+        &self,
+        connection: &mut BatchConnection,
+        requests: &[J::Request],
+    ) -> Vec<sqlx::Result<J::Answer>> {
         let mut answers = Vec::with_capacity(requests.len());
         let mut parts = vec![requests];
         let mut tries = 0;
         while let Some(part) = parts.pop().filter(|part| !part.is_empty()) {
-            let outcome = timeout(J::TIMEOUT, self.job.run(part)).await;
-            match outcome.unwrap_or(Err(Error::PoolTimedOut)) {
+            let outcome = timeout(J::TIMEOUT, self.job.run(connection, part)).await;
+            let outcome = outcome.unwrap_or(Err(Error::PoolTimedOut));
+            if outcome.is_err() {
+                connection.release();
+            }
+            match outcome {
                 Ok(done) => {
                     answers.extend(done.into_iter().map(Ok));
                     tries = 0;
@@ -166,7 +229,7 @@ impl<J: BatchJob> BatcherShared<J> {
     }
 }
 
-/// Runs batches until no request waits.
+/// Runs batches until no more requests come.
 struct BatchRunner<J: BatchJob> {
     shared: Arc<BatcherShared<J>>,
     finished: bool,
@@ -174,8 +237,9 @@ struct BatchRunner<J: BatchJob> {
 
 impl<J: BatchJob> BatchRunner<J> {
     async fn run(mut self) {
-        while let Some(batch) = self.shared.next_batch() {
-            self.shared.run_batch(batch).await;
+        let mut connection = BatchConnection { pool: self.shared.pool.clone(), connection: None };
+        while let Some(batch) = self.shared.next_batch().await {
+            self.shared.run_batch(&mut connection, batch).await;
         }
         self.finished = true;
     }
@@ -188,8 +252,8 @@ impl<J: BatchJob> Drop for BatchRunner<J> {
             return;
         }
         let mut queue = self.shared.queue();
-        queue.running -= 1;
-        if queue.running == 0 {
+        queue.runners -= 1;
+        if queue.runners == 0 {
             queue.waiting.clear();
         }
     }
@@ -214,6 +278,7 @@ mod tests {
     use std::time::Duration;
 
     use futures_util::future::join_all;
+    use sqlx::postgres::PgConnectOptions;
     use tokio::sync::Semaphore;
 
     use super::*;
@@ -228,7 +293,7 @@ mod tests {
         type Request = u32;
         type Answer = u32;
 
-        async fn run(&self, numbers: &[u32]) -> sqlx::Result<Vec<u32>> {
+        async fn run(&self, _: &mut BatchConnection, numbers: &[u32]) -> sqlx::Result<Vec<u32>> {
             self.sizes.lock().unwrap().push(numbers.len());
             self.may_run.acquire().await.unwrap().forget();
             assert!(!numbers.contains(&1313), "a bug");
@@ -279,7 +344,8 @@ mod tests {
         fn new() -> Self {
             let (may_run, sizes) = (Arc::new(Semaphore::new(0)), Arc::default());
             let job = FakeDoublingJob { may_run: Arc::clone(&may_run), sizes: Arc::clone(&sizes) };
-            Self { batcher: Batcher::new(job, 1), may_run, sizes }
+            let unused = PgPool::connect_lazy_with(PgConnectOptions::new());
+            Self { batcher: Batcher::new(unused, job, 1), may_run, sizes }
         }
 
         fn submit(&self, numbers: &[u32]) -> Vec<tokio::task::JoinHandle<sqlx::Result<u32>>> {

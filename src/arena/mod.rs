@@ -165,12 +165,12 @@ impl Arena {
     pub fn new(pool: PgPool, settings: Settings, references: ReferencePolicy, min_dwell: Duration) -> Self {
         let refresh_permits = Arc::new(Semaphore::new(MAX_REFRESHES));
         Self {
-            read_voters: Batcher::new(ReadVoterStates { pool: pool.clone(), settings: settings.clone() }, 1),
+            read_voters: Batcher::new(pool.clone(), ReadVoterStates { settings: settings.clone() }, 1),
             seen: SeenCache::new(),
-            serve: Batcher::new(ServeMatchups { pool: pool.clone(), settings: settings.clone() }, 1),
-            fetch: Batcher::new(FetchBuilds { pool: pool.clone() }, 1),
+            serve: Batcher::new(pool.clone(), ServeMatchups { settings: settings.clone() }, 1),
+            fetch: Batcher::new(pool.clone(), FetchBuilds, 1),
             count_votes: vote_counter(pool.clone(), min_dwell, VoteBudgets::default()),
-            read_reveals: Batcher::new(ReadReveals { pool: pool.clone() }, 1),
+            read_reveals: Batcher::new(pool.clone(), ReadReveals, 1),
             grids: VoterGrids::new(pool.clone()),
             replica: pool.clone(),
             pool,
@@ -213,6 +213,6 @@ impl Arena {
 }
 
 fn vote_counter(pool: PgPool, min_dwell: Duration, budgets: VoteBudgets) -> Batcher<CountVotes> {
-    let job = CountVotes { pool, min_dwell, budgets, network_keys: NetworkKeys::default() };
-    Batcher::new(job, MAX_VOTE_BATCHES)
+    let job = CountVotes { min_dwell, budgets, network_keys: NetworkKeys::default() };
+    Batcher::new(pool, job, MAX_VOTE_BATCHES)
 }

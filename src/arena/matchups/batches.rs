@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Matchup, Voter};
-use crate::arena::batcher::{BatchJob, is_one_requests_fault};
+use crate::arena::batcher::{BatchConnection, BatchJob, is_one_requests_fault};
 use crate::arena::sampling::SeenPairs;
 use crate::arena::{ModelKey, PromptId, Settings, Side};
 use crate::db::has_sqlstate;
@@ -23,7 +22,6 @@ fn lock_timeout(requests: usize) -> &'static str {
 
 /// Reads the state of voters who ask for a matchup.
 pub struct ReadVoterStates {
-    pub pool: PgPool,
     pub settings: Settings,
 }
 
@@ -52,7 +50,11 @@ impl BatchJob for ReadVoterStates {
 
     /// Reads the state of one moment. The pairs that a voter has seen are only read where a new matchup will be drawn
     /// and they are not known.
-    async fn run(&self, requests: &[StateRequest]) -> sqlx::Result<Vec<VoterState>> {
+    async fn run(
+        &self,
+        connection: &mut BatchConnection,
+        requests: &[StateRequest],
+    ) -> sqlx::Result<Vec<VoterState>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let prompts: Vec<_> = requests.iter().map(|request| request.prompt.as_ref()).collect();
         let known_until: Vec<_> = requests.iter().map(|request| request.known_until).collect();
@@ -87,7 +89,7 @@ impl BatchJob for ReadVoterStates {
             self.settings as _,
             known_until as _,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(connection.get().await?)
         .await?;
         let states = rows.into_iter().map(|row| {
             let open = match (row.matchup_id, row.prompt_id, row.text, row.expires_at) {
@@ -105,7 +107,6 @@ impl BatchJob for ReadVoterStates {
 
 /// Adds new matchups, each in place of its voter's last one.
 pub struct ServeMatchups {
-    pub pool: PgPool,
     pub settings: Settings,
 }
 
@@ -127,7 +128,11 @@ impl BatchJob for ServeMatchups {
 
     /// Commits without waiting for the disk, since losing the latest matchups in a crash does no harm. A voter's row
     /// that is locked, as while a vote is counted, delays others only briefly.
-    async fn run(&self, matchups: &[NewMatchup]) -> sqlx::Result<Vec<Self::Answer>> {
+    async fn run(
+        &self,
+        connection: &mut BatchConnection,
+        matchups: &[NewMatchup],
+    ) -> sqlx::Result<Vec<Self::Answer>> {
         // Ids begin with the time, so that new index entries are next to each other.
         let ids: Vec<_> = matchups.iter().map(|_| Uuid::now_v7()).collect();
         let voters: Vec<_> = matchups.iter().map(|matchup| matchup.voter.0).collect();
@@ -187,7 +192,7 @@ impl BatchJob for ServeMatchups {
             self.settings as _,
             lock_timeout(matchups.len()),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(connection.get().await?)
         .await?;
         let served: HashMap<_, _> = rows.into_iter().map(|row| (row.matchup_id, row.expires_at)).collect();
         Ok(ids.into_iter().map(|id| served.get(&id).map(|expires_at| (id, *expires_at))).collect())
@@ -199,9 +204,7 @@ impl BatchJob for ServeMatchups {
 }
 
 /// Finds builds of matchups for their voters, and records that they were fetched.
-pub struct FetchBuilds {
-    pub pool: PgPool,
-}
+pub struct FetchBuilds;
 
 pub struct FetchRequest {
     pub voter: Voter,
@@ -219,7 +222,11 @@ impl BatchJob for FetchBuilds {
     /// Records when each build was first fetched, without waiting for the disk. Once both builds of an open matchup
     /// were fetched, their models count as shown: asking and skipping alone must not influence who is drawn. A locked
     /// row of one voter delays others only briefly.
-    async fn run(&self, requests: &[FetchRequest]) -> sqlx::Result<Vec<Option<Uuid>>> {
+    async fn run(
+        &self,
+        connection: &mut BatchConnection,
+        requests: &[FetchRequest],
+    ) -> sqlx::Result<Vec<Option<Uuid>>> {
         let voters: Vec<_> = requests.iter().map(|request| request.voter.0).collect();
         let matchups: Vec<_> = requests.iter().map(|request| request.matchup).collect();
         let on_a: Vec<_> = requests.iter().map(|request| request.side == Side::A).collect();
@@ -270,7 +277,7 @@ impl BatchJob for FetchBuilds {
             &is_view,
             lock_timeout(requests.len()),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(connection.get().await?)
         .await
     }
 

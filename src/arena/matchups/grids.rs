@@ -7,7 +7,7 @@ use moka::future::Cache;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::arena::batcher::{BatchJob, Batcher};
+use crate::arena::batcher::{BatchConnection, BatchJob, Batcher};
 use crate::arena::builds::{self, StoredGrid};
 
 /// Of the grids in memory, compressed.
@@ -25,16 +25,14 @@ pub(in crate::arena) struct VoterGrids {
     read_small: Batcher<ReadSmallGrids>,
 }
 
-struct ReadSmallGrids {
-    pool: PgPool,
-}
+struct ReadSmallGrids;
 
 impl VoterGrids {
     pub fn new(pool: PgPool) -> Self {
         let weigh = |_: &Uuid, grid: &Arc<StoredGrid>| grid.packed.len().try_into().unwrap_or(u32::MAX);
         Self {
             cached: Cache::builder().weigher(weigh).max_capacity(CACHE_BYTES).build(),
-            read_small: Batcher::new(ReadSmallGrids { pool: pool.clone() }, 1),
+            read_small: Batcher::new(pool.clone(), ReadSmallGrids, 1),
             pool,
         }
     }
@@ -63,7 +61,11 @@ impl BatchJob for ReadSmallGrids {
     /// None if its grid is not small.
     type Answer = Option<StoredGrid>;
 
-    async fn run(&self, builds: &[Uuid]) -> sqlx::Result<Vec<Self::Answer>> {
+    async fn run(
+        &self,
+        connection: &mut BatchConnection,
+        builds: &[Uuid],
+    ) -> sqlx::Result<Vec<Self::Answer>> {
         let rows = sqlx::query!(
             "
             SELECT id, digest, grid
@@ -74,7 +76,7 @@ impl BatchJob for ReadSmallGrids {
             builds,
             SMALL_GRID_BYTES,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(connection.get().await?)
         .await?;
         let grids = rows.into_iter().map(|row| (row.id, StoredGrid { digest: row.digest, packed: row.grid }));
         let grids: HashMap<_, _> = grids.collect();

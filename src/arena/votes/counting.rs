@@ -9,11 +9,11 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use crate::arena::batcher::BatchJob;
+use crate::arena::batcher::{BatchConnection, BatchJob};
 use crate::arena::elo::{self, Standing};
 use crate::arena::{Choice, ModelKey, Settings, Voter};
 use crate::client_network::ClientNetwork;
@@ -23,7 +23,6 @@ use super::exclusion::Exclusion;
 use super::network_keys::{NetworkKey, NetworkKeys};
 
 pub struct CountVotes {
-    pub pool: PgPool,
     pub min_dwell: Duration,
     pub budgets: VoteBudgets,
     pub network_keys: NetworkKeys,
@@ -44,10 +43,11 @@ impl BatchJob for CountVotes {
     /// Longer than it may have to wait for other servers that count votes on the same models.
     const TIMEOUT: Duration = Duration::from_secs(20);
 
-    async fn run(&self, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
+    async fn run(&self, connection: &mut BatchConnection, ballots: &[Ballot]) -> sqlx::Result<Vec<bool>> {
         let now = OffsetDateTime::now_utc();
-        let key = self.network_keys.of_day(&self.pool, now.date()).await?;
-        let mut transaction = self.pool.begin().await?;
+        let connection = connection.get().await?;
+        let key = self.network_keys.of_day(connection, now.date()).await?;
+        let mut transaction = connection.begin().await?;
         let claims = claim(&mut transaction, ballots, self.min_dwell, key).await?;
         let mut is_stored = vec![false; ballots.len()];
         if claims.is_empty() {

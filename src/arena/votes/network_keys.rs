@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::{Date, Duration};
 
 use crate::client_network::ClientNetwork;
@@ -35,18 +35,18 @@ impl NetworkKey {
 }
 
 impl NetworkKeys {
-    pub async fn of_day(&self, pool: &PgPool, day: Date) -> sqlx::Result<NetworkKey> {
+    pub async fn of_day(&self, connection: &mut PgConnection, day: Date) -> sqlx::Result<NetworkKey> {
         let latest = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, key)) = latest.filter(|(known, _)| *known == day) {
             return Ok(key);
         }
-        let key = find_or_insert(pool, day).await?;
+        let key = find_or_insert(connection, day).await?;
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some((day, key));
         Ok(key)
     }
 }
 
-async fn find_or_insert(pool: &PgPool, day: Date) -> sqlx::Result<NetworkKey> {
+async fn find_or_insert(connection: &mut PgConnection, day: Date) -> sqlx::Result<NetworkKey> {
     let new: [u8; 32] = rand::random();
     // The update changes nothing, but returns the key that another server has made.
     let key = sqlx::query_scalar!(
@@ -58,7 +58,7 @@ async fn find_or_insert(pool: &PgPool, day: Date) -> sqlx::Result<NetworkKey> {
         day,
         &new,
     )
-    .fetch_one(pool)
+    .fetch_one(connection)
     .await?;
     let key =
         key.try_into().map_err(|_| sqlx::Error::Decode("a network key does not have 32 bytes".into()))?;

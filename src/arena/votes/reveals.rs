@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
-use sqlx::PgPool;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{Reveal, RevealedSide};
-use crate::arena::batcher::BatchJob;
+use crate::arena::batcher::{BatchConnection, BatchJob};
 use crate::arena::{Choice, ChoiceCounts, ModelKey};
 use voxel::Warning;
 
-pub struct ReadReveals {
-    pub pool: PgPool,
-}
+pub struct ReadReveals;
 
 impl BatchJob for ReadReveals {
     /// A matchup.
@@ -21,7 +18,11 @@ impl BatchJob for ReadReveals {
     /// None without a vote on it.
     type Answer = Option<Box<Reveal>>;
 
-    async fn run(&self, matchups: &[Uuid]) -> sqlx::Result<Vec<Self::Answer>> {
+    async fn run(
+        &self,
+        connection: &mut BatchConnection,
+        matchups: &[Uuid],
+    ) -> sqlx::Result<Vec<Self::Answer>> {
         let rows = sqlx::query!(
             r#"
             SELECT revealed.*
@@ -57,7 +58,7 @@ impl BatchJob for ReadReveals {
             "#,
             matchups,
         )
-        .fetch_all(&self.pool)
+        .fetch_all(connection.get().await?)
         .await?;
         let mut revealed = HashMap::with_capacity(rows.len());
         for row in rows {
