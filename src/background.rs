@@ -15,6 +15,9 @@ use crate::arena::{alarms, builds, cleanup, drafts, leaderboard, lent_keys, pers
 use crate::work::WorkClient;
 use voxel::codec::{self, CompressionLevel};
 
+/// Heavy tasks that nobody waits for begin this long after the start, so that the first visitors come first.
+const START_DELAY: Duration = Duration::from_secs(5);
+
 /// How often stored grids are looked through for one to compress better.
 const REPACK_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -35,14 +38,19 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 /// Starts all tasks. They end when the set is dropped.
 pub fn start(app: &App) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
-    tasks.spawn(repack(app.clone()));
+    tasks.spawn(after_start(repack(app.clone())));
     tasks.spawn(refresh_stats(app.clone()));
     tasks.spawn(publish_shown_counts(app.clone()));
-    tasks.spawn(watch_votes(app.clone()));
+    tasks.spawn(after_start(watch_votes(app.clone())));
     tasks.spawn(raise_budget_alarms(app.clone()));
     tasks.spawn(purge_expired(app.clone()));
     tasks.spawn(show_judged(app.clone()));
     tasks
+}
+
+async fn after_start(task: impl Future<Output = ()>) {
+    sleep(START_DELAY).await;
+    task.await;
 }
 
 /// Where results are delayed, the counts of how often models were shown are too.
