@@ -157,15 +157,18 @@ impl Worker {
             };
             let ClaimedJob::Build(claim) = claimed;
             // Read after the claim: how a model is asked does not change while a job of it runs.
-            let Some(model) = catalog::find_model(&self.pool, &claim.slot.model).await? else { break };
-            match job::request_setup(&claim, &model) {
-                Some(setup) => self.spawn_job(claim, model, setup, running),
-                // The provider was changed between the routes and the claim.
-                None => match claim.lease.release(&self.pool).await {
-                    Ok(()) | Err(LeaseError::Lost) => {}
-                    Err(LeaseError::Database(error)) => return Err(error),
-                },
+            let model = catalog::find_model(&self.pool, &claim.slot.model).await;
+            let setup =
+                model.map(|model| model.and_then(|model| Some((job::request_setup(&claim, &model)?, model))));
+            if let Ok(Some((setup, model))) = setup {
+                self.spawn_job(claim, model, setup, running);
+                continue;
             }
+            // The model could not be read, or its provider was changed between the routes and the claim.
+            if let Err(LeaseError::Database(error)) = claim.lease.release(&self.pool).await {
+                return Err(error);
+            }
+            setup?;
         }
         Ok(())
     }

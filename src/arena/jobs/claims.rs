@@ -46,9 +46,9 @@ pub async fn any_claimable(pool: &PgPool) -> sqlx::Result<bool> {
     .await
 }
 
-/// Claims the oldest job whose provider has a free slot and is not paused: a queued one, or one whose worker has let its
-/// lease run out. A provider whose pause is over has a single slot, for the probe. Jobs that were set back come last. Models
-/// whose budget is used up are left out.
+/// Claims the oldest queued job whose provider has a free slot and is not paused. A provider whose pause is over has a
+/// single slot, for the probe. Jobs that were set back come last. Models whose budget is used up are left out. Before,
+/// all jobs whose worker has let its lease run out return to the queue, whether or not one of them can be claimed.
 pub async fn claim(
     pool: &PgPool,
     routes: &[ModelRoute],
@@ -56,6 +56,7 @@ pub async fn claim(
     limits: &SpendingLimits,
     lease: Duration,
 ) -> sqlx::Result<Option<ClaimedJob>> {
+    requeue_expired(pool).await?;
     loop {
         match claim_next(pool, routes, max_running, limits, lease).await? {
             ClaimResult::Nothing => return Ok(None),
@@ -63,6 +64,33 @@ pub async fn claim(
             ClaimResult::Claimed(job) => return Ok(Some(job)),
         }
     }
+}
+
+/// Gives the jobs of dead servers back to the queue.
+async fn requeue_expired(pool: &PgPool) -> sqlx::Result<()> {
+    let expired = sqlx::query_scalar!(
+        "SELECT id FROM jobs WHERE state = 'running' AND NOT batched AND leased_until <= clock_timestamp()"
+    )
+    .fetch_all(pool)
+    .await?;
+    for job in expired {
+        let mut transaction = pool.begin().await?;
+        let requeued = sqlx::query!(
+            "
+            UPDATE jobs
+            SET state = 'queued', leased_until = NULL, note = NULL, breaks = breaks + 1
+            WHERE id = $1 AND state = 'running' AND NOT batched AND leased_until <= clock_timestamp()
+            ",
+            job,
+        )
+        .execute(&mut *transaction)
+        .await?;
+        if requeued.rows_affected() > 0 {
+            attempts::abort_open(&mut transaction, job, AbortReason::Interrupted).await?;
+            transaction.commit().await?;
+        }
+    }
+    Ok(())
 }
 
 enum ClaimResult {
@@ -109,9 +137,7 @@ async fn claim_next(
             JOIN offers ON offers.model_key = jobs.model_key
             LEFT JOIN busy ON busy.provider = offers.provider
             LEFT JOIN pauses ON pauses.provider = offers.provider
-            WHERE state IN ('queued', 'running') AND NOT batched
-              AND (leased_until IS NULL OR leased_until <= clock_timestamp())
-              AND coalesce(busy.jobs, 0) < $3
+            WHERE state = 'queued' AND NOT batched AND coalesce(busy.jobs, 0) < $3
               AND (pauses.provider IS NULL OR pauses.may_probe)
               AND NOT EXISTS (SELECT FROM installation WHERE queue_paused_at IS NOT NULL)
             ORDER BY setbacks, wanted_at, jobs.id
@@ -120,7 +146,6 @@ async fn claim_next(
         )
         UPDATE jobs
         SET state = 'running', fence = fence + 1, leased_until = clock_timestamp() + $4, provider = next.provider,
-            breaks = breaks + CASE WHEN state = 'running' THEN 1 ELSE 0 END,
             started_at = coalesce(started_at, clock_timestamp()), chars = 0, note = NULL
         FROM next
         WHERE jobs.id = next.id
@@ -136,7 +161,6 @@ async fn claim_next(
     .fetch_optional(&mut *transaction)
     .await?;
     let Some(row) = row else { return Ok(ClaimResult::Nothing) };
-    attempts::abort_open(&mut transaction, row.id, AbortReason::Interrupted).await?;
     let lease = Lease { job: row.id, fence: row.fence };
     if row.probes {
         pauses::begin_probe(&mut transaction, &row.provider, &lease).await?;
