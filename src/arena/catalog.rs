@@ -24,6 +24,7 @@ pub use self::stored::{
     models_with_builds, patch_prompt, prompts, prompts_with_builds, put_prompt,
 };
 use super::builds::BuildSlot;
+use super::jobs::claims;
 use super::{ModelKey, PromptId, budgets};
 
 /// The provider of reference models, which ship with the program and generate nothing.
@@ -242,7 +243,15 @@ impl Catalog {
 
     /// Adds what is missing and updates the rest. What admins have edited stays as it is, and so do the text of a prompt
     /// that has builds and how a model is asked that has builds.
+    ///
+    /// No job is claimed before the end of the transaction, so it should be a short one.
     pub async fn seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
+        claims::hold(&mut *connection).await?;
+        self.preview_seed(connection).await
+    }
+
+    /// The same for a transaction that is rolled back, so that nobody has to wait for it.
+    pub async fn preview_seed(&self, connection: &mut PgConnection) -> sqlx::Result<()> {
         model_edits::seed_models(connection, &self.models).await?;
         for model in &self.models {
             let budget = model.budget.map(|dollars| (dollars * 1e6).round() as i64);

@@ -141,6 +141,20 @@ impl Coverage {
         failed.collect()
     }
 
+    /// Counts the failed jobs of a selection as missing builds again, as [`super::jobs::allow_retry`] does in the
+    /// database, and returns them.
+    pub fn allow_retries(&mut self, selection: &SlotSelection, reasons: Option<&[String]>) -> Vec<SlotJob> {
+        let Some(reasons) = reasons else { return Vec::new() };
+        let failed = self.failed_jobs(selection, reasons);
+        for SlotJob { slot, .. } in &failed {
+            let cell = self.cells.get_mut(&(slot.prompt.clone(), slot.model.clone()));
+            if let Some(SlotStatus::Job(latest)) = cell {
+                latest.retry_allowed = true;
+            }
+        }
+        failed
+    }
+
     fn slot(&self, prompt: &PromptId, model: &ModelKey) -> BuildSlot {
         BuildSlot { prompt: prompt.clone(), model: model.clone(), settings: self.settings.clone() }
     }

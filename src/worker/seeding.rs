@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use serde_json::json;
-use sqlx::PgConnection;
+use serde_json::{Value, json};
+use sqlx::{PgConnection, Postgres, Transaction};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
@@ -20,6 +20,9 @@ use crate::arena::coverage::{Coverage, CoverageSummary, SlotJob, SlotSelection, 
 use crate::arena::jobs::pauses::Pauses;
 use crate::arena::jobs::{self, Job, batches};
 use crate::generate::cost::MicroDollars;
+
+/// Jobs are queued by one call at a time.
+const LOCK: i64 = 0x7365_6564_0000_0000;
 
 /// How long a caller waits for builds.
 pub const SEED_TIMEOUT: Duration = Duration::from_secs(120);
@@ -130,11 +133,16 @@ impl Worker {
     /// Jobs that are under way already are taken into the batch first, so that a caller who repeats a request that was
     /// interrupted gets the same jobs.
     pub async fn seed(&self, admin: Admin, request: SeedRequest) -> Result<Started, SeedError> {
-        let SeedRequest { scope, selection, dry_run, retry, max_cost } = request;
-        let mut transaction = self.pool.begin().await?;
-        self.config.catalog.seed(&mut transaction).await?;
-        selection.check(&Coverage::read(&mut transaction, &self.config.arena).await?)?;
-        let mut sum = self.sum_with_retries(&mut transaction, &selection, &retry).await?;
+        let SeedRequest { scope, ref selection, dry_run, ref retry, max_cost } = request;
+        let mut transaction = self.begin_seeding(dry_run).await?;
+        let mut coverage = Coverage::read(&mut transaction, &self.config.arena).await?;
+        selection.check(&coverage)?;
+        let retried = coverage.allow_retries(selection, retry.reasons());
+        let mut sum = coverage.summary(selection, |model| self.providers().can_generate(model));
+        if matches!(retry, SeedRetry::Only(_)) {
+            let retried: HashSet<_> = retried.iter().map(|job| &job.slot).collect();
+            sum.open.retain(|slot| retried.contains(slot));
+        }
         let prices = self.seed_prices(&mut transaction).await?;
         let is_batched = scope == SeedScope::BatchApi;
         let without_batch_api = if is_batched { prices.leave_out_unbatched(&mut sum) } else { Vec::new() };
@@ -160,6 +168,11 @@ impl Worker {
             };
             return Ok(Started { dry_run_result: Some(summary), ..Started::default() });
         }
+        // What the limit of the cost leaves out stays failed.
+        let open: HashSet<_> = sum.open.iter().collect();
+        let retried: Vec<_> =
+            retried.iter().filter(|job| open.contains(&job.slot)).map(|job| job.id).collect();
+        jobs::allow_retry(&mut transaction, &retried).await?;
         let jobs = match scope {
             SeedScope::BatchApi => {
                 let slots: Vec<_> = sum.open.iter().collect();
@@ -171,38 +184,28 @@ impl Worker {
                 self.enqueue_batch(&mut transaction, &sum, scope).await?
             }
         };
-        let detail = json!({
-            "jobs": jobs.len(), "what": scope.name(), "retryFailed": retry != SeedRetry::Never,
-        });
+        let detail = request.audit_detail(jobs.len());
         audit::record(&mut transaction, admin, "seed", &self.config.arena.slug(), detail).await?;
         transaction.commit().await?;
         self.wake();
         let waits = matches!(scope, SeedScope::Batch(_));
+        let selection = request.selection;
         Ok(Started { jobs, waits, selection, left, without_batch_api, dry_run_result: None })
     }
 
-    /// The selected slots, after what failed among them may be asked for again.
-    async fn sum_with_retries(
-        &self,
-        connection: &mut PgConnection,
-        selection: &SlotSelection,
-        retry: &SeedRetry,
-    ) -> sqlx::Result<CoverageSummary> {
-        let reasons = match retry {
-            SeedRetry::Never => return self.sum(connection, selection).await,
-            SeedRetry::WithMissing => &[][..],
-            SeedRetry::Only(reasons) => reasons,
-        };
-        let coverage = Coverage::read(&mut *connection, &self.config.arena).await?;
-        let failed = coverage.failed_jobs(selection, reasons);
-        let ids: Vec<_> = failed.iter().map(|job| job.id).collect();
-        jobs::allow_retry(&mut *connection, &ids).await?;
-        let mut sum = self.sum(connection, selection).await?;
-        if matches!(retry, SeedRetry::Only(_)) {
-            let failed: HashSet<_> = failed.into_iter().map(|job| job.slot).collect();
-            sum.open.retain(|slot| failed.contains(slot));
+    /// Imports the catalog, and begins the transaction that queues jobs. Of several calls, only one queues jobs at a time,
+    /// so that each counts what the others have queued towards its limit of the cost. Jobs are claimed meanwhile.
+    async fn begin_seeding(&self, dry_run: bool) -> sqlx::Result<Transaction<'static, Postgres>> {
+        let mut transaction = self.pool.begin().await?;
+        if dry_run {
+            self.config.catalog.preview_seed(&mut transaction).await?;
+            return Ok(transaction);
         }
-        Ok(sum)
+        self.config.catalog.seed(&mut transaction).await?;
+        transaction.commit().await?;
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK).execute(&mut *transaction).await?;
+        Ok(transaction)
     }
 
     /// Waits for a batch, and reports on it. If the caller leaves, the jobs go on.
@@ -322,6 +325,33 @@ impl Worker {
         let missing: Vec<_> = missing.take(size - batch.len()).collect();
         batch.extend(jobs::enqueue_all(connection, &missing).await?);
         Ok(batch)
+    }
+}
+
+impl SeedRequest {
+    fn audit_detail(&self, jobs: usize) -> Value {
+        let SlotSelection { models, prompts, tags } = &self.selection;
+        json!({
+            "jobs": jobs,
+            "what": self.scope.name(),
+            "models": models,
+            "prompts": prompts,
+            "tags": tags,
+            "retryFailed": self.retry != SeedRetry::Never,
+            "reasons": self.retry.reasons(),
+            "maxCost": self.max_cost.map(|cost| cost.0 as f64 / 1e6),
+        })
+    }
+}
+
+impl SeedRetry {
+    /// None if nothing is asked for again; an empty list stands for all reasons.
+    fn reasons(&self) -> Option<&[String]> {
+        match self {
+            Self::Never => None,
+            Self::WithMissing => Some(&[]),
+            Self::Only(reasons) => Some(reasons),
+        }
     }
 }
 

@@ -189,7 +189,7 @@ async fn make_way(
     wanted: &Model,
     retire_builds: bool,
 ) -> Result<u64, EditModelError> {
-    if stored.is_asked_like(wanted) {
+    if stored.is_asked_like(wanted) && !has_builds_of_another_id(&mut *connection, wanted).await? {
         return Ok(0);
     }
     if retire_builds {
@@ -210,6 +210,26 @@ async fn make_way(
     .fetch_one(connection)
     .await?;
     if is_fixed { Err(EditModelError::IsFixed) } else { Ok(0) }
+}
+
+/// Whether a build in force was asked for at a provider where the model now has another ID. The stored model need not
+/// name that provider any more.
+async fn has_builds_of_another_id(connection: &mut PgConnection, model: &Model) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"
+        SELECT EXISTS (
+            SELECT
+            FROM builds
+            JOIN generations ON build_id = id
+            JOIN jsonb_each_text($2) AS via (provider, model_id) ON via.provider = generations.provider
+            WHERE model_key = $1 AND retired_at IS NULL AND via.model_id <> generations.model_id
+        ) AS "has_any!"
+        "#,
+        model.key as _,
+        Json(&model.via) as _,
+    )
+    .fetch_one(connection)
+    .await
 }
 
 /// Models of the catalog's files that would be asked differently than those in the database, although these have builds
@@ -256,9 +276,8 @@ pub(super) async fn fixed_models(
 }
 
 /// Adds models from the files, and updates those that no admin has edited. How a model is asked stays as long as it has
-/// builds.
+/// builds; the caller holds the claims, so that no job begins meanwhile.
 pub(super) async fn seed_models(connection: &mut PgConnection, models: &[Model]) -> sqlx::Result<()> {
-    claims::hold(connection).await?;
     let fixed = fixed_models(connection, models).await?;
     for model in models {
         let model = fixed.iter().find(|fixed| fixed.key == model.key).unwrap_or(model);

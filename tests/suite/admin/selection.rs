@@ -1,8 +1,13 @@
 //! What a part of the matrix is seeded, cancelled and listed by.
 
+use std::time::Duration;
+
+use buildoff::arena::budgets::SpendingLimits;
+use buildoff::arena::jobs::claims::{self, ModelRoute};
 use buildoff::web::{JobsProgressResponse, SeedResponse};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::support::db::TestDb;
 use crate::support::{FakeProtocol, FakeProvider, TestAdmin, TestCatalog, TestServer};
@@ -130,6 +135,57 @@ async fn max_cost_takes_whole_prompts_first_counts_what_is_under_way_and_leaves_
         "the first three cost as much already"
     );
     assert_eq!(fixture.seed("background=1&maxCost=0.14").await.jobs.len(), 4);
+}
+
+#[tokio::test]
+async fn what_max_cost_leaves_out_stays_failed() {
+    let fixture = SelectionFixture::new().await;
+    fixture.fail_some().await;
+    fixture.db.run("UPDATE jobs SET state = 'cancelled', ended_at = now() WHERE state = 'queued'").await;
+    // Two of the six builds that failed or were cancelled cost no more.
+    let seeded = fixture.seed("background=1&retryFailed=1&maxCost=0.07").await;
+    assert_eq!((seeded.jobs.len(), seeded.left.unwrap().builds), (2, 4));
+    assert_eq!(fixture.plan("").await, [""; 0], "without retryFailed, failed builds stay failed");
+}
+
+#[tokio::test]
+async fn the_audit_log_tells_what_was_seeded() {
+    let fixture = SelectionFixture::new().await;
+    fixture.seed("background=1&retryFailed=1&model=one&prompt=arch,barn&tag=round&maxCost=0.5").await;
+    let sql = "SELECT detail FROM audit WHERE action = 'seed' ORDER BY at DESC LIMIT 1";
+    let detail: Value = sqlx::query_scalar(sql).fetch_one(&fixture.db.pool).await.unwrap();
+    let told = json!({
+        "jobs": 1, "what": "background", "models": ["one"], "prompts": ["arch", "barn"], "tags": ["round"],
+        "retryFailed": true, "reasons": [], "maxCost": 0.5,
+    });
+    assert_eq!(detail, told);
+}
+
+#[tokio::test]
+async fn seeding_holds_up_no_claims_and_a_dry_run_waits_for_none() {
+    let fixture = SelectionFixture::new().await;
+    let pool = &fixture.db.pool;
+    fixture.seed("background=1&prompt=arch").await;
+    // Seeding waits for this table at its end, which no claim needs.
+    let mut editor = pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE audit").execute(&mut *editor).await.unwrap();
+    let seeding = async { fixture.seed("background=1&prompt=barn").await.jobs.len() };
+    let claiming = async {
+        fixture.db.wait_until("count(*) > 0 FROM pg_locks WHERE NOT granted").await;
+        let routes = [ModelRoute { model: "one".parse().unwrap(), provider: "somebody".to_owned() }];
+        let limits = SpendingLimits::default();
+        let claimed = claims::claim(pool, &routes, 4, &limits, Duration::from_secs(30));
+        assert!(timeout(Duration::from_secs(10), claimed).await.unwrap().unwrap().is_some());
+        editor.rollback().await.unwrap();
+    };
+    assert_eq!(tokio::join!(seeding, claiming).0, 2);
+
+    let mut claim = pool.begin().await.unwrap();
+    sqlx::query("SELECT pg_advisory_xact_lock(x'6a6f627300000000'::bigint)")
+        .execute(&mut *claim)
+        .await
+        .unwrap();
+    assert_eq!(fixture.plan("prompt=cave").await, ["cave/one", "cave/two"]);
 }
 
 #[tokio::test]

@@ -71,6 +71,19 @@ async fn how_a_model_is_asked_is_fixed_while_it_has_builds_in_force() {
 }
 
 #[tokio::test]
+async fn an_id_at_another_provider_cannot_be_changed_by_removing_it_first() {
+    let (fixture, _) = with_build().await;
+    // The build was asked for there.
+    fixture.db.run("UPDATE generations SET provider = 'nearby', model_id = 'm'").await;
+    let via =
+        async |ids: Value| fixture.admin.json(Method::PATCH, TESTER, &json!({ "via": ids })).await.status;
+    assert_eq!(via(json!({ "nearby": "m" })).await, 200);
+    assert_eq!(via(json!({})).await, 200);
+    assert_eq!(via(json!({ "nearby": "another" })).await, 409);
+    assert_eq!(via(json!({ "nearby": "m" })).await, 200);
+}
+
+#[tokio::test]
 async fn a_forced_change_retires_the_builds_and_the_next_ones_are_asked_for_anew() {
     let (fixture, first) = with_build().await;
     let forced = force(&fixture.admin, &change_effort("low")).await;
