@@ -1,6 +1,6 @@
 //! What visitors of the sandbox have used of the server's own API keys today, over all servers. A day is one in UTC.
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::Date;
 
 use super::ModelKey;
@@ -11,14 +11,24 @@ use crate::client_network::ClientNetwork;
 /// Why a key is not lent.
 #[derive(Debug, thiserror::Error)]
 pub enum LendError {
+    #[error("the network has used up its runs")]
+    NoRunsLeft,
     #[error("the budget is used up")]
     OverBudget(BudgetScope),
     #[error(transparent)]
     Database(#[from] sqlx::Error),
 }
 
+/// A run in the sandbox that has not been counted yet.
+#[derive(Clone, Copy, Debug)]
+pub struct UncountedRun {
+    pub network: ClientNetwork,
+    /// Of a network in a day.
+    pub max_runs: u32,
+}
+
 /// Counts a run of a network, unless it has had all its runs of the day.
-pub async fn count_run(pool: &PgPool, network: ClientNetwork, max_runs: u32) -> sqlx::Result<bool> {
+async fn count_run(connection: &mut PgConnection, run: UncountedRun) -> Result<(), LendError> {
     let today = sqlx::query!(
         "
         INSERT INTO lent_key_days (day)
@@ -27,9 +37,9 @@ pub async fn count_run(pool: &PgPool, network: ClientNetwork, max_runs: u32) -> 
         RETURNING day, salt
         "
     )
-    .fetch_one(pool)
+    .fetch_one(&mut *connection)
     .await?;
-    let digest = network.digest(&today.salt);
+    let digest = run.network.digest(&today.salt);
     let counted = sqlx::query!(
         "
         INSERT INTO lent_key_runs (day, network, runs)
@@ -39,25 +49,32 @@ pub async fn count_run(pool: &PgPool, network: ClientNetwork, max_runs: u32) -> 
         ",
         today.day,
         &digest[..],
-        i32::try_from(max_runs).unwrap_or(i32::MAX),
+        i32::try_from(run.max_runs).unwrap_or(i32::MAX),
     )
-    .execute(pool)
+    .execute(connection)
     .await?;
-    Ok(counted.rows_affected() == 1)
+    if counted.rows_affected() == 0 { Err(LendError::NoRunsLeft) } else { Ok(()) }
 }
 
 /// Spends this much on a model, if so much of the sandbox's budget of the day is left, and something of every other budget
-/// that pays for the model. What costs nothing is always lent. Returns the day. All amounts are millionths of a dollar.
+/// that pays for the model. What costs nothing is always lent. The first request of a run counts it; what is refused counts
+/// nothing. Returns the day. All amounts are millionths of a dollar.
 pub async fn spend(
     pool: &PgPool,
     model: &ModelKey,
     amount: i64,
     limits: &SpendingLimits,
+    run: Option<UncountedRun>,
 ) -> Result<Date, LendError> {
     let mut transaction = pool.begin().await?;
     let limit = if amount == 0 { None } else { limits.sandbox_day };
     if amount > 0 {
         claims::hold(&mut transaction).await?;
+    }
+    if let Some(run) = run {
+        count_run(&mut transaction, run).await?;
+    }
+    if amount > 0 {
         let budgets = Budgets::read(&mut transaction, limits).await?;
         if let Some(budget) = budgets.stop_of(model) {
             return Err(LendError::OverBudget(budget.scope.clone()));

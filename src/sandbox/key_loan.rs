@@ -11,14 +11,14 @@ use async_trait::async_trait;
 use sqlx::PgPool;
 use time::Date;
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::CHARS_PER_TOKEN;
 use crate::arena::ModelKey;
 use crate::arena::budgets::{BudgetScope, SpendingLimits};
 use crate::arena::catalog::Prices;
-use crate::arena::lent_keys::{self, LendError};
+use crate::arena::lent_keys::{self, LendError, UncountedRun};
 use crate::client_network::ClientNetwork;
 use crate::config::LoanLimits;
 use crate::generate::cost::{TYPICAL_USAGE, cost};
@@ -38,9 +38,9 @@ pub struct KeyLoan {
     limits: LoanLimits,
     spending: SpendingLimits,
     network: ClientNetwork,
-    /// Whether the run is within its network's runs. It is counted when its first request is about to be sent, so a
-    /// visitor who leaves the queue uses nothing up.
-    is_counted: OnceCell<bool>,
+    /// Whether the run counts among its network's. It does once its first request is about to be sent, so a visitor who
+    /// leaves the queue uses nothing up.
+    is_counted: Mutex<bool>,
 }
 
 /// A provider that charges what it costs to the loan.
@@ -86,7 +86,7 @@ impl KeyLoan {
         spending: SpendingLimits,
         network: ClientNetwork,
     ) -> Arc<Self> {
-        Arc::new(Self { pool, limits, spending, network, is_counted: OnceCell::new() })
+        Arc::new(Self { pool, limits, spending, network, is_counted: Mutex::new(false) })
     }
 
     /// Lends a provider for a model with these prices. A provider that needs no key costs nothing.
@@ -109,24 +109,27 @@ impl KeyLoan {
         request: &CompletionRequest,
     ) -> Result<Charge, GenerateError> {
         let LoanLimits { runs_per_network, .. } = self.limits;
-        let count = || lent_keys::count_run(&self.pool, self.network, runs_per_network);
-        if !*self.is_counted.get_or_try_init(count).await.map_err(|error| unknown_budget(&error))? {
-            return Err(GenerateError::over_budget(format!(
-                "Your network has used up its {runs_per_network} runs a day with this server’s API keys. Enter your \
-                 own key, or try again tomorrow."
-            )));
-        }
         let texts = request.messages.iter().map(|message| &message.text).chain([&request.system]);
         let input_tokens = (texts.map(String::len).sum::<usize>() / CHARS_PER_TOKEN) as u64;
         let output = TYPICAL_USAGE
             .output
             .min(request.options.max_output_tokens.map(u64::from).or(TYPICAL_USAGE.output));
         let expected = micros(prices, Usage { input: Some(input_tokens), output, ..Usage::default() });
-        let spent = lent_keys::spend(&self.pool, model, expected, &self.spending).await;
+        // The other side of the run waits until this one has counted it.
+        let mut is_counted = self.is_counted.lock().await;
+        let run = UncountedRun { network: self.network, max_runs: runs_per_network };
+        let run = (!*is_counted).then_some(run);
+        let spent = lent_keys::spend(&self.pool, model, expected, &self.spending, run).await;
         let day = spent.map_err(|error| match error {
+            LendError::NoRunsLeft => GenerateError::over_budget(format!(
+                "Your network has used up its {runs_per_network} runs a day with this server’s API keys. Enter your \
+                 own key, or try again tomorrow."
+            )),
             LendError::OverBudget(scope) => GenerateError::over_budget(used_up(&scope)),
             LendError::Database(error) => unknown_budget(&error),
         })?;
+        *is_counted = true;
+        drop(is_counted);
         Ok(Charge {
             pool: self.pool.clone(),
             day,

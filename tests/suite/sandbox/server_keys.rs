@@ -217,6 +217,8 @@ async fn a_spent_budget_ends_lending_until_the_next_day() {
     fixture.db.run("UPDATE lent_key_days SET spent = 90000").await;
     assert_eq!(run_from(&fixture.server, "203.0.113.1", &run).await, ["over_budget"]);
     assert_eq!(fixture.provider.requests().len(), 1, "a request beyond the budget must not be sent");
+    let runs = fixture.db.number("SELECT coalesce(sum(runs), 0)::bigint FROM lent_key_runs").await;
+    assert_eq!(runs, 1, "a run that the budget refused must not count among its network's");
     assert_eq!(fixture.db.number(SPENT).await, 90_000);
     fixture.db.run("DELETE FROM lent_key_runs; UPDATE lent_key_days SET day = day - 1").await;
     assert_eq!(run_from(&fixture.server, "203.0.113.1", &run).await, ["result"]);
