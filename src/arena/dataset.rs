@@ -10,7 +10,9 @@ pub use import::{
     ImportedBuilds, ImportedSlot, RecordError, StoredRecord, record_import, store_build, store_model,
     store_prompt,
 };
-pub use votes::{VoteImport, VoteImportError, has_votes_of};
+pub use votes::{VoteImport, VoteImportError, count_present};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,6 +49,11 @@ pub struct DatasetModel {
     pub model_id: String,
     pub display_name: String,
     pub about: String,
+    /// Its names at other providers that offer it. Files of earlier versions have neither these nor options.
+    #[serde(default)]
+    pub via: BTreeMap<String, String>,
+    #[serde(default)]
+    pub options: ModelOptions,
     pub enabled: bool,
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
@@ -144,13 +151,21 @@ pub struct DatasetVersion {
     latest_vote: i64,
     decision: i64,
     catalog_revision: i64,
+    /// A digest of all prompts and models.
+    catalog: String,
     withheld: Vec<Uuid>,
 }
 
 pub async fn version(pool: &PgPool, published: Published) -> sqlx::Result<DatasetVersion> {
     let row = sqlx::query!(
         r#"
-        SELECT least((SELECT coalesce(max(id), 0) FROM votes), $1) AS "latest_vote!", catalog_revision
+        SELECT
+            least((SELECT coalesce(max(id), 0) FROM votes), $1) AS "latest_vote!",
+            catalog_revision,
+            md5(concat(
+                (SELECT string_agg(prompts::text, ',' ORDER BY id) FROM prompts),
+                (SELECT string_agg(models::text, ',' ORDER BY key) FROM models)
+            )) AS "catalog!"
         FROM installation
         "#,
         published.through,
@@ -161,6 +176,7 @@ pub async fn version(pool: &PgPool, published: Published) -> sqlx::Result<Datase
         latest_vote: row.latest_vote,
         decision: published.decision,
         catalog_revision: row.catalog_revision,
+        catalog: row.catalog,
         withheld: withheld_builds(pool).await?,
     })
 }
@@ -258,10 +274,11 @@ async fn read_models(
     let mut built: Vec<_> = builds.iter().map(|build| build.model_key.to_string()).collect();
     built.sort();
     built.dedup();
-    sqlx::query_as!(
-        DatasetModel,
+    let rows = sqlx::query!(
         r#"
-        SELECT key AS "key: ModelKey", provider, model_id, display_name, about, enabled, created_at
+        SELECT
+            key AS "key: ModelKey", provider, model_id, display_name, about,
+            via AS "via: Json<BTreeMap<String, String>>", options AS "options: Json<ModelOptions>", enabled, created_at
         FROM models
         WHERE enabled OR key = ANY($1)
         ORDER BY key COLLATE "C"
@@ -269,7 +286,19 @@ async fn read_models(
         &built,
     )
     .fetch_all(connection)
-    .await
+    .await?;
+    let models = rows.into_iter().map(|row| DatasetModel {
+        key: row.key,
+        provider: row.provider,
+        model_id: row.model_id,
+        display_name: row.display_name,
+        about: row.about,
+        via: row.via.0,
+        options: row.options.0,
+        enabled: row.enabled,
+        created_at: row.created_at,
+    });
+    Ok(models.collect())
 }
 
 async fn read_decisions(connection: &mut PgConnection) -> sqlx::Result<Vec<DatasetDecision>> {

@@ -36,7 +36,7 @@ pub struct LoggedVote {
     pub model_a: ModelKey,
     #[schema(value_type = String, example = "reference_sculptor")]
     pub model_b: ModelKey,
-    /// An id that only this log uses for the build, so that whoever has seen a build cannot find it here.
+    /// The build’s id in this log, which the arena never shows. The dataset says which public build has it.
     pub build_a: String,
     pub build_b: String,
     #[schema(inline)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use sqlx::PgPool;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use super::DatasetManifest;
@@ -27,6 +27,9 @@ const QUICK_EXPORT: Duration = Duration::from_secs(1);
 /// several connections finds the file that it began with.
 const SLOW_EXPORT: Duration = Duration::from_secs(180);
 
+/// How many files there are at a time, with those that slow downloads still read.
+const MAX_FILES: usize = 8;
+
 /// How many files in a row may turn out to hold withheld builds.
 const MAX_TRIES: usize = 3;
 
@@ -39,6 +42,8 @@ pub struct DatasetCache {
     /// For files, if it can be written to. A system's own folder for them may be in memory.
     folder: Option<PathBuf>,
     permits: Arc<Semaphore>,
+    /// One for each file on the disk.
+    files: Arc<Semaphore>,
     current: RwLock<Arc<CachedDataset>>,
 }
 
@@ -49,16 +54,19 @@ pub struct DatasetFile {
     /// Another for any other content.
     pub tag: String,
     builds: HashSet<Uuid>,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl DatasetCache {
     pub fn new(export: DatasetExport, pool: PgPool, folder: Option<PathBuf>) -> Self {
         let permits = Arc::new(Semaphore::new(1));
+        let files = Arc::new(Semaphore::new(MAX_FILES));
         let current = RwLock::new(Arc::new(RefreshingCache::new(&permits)));
-        Self { export, pool, folder, permits, current }
+        Self { export, pool, folder, permits, files, current }
     }
 
-    /// The dataset, written if there is none yet. Writing goes on when the caller leaves, for the next one.
+    /// The dataset, written if there is none yet. Writing goes on when the caller leaves, for the next one. While slow
+    /// downloads hold too many files, everybody gets the latest of them, or an error if nobody may have that any more.
     pub async fn get(&self) -> sqlx::Result<Arc<DatasetFile>> {
         for _ in 0..MAX_TRIES {
             let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
@@ -66,9 +74,11 @@ impl DatasetCache {
             let version = dataset::version(&self.export.pool, published).await?;
             let write = |_| {
                 let (export, folder, version) = (self.export.clone(), self.folder.clone(), version.clone());
+                let permit = Arc::clone(&self.files).try_acquire_owned();
                 async move {
+                    let permit = permit.map_err(|_| sqlx::Error::PoolTimedOut)?;
                     let started = Instant::now();
-                    let value = DatasetFile::write(&export, folder).await.map_err(into_sqlx)?;
+                    let value = DatasetFile::write(&export, folder, permit).await.map_err(into_sqlx)?;
                     let took = started.elapsed();
                     let stored = (took > QUICK_EXPORT).then(|| (took.max(SLOW_EXPORT), Duration::ZERO));
                     Ok(Computed { version: Some(version), value, stored })
@@ -96,7 +106,11 @@ impl DatasetCache {
 }
 
 impl DatasetFile {
-    async fn write(export: &DatasetExport, folder: Option<PathBuf>) -> anyhow::Result<Self> {
+    async fn write(
+        export: &DatasetExport,
+        folder: Option<PathBuf>,
+        permit: OwnedSemaphorePermit,
+    ) -> anyhow::Result<Self> {
         let file = create(folder)?;
         let manifest = export.write(&file, &|_| ()).await?;
         Ok(Self {
@@ -104,6 +118,7 @@ impl DatasetFile {
             tag: tag(&manifest)?,
             builds: manifest.files.iter().filter_map(|file| build_of(&file.path)).collect(),
             file,
+            _permit: permit,
         })
     }
 

@@ -25,8 +25,8 @@ use crate::work::{WorkClient, WorkError, WorkPool};
 /// The longest encoding of a grid.
 const MAX_GRID_BYTES: u64 = 34 << 20;
 
-/// Builds that are checked at a time, at most.
-const MAX_CHECKING: usize = 8;
+/// Builds that are checked at a time, at most. Each takes several times as much memory as its spec is long.
+const MAX_CHECKING: usize = 3;
 
 /// Votes that are stored at a time.
 const VOTES_PER_INSERT: usize = 1000;
@@ -122,7 +122,7 @@ impl DatasetImport {
         let builds = self.import_builds(reader, &prompts, &mut report, progress).await?;
         if reader.manifest.counts.votes > 0 {
             report.votes = Some(match self.import_votes(reader, &builds, progress).await? {
-                Err(VoteImportError::HasVotes) if self.has_votes_of(reader).await? => Ok(0),
+                Err(VoteImportError::HasVotes) => self.compare_votes(reader).await?,
                 imported => imported,
             });
         }
@@ -267,10 +267,23 @@ impl DatasetImport {
         }
     }
 
-    /// Whether the votes were imported before.
-    async fn has_votes_of(&self, reader: &DatasetReader) -> anyhow::Result<bool> {
-        let Some(first) = reader.records::<LoggedVote>(VOTES)?.next() else { return Ok(false) };
-        Ok(dataset::has_votes_of(&self.pool, &first?, reader.manifest.counts.votes).await?)
+    /// Stores nothing, and succeeds if all votes of the file are here, as after an earlier import.
+    async fn compare_votes(&self, reader: &DatasetReader) -> anyhow::Result<Result<u64, VoteImportError>> {
+        let mut votes = reader.records::<LoggedVote>(VOTES)?;
+        let (mut present, mut in_file) = (0, 0);
+        loop {
+            let page: Vec<_> = votes.by_ref().take(VOTES_PER_INSERT).collect::<Result<_, _>>()?;
+            if page.is_empty() {
+                break;
+            }
+            in_file += page.len() as u64;
+            present += dataset::count_present(&self.pool, &page).await?;
+        }
+        Ok(match present {
+            0 => Err(VoteImportError::HasVotes),
+            present if present < in_file => Err(VoteImportError::HasSome { present, in_file }),
+            _ => Ok(0),
+        })
     }
 }
 

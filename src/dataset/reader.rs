@@ -114,7 +114,7 @@ impl DatasetReader {
     fn entry(&self, path: &str) -> Result<EntryReader, DatasetReaderError> {
         let found = self.entries.get(path).copied();
         let (offset, bytes) =
-            found.ok_or_else(|| DatasetReaderError::Damaged(format!("{path} is missing")))?;
+            found.ok_or_else(|| DatasetReaderError::Damaged(format!("{path:?} is missing")))?;
         Ok(EntryReader { file: Arc::clone(&self.file), offset, left: bytes })
     }
 

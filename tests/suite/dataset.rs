@@ -9,11 +9,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use buildoff::arena::audit::Admin;
 use buildoff::arena::decisions::{self, VoteSelection, VoteVerdict};
-use buildoff::dataset::DatasetManifest;
+use buildoff::dataset::{DatasetFile, DatasetManifest};
 use flate2::read::GzDecoder;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -365,6 +366,43 @@ async fn an_interrupted_download_is_continued_and_a_known_one_is_not_sent() {
 }
 
 #[tokio::test]
+async fn a_model_with_another_name_makes_another_file() {
+    let (db, server) = server_with_votes().await;
+    let name = async || {
+        let models = TestDataset::from_server(&server).await.records("models.jsonl");
+        models.iter().find(|model| model["key"] == "reference_architect").unwrap()["displayName"].clone()
+    };
+    assert_ne!(name().await, "The Builder");
+    db.run("UPDATE models SET display_name = 'The Builder' WHERE key = 'reference_architect'").await;
+    // The first visitor after a change may still get the earlier file, while the next one is written.
+    while name().await != "The Builder" {
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn slow_downloads_hold_a_bounded_number_of_files() {
+    let (db, _server) = server_with_votes().await;
+    let app = TestServer::start_with_app(db.pool.clone(), &[]).await.1;
+    // A download holds its file until it ends.
+    let mut downloads: Vec<Arc<DatasetFile>> = vec![app.dataset.get().await.unwrap()];
+    while downloads.len() < 8 {
+        db.run(&format!("UPDATE models SET about = 'Version {}.'", downloads.len())).await;
+        while downloads.last().unwrap().tag == app.dataset.get().await.unwrap().tag {
+            sleep(Duration::from_millis(20)).await;
+        }
+        downloads.push(app.dataset.get().await.unwrap());
+    }
+    db.run("UPDATE models SET about = 'One too many.'").await;
+    let latest = app.dataset.get().await.unwrap().tag.clone();
+    assert_eq!(latest, downloads[7].tag, "everybody gets the latest file");
+    downloads.clear();
+    while app.dataset.get().await.unwrap().tag == latest {
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
 async fn downloads_are_limited_for_each_address() {
     let db = TestDb::seeded().await;
     let server = TestServer::start_with_env(db.pool.clone(), &[]).await;
@@ -392,9 +430,9 @@ async fn wait_until_one_waits(db: &TestDb) {
 #[tokio::test]
 async fn visitors_who_ask_at_once_share_one_file_and_those_who_leave_take_nothing_away() {
     let (db, server) = server_with_votes().await;
-    // Only whoever writes a dataset reads prompts here.
+    // Only whoever writes a dataset reads this table here.
     let mut lock = db.pool.begin().await.unwrap();
-    sqlx::query("LOCK TABLE prompts IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
+    sqlx::query("LOCK TABLE generations IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     let leaves = AbortableRequest::get(PATH).send_with_timeout(&server.url, Duration::from_millis(100)).await;
     assert!(leaves.is_none());
     wait_until_one_waits(&db).await;

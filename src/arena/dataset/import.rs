@@ -1,7 +1,7 @@
 //! Storing the records of a dataset in this installation. What is there already stays as it is, so an import can be
 //! repeated.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde_json::json;
 use sqlx::types::Json;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{DatasetBuild, DatasetModel, DatasetPrompt, DatasetRequest};
 use crate::arena::audit::{self, Admin};
 use crate::arena::builds::{BuildSlot, PackedBuild};
-use crate::arena::catalog::{Model, ModelOptions, Prompt};
+use crate::arena::catalog::{Model, Prompt};
 use crate::arena::{PromptId, Settings, jobs};
 
 /// What became of a record.
@@ -72,16 +72,17 @@ pub async fn store_prompt(pool: &PgPool, prompt: &DatasetPrompt) -> Result<Store
 
 /// Adds a model, unless there is one with its key.
 pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRecord, RecordError> {
-    let DatasetModel { key, provider, model_id, display_name, about, enabled, created_at } = model;
+    let DatasetModel { key, provider, model_id, display_name, about, via, options, enabled, created_at } =
+        model;
     let checked = Model {
         key: key.clone(),
         provider: provider.clone(),
         model_id: model_id.clone(),
         display_name: display_name.clone(),
         about: about.clone(),
-        via: BTreeMap::new(),
+        via: via.clone(),
         prices: None,
-        options: ModelOptions::default(),
+        options: *options,
         budget: None,
     };
     if let Some(problem) = checked.problem() {
@@ -89,8 +90,8 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
     }
     let stored = sqlx::query!(
         "
-        INSERT INTO models (key, provider, model_id, display_name, about, enabled, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        INSERT INTO models (key, provider, model_id, display_name, about, via, options, enabled, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ON CONFLICT (key) DO NOTHING
         ",
         key as _,
@@ -98,6 +99,8 @@ pub async fn store_model(pool: &PgPool, model: &DatasetModel) -> Result<StoredRe
         model_id,
         display_name,
         about,
+        Json(via) as _,
+        Json(options) as _,
         enabled,
         created_at,
     )

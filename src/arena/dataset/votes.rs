@@ -16,8 +16,13 @@ const MAX_ID: i64 = 1 << 53;
 /// Why votes were not imported; none of them was.
 #[derive(Debug, thiserror::Error)]
 pub enum VoteImportError {
-    #[error("this installation has votes of its own, and votes of two installations have no common order")]
+    #[error("this installation has votes already, and votes of two installations have no common order")]
     HasVotes,
+    #[error(
+        "this installation has votes already, {present} of the {in_file} in the file among them; the rest cannot be added, \
+         since every rating depends on the order of all votes"
+    )]
+    HasSome { present: u64, in_file: u64 },
     #[error(
         "vote {0} is on a build that was not imported, such as one of a held-out prompt, which no file has"
     )]
@@ -147,19 +152,30 @@ impl VoteImport {
     }
 }
 
-/// Whether votes that begin with this one are here. All of an import are, or none.
-pub async fn has_votes_of(pool: &PgPool, first: &LoggedVote, votes: u64) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(
+/// How many of these votes are here, as they are in the file.
+pub async fn count_present(pool: &PgPool, votes: &[LoggedVote]) -> sqlx::Result<u64> {
+    let count = sqlx::query_scalar!(
         r#"
-        SELECT EXISTS (SELECT FROM votes WHERE id = $1 AND matchup_id = $2)
-           AND (SELECT count(*) FROM votes) >= $3 AS "has_votes!"
+        SELECT count(*) AS "count!"
+        FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::bigint[])
+            AS logged (id, matchup_id, choice, exclusion, decision)
+        JOIN votes USING (id, matchup_id, choice)
+        WHERE votes.exclusion IS NOT DISTINCT FROM logged.exclusion
+          AND votes.decision IS NOT DISTINCT FROM logged.decision
         "#,
-        first.id,
-        first.matchup_id,
-        i64::try_from(votes).unwrap_or(i64::MAX),
+        &votes.iter().map(|vote| vote.id).collect::<Vec<_>>(),
+        &votes.iter().map(|vote| vote.matchup_id).collect::<Vec<_>>(),
+        &votes.iter().map(|vote| vote.choice.name().to_owned()).collect::<Vec<_>>(),
+        &votes.iter().map(exclusion_name).collect::<Vec<_>>() as &[Option<String>],
+        &votes.iter().map(|vote| vote.decision).collect::<Vec<_>>() as &[Option<i64>],
     )
     .fetch_one(pool)
-    .await
+    .await?;
+    Ok(count.unsigned_abs())
+}
+
+fn exclusion_name(vote: &LoggedVote) -> Option<String> {
+    vote.exclusion.map(|why| why.name().to_owned())
 }
 
 /// The build here that is on one side of a vote.
@@ -213,7 +229,6 @@ async fn insert_matchups(
 
 async fn insert_votes(connection: &mut PgConnection, votes: &[LoggedVote]) -> sqlx::Result<()> {
     let ratings = |of: fn(&LoggedVote) -> f64| votes.iter().map(of).collect::<Vec<_>>();
-    let exclusion = |vote: &LoggedVote| vote.exclusion.map(|why| why.name().to_owned());
     sqlx::query!(
         "
         INSERT INTO votes (
@@ -235,7 +250,7 @@ async fn insert_votes(connection: &mut PgConnection, votes: &[LoggedVote]) -> sq
         &ratings(|vote| vote.elo_b_before),
         &ratings(|vote| vote.elo_b_after),
         &votes.iter().map(|vote| vote.dwell_ms).collect::<Vec<_>>() as &[Option<i64>],
-        &votes.iter().map(exclusion).collect::<Vec<_>>() as &[Option<String>],
+        &votes.iter().map(exclusion_name).collect::<Vec<_>>() as &[Option<String>],
         &votes.iter().map(|vote| vote.decision).collect::<Vec<_>>() as &[Option<i64>],
     )
     .execute(connection)

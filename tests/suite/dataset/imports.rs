@@ -41,6 +41,11 @@ async fn an_import_into_an_empty_installation_gives_the_same_ladder_and_exports_
     let (db, server) = server_with_votes().await;
     withdraw_first_voter(&db).await;
     generate_one_build(&db).await;
+    db.run(
+        r#"UPDATE models SET via = '{"openrouter": "acme/architect"}', options = '{"effort": "high"}'
+           WHERE key = 'reference_architect'"#,
+    )
+    .await;
     db.run("UPDATE builds SET retired_at = now() WHERE id = (SELECT build_a FROM matchups JOIN votes ON matchup_id = matchups.id ORDER BY votes.id LIMIT 1)").await;
     cast_votes(&server, 1).await;
     let dataset = TestDataset::from_command(&db).await;
@@ -54,6 +59,8 @@ async fn an_import_into_an_empty_installation_gives_the_same_ladder_and_exports_
     let report = replay::verify(&target.pool).await.unwrap();
     assert!(report.is_clean(), "{:?}", report.first);
     assert_eq!(TestDataset::from_command(&target).await.bytes, dataset.bytes);
+    let asked = "SELECT count(*) FROM models WHERE via ->> 'openrouter' = 'acme/architect' AND options ->> 'effort' = 'high'";
+    assert_eq!(target.number(asked).await, 1, "models must be asked as where they come from");
 
     // Votes go on from there.
     let there = TestServer::start_with_db(target.pool.clone()).await;
@@ -74,6 +81,20 @@ async fn an_import_can_be_repeated_and_then_changes_nothing() {
     assert!(printed.contains("builds: 0 imported, 10 here already"), "{printed}");
     assert!(printed.contains("votes: here already"), "{printed}");
     assert_eq!(target.dump().await, before);
+}
+
+#[tokio::test]
+async fn a_newer_file_says_how_many_of_its_votes_are_here_and_adds_none() {
+    let (db, server) = server_with_votes().await;
+    let target = TestDb::new().await;
+    assert_eq!(TestDatasetFile::of(&TestDataset::from_command(&db).await.bytes).import(&target).await.0, 0);
+    let before = ladder(&target).await;
+    cast_votes(&server, 1).await;
+    let (code, printed) =
+        TestDatasetFile::of(&TestDataset::from_command(&db).await.bytes).import(&target).await;
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("has votes already, 12 of the 16 in the file among them"), "{printed}");
+    assert_eq!((ladder(&target).await, target.number("SELECT count(*) FROM votes").await), (before, 12));
 }
 
 #[tokio::test]
@@ -100,7 +121,7 @@ async fn votes_are_not_imported_where_there_are_votes_of_its_own() {
     let (code, printed) = file.import(&other).await;
     assert_eq!(code, 1, "{printed}");
     assert!(
-        printed.contains("votes: not imported, because this installation has votes of its own"),
+        printed.contains("votes: not imported, because this installation has votes already, and"),
         "{printed}"
     );
     assert_eq!((ladder(&other).await, other.number("SELECT count(*) FROM votes").await), (before, 12));
