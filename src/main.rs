@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         if cli::is_closed_output(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("buildoff: {error:#}");
+        cli::note(format_args!("buildoff: {error:#}"));
         ExitCode::from(2)
     })
 }

@@ -60,6 +60,19 @@ pub(super) struct AdminApiError {
     pub message: String,
 }
 
+/// The server did not answer, or the connection broke off.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct UnreachableServer(String);
+
+/// Whether the same request may succeed later, as when the server restarts.
+pub(super) fn is_temporary(error: &anyhow::Error) -> bool {
+    let status = error.downcast_ref::<AdminApiError>().map(|error| error.status);
+    let is_busy =
+        status.is_some_and(|status| status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS);
+    is_busy || error.is::<UnreachableServer>()
+}
+
 impl ApiArgs {
     /// Runs a command that uses the API. With `works`, the command waits for jobs: this process carries them out
     /// meanwhile, unless the command goes to a server, which does that itself. A signal ends other commands; one that
@@ -175,7 +188,8 @@ impl Transport {
             request = request.header("content-type", kind);
         }
         let response = token.authorize(request).send().await;
-        let response = response.map_err(|error| anyhow!("cannot reach {server}: {}", root_cause(&error)))?;
+        let unreachable = |error| UnreachableServer(format!("cannot reach {server}: {}", root_cause(&error)));
+        let response = response.map_err(unreachable)?;
         if let Some(location) =
             response.headers().get("location").filter(|_| response.status().is_redirection())
         {
@@ -183,7 +197,8 @@ impl Transport {
             bail!("{server} redirects to {location}: use that address with --server if it is your server");
         }
         let (status, bytes) = (response.status(), response.bytes().await);
-        let lost = |error| anyhow!("the connection to {server} was lost: {}", root_cause(&error));
+        let lost =
+            |error| UnreachableServer(format!("the connection to {server} was lost: {}", root_cause(&error)));
         Ok((status, bytes.map_err(lost)?))
     }
 }
@@ -227,11 +242,11 @@ impl AdminApi {
             });
         }
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let Some(message) = error["error"].as_str() else {
-            bail!("the server answered {status} without an explanation")
-        };
+        let message = error["error"].as_str().map(str::to_owned);
+        let message =
+            message.unwrap_or_else(|| format!("the server answered {status} without an explanation"));
         let code = error["code"].as_str().unwrap_or_default().to_owned();
-        Err(AdminApiError { status, code, message: message.to_owned() }.into())
+        Err(AdminApiError { status, code, message }.into())
     }
 }
 

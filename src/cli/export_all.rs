@@ -71,7 +71,7 @@ async fn write_to_output(export: &DatasetExport) -> anyhow::Result<ExitCode> {
     file.rewind()?;
     let mut out = output::stdout();
     io::copy(&mut file, &mut out).and_then(|_| out.flush()).context("Cannot write to standard output")?;
-    eprintln!("{}", summary(&manifest));
+    output::note(summary(&manifest));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::output;
 use crate::config::Config;
 use voxel::{Grid, GridSize, Palette, Verdict};
 
@@ -32,7 +33,7 @@ impl BuildArgs {
     pub fn read_grid(&self) -> anyhow::Result<Grid> {
         let verdict = self.settings.check(&self.file)?;
         if let Verdict::Rejected { rejection, .. } = &verdict {
-            eprintln!("note: this is not a valid build: {rejection}");
+            output::note(format_args!("note: this is not a valid build: {rejection}"));
         }
         into_grid(verdict, &self.file)
     }

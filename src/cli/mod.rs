@@ -1,7 +1,7 @@
 //! The command line, one file per command. `serve` is the default.
 
-// `println!` panics when the output is closed; `output` does not.
-#![deny(clippy::print_stdout)]
+// `println!` and `eprintln!` panic when the output is closed; `output` does not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod api;
 mod backup;
@@ -31,6 +31,8 @@ mod selection;
 mod serve;
 mod signals;
 mod status;
+
+pub use self::output::note;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -76,8 +78,8 @@ enum CliCommand {
     /// Add prompts and models, and generate the missing builds.
     ///
     /// Queues all missing builds, or those that the options select, and follows them until the last one has ended. Ctrl-C
-    /// stops following; what is queued stays queued. Exit codes: 0 if no build failed, 1 if some did or wait for an admin or
-    /// no model can be asked, 2 on any other error, 130 if the command was stopped.
+    /// stops following; what is queued stays queued. Exit codes: 0 if all these builds are ready, 1 if some failed or wait
+    /// for an admin or no model can be asked, 2 on any other error, 130 if the command was stopped.
     Seed(seed::SeedArgs),
     /// List, enable, disable, rename and add models.
     Models(models::ModelsArgs),

@@ -118,13 +118,13 @@ struct ModelDetails {
     #[arg(long, value_name = "PROVIDER=ID", value_parser = parse_via)]
     via: Vec<(String, String)>,
     /// Dollars for a million tokens of input.
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", value_parser = parse_price)]
     input_price: Option<f64>,
     /// Dollars for a million tokens of input that the provider read from its cache.
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", value_parser = parse_price)]
     cached_price: Option<f64>,
     /// Dollars for a million tokens of output.
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", value_parser = parse_price)]
     output_price: Option<f64>,
     /// Leave all options to the provider, except those that are named here.
     #[arg(long)]
@@ -133,7 +133,7 @@ struct ModelDetails {
     #[arg(long, value_name = "LEVEL")]
     effort: Option<String>,
     /// From 0 to 2.
-    #[arg(long, value_name = "DEGREE")]
+    #[arg(long, value_name = "DEGREE", value_parser = parse_temperature)]
     temperature: Option<f64>,
     /// The most tokens of an answer, thoughts included.
     #[arg(long, value_name = "TOKENS")]
@@ -194,6 +194,16 @@ impl ModelDetails {
 fn fields<T: Serialize, const N: usize>(all: [(&str, Option<T>); N]) -> Map<String, Value> {
     let given = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
     given.collect()
+}
+
+fn parse_temperature(text: &str) -> Result<f64, String> {
+    let degree = text.parse().ok().filter(|degree| (0.0..=2.0).contains(degree));
+    degree.ok_or_else(|| "it is a number from 0 to 2".to_owned())
+}
+
+fn parse_price(text: &str) -> Result<f64, String> {
+    let price = text.parse().ok().filter(|dollars: &f64| dollars.is_finite() && *dollars >= 0.0);
+    price.ok_or_else(|| "it is an amount in dollars, such as 2.5".to_owned())
 }
 
 fn parse_via(text: &str) -> Result<(String, String), String> {

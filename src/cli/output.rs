@@ -1,8 +1,8 @@
-//! What commands print to standard output.
+//! What commands print.
 //!
 //! The reader of a pipe may go before everything is written, as `head` does once it has its lines. `println!` panics
-//! then. What is here fails instead, so that the command closes the database and waits for answers as after any other
-//! error; `main` recognises the error, and says nothing about it.
+//! then, and `eprintln!` if the reader of the notes is gone. What is here fails instead, so that the command closes the
+//! database and waits for answers as after any other error; `main` recognises the error, and says nothing about it.
 
 use std::fmt::Display;
 use std::io::{self, StdoutLock, Write};
@@ -30,6 +30,16 @@ pub(super) fn stdout() -> Output {
 
 pub(super) fn line(line: impl Display) -> io::Result<()> {
     writeln!(stdout(), "{line}")
+}
+
+/// Writes a line for people to standard error. The command goes on although nobody may read it.
+pub fn note(line: impl Display) {
+    note_part(format_args!("{line}\n"));
+}
+
+/// The same without the end of the line.
+pub(super) fn note_part(text: impl Display) {
+    let _ = write!(io::stderr(), "{text}");
 }
 
 /// One value, on as many lines as it takes.

@@ -92,7 +92,7 @@ fn from_file(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     out.flush()?;
     if let Some(first) = &report.first {
         let votes = plural(report.differing_votes, "vote");
-        eprintln!("{votes} in this log cannot be right: {first}");
+        output::note(format_args!("{votes} in this log cannot be right: {first}"));
         return Ok(ExitCode::FAILURE);
     }
     if !json {

@@ -50,7 +50,7 @@ pub(super) struct SeedArgs {
     connection: ApiArgs,
 }
 
-/// Success if models could be asked, and no build has failed.
+/// Success if models could be asked, and each build that the command waited for is ready.
 pub(super) fn run(arguments: &SeedArgs) -> anyhow::Result<ExitCode> {
     arguments.connection.run(arguments.follows(), async |api| seed(api, arguments).await)
 }
@@ -146,6 +146,11 @@ impl SeedArgs {
     /// Whether the command waits for what it queues.
     fn follows(&self) -> bool {
         !(self.dry_run || self.catalog || self.background || self.batch_api)
+    }
+
+    /// Whether something beside models and prompts narrows down what is queued.
+    fn is_narrow(&self) -> bool {
+        !self.tags.is_empty() || !self.reasons.is_empty() || self.only_failed || self.max_cost.is_some()
     }
 
     fn query(&self) -> AddressQuery {

@@ -8,6 +8,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tracing::{info, warn};
 
+use super::output;
 use super::signals::{self, StopSignals};
 use crate::app::App;
 use crate::arena::shipped_builds::{self, ProgressFn};
@@ -118,9 +119,9 @@ async fn warn_of_fixed_models(config: &Config, database: &Database) -> anyhow::R
 
 /// Shows the progress on one line of the terminal, and clears the line at the end.
 fn print_progress(done: usize, of: usize) {
-    eprint!("\r\x1b[K");
+    output::note_part("\r\x1b[K");
     if done < of {
-        eprint!("  Importing the first builds: {done} of {of}");
+        output::note_part(format_args!("  Importing the first builds: {done} of {of}"));
     }
 }
 
@@ -128,6 +129,8 @@ fn announce(url: &str, started: Instant) {
     let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     info!(url, ms, "listening");
     if logging::on_a_terminal() {
-        eprintln!("\n  Buildoff is running at {url}\n  Ready in {ms} ms. Press Ctrl-C to stop.\n");
+        output::note(format_args!(
+            "\n  Buildoff is running at {url}\n  Ready in {ms} ms. Press Ctrl-C to stop.\n"
+        ));
     }
 }

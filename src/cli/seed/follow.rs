@@ -1,22 +1,26 @@
 //! Waiting for the jobs that were queued, until the last one has ended or somebody stops it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use axum::http::Method;
 use serde::Serialize;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::progress::ProgressDisplay;
 use super::{PATH, SeedArgs, builds, print_left, print_totals};
-use crate::cli::api::AdminApi;
+use crate::cli::api::{AdminApi, is_temporary};
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
 use crate::web::{JobsProgressResponse, PausesView, SeedJobView, SeedResponse};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How often, and for how long, a server is asked again that does not answer.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+const RETRY_TIME: Duration = Duration::from_secs(600);
 
 /// What came of it, as JSON.
 #[derive(Serialize)]
@@ -40,14 +44,16 @@ pub(super) async fn follow(
     seeded: SeedResponse,
 ) -> anyhow::Result<ExitCode> {
     let mut display = ProgressDisplay::new(arguments.output.json);
-    let mut open: HashSet<String> = seeded.jobs.iter().map(|job| job.id.clone()).collect();
+    // The prompts by the jobs that have not ended.
+    let mut open: HashMap<String, String> =
+        seeded.jobs.iter().map(|job| (job.id.clone(), job.prompt_id.clone())).collect();
     let mut ended = Vec::new();
     let progress = loop {
         // After this, one more look is enough.
         let is_settled = api.stop.settled.is_cancelled();
-        let request = json!({ "jobs": open });
-        let mut progress: JobsProgressResponse =
-            api.send(Method::POST, "/api/admin/jobs/progress", &request).await?;
+        let request = json!({ "jobs": open.keys().collect::<Vec<_>>() });
+        let ask = async || api.send(Method::POST, "/api/admin/jobs/progress", &request).await;
+        let mut progress: JobsProgressResponse = retry(api, &display, ask).await?;
         for job in &progress.ended {
             open.remove(&job.id);
         }
@@ -64,19 +70,45 @@ pub(super) async fn follow(
         }
     };
     display.clear();
-    let state: SeedResponse = api.post(&arguments.selected().flag("dryRun", true).address(PATH), "").await?;
+    let state_path = arguments.selected().flag("dryRun", true).address(PATH);
+    let state: SeedResponse = retry(api, &display, async || api.post(&state_path, "").await).await?;
     let stopped = api.stop.requested.is_cancelled() && !progress.under_way.is_empty();
     let result = SeedOutput::new(SeedResponse { left: seeded.left, ..state }, ended, &progress, stopped);
     match arguments.output.json {
         true => output::json(&result)?,
-        false => print_summary(&result, &progress, arguments)?,
+        false => print_summary(&result, &progress, arguments, &open.into_values().collect())?,
     }
-    let is_complete = !progress.waits_for_admin && result.state.failed_builds == 0;
+    let is_complete = !progress.waits_for_admin && result.state.jobs.iter().all(|job| job.state == "ready");
     Ok(match (api.stop.requested.is_cancelled(), is_complete) {
         (true, _) => ExitCode::from(130),
         (false, true) => ExitCode::SUCCESS,
         (false, false) => ExitCode::FAILURE,
     })
+}
+
+/// Asks again if the server does not answer for a while, as when it restarts. It goes on with the jobs meanwhile, or
+/// afterwards.
+async fn retry<T>(
+    api: &AdminApi,
+    display: &ProgressDisplay,
+    ask: impl AsyncFn() -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let since = Instant::now();
+    let mut is_told = false;
+    loop {
+        let error = match ask().await {
+            Err(error) if is_temporary(&error) && since.elapsed() < RETRY_TIME => error,
+            result => return result,
+        };
+        if !is_told {
+            is_told = true;
+            display.note(&format!("{error:#}; asking again for up to {} minutes", RETRY_TIME.as_secs() / 60));
+        }
+        tokio::select! {
+            () = sleep(RETRY_INTERVAL) => {}
+            () = api.stop.requested.cancelled() => return Err(error),
+        }
+    }
 }
 
 impl SeedOutput {
@@ -108,6 +140,7 @@ fn print_summary(
     result: &SeedOutput,
     progress: &JobsProgressResponse,
     arguments: &SeedArgs,
+    open_prompts: &BTreeSet<String>,
 ) -> anyhow::Result<()> {
     let SeedOutput { state, stopped, still_queued, still_running, cost, cost_is_minimum } = result;
     print_totals(state)?;
@@ -128,7 +161,7 @@ fn print_summary(
         output::line(format_args!("Nothing can be generated before {what}."))?;
     }
     if *stopped {
-        print_stopped(*still_queued, *still_running, arguments)?;
+        print_stopped(*still_queued, *still_running, arguments, open_prompts)?;
     }
     Ok(())
 }
@@ -145,7 +178,12 @@ fn needed(pauses: &PausesView) -> &'static str {
 }
 
 /// What becomes of the builds that have not ended.
-fn print_stopped(queued: usize, running: usize, arguments: &SeedArgs) -> anyhow::Result<()> {
+fn print_stopped(
+    queued: usize,
+    running: usize,
+    arguments: &SeedArgs,
+    open_prompts: &BTreeSet<String>,
+) -> anyhow::Result<()> {
     let still = match (queued, running) {
         (0, 0) => return Ok(()),
         (1, 0) => "One build stays queued".to_owned(),
@@ -156,8 +194,10 @@ fn print_stopped(queued: usize, running: usize, arguments: &SeedArgs) -> anyhow:
     let mut cancel = "buildoff cancel".to_owned();
     models.iter().for_each(|key| cancel += &format!(" --model {key}"));
     prompts.iter().for_each(|id| cancel += &format!(" --prompt {id}"));
-    if models.is_empty() && prompts.is_empty() {
-        cancel += " --all";
+    match (models.is_empty() && prompts.is_empty(), arguments.is_narrow()) {
+        (true, true) => open_prompts.iter().for_each(|id| cancel += &format!(" --prompt {id}")),
+        (true, false) => cancel += " --all",
+        (false, _) => {}
     }
     let who = match &arguments.connection.server {
         Some(server) => {

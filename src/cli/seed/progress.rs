@@ -44,7 +44,7 @@ impl ProgressDisplay {
     pub fn show(&mut self, progress: &JobsProgressResponse) -> io::Result<()> {
         let pauses = progress.pauses.lines();
         if pauses != self.pauses {
-            self.bars.suspend(|| pauses.iter().for_each(|line| eprintln!("{line}")));
+            self.bars.suspend(|| pauses.iter().for_each(output::note));
             self.pauses = pauses;
         }
         if !self.has_begun {
@@ -64,6 +64,11 @@ impl ProgressDisplay {
             provider.update(progress.under_way.iter().find(|view| view.key == *key));
         }
         Ok(())
+    }
+
+    /// Tells something on standard error, above the bars.
+    pub fn note(&self, line: &str) {
+        self.bars.suspend(|| output::note(line));
     }
 
     pub fn clear(&mut self) {

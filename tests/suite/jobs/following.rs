@@ -2,15 +2,23 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use reqwest::Client;
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
+use super::full_answer;
 use crate::support::db::TestDb;
 use crate::support::{
     FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, TestCatalog, TestServerProcess,
@@ -180,6 +188,47 @@ async fn seed_that_follows_a_server_stops_alone_and_the_server_goes_on() {
         gate.notify_one();
         sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// A proxy before a server that fails the first two times that somebody asks for the progress of jobs.
+async fn flaky_proxy(server: &str) -> String {
+    let failures = Arc::new(AtomicUsize::new(0));
+    let server = server.to_owned();
+    let forward = move |request: Request| async move {
+        let (parts, body) = request.into_parts();
+        if parts.uri.path() == "/api/admin/jobs/progress" && failures.fetch_add(1, Ordering::SeqCst) < 2 {
+            return (StatusCode::BAD_GATEWAY, "restarting".into());
+        }
+        let body = to_bytes(body, usize::MAX).await.unwrap();
+        let mut request = Client::new().request(parts.method, format!("{server}{}", parts.uri)).body(body);
+        for name in ["authorization", "content-type"] {
+            if let Some(value) = parts.headers.get(name) {
+                request = request.header(name, value);
+            }
+        }
+        let answer = request.send().await.unwrap();
+        (answer.status(), answer.bytes().await.unwrap())
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(forward)).await });
+    url
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn seed_goes_on_following_a_server_that_does_not_answer_for_a_while() {
+    let provider =
+        FakeProvider::with_handler(FakeProtocol::Compatible, |_| full_answer(&sample_spec(4))).await;
+    let (db, catalog) = (TestDb::new().await, TestCatalog::new(&provider, &["one"], &["arch", "barn"]));
+    let server = TestServerProcess::start(&db, &catalog.variables(&[]));
+    let proxy = flaky_proxy(&server.url).await;
+    let seed = SeedCommand::start(&db, &catalog.variables(&[]), &["--server", &proxy]);
+    seed.until_logged("asking again for up to 10 minutes").await;
+    let log = Arc::clone(&seed.log);
+    let (code, printed) = seed.end().await;
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains("2 of 2 builds, 0 failed"), "{printed}");
+    assert_eq!(log.lock().unwrap().matches("asking again").count(), 1, "it is told once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
