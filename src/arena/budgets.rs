@@ -21,7 +21,7 @@ use sqlx::{PgConnection, PgPool};
 use time::{Date, OffsetDateTime};
 
 pub(super) use self::of_models::seed_model_budget;
-pub use self::of_models::{model_budget, set_model_budget};
+pub use self::of_models::{model_budget, model_budgets, set_model_budget};
 use super::ModelKey;
 
 /// What a build takes as long as nothing is known of its model. Models that think at length use several times as much.

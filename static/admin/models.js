@@ -25,12 +25,37 @@ function fillForm(model) {
   inputById("effort").value = model?.options.effort ?? "";
   inputById("temperature").value = numberText(model?.options.temperature);
   inputById("most").value = numberText(model?.options.maxOutputTokens);
+  inputById("budget").value = budgetOf(model);
   toggleOtherProvider();
 }
 
+/** The model's budget as it was when the page was made. @param {AdminModel | null} model */
+function budgetOf(model) {
+  const rows = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-item]"));
+  return [...rows].find((row) => itemOf(row).key === model?.key)?.dataset.budget ?? "";
+}
+
 /** @param {AdminModel | null} model */
-function save(model) {
+async function save(model) {
   const key = inputById("key").value.trim();
+  const dollars = readNumber("budget");
+  if (dollars !== null && dollars < 0) throw new FieldError("budget", "Enter 0 or more.");
+  const saved = await saveModel(key, model);
+  if (numberText(dollars) !== budgetOf(model)) await saveBudget(key, dollars);
+  return saved;
+}
+
+/** @param {string} key @param {number | null} dollars */
+async function saveBudget(key, dollars) {
+  try {
+    await request("PUT", `/api/admin/models/${encodeURIComponent(key)}/budget`, { json: { dollars } });
+  } catch (reason) {
+    throw reason instanceof ApiError ? new FieldError("budget", reason.message) : reason;
+  }
+}
+
+/** @param {string} key @param {AdminModel | null} model */
+async function saveModel(key, model) {
   const now = readForm(model);
   if (!model) return add(key, now);
   const isSame = (/** @type {string} */ name, /** @type {unknown} */ value) =>

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sqlx::{PgConnection, PgExecutor};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 
 use super::{Budget, BudgetScope};
@@ -12,6 +12,16 @@ use crate::arena::ModelKey;
 pub async fn model_budget(executor: impl PgExecutor<'_>, model: &ModelKey) -> sqlx::Result<Option<i64>> {
     let budget = sqlx::query_scalar!("SELECT budget FROM model_budgets WHERE model_key = $1", model as _);
     Ok(budget.fetch_optional(executor).await?.flatten())
+}
+
+/// The budgets of all models that have one, in millionths of a dollar.
+pub async fn model_budgets(pool: &PgPool) -> sqlx::Result<HashMap<ModelKey, i64>> {
+    let rows = sqlx::query!(
+        r#"SELECT model_key AS "model: ModelKey", budget AS "budget!" FROM model_budgets WHERE budget IS NOT NULL"#
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.model, row.budget)).collect())
 }
 
 /// Sets or removes the budget of a model that exists. Seeding leaves it alone from now on.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::matrix::paused_response;
-use super::{BUILD, ConsoleFixture, TOKEN, cell, unknown_model, valid_response, wait_until};
-use crate::support::{FakePart, FakeProtocol, assert_fits_everywhere};
+use super::{BUILD, ConsoleFixture, TOKEN, cell, confirm, unknown_model, valid_response, wait_until};
+use crate::support::{BrowserPage, FakePart, FakeProtocol, assert_fits_everywhere};
 
 impl ConsoleFixture {
     async fn get_json(&self, path: &str) -> Value {
@@ -157,8 +157,7 @@ async fn the_options_of_a_model_with_builds_change_once_retiring_them_is_confirm
     assert_eq!(fixture.model("mason").await["options"]["effort"], Value::Null);
 
     page.click("#edit [type=submit]").await;
-    wait_until(&page, "document.getElementById('sure').open").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "document.body.innerText.includes('Saved just now')").await;
     let mason = fixture.model("mason").await;
     assert_eq!((&mason["options"]["effort"], &mason["builds"]), (&json!("high"), &json!(0)));
@@ -176,7 +175,7 @@ async fn a_model_without_builds_is_deleted_after_a_confirmation() {
     page.click("#delete").await;
     wait_until(&page, "document.getElementById('sure').open").await;
     assert!(page.text("#sure [data-slot=words]").await.starts_with("Potter has no builds."));
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "!document.querySelector(\"a[href='/models/potter']\")").await;
     let reply = fixture.get_json("/api/admin/models").await;
     assert_eq!(reply["models"].as_array().unwrap().len(), 2, "{reply}");
@@ -190,6 +189,37 @@ async fn a_model_is_shown_with_the_id_sent_to_the_provider() {
     let page = fixture.open_signed_in("/admin/models").await;
     assert_eq!(page.text("tr:has(a[href='/models/clay']) code").await, "vendor/clay");
     assert_eq!(page.text("tr:has(a[href='/models/potter']) code").await, "potter");
+}
+
+#[tokio::test]
+async fn a_models_budget_is_set_changed_and_removed_in_its_form() {
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let mut page = fixture.open_signed_in("/admin/models").await;
+    let edit = "tr:has(a[href='/models/mason']) [data-edit]";
+    let budget = "budget IS NOT DISTINCT FROM";
+    let save = async |page: &BrowserPage, dollars: &str| {
+        page.click(edit).await;
+        wait_until(page, "document.getElementById('edit').open").await;
+        page.run("document.querySelector('#edit details').open = true").await;
+        page.run(&format!("document.getElementById('budget').value = {dollars:?}")).await;
+        page.click("#edit [type=submit]").await;
+    };
+    save(&page, "-1").await;
+    wait_until(&page, "document.getElementById('budget-trouble')?.textContent === 'Enter 0 or more.'").await;
+    assert_fits_everywhere(&mut page, "admin-model-budget").await;
+    page.click("#edit [data-close]").await;
+    for (dollars, micros) in [("12.5", "12500000"), ("3", "3000000"), ("", "NULL")] {
+        save(&page, dollars).await;
+        wait_until(&page, "document.querySelector('.saved')").await;
+        fixture
+            .db
+            .wait_until(&format!("{budget} {micros} FROM model_budgets WHERE model_key = 'mason'"))
+            .await;
+        page.click(edit).await;
+        assert_eq!(page.eval::<String>("document.getElementById('budget').value").await, dollars);
+        page.click("#edit [data-close]").await;
+        page.run("document.querySelector('.saved').remove()").await;
+    }
 }
 
 #[tokio::test]
@@ -213,8 +243,7 @@ async fn disabling_a_model_with_queued_jobs_needs_confirmation() {
     assert_eq!(fixture.model("mason").await["enabled"], true);
 
     page.click(switch).await;
-    wait_until(&page, "document.getElementById('sure').open").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     fixture.db.wait_until("NOT enabled FROM models WHERE key = 'mason'").await;
     assert!(page.holds(&format!("!document.querySelector({switch:?}).checked")).await);
     assert_eq!(fixture.db.number("SELECT count(*) FROM jobs WHERE state = 'running'").await, 4);

@@ -8,8 +8,8 @@ use axum::routing::get;
 
 use super::session::SignedIn;
 use crate::app::App;
-use crate::arena::ReferencePolicy;
 use crate::arena::catalog::{self, ListedModel, Provider, REFERENCE};
+use crate::arena::{ReferencePolicy, budgets};
 use crate::generate::Providers;
 use crate::web::views::{AdminModelView, unavailable_reason};
 use crate::web::{Error, Page, filters};
@@ -37,10 +37,13 @@ struct ModelsPageRow {
     unavailable_reason: Option<String>,
     /// The model id that would be sent to the provider.
     sent: String,
+    /// In dollars.
+    budget: Option<f64>,
 }
 
 async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error> {
     let listed = catalog::models(&app.pool).await?;
+    let budgets = budgets::model_budgets(&app.pool).await?;
     let providers = app.worker.providers();
     let references = listed.iter().filter(|listed| listed.model.provider == REFERENCE);
     let references_on = references.map(|listed| listed.enabled).reduce(|any, one| any || one);
@@ -48,6 +51,7 @@ async fn models(State(app): State<App>, _: SignedIn) -> Result<ModelsPage, Error
         model: AdminModelView::of(listed, providers),
         unavailable_reason: unavailable_reason(&listed.model, providers),
         sent: providers.route(&listed.model).map_or(&*listed.model.model_id, |(_, name)| name).to_owned(),
+        budget: budgets.get(&listed.model.key).map(|micros| *micros as f64 / 1e6),
     };
     Ok(ModelsPage {
         page: Page::at("/admin/models"),
