@@ -134,55 +134,91 @@ export function updateClocks() {
   }
 }
 
-/** Makes the matrix an ARIA grid: Tab reaches one cell, arrow keys move between them. */
+/** What arrow keys move between. */
+const STOPS = "td a, th button";
+
+/** @type {HTMLElement | undefined} the stop that Tab reaches */
+let current;
+
+/** Makes the matrix an ARIA grid: Tab reaches one cell or heading, arrow keys move between them. */
 export function enableArrowKeys() {
   if (!table) return;
   table.setAttribute("role", "grid");
-  const region = query(document, ".matrix");
-  region.removeAttribute("tabindex");
-  let current = [...cells.values()].find(isVisible);
-  for (const cell of cells.values()) cell.tabIndex = cell === current ? 0 : -1;
-  const go = (/** @type {HTMLAnchorElement} */ cell) => {
-    if (current) current.tabIndex = -1;
-    current = cell;
-    cell.tabIndex = 0;
-  };
-  table.addEventListener("focusin", ({ target }) => target instanceof HTMLAnchorElement && go(target));
+  query(document, ".matrix").removeAttribute("tabindex");
+  for (const stop of stopsIn(table)) stop.tabIndex = -1;
+  moveTabStop([...cells.values()].find(isVisible));
+  table.addEventListener("focusin", ({ target }) => moveTabStop(stopOf(target)));
   table.addEventListener("keydown", (event) => {
     const { target, key, ctrlKey, metaKey, altKey } = event;
-    if (!(target instanceof HTMLAnchorElement) || metaKey || altKey) return;
-    const next = neighbour(target, key, ctrlKey);
+    const stop = stopOf(target);
+    const next = stop && !metaKey && !altKey ? neighbour(stop, key, ctrlKey) : undefined;
     if (!next) return;
     event.preventDefault();
     next.focus();
   });
   // A filter may hide the cell that Tab reaches; another one takes its place.
   byId("matrix-title").closest("section")?.addEventListener("change", () => {
-    const shown = current && isVisible(current) ? current : [...cells.values()].find(isVisible);
-    if (shown) go(shown);
+    if (!current || !isVisible(current)) moveTabStop([...cells.values()].find(isVisible));
   });
 }
 
-/** @param {HTMLAnchorElement} cell @param {string} key @param {boolean} far @returns {HTMLAnchorElement | undefined} */
-function neighbour(cell, key, far) {
-  const rows = [...query(document, "#matrix tbody").children].filter((row) => row.checkVisibility());
-  const row = /** @type {HTMLTableRowElement} */ (cell.closest("tr"));
-  const shown = (/** @type {Element} */ line) => [...line.querySelectorAll("a")].filter((other) => other.checkVisibility());
-  const line = shown(row);
-  const x = line.indexOf(cell);
-  const y = rows.indexOf(row);
-  if (key === "ArrowRight") return line.slice(x + 1).find(isVisible);
-  if (key === "ArrowLeft") return line.slice(0, x).filter(isVisible).at(-1);
-  if (key === "Home") return shown(far ? rows[0] ?? row : row).find(isVisible);
-  if (key === "End") return shown(far ? rows.at(-1) ?? row : row).filter(isVisible).at(-1);
-  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
-  if (!step) return undefined;
-  const down = Math.min(Math.max(y + step, 0), rows.length - 1);
-  const ahead = step > 0 ? rows.slice(down) : rows.slice(0, down + 1).reverse();
-  return ahead.map((other) => shown(other)[x]).find((other) => other && isVisible(other));
+/** Runs a change that may hide what has the focus, and moves the focus to what is shown next to it. @param {() => void} change */
+export function keepFocus(change) {
+  const focused = stopOf(document.activeElement);
+  change();
+  if (!table || !focused || isVisible(focused)) return;
+  const alike = focused instanceof HTMLAnchorElement ? "td a" : "th button";
+  const stops = [.../** @type {NodeListOf<HTMLElement>} */ (table.querySelectorAll(alike))];
+  const place = stops.indexOf(focused);
+  const next = stops.slice(place).find(isVisible) ?? stops.slice(0, place).filter(isVisible).at(-1);
+  next?.focus();
 }
 
-/** Whether a cell can have the focus: the filter hides single cells without taking their place away. @param {HTMLAnchorElement} cell */
-function isVisible(cell) {
-  return cell.checkVisibility({ visibilityProperty: true });
+/** @param {HTMLElement | undefined} stop */
+function moveTabStop(stop) {
+  if (!stop) return;
+  if (current) current.tabIndex = -1;
+  current = stop;
+  stop.tabIndex = 0;
+}
+
+/** @param {EventTarget | null} target @returns {HTMLElement | undefined} */
+function stopOf(target) {
+  return target instanceof HTMLElement && table?.contains(target) && target.matches(STOPS) ? target : undefined;
+}
+
+/** @param {Element} part @returns {NodeListOf<HTMLElement>} */
+function stopsIn(part) {
+  return part.querySelectorAll(STOPS);
+}
+
+/** @param {HTMLElement} stop */
+function columnOf(stop) {
+  return /** @type {HTMLTableCellElement} */ (stop.closest("td, th")).cellIndex;
+}
+
+/** @param {HTMLElement} stop @param {string} key @param {boolean} far @returns {HTMLElement | undefined} */
+function neighbour(stop, key, far) {
+  const rows = [.../** @type {HTMLTableElement} */ (table).rows].filter((row) => row.checkVisibility());
+  const row = /** @type {HTMLTableRowElement} */ (stop.closest("tr"));
+  const shown = (/** @type {Element} */ line) => [...stopsIn(line)].filter(isVisible);
+  const line = shown(row);
+  const x = line.indexOf(stop);
+  if (key === "ArrowRight") return line[x + 1];
+  if (key === "ArrowLeft") return line[x - 1];
+  if (key === "Home") return shown(far ? rows[0] ?? row : row)[0];
+  if (key === "End") return shown(far ? rows.at(-1) ?? row : row).at(-1);
+  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[key];
+  if (!step) return undefined;
+  const y = rows.indexOf(row);
+  const down = Math.min(Math.max(y + step, 0), rows.length - 1);
+  if (down === y) return undefined;
+  const ahead = step > 0 ? rows.slice(down) : rows.slice(0, down + 1).reverse();
+  const column = columnOf(stop);
+  return ahead.map((other) => shown(other).find((one) => columnOf(one) === column)).find(Boolean);
+}
+
+/** Whether a stop can have the focus: the filter hides single cells without taking their place away. @param {HTMLElement} stop */
+function isVisible(stop) {
+  return stop.checkVisibility({ visibilityProperty: true });
 }

@@ -14,7 +14,12 @@ const UNDER_WAY = ["queued", "running"];
 const panel = new CellPanel();
 
 /** @param {MatrixChange} change */
-function applyChange({ whole, cells: changed, sum, pauses }) {
+function applyChange(change) {
+  cells.keepFocus(() => showChange(change));
+}
+
+/** @param {MatrixChange} change */
+function showChange({ whole, cells: changed, sum, pauses }) {
   const before = changed.map((place) => cells.updateCell(place));
   if (whole) clearMissing(changed);
   showTotals(sum);
@@ -89,10 +94,10 @@ for (const kind of ["dragover", "drop"]) {
   });
 }
 for (const cell of cells.allCells()) cell.setAttribute("aria-haspopup", "dialog");
-cells.enableArrowKeys();
 filter.setUp();
 bulkActions.setUp();
 lineActions.setUp();
+cells.enableArrowKeys();
 setInterval(() => {
   cells.updateClocks();
   panel.tick();

@@ -110,6 +110,12 @@ async fn open_signed_in(server: &TestServer, path: &str) -> BrowserPage {
     page
 }
 
+/// Says yes to the question that the page asks.
+async fn confirm(page: &BrowserPage) {
+    wait_until(page, "document.getElementById('sure').open").await;
+    page.click("#sure [data-yes]").await;
+}
+
 async fn start_server(db: &TestDb, data_dir: &TempDir) -> TestServer {
     let data_dir = data_dir.path().to_str().unwrap();
     let variables =

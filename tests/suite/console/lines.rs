@@ -1,6 +1,6 @@
 //! Actions on rows, columns and reasons of the matrix, and what its filter hides.
 
-use super::{ConsoleFixture, cell, open_signed_in, unknown_model, valid_response, wait_until};
+use super::{ConsoleFixture, cell, confirm, open_signed_in, unknown_model, valid_response, wait_until};
 use crate::support::{BrowserPage, assert_fits_everywhere};
 
 const COLUMN: &str = "#matrix th[data-model=mason] button";
@@ -28,7 +28,7 @@ async fn a_column_generates_what_is_missing_and_a_row_only_its_own() {
     page.click("[data-line=missing]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Generate one build?");
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, &format!("document.querySelector({:?} + ' img')", cell("blue-door", "mason"))).await;
     wait_until(&page, "!document.getElementById('line-panel').open").await;
     assert_eq!(fixture.provider.requests().len(), 1);
@@ -37,7 +37,7 @@ async fn a_column_generates_what_is_missing_and_a_row_only_its_own() {
     wait_until(&page, "document.getElementById('line-panel').open").await;
     assert_eq!(page.text("#line-panel [data-slot=counts]").await, "1 ready, 1 missing.");
     page.click("[data-line=missing]").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, &format!("document.querySelector({:?} + ' img')", cell("stone-bridge", "mason"))).await;
     assert_eq!(page.take_console_errors().await, Vec::<String>::new());
 }
@@ -49,7 +49,7 @@ async fn failed_builds_are_listed_by_reason_and_retried_by_it_or_by_their_column
     assert!(page.holds("document.getElementById('reasons').hidden").await);
     page.click(COLUMN).await;
     page.click("[data-line=missing]").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "document.querySelector('#reasons b')?.textContent === '2'").await;
     assert!(page.text("#reasons li").await.contains("The provider does not know the model no_such_model"));
     assert_fits_everywhere(&mut page, "admin-reasons").await;
@@ -57,7 +57,7 @@ async fn failed_builds_are_listed_by_reason_and_retried_by_it_or_by_their_column
     page.click("#reasons button").await;
     wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Generate 2 builds?");
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     fixture.provider.wait_for_requests(4).await;
     fixture.wait_for_jobs_to_end().await;
     // A page opened now shows the end, not a state on the way there.
@@ -66,7 +66,7 @@ async fn failed_builds_are_listed_by_reason_and_retried_by_it_or_by_their_column
     assert_eq!(page.text("#line-panel [data-slot=counts]").await, "2 failed or cancelled.");
     assert_eq!(page.text("[data-line=failed]").await, "Retry failed (2)");
     page.click("[data-line=failed]").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     fixture.provider.wait_for_requests(6).await;
 }
 
@@ -85,7 +85,7 @@ async fn a_column_cancels_what_is_in_progress() {
     page.click("[data-line=cancel]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Stop these jobs?");
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
     wait_until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::{BUILD, ConsoleFixture, TOKEN, cell, unknown_model, valid_response, visit, wait_until};
+use super::{BUILD, ConsoleFixture, TOKEN, cell, confirm, unknown_model, valid_response, visit, wait_until};
 use crate::support::{FakeBodyStep, FakePart, FakeProtocol, FakeProvider, FakeResponse, open_page};
 
 const STATE: &str = "document.querySelector('#panel [data-slot=state]').textContent";
@@ -189,8 +189,7 @@ async fn all_missing_builds_are_enqueued_after_confirmation() {
     assert_eq!(fixture.provider.requests().len(), 0);
 
     page.click("[data-order=missing]").await;
-    wait_until(&page, "document.getElementById('sure').open").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "document.querySelectorAll('#matrix img').length === 2").await;
     assert_eq!(page.text("[data-sum=remaining]").await, "0");
 
@@ -204,14 +203,13 @@ async fn all_jobs_are_cancelled_after_confirmation() {
     let page = fixture.open_signed_in("/admin").await;
     wait_until(&page, "document.querySelector('[data-order=stop]').hidden").await;
     page.click("[data-order=missing]").await;
-    wait_until(&page, "document.getElementById('sure').open").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     wait_until(&page, "!document.querySelector('[data-order=stop]').hidden").await;
 
     page.click("[data-order=stop]").await;
     wait_until(&page, "document.getElementById('sure').open").await;
     assert_eq!(page.text("#sure-title").await, "Stop all jobs?");
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
 
     wait_until(&page, "document.getElementById('outcome').textContent === '2 builds cancelled.'").await;
     wait_until(&page, "document.querySelector('[data-sum=underWay]').textContent === '0'").await;
@@ -269,7 +267,7 @@ async fn a_build_is_imported_by_pasting_and_retired_after_confirmation() {
     .await;
 
     page.click("#panel [data-does=retire]").await;
-    page.click("#sure [data-yes]").await;
+    confirm(&page).await;
     let trouble = "!document.querySelector('#panel [data-slot=trouble]').hidden";
     wait_until(&page, &format!("{STATE} === 'missing' || {trouble}")).await;
     assert!(!page.holds(trouble).await, "{}", page.text("#panel [data-slot=trouble]").await);
@@ -298,22 +296,41 @@ async fn a_lost_connection_and_an_ended_session_are_shown() {
 }
 
 #[tokio::test]
-async fn arrow_keys_move_between_cells_and_one_cell_is_in_the_tab_order() {
+async fn arrow_keys_move_between_cells_and_headings_and_one_of_them_is_in_the_tab_order() {
     let fixture = ConsoleFixture::with_responses([]).await;
     let page = fixture.open_signed_in("/admin").await;
-    let here = "document.activeElement.pathname";
+    let here = "(({ pathname, textContent }) => pathname?.replace('/admin/places/', '') ?? textContent.trim())(document.activeElement)";
     page.run(&format!("document.querySelector({:?}).focus()", cell("blue-door", "mason"))).await;
     for (key, place) in [
         ("ArrowRight", "blue-door/potter"),
         ("ArrowDown", "stone-bridge/potter"),
         ("End", "stone-bridge/house"),
         ("ArrowRight", "stone-bridge/house"),
-        ("Home", "stone-bridge/mason"),
+        ("Home", "a bridge of stone"),
+        ("ArrowUp", "a blue door"),
+        ("ArrowUp", "a blue door"),
+        ("ArrowRight", "blue-door/mason"),
+        ("ArrowUp", "Mason 1"),
+        ("ArrowLeft", "Mason 1"),
+        ("ArrowRight", "Potter"),
+        ("PageDown", "stone-bridge/potter"),
     ] {
         page.press(key).await;
-        assert_eq!(page.eval::<String>(here).await, format!("/admin/places/{place}"), "{key}");
+        assert_eq!(page.eval::<String>(here).await, place, "{key}");
     }
-    assert_eq!(page.eval::<usize>("document.querySelectorAll('#matrix a[tabindex=\"0\"]').length").await, 1);
+    assert_eq!(page.eval::<usize>("document.querySelectorAll('#matrix [tabindex=\"0\"]').length").await, 1);
+    page.run("document.activeElement.blur(); document.querySelector('#matrix [tabindex=\"0\"]').focus()")
+        .await;
+    assert_eq!(page.eval::<String>(here).await, "stone-bridge/potter", "Tab comes back to where it left");
+}
+
+#[tokio::test]
+async fn the_focus_goes_to_a_neighbour_if_the_filter_hides_a_cell_that_changes() {
+    let fixture = ConsoleFixture::with_responses([]).await;
+    let page = fixture.open_signed_in("/admin?show=missing").await;
+    page.run(&format!("document.querySelector({:?}).focus()", cell("blue-door", "mason"))).await;
+    fixture.import("blue-door", "mason").await;
+    wait_until(&page, "document.activeElement.pathname === '/admin/places/stone-bridge/mason'").await;
 }
 
 #[tokio::test]

@@ -92,7 +92,8 @@ impl TestDb {
     /// Waits until a condition in SQL holds.
     pub async fn wait_until(&self, condition: &str) {
         let sql = format!("SELECT {condition}");
-        while !sqlx::query_scalar(AssertSqlSafe(sql.clone())).fetch_one(&self.pool).await.unwrap() {
+        while !sqlx::query_scalar::<_, bool>(AssertSqlSafe(sql.clone())).fetch_one(&self.pool).await.unwrap()
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
