@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use axum::http::header::CONTENT_TYPE;
 use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -46,8 +47,9 @@ async fn send(webhook: &BudgetWebhook, alarm: &BudgetAlarm) -> anyhow::Result<()
     without_query.set_query(None);
     let endpoint = outbound::resolve(without_query.as_str(), webhook.allow_private).await?;
     let client = outbound::client_builder(Some(&endpoint.pinned))?.build().context("no HTTP client")?;
-    let request = client.post(webhook.url.clone()).json(&message(alarm));
-    let response = request.send().await.map_err(reqwest::Error::without_url)?;
+    let request = client.post(webhook.url.clone()).header(CONTENT_TYPE, "application/json");
+    let response =
+        request.body(message(alarm).to_string()).send().await.map_err(reqwest::Error::without_url)?;
     ensure!(response.status().is_success(), "it answered {}", response.status());
     Ok(())
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::matrix::paused_response;
 use super::{BUILD, ConsoleFixture, TOKEN, cell, confirm, unknown_model, valid_response, wait_until};
-use crate::support::{BrowserPage, FakePart, FakeProtocol, assert_fits_everywhere};
+use crate::support::{BrowserPage, FakePart, FakeProtocol, Theme, assert_fits_everywhere};
 
 impl ConsoleFixture {
     async fn get_json(&self, path: &str) -> Value {
@@ -194,7 +194,7 @@ async fn a_model_is_shown_with_the_id_sent_to_the_provider() {
 #[tokio::test]
 async fn a_models_budget_is_set_changed_and_removed_in_its_form() {
     let fixture = ConsoleFixture::with_responses([]).await;
-    let mut page = fixture.open_signed_in("/admin/models").await;
+    let page = fixture.open_signed_in("/admin/models").await;
     let edit = "tr:has(a[href='/models/mason']) [data-edit]";
     let budget = "budget IS NOT DISTINCT FROM";
     let save = async |page: &BrowserPage, dollars: &str| {
@@ -206,7 +206,10 @@ async fn a_models_budget_is_set_changed_and_removed_in_its_form() {
     };
     save(&page, "-1").await;
     wait_until(&page, "document.getElementById('budget-trouble')?.textContent === 'Enter 0 or more.'").await;
-    assert_fits_everywhere(&mut page, "admin-model-budget").await;
+    page.screenshot("admin-model-budget-desk").await;
+    page.set_theme(Theme::Dark).await;
+    page.set_size(390, 844).await;
+    page.screenshot("admin-model-budget-phone").await;
     page.click("#edit [data-close]").await;
     for (dollars, micros) in [("12.5", "12500000"), ("3", "3000000"), ("", "NULL")] {
         save(&page, dollars).await;
