@@ -43,8 +43,8 @@ pub fn start(app: &App) -> JoinSet<()> {
     tasks.spawn(publish_shown_counts(app.clone()));
     tasks.spawn(after_start(watch_votes(app.clone())));
     tasks.spawn(raise_budget_alarms(app.clone()));
-    tasks.spawn(purge_expired(app.clone()));
-    tasks.spawn(show_judged(app.clone()));
+    tasks.spawn(after_start(purge_expired(app.clone())));
+    tasks.spawn(after_start(show_judged(app.clone())));
     tasks
 }
 

@@ -50,15 +50,6 @@ pub struct WaitingModel {
     pub needed: usize,
 }
 
-/// The builds in force of an enabled model, of active prompts. Reference models have no cohort: they ship whole.
-#[derive(Debug)]
-struct Cohort {
-    model: ModelKey,
-    builds: usize,
-    /// Whether one of these builds has been voted on. Then the model has been shown, and stays when prompts are added.
-    has_votes: bool,
-}
-
 /// What a ladder can be filtered by.
 #[derive(Debug, Default)]
 struct PromptGroups {
@@ -102,11 +93,10 @@ impl Lineup {
     }
 }
 
-/// The models that have built less than so many percent of the active prompts.
-fn waiting(cohorts: Vec<Cohort>, active_prompts: usize, percent: u32) -> Vec<WaitingModel> {
-    let needed = (active_prompts * percent as usize).div_ceil(100);
-    let waiting = cohorts.into_iter().filter(|cohort| cohort.builds < needed && !cohort.has_votes);
-    waiting.map(|Cohort { model, builds, .. }| WaitingModel { model, builds, needed }).collect()
+/// Of how many active prompts a model must have a build to take part.
+fn builds_needed(active_prompts: i64, percent: u32) -> i64 {
+    let percents = u64::try_from(active_prompts).unwrap_or_default().saturating_mul(u64::from(percent));
+    i64::try_from(percents.div_ceil(100)).unwrap_or(i64::MAX)
 }
 
 fn apply_policy(mut contest: Contest, references: ReferencePolicy) -> Contest {
@@ -165,10 +155,8 @@ impl LineupCache {
     }
 
     async fn read(&self, pool: &PgPool, settings: &Settings) -> sqlx::Result<Lineup> {
-        // Before the cohorts, so that whoever has a build in a contest is in a cohort.
         let contests = contests(pool, settings).await?;
-        let (cohorts, active_prompts) = cohorts(pool, settings).await?;
-        let waiting = waiting(cohorts, active_prompts, self.cohort_percent);
+        let waiting = waiting_models(pool, settings, self.cohort_percent).await?;
         let groups = prompt_groups(pool, settings).await?;
         Ok(Lineup::of(contests, waiting, groups, self.references))
     }
@@ -213,37 +201,46 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
     Ok(contests.collect())
 }
 
-/// The cohorts at these settings, and the number of active prompts.
-async fn cohorts(pool: &PgPool, settings: &Settings) -> sqlx::Result<(Vec<Cohort>, usize)> {
-    let rows = sqlx::query!(
-        r#"
-        SELECT
-            model_key AS "model: ModelKey", count(*) AS "builds!",
-            bool_or(
-                EXISTS (SELECT FROM tallies WHERE build_a = builds.id)
-                OR EXISTS (SELECT FROM tallies WHERE build_b = builds.id)
-            ) AS "has_votes!"
-        FROM builds
-        JOIN prompts ON prompts.id = prompt_id AND active
-        JOIN models ON models.key = model_key AND enabled
-        WHERE retired_at IS NULL AND settings = $1 AND provider <> 'reference'
-        GROUP BY model_key
-        ORDER BY model_key
-        "#,
-        settings as _,
-    )
-    .fetch_all(pool)
-    .await?;
+/// Enabled models that have built too few of the active prompts. One with a vote on a build in force has been shown, and
+/// stays when prompts are added. Reference models never wait: they ship whole.
+async fn waiting_models(
+    pool: &PgPool,
+    settings: &Settings,
+    percent: u32,
+) -> sqlx::Result<Vec<WaitingModel>> {
     let active_prompts = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM prompts WHERE active"#)
         .fetch_one(pool)
         .await?;
-    let number = |count: i64| usize::try_from(count).unwrap_or_default();
-    let cohorts = rows.into_iter().map(|row| Cohort {
+    let needed = builds_needed(active_prompts, percent);
+    // Votes are looked for only where builds are missing: to look at all builds of all models takes long.
+    let rows = sqlx::query!(
+        r#"
+        WITH short AS (
+            SELECT model_key, array_agg(builds.id) AS ids
+            FROM builds
+            JOIN prompts ON prompts.id = prompt_id AND active
+            JOIN models ON models.key = model_key AND enabled
+            WHERE retired_at IS NULL AND settings = $1 AND provider <> 'reference'
+            GROUP BY model_key
+            HAVING count(*) < $2
+        )
+        SELECT model_key AS "model: ModelKey", cardinality(ids) AS "builds!"
+        FROM short
+        WHERE NOT EXISTS (SELECT FROM tallies WHERE build_a = ANY(ids))
+          AND NOT EXISTS (SELECT FROM tallies WHERE build_b = ANY(ids))
+        ORDER BY model_key
+        "#,
+        settings as _,
+        needed,
+    )
+    .fetch_all(pool)
+    .await?;
+    let waiting = rows.into_iter().map(|row| WaitingModel {
         model: row.model,
-        builds: number(row.builds),
-        has_votes: row.has_votes,
+        builds: usize::try_from(row.builds).unwrap_or_default(),
+        needed: usize::try_from(needed).unwrap_or_default(),
     });
-    Ok((cohorts.collect(), number(active_prompts)))
+    Ok(waiting.collect())
 }
 
 /// Models with a build in force of one of some active prompts.
@@ -321,21 +318,11 @@ mod tests {
     }
 
     #[test]
-    fn a_model_waits_until_it_has_built_its_share_of_the_prompts_or_was_voted_on() {
-        for (builds, has_votes, percent, needed) in [
-            (1, false, 50, Some(3)),
-            (2, false, 50, Some(3)),
-            (3, false, 50, None),
-            (1, true, 50, None),
-            (4, false, 100, Some(5)),
-            (5, false, 100, None),
-            (1, false, 0, None),
-        ] {
-            let model: ModelKey = "gpt".parse().unwrap();
-            let cohort = Cohort { model: model.clone(), builds, has_votes };
-            let expected = needed.map(|needed| WaitingModel { model, builds, needed });
-            let found = waiting(vec![cohort], 5, percent).pop();
-            assert_eq!(found, expected, "{builds} of 5 builds, {percent} %, votes: {has_votes}");
+    fn the_share_of_prompts_that_a_model_must_have_built_is_rounded_up() {
+        for (active_prompts, percent, needed) in
+            [(5, 50, 3), (4, 50, 2), (5, 100, 5), (5, 0, 0), (0, 50, 0), (1, 1, 1)]
+        {
+            assert_eq!(builds_needed(active_prompts, percent), needed, "{percent} % of {active_prompts}");
         }
     }
 }
