@@ -203,11 +203,7 @@ async fn contests(pool: &PgPool, settings: &Settings) -> sqlx::Result<Vec<Contes
 
 /// Enabled models that have built too few of the active prompts. One with a vote on a build in force has been shown, and
 /// stays when prompts are added. Reference models never wait: they ship whole.
-async fn waiting_models(
-    pool: &PgPool,
-    settings: &Settings,
-    percent: u32,
-) -> sqlx::Result<Vec<WaitingModel>> {
+async fn waiting_models(pool: &PgPool, settings: &Settings, percent: u32) -> sqlx::Result<Vec<WaitingModel>> {
     let active_prompts = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM prompts WHERE active"#)
         .fetch_one(pool)
         .await?;
